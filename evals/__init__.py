@@ -1,0 +1,1 @@
+"""One Inspect task file a benchmark, which maps rows to samples and composes solver and scorer."""

@@ -1,0 +1,1 @@
+"""Logs to tables, tests and figures."""

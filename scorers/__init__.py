@@ -1,0 +1,1 @@
+"""How an answer is judged: Inspect scorers and metrics, over the pure functions in `metrics`."""

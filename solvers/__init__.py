@@ -1,0 +1,1 @@
+"""How a model is asked: Inspect solvers, over the deterministic music solvers in `symbolic`."""

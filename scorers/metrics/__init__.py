@@ -1,0 +1,1 @@
+"""Metrics as pure functions of arrays. Knows nothing of Inspect."""

@@ -1,0 +1,1 @@
+"""Deterministic music solvers, and the symbolic lines that a model writes for them. Knows nothing of Inspect."""

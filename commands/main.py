@@ -1,0 +1,32 @@
+"""The `music-evals` command: every verb is a module of this package."""
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from music_evals.commands import build, doctor
+
+app = typer.Typer(
+    name="music-evals",
+    help="Benchmarks of music for language models.",
+    no_args_is_help=True,
+    pretty_exceptions_show_locals=False,
+)
+app.add_typer(build.app, name="build")
+app.command("doctor")(doctor.doctor)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"music-evals {version('music-evals')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Benchmarks of music for language models."""

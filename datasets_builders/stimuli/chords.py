@@ -1,0 +1,115 @@
+"""Piano chords for the chord-quality task: a block chord, then the same chord as an upward arpeggio.
+
+Nothing here is random: root, quality and variant name one chord each, and all of them differ.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
+
+Quality = Literal["major", "minor", "dominant", "diminished"]
+
+ROOTS: Final = ("Ab", "A", "Bb", "B", "C", "Db", "D", "Eb", "E", "F", "Gb", "G")
+"""The twelve roots, in the order in which the MUSE recordings are numbered."""
+
+QUALITIES: Final[tuple[Quality, ...]] = get_args(Quality)
+"""The four qualities, in the order of the answer options A to D."""
+
+INTERVALS: Final[dict[Quality, tuple[int, ...]]] = {
+    "major": (0, 4, 7),
+    "minor": (0, 3, 7),
+    "dominant": (0, 4, 7, 10),
+    "diminished": (0, 3, 6),
+}
+"""Chord tones of each quality, in semitones above the root."""
+
+_TEMPO: Final = 120
+_TICKS_PER_SECOND: Final = TICKS_PER_BEAT * _TEMPO // 60
+_ARPEGGIO_ONSET: Final = 5 * _TICKS_PER_SECOND // 2
+_ARPEGGIO_STEP: Final = _TICKS_PER_SECOND // 2
+_ARPEGGIO_NOTES: Final = 6
+_LENGTH: Final = 86 * _TICKS_PER_SECOND // 10
+
+# Registers: MIDI pitch of the lowest C; roots lie within the octave above it.
+_REGISTERS: Final = (48, 36, 60)
+_VOICINGS: Final = ("close", "root doubled above", "open")
+# Velocities of block chord and first arpeggio note; the arpeggio grows or fades by the third number a note.
+_DYNAMICS: Final = ((80, 76, 1), (64, 60, 2), (96, 92, -1), (72, 84, -2))
+
+N_VARIANTS: Final = len(_REGISTERS) * len(_VOICINGS) * len(_DYNAMICS)
+"""How many variants a chord of one root and quality has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chord:
+    """A chord stimulus.
+
+    Args:
+        root: one of `ROOTS`.
+        quality: one of `QUALITIES`.
+        pitches: MIDI pitches of the block chord, from the lowest, which is the root.
+        performance: block chord at 0 s and arpeggio from 2.5 s, without a key.
+    """
+
+    root: str
+    quality: Quality
+    pitches: tuple[int, ...]
+    performance: Performance
+
+
+def compose_chord(root: str, quality: Quality, variant: int = 0) -> Chord:
+    """Compose a chord stimulus: a block chord at 0 s, then from 2.5 s six notes upward, ringing until 8.6 s.
+
+    The chord is in root position throughout. Variants differ in register, in the voicing of the block chord and in
+    dynamics; variant 0 is the plain one, close position between C3 and Bb4 at a medium loudness.
+
+    Args:
+        root: one of `ROOTS`.
+        quality: one of `QUALITIES`.
+        variant: 0 to `N_VARIANTS` - 1.
+
+    Returns:
+        The chord.
+
+    Raises:
+        ValueError: if root, quality or variant is not accepted.
+
+    Source: MUSE (arXiv 2510.22455), chord-quality task; the times were measured on its recordings.
+
+    Example:
+        >>> chord = compose_chord("C", "dominant")
+        >>> chord.pitches
+        (48, 52, 55, 58)
+        >>> [note.pitch for note in sorted(chord.performance.notes) if note.onset >= 2400]
+        [48, 52, 55, 58, 60, 64]
+    """
+    if root not in ROOTS:
+        raise ValueError(f"root {root!r} is unknown; accepted are {', '.join(ROOTS)}")
+    if quality not in QUALITIES:
+        raise ValueError(f"quality {quality!r} is unknown; accepted are {', '.join(QUALITIES)}")
+    if not 0 <= variant < N_VARIANTS:
+        raise ValueError(f"variant {variant} is out of range; accepted are 0 to {N_VARIANTS - 1}")
+    # Consecutive variants change everything audible first: register, then voicing, then dynamics.
+    rest, register = divmod(variant, len(_REGISTERS))
+    dynamics, voicing = divmod(rest, len(_VOICINGS))
+
+    # ROOTS starts at Ab, 8 semitones above C.
+    lowest = _REGISTERS[register] + (ROOTS.index(root) + 8) % 12
+    tones = INTERVALS[quality]
+    block = [lowest + tone for tone in tones]
+    if _VOICINGS[voicing] == "root doubled above":
+        block.append(lowest + 12)
+    elif _VOICINGS[voicing] == "open":
+        # The third an octave up, as a pianist spreads a chord.
+        block = sorted([lowest, lowest + tones[1] + 12, *block[2:]])
+    arpeggio = [lowest + 12 * (i // len(tones)) + tones[i % len(tones)] for i in range(_ARPEGGIO_NOTES)]
+
+    block_velocity, velocity, growth = _DYNAMICS[dynamics]
+    # The block chord is released as the arpeggio begins: MIDI cannot hold a pitch that is struck again.
+    notes = [Note(0, pitch, _ARPEGGIO_ONSET, block_velocity) for pitch in block]
+    for i, pitch in enumerate(arpeggio):
+        onset = _ARPEGGIO_ONSET + i * _ARPEGGIO_STEP
+        notes.append(Note(onset, pitch, _LENGTH - onset, velocity + i * growth))
+    performance = Performance(tuple(notes), tempo=_TEMPO, meter=(4, 4), key=None, program=0, length=_LENGTH)
+    return Chord(root, quality, tuple(block), performance)

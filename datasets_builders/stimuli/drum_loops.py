@@ -1,0 +1,225 @@
+"""Drum loops for the syncopation task: hi-hat on every eighth, kick and snare on and off the beat.
+
+A loop is built as a drummer would: a groove on the beats, off-beat strokes that anticipate or answer it, the same
+bar again, and something else in the last bar. How many strokes fall off the beat is exact. How many fall on it
+says little: where an off-beat stroke comes in, the stroke on the neighbouring beat is often left out.
+"""
+
+import itertools
+import random
+from dataclasses import dataclass
+from typing import Final
+
+from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
+
+OFFBEATS: Final = (0, 2, 4, 6, 8)
+"""The syncopation levels: numbers of off-beat onsets, in the order of the answer options A to E."""
+SLOTS: Final = 32
+"""Eighth-note slots of a loop, 1-based; odd slots are beats."""
+
+KICK: Final = 36
+SNARE: Final = 38
+HI_HAT: Final = 42
+
+_BARS: Final = 4
+_SLOTS_PER_BAR: Final = SLOTS // _BARS
+_TICKS_PER_SLOT: Final = TICKS_PER_BEAT // 2
+_STROKE: Final = _TICKS_PER_SLOT // 2  # a drum sounds as long as it sounds; the length only has to be below a slot
+
+# Which bars are alike. The last bar often differs, as a turnaround or a fill.
+_FORMS: Final[dict[str, float]] = {
+    "AAAA": 0.25,
+    "ABAB": 2,
+    "AAAB": 4,
+    "AABA": 2,
+    "ABAC": 9,
+    "AABC": 9,
+    "ABCB": 2,
+    "ABCA": 2,
+}
+_MOST_PER_BAR: Final = 3
+
+# Beats 1 to 4 of a bar: K kick, S snare, - neither.
+_GROOVES: Final[dict[str, float]] = {
+    "KSKS": 6,  # straight rock
+    "KS-S": 4,  # kick on 1 only
+    "K-KS": 2,
+    "K-S-": 3,  # half-time
+    "K-SK": 2,
+    "KKSK": 2,  # half-time over a walking kick
+    "KKKS": 2,  # nearly four on the floor
+    "KKKK": 0.5,  # four on the floor
+    "KSSS": 1,
+    "KSK-": 1,
+}
+_TURNAROUNDS: Final[dict[str, float]] = {
+    "KSKS": 3,
+    "KSSS": 3,
+    "KKSS": 2,
+    "K-SS": 2,
+    "SSSS": 1,
+    "KSK-": 2,
+    "K---": 1,
+    "KS--": 2,
+    "KKSK": 1,
+}
+
+# Off-beat strokes by position in the bar (2 = "and of 1"), and how usual they are.
+_OFFBEAT_STROKES: Final = {
+    ("K", 2): 3,
+    ("K", 4): 6,
+    ("K", 6): 5,
+    ("K", 8): 5,
+    ("S", 2): 0.4,
+    ("S", 4): 2,
+    ("S", 6): 1,
+    ("S", 8): 2,
+}
+_FILL_STROKES: Final = {("K", 2): 2, ("K", 4): 3, ("K", 6): 2, ("K", 8): 2, ("S", 4): 3, ("S", 6): 5, ("S", 8): 7}
+
+# Each further stroke on the beat makes a groove less likely by this factor to the power offbeats / 8. Without it
+# the total number of strokes would grow with the level and give it away.
+_THINNING: Final = 0.4
+
+_Bar = dict[int, str]  # position in the bar, 1 to 8 -> "K" or "S"
+
+
+@dataclass(frozen=True, slots=True)
+class DrumLoop:
+    """Four bars of 4/4 at 120 quarters a minute, 8 seconds.
+
+    Args:
+        kick: slots of the kick drum, 1 to 32, ascending.
+        snare: slots of the snare drum, ascending; none is also a kick slot.
+        performance: the loop with its hi-hat.
+    """
+
+    kick: tuple[int, ...]
+    snare: tuple[int, ...]
+    performance: Performance
+
+    @property
+    def offbeats(self) -> int:
+        """Number of kick and snare onsets on even slots, which are off the beat."""
+        return sum(slot % 2 == 0 for slot in self.kick + self.snare)
+
+
+def compose_drum_loop(offbeats: int, rng: random.Random) -> DrumLoop:
+    """Compose a drum loop with an exact number of off-beat onsets.
+
+    Args:
+        offbeats: how many kick and snare onsets fall off the beat, one of `OFFBEATS`.
+        rng: source of all randomness.
+
+    Returns:
+        The loop.
+
+    Raises:
+        ValueError: if `offbeats` is not accepted.
+
+    Source: MUSE (arXiv 2510.22455), syncopation task.
+
+    Example:
+        >>> loop = compose_drum_loop(4, random.Random(1))
+        >>> loop.offbeats, len(loop.kick + loop.snare) >= 8
+        (4, True)
+    """
+    if offbeats not in OFFBEATS:
+        raise ValueError(f"offbeats is {offbeats}; accepted are {', '.join(map(str, OFFBEATS))}")
+    form, counts = _plan(offbeats, rng)
+    thinning = _THINNING ** (offbeats / max(OFFBEATS))
+    bars: dict[str, _Bar] = {}
+    for letter, count in counts.items():
+        is_last = form.index(letter) == _BARS - 1
+        bars[letter] = _compose_bar(count, bars.get("A"), is_last, thinning, rng)
+    strokes = {
+        bar * _SLOTS_PER_BAR + position: drum
+        for bar, letter in enumerate(form)
+        for position, drum in bars[letter].items()
+    }
+    kick = tuple(sorted(slot for slot, drum in strokes.items() if drum == "K"))
+    snare = tuple(sorted(slot for slot, drum in strokes.items() if drum == "S"))
+    return DrumLoop(kick, snare, _perform(kick, snare, rng))
+
+
+def _plan(offbeats: int, rng: random.Random) -> tuple[str, dict[str, int]]:
+    """Choose which bars are alike and how many off-beats each kind of bar has."""
+    plans: list[tuple[str, dict[str, int]]] = []
+    weights: list[float] = []
+    for form, weight in _FORMS.items():
+        letters = sorted(set(form))
+        for numbers in itertools.product(range(_MOST_PER_BAR + 1), repeat=len(letters)):
+            counts = dict(zip(letters, numbers, strict=True))
+            if sum(counts[letter] for letter in form) == offbeats:
+                plans.append((form, counts))
+                # Bars of one loop are about equally busy.
+                weights.append(weight / 2 ** (max(numbers) - min(numbers)))
+    return rng.choices(plans, weights)[0]
+
+
+def _compose_bar(count: int, model: _Bar | None, is_last: bool, thinning: float, rng: random.Random) -> _Bar:
+    """Compose a bar with `count` off-beats, which keeps to the model bar where it can."""
+    is_alike = model is not None and rng.random() < (0.35 if is_last else 0.7)
+    if model is not None and is_alike:
+        beats = _part(model, 1)
+    else:
+        beats = _compose_beats(_TURNAROUNDS if is_last else _GROOVES, thinning, rng)
+    _vary_kick(beats, thinning, rng)
+    kept = _part(model, 0) if model is not None and rng.random() < (0.65 if is_alike else 0.35) else {}
+
+    # Of the model's off-beats the later ones lead on into the next bar, so the earlier ones go first.
+    added = dict(sorted(kept.items())[max(0, len(kept) - count) :])
+    choices = dict(_FILL_STROKES if is_last else _OFFBEAT_STROKES)
+    while len(added) < count:
+        drum, position = rng.choices(list(choices), list(choices.values()))[0]
+        del choices[drum, position]
+        added.setdefault(position, drum)
+
+    bar = dict(beats)
+    for position, drum in added.items():
+        # An anticipation stands for the beat after it; a stroke after the beat can stand for the beat itself.
+        neighbour = position + 1 if rng.random() < 0.7 else position - 1
+        if bar.get(neighbour) == drum and neighbour != 1 and rng.random() < 0.6:
+            del bar[neighbour]
+        bar[position] = drum
+    return bar
+
+
+def _part(bar: _Bar, remainder: int) -> _Bar:
+    """The strokes of a bar on the beats (remainder 1) or off them (0)."""
+    return {position: drum for position, drum in bar.items() if position % 2 == remainder}
+
+
+def _compose_beats(grooves: dict[str, float], thinning: float, rng: random.Random) -> _Bar:
+    weights = [weight * thinning ** (4 - groove.count("-")) for groove, weight in grooves.items()]
+    groove = rng.choices(list(grooves), weights)[0]
+    return {1 + 2 * beat: drum for beat, drum in enumerate(groove) if drum != "-"}
+
+
+def _vary_kick(beats: _Bar, thinning: float, rng: random.Random) -> None:
+    """Now and then leave out a kick after beat 1, or put one on a free beat; the snare carries the groove and stays."""
+    for position in (3, 5, 7):
+        if beats.get(position) == "K" and rng.random() < 0.3:
+            del beats[position]
+        elif position not in beats and rng.random() < 0.3 * thinning:
+            beats[position] = "K"
+
+
+def _perform(kick: tuple[int, ...], snare: tuple[int, ...], rng: random.Random) -> Performance:
+    """Play the loop in strict time, with a drummer's accents."""
+    notes = []
+    for slot in range(1, SLOTS + 1):
+        is_beat = slot % 2 == 1
+        # The hi-hat leans on beats 1 and 3, and opens each bar a little louder.
+        accent = (10 if slot % _SLOTS_PER_BAR == 1 else 6 if slot % 4 == 1 else 2) if is_beat else -12
+        notes.append((slot, HI_HAT, 78 + accent))
+        if slot in kick:
+            notes.append((slot, KICK, 104 if is_beat else 98))
+        if slot in snare:
+            # Backbeats are the loudest; strokes between are lighter.
+            notes.append((slot, SNARE, 104 if slot % 4 == 3 else 98 if is_beat else 90))
+    performed = tuple(
+        Note((slot - 1) * _TICKS_PER_SLOT, drum, _STROKE, velocity + rng.randint(-4, 4))
+        for slot, drum, velocity in notes
+    )
+    return Performance(performed, tempo=120, meter=(4, 4), key=None, percussion=True, length=SLOTS * _TICKS_PER_SLOT)

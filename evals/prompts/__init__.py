@@ -1,0 +1,73 @@
+"""The wording of the prompts: one TOML file a benchmark, any part of which a user's own file can replace."""
+
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+Prompts = Mapping[str, Any]
+"""Nested tables of prompt texts, as they stand in the TOML file."""
+
+
+def load_prompts(benchmark: str, override: str | None = None) -> Prompts:
+    """Load a benchmark's prompts, with a user's own wording where a file is given.
+
+    Args:
+        benchmark: name of the TOML file beside this module.
+        override: path of a TOML file with the same tables; what it leaves out keeps the default.
+
+    Returns:
+        The prompts, without white space at either end.
+
+    Raises:
+        ValueError: if the file cannot be read, has a key that the benchmark does not know, or a text uses a
+            placeholder that its default does not use.
+
+    Example:
+        >>> load_prompts("muse")["chord_quality"]["final"].splitlines()[-1]
+        'Final Answer: X'
+    """
+    defaults = tomllib.loads((files(__package__) / f"{benchmark}.toml").read_text(encoding="utf-8"))
+    if override is None:
+        return _stripped(defaults)
+    path = Path(override).expanduser()
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"prompts={override}: the file cannot be read as TOML ({error})") from error
+    return _stripped(_merged(defaults, given, where=f"prompts={override}"))
+
+
+def _stripped(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _stripped(value) if isinstance(value, dict) else value.strip() for key, value in table.items()}
+
+
+def _merged(defaults: Mapping[str, Any], given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    unknown = sorted(set(given) - set(defaults))
+    if unknown:
+        raise ValueError(f"{where}: unknown key {unknown[0]!r}; known are {', '.join(map(repr, defaults))}")
+    merged = dict(defaults)
+    for key, value in given.items():
+        inside = f"{where}: {key}" if ": " not in where else f"{where}.{key}"
+        if isinstance(defaults[key], dict):
+            if not isinstance(value, dict):
+                raise ValueError(f"{inside} is {type(value).__name__}; a table is needed")
+            merged[key] = _merged(defaults[key], value, inside)
+        elif not isinstance(value, str):
+            raise ValueError(f"{inside} is {type(value).__name__}; a text is needed")
+        else:
+            _check_placeholders(value, defaults[key], inside)
+            merged[key] = value
+    return merged
+
+
+def _check_placeholders(text: str, default: str, where: str) -> None:
+    template, known = Template(text), Template(default).get_identifiers()
+    if not template.is_valid():
+        raise ValueError(f"{where} holds a '$' that begins no placeholder; write '$$' for a dollar sign")
+    unknown = sorted(set(template.get_identifiers()) - set(known))
+    if unknown:
+        accepted = ", ".join(f"${name}" for name in known) or "none"
+        raise ValueError(f"{where} uses ${unknown[0]}; the placeholders of this text are: {accepted}")

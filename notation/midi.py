@@ -1,0 +1,445 @@
+"""Reading and writing standard MIDI files, and the MIDI text that is put before a language model.
+
+`write_midi` makes the file and `midi_to_text` the text, both through `mido`; `parse_midi_text` reads the text
+back. `read_notes` reads the file through symusic's own parser, so that what `mido` wrote can be checked against
+something that is not `mido`.
+
+The text format is stable. Its first line is ``ticks_per_beat=480``; each further line is one event::
+
+    tick=240 beat=0.5 note_on channel=9 note=42 velocity=80
+
+that is the time in ticks from the start, the same time in quarter notes (at most three decimals), and the event
+as `mido` spells it. All tracks are merged. Simultaneous events come in the order: tempo and signatures, other
+channel messages, note ends, note starts. Text events, track names and system-exclusive data are left out: they
+are no music, and a title can hold the answer to a question about the file.
+"""
+
+import io
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import mido
+from mido.midifiles.meta import KeySignatureError
+from symusic import Score
+
+from music_evals.notation.performance import TICKS_PER_BEAT, Performance
+
+_PERCUSSION_CHANNEL: Final = 9
+_DEFAULT_TEMPO: Final = 500_000  # microseconds a quarter note where a file names no tempo (MIDI standard)
+_DEFAULT_METER: Final = (4, 4)
+_MAX_TEMPO: Final = 0xFFFFFF  # set_tempo has 24 bits
+
+KEYS: Final = (
+    *("Cb", "Gb", "Db", "Ab", "Eb", "Bb", "F", "C", "G", "D", "A", "E", "B", "F#", "C#"),
+    *("Abm", "Ebm", "Bbm", "Fm", "Cm", "Gm", "Dm", "Am", "Em", "Bm", "F#m", "C#m", "G#m", "D#m", "A#m"),
+)
+"""The keys that a key signature can name, as `mido` spells them: major and minor, seven flats to seven sharps."""
+
+_META_FIELDS: Final[dict[str, tuple[str, ...]]] = {
+    "set_tempo": ("tempo",),
+    "time_signature": ("numerator", "denominator"),
+    "key_signature": ("key",),
+}
+_FIELDS: Final[dict[str, tuple[str, ...]]] = {
+    "note_on": ("channel", "note", "velocity"),
+    "note_off": ("channel", "note", "velocity"),
+    **_META_FIELDS,
+    "program_change": ("channel", "program"),
+    "control_change": ("channel", "control", "value"),
+    "pitchwheel": ("channel", "pitch"),
+    "polytouch": ("channel", "note", "value"),
+    "aftertouch": ("channel", "value"),
+    "end_of_track": (),
+}
+_RANGES: Final = {
+    "channel": (0, 15),
+    "tempo": (1, _MAX_TEMPO),
+    "numerator": (1, 255),
+    "denominator": (1, 2**15),
+    "pitch": (-8192, 8191),
+}
+_NUMBER: Final = r"(?:0|[1-9]\d{0,8})"
+_LINE: Final = re.compile(rf"tick=({_NUMBER}) beat=({_NUMBER}(?:\.\d{{1,3}})?) ([a-z_]+)((?: [a-z]+=[A-Za-z0-9#-]+)*)")
+
+
+@dataclass(frozen=True, slots=True)
+class TextNote:
+    """One note of a MIDI text.
+
+    Args:
+        channel: MIDI channel, 0 to 15; 9 is percussion.
+        onset: start in ticks.
+        duration: length in ticks.
+        pitch: MIDI integer.
+        velocity: 1 to 127.
+    """
+
+    channel: int
+    onset: int
+    duration: int
+    pitch: int
+    velocity: int
+
+
+@dataclass(frozen=True, slots=True)
+class MidiText:
+    """What a MIDI text says.
+
+    Args:
+        ticks_per_beat: ticks a quarter note.
+        tempo: quarter notes a minute, to three decimals; 120 where the text names none.
+        meter: time signature; ``(4, 4)`` where the text names none.
+        notes: the notes by onset, channel and pitch.
+    """
+
+    ticks_per_beat: int
+    tempo: float
+    meter: tuple[int, int]
+    notes: tuple[TextNote, ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FileNote:
+    """One note of a MIDI file.
+
+    Args:
+        onset: start in ticks.
+        pitch: MIDI integer.
+        duration: length in ticks.
+        velocity: 1 to 127.
+        is_drum: whether it is on the percussion channel.
+    """
+
+    onset: int
+    pitch: int
+    duration: int
+    velocity: int
+    is_drum: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MidiFile:
+    """What `read_notes` finds in a MIDI file.
+
+    Args:
+        ticks_per_beat: ticks a quarter note.
+        tempo: quarter notes a minute at the start, to three decimals; 120 where the file names none.
+        notes: the notes by onset and pitch.
+    """
+
+    ticks_per_beat: int
+    tempo: float
+    notes: tuple[FileNote, ...]
+
+
+def write_midi(performance: Performance) -> bytes:
+    """Write a performance as a standard MIDI file of format 0.
+
+    The file holds tempo, time signature, key signature (only where the performance has a key), program and notes,
+    and no text. Percussion goes to channel 9 (as `mido` counts, from 0), all else to channel 0. The same
+    performance gives the same bytes, whatever the order of its notes.
+
+    Args:
+        performance: what to write.
+
+    Returns:
+        The bytes of the file.
+
+    Raises:
+        ValueError: if a value is outside what MIDI can hold, or two notes of one pitch overlap.
+
+    Example:
+        >>> from music_evals.notation.performance import Note, Performance
+        >>> data = write_midi(Performance((Note(0, 60, 480, 80),), tempo=120, meter=(4, 4), key="C"))
+        >>> data[:4], len(data)
+        (b'MThd', 59)
+    """
+    end = _validate(performance)
+    channel = _PERCUSSION_CHANNEL if performance.percussion else 0
+    events: list[tuple[int, int, int, mido.Message | mido.MetaMessage]] = []
+    for note in performance.notes:
+        on = mido.Message("note_on", channel=channel, note=note.pitch, velocity=note.velocity)
+        off = mido.Message("note_off", channel=channel, note=note.pitch, velocity=0)
+        events.append((note.onset, 1, note.pitch, on))
+        events.append((note.onset + note.duration, 0, note.pitch, off))
+    events.sort(key=lambda event: event[:3])
+
+    numerator, denominator = performance.meter
+    track = mido.MidiTrack()
+    track.append(mido.MetaMessage("set_tempo", tempo=round(60e6 / performance.tempo)))
+    track.append(mido.MetaMessage("time_signature", numerator=numerator, denominator=denominator))
+    if performance.key is not None:
+        track.append(mido.MetaMessage("key_signature", key=performance.key))
+    # A percussion part has no program of its own: 0 is the standard kit.
+    program = 0 if performance.percussion else performance.program
+    track.append(mido.Message("program_change", channel=channel, program=program))
+    now = 0
+    for tick, _, _, message in events:
+        track.append(message.copy(time=tick - now))
+        now = tick
+    track.append(mido.MetaMessage("end_of_track", time=end - now))
+
+    buffer = io.BytesIO()
+    mido.MidiFile(type=0, ticks_per_beat=TICKS_PER_BEAT, tracks=[track]).save(file=buffer)
+    return buffer.getvalue()
+
+
+def midi_to_text(data: bytes) -> str:
+    """Write a MIDI file as text, one event a line (the format is in the module's docstring).
+
+    Args:
+        data: bytes of a standard MIDI file with a metrical time base.
+
+    Returns:
+        The text, without a newline at its end.
+
+    Raises:
+        ValueError: if the bytes are not a MIDI file, or its time base is SMPTE.
+
+    Source: MUSE (arXiv 2510.22455), MIDI modality: the performance as text made from the MIDI with `mido`.
+
+    Example:
+        >>> from music_evals.notation.performance import Note, Performance
+        >>> hat = Performance((Note(240, 42, 120, 80),), tempo=120, meter=(4, 4), key=None, percussion=True)
+        >>> print(midi_to_text(write_midi(hat)))
+        ticks_per_beat=480
+        tick=0 beat=0 set_tempo tempo=500000
+        tick=0 beat=0 time_signature numerator=4 denominator=4
+        tick=0 beat=0 program_change channel=9 program=0
+        tick=240 beat=0.5 note_on channel=9 note=42 velocity=80
+        tick=360 beat=0.75 note_off channel=9 note=42 velocity=0
+        tick=360 beat=0.75 end_of_track
+    """
+    try:
+        midi = mido.MidiFile(file=io.BytesIO(data))
+    except (OSError, EOFError, ValueError, LookupError, TypeError, KeySignatureError) as error:
+        raise ValueError(f"MIDI data of {len(data)} bytes cannot be read: {error or type(error).__name__}") from error
+    if midi.ticks_per_beat <= 0 or midi.ticks_per_beat >= 0x8000:
+        raise ValueError("MIDI data has an SMPTE time base; accepted are files that count ticks a quarter note")
+
+    lines: list[tuple[tuple[int, int, int, int], str]] = []
+    sounding: set[tuple[int, int]] = set()
+    started: dict[tuple[int, int], int] = {}
+    now = 0
+    for message in mido.merge_tracks(midi.tracks):
+        now += message.time
+        channel = getattr(message, "channel", -1)
+        note = getattr(message, "note", -1)
+        if message.type == "note_on" and message.velocity > 0:
+            sounding.add((channel, note))
+            started[channel, note] = now
+            rank, body = 3, f"note_on channel={channel} note={note} velocity={message.velocity}"
+        elif message.type in ("note_on", "note_off"):
+            # The end of a note without length can only stand after its start.
+            is_empty = (channel, note) in sounding and started[channel, note] == now
+            sounding.discard((channel, note))
+            rank, body = 4 if is_empty else 2, f"note_off channel={channel} note={note} velocity={message.velocity}"
+        elif message.type in _META_FIELDS:
+            fields = _META_FIELDS[message.type]
+            rank = 0
+            body = " ".join([message.type, *(f"{name}={getattr(message, name)}" for name in fields)])
+        elif message.type == "end_of_track":
+            rank, body = 5, "end_of_track"
+        elif not message.is_meta and channel >= 0:
+            rank, body = 1, str(message.copy(time=0)).removesuffix(" time=0")
+        else:
+            continue
+        order = list(_META_FIELDS).index(message.type) if rank == 0 else channel
+        # Controllers keep the order of the file, which carries meaning (bank select, then program).
+        lines.append(((now, rank, order, 0 if rank == 1 else note), body))
+    lines.sort(key=lambda line: line[0])
+    return "\n".join(
+        [f"ticks_per_beat={midi.ticks_per_beat}"]
+        + [f"tick={key[0]} beat={_beat(key[0], midi.ticks_per_beat)} {body}" for key, body in lines]
+    )
+
+
+def parse_midi_text(text: str) -> MidiText:
+    """Read the text that `midi_to_text` writes.
+
+    Strict, and linear in the length of the text.
+
+    Args:
+        text: the text; one newline at the end is allowed.
+
+    Returns:
+        Time base, tempo, metre and notes.
+
+    Raises:
+        ValueError: if a line is not of the format, contradicts the others, or changes tempo or metre on the way.
+            The message names the line (from 1) and what is accepted.
+
+    Example:
+        >>> parsed = parse_midi_text(
+        ...     "ticks_per_beat=480\\n"
+        ...     "tick=0 beat=0 note_on channel=0 note=60 velocity=80\\n"
+        ...     "tick=720 beat=1.5 note_off channel=0 note=60 velocity=0\\n"
+        ...     "tick=720 beat=1.5 end_of_track"
+        ... )
+        >>> parsed.notes
+        (TextNote(channel=0, onset=0, duration=720, pitch=60, velocity=80),)
+    """
+    lines = text.removesuffix("\n").split("\n")
+    head = re.fullmatch(rf"ticks_per_beat=({_NUMBER})", lines[0])
+    if head is None or not 1 <= int(head[1]) < 0x8000:
+        raise _line_error(1, lines[0], "accepted is ticks_per_beat=N with N from 1 to 32767")
+    ticks_per_beat = int(head[1])
+
+    tempo: int | None = None
+    meter: tuple[int, int] | None = None
+    notes: list[TextNote] = []
+    sounding: dict[tuple[int, int], tuple[int, int]] = {}  # (channel, pitch) -> (onset, velocity)
+    now = 0
+    is_ended = False
+    for number, line in enumerate(lines[1:], start=2):
+        if is_ended:
+            raise _line_error(number, line, "nothing may follow end_of_track")
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise _line_error(number, line, "accepted is tick=T beat=B EVENT with the event's FIELD=VALUE pairs")
+        tick, beat, kind = int(match[1]), match[2], match[3]
+        if tick < now:
+            raise _line_error(number, line, f"ticks may not go back; accepted is {now} or more")
+        if beat != _beat(tick, ticks_per_beat):
+            raise _line_error(
+                number, line, f"beat does not fit the tick; accepted is beat={_beat(tick, ticks_per_beat)}"
+            )
+        now = tick
+        fields = _fields(kind, match[4], number, line)
+        match kind:
+            case "note_on":
+                place = (fields["channel"], fields["note"])
+                if place in sounding:
+                    raise _line_error(number, line, "this note sounds already; accepted is a note_off before it")
+                sounding[place] = (tick, fields["velocity"])
+            case "note_off":
+                place = (fields["channel"], fields["note"])
+                if place not in sounding:
+                    raise _line_error(number, line, "no such note sounds; accepted is a note_off after its note_on")
+                onset, velocity = sounding.pop(place)
+                if tick == onset:
+                    raise _line_error(
+                        number, line, "the note has no length; accepted is an end at least one tick later"
+                    )
+                notes.append(TextNote(place[0], onset, tick - onset, place[1], velocity))
+            case "set_tempo":
+                if tick > 0 or tempo not in (None, fields["tempo"]):
+                    raise _line_error(number, line, "accepted is one tempo, at tick 0")
+                tempo = fields["tempo"]
+            case "time_signature":
+                if tick > 0 or meter not in (None, (fields["numerator"], fields["denominator"])):
+                    raise _line_error(number, line, "accepted is one time signature, at tick 0")
+                meter = (fields["numerator"], fields["denominator"])
+            case "end_of_track":
+                is_ended = True
+    if not is_ended:
+        raise ValueError(
+            f"MIDI text ends after line {len(lines)} without end_of_track; accepted is one, as the last line"
+        )
+    if sounding:
+        channel, pitch = min(sounding)
+        raise _line_error(
+            len(lines), lines[-1], f"note {pitch} on channel {channel} still sounds; accepted is a note_off"
+        )
+    notes.sort(key=lambda note: (note.onset, note.channel, note.pitch))
+    return MidiText(ticks_per_beat, _bpm(tempo or _DEFAULT_TEMPO), meter or _DEFAULT_METER, tuple(notes))
+
+
+def read_notes(data: bytes) -> MidiFile:
+    """Read the notes of a MIDI file with symusic's parser, which shares no code with `mido`.
+
+    Args:
+        data: bytes of a standard MIDI file.
+
+    Returns:
+        Time base, tempo at the start and notes.
+
+    Raises:
+        ValueError: if the bytes are not a MIDI file.
+
+    Example:
+        >>> from music_evals.notation.performance import Note, Performance
+        >>> data = write_midi(Performance((Note(0, 60, 480, 80),), tempo=90, meter=(4, 4), key="C"))
+        >>> read_notes(data).notes
+        (FileNote(onset=0, pitch=60, duration=480, velocity=80, is_drum=False),)
+    """
+    try:
+        score = Score.from_midi(data)
+    except RuntimeError as error:
+        raise ValueError(f"MIDI data of {len(data)} bytes cannot be read: {error}") from error
+    notes = [
+        FileNote(note.time, note.pitch, note.duration, note.velocity, track.is_drum)
+        for track in score.tracks
+        for note in track.notes
+    ]
+    tempo = next((t.mspq for t in score.tempos if t.time == 0), _DEFAULT_TEMPO)
+    return MidiFile(score.ticks_per_quarter, _bpm(tempo), tuple(sorted(notes)))
+
+
+def _validate(performance: Performance) -> int:
+    """Check that MIDI can hold a performance; return its end in ticks."""
+    if not (performance.tempo > 0 and 1 <= round(60e6 / performance.tempo) <= _MAX_TEMPO):
+        raise ValueError(
+            f"tempo {performance.tempo} is out of range; accepted are 3.58 to 60,000,000 quarters a minute"
+        )
+    numerator, denominator = performance.meter
+    if not 1 <= numerator <= 255 or denominator not in (1, 2, 4, 8, 16, 32, 64):
+        raise ValueError(f"meter {performance.meter} is not accepted; the denominator must be a power of two up to 64")
+    if performance.key is not None and performance.key not in KEYS:
+        raise ValueError(f"key {performance.key!r} is not accepted; accepted are {', '.join(KEYS)} or None")
+    if not 0 <= performance.program <= 127:
+        raise ValueError(f"program {performance.program} is out of range; accepted are 0 to 127")
+    last_end: dict[int, int] = {}
+    for note in sorted(performance.notes):
+        if note.onset < 0 or note.duration < 1 or not 0 <= note.pitch <= 127 or not 1 <= note.velocity <= 127:
+            raise ValueError(
+                f"{note} is out of range; accepted are onset >= 0, duration >= 1, pitch 0-127, velocity 1-127"
+            )
+        if note.onset < last_end.get(note.pitch, 0):
+            raise ValueError(f"{note} starts while its pitch still sounds; MIDI holds one note of a pitch at a time")
+        last_end[note.pitch] = note.onset + note.duration
+    end = max(last_end.values(), default=0)
+    if performance.length is not None and performance.length < end:
+        raise ValueError(f"length {performance.length} is shorter than the notes; accepted are {end} ticks or more")
+    return end if performance.length is None else performance.length
+
+
+def _fields(kind: str, pairs: str, number: int, line: str) -> dict[str, int]:
+    """Check the fields of one event; return those with numbers."""
+    expected = _FIELDS.get(kind)
+    if expected is None:
+        raise _line_error(number, line, f"unknown event {kind!r}; accepted are {', '.join(_FIELDS)}")
+    found = [pair.split("=") for pair in pairs.split()]
+    if [name for name, _ in found] != list(expected):
+        raise _line_error(number, line, f"accepted are the fields {' '.join(expected) or '(none)'}, in this order")
+    values: dict[str, int] = {}
+    for name, value in found:
+        if name == "key":
+            if value not in KEYS:
+                raise _line_error(number, line, f"key is {value!r}; accepted are {', '.join(KEYS)}")
+            continue
+        low, high = _RANGES.get(name, (0, 127))
+        if kind == "note_on" and name == "velocity":
+            low = 1  # a start with velocity 0 would be an end
+        if re.fullmatch(rf"-?{_NUMBER}", value) is None or not low <= int(value) <= high:
+            raise _line_error(number, line, f"{name} is {value!r}; accepted are whole numbers from {low} to {high}")
+        values[name] = int(value)
+    return values
+
+
+def _line_error(number: int, line: str, problem: str) -> ValueError:
+    shown = line if len(line) <= 80 else line[:77] + "..."
+    return ValueError(f"MIDI text, line {number} ({shown!r}): {problem}")
+
+
+def _beat(tick: int, ticks_per_beat: int) -> str:
+    """Ticks as quarter notes with at most three decimals, rounded half up, trailing zeros trimmed."""
+    thousandths = (2000 * tick + ticks_per_beat) // (2 * ticks_per_beat)
+    whole, rest = divmod(thousandths, 1000)
+    return f"{whole}.{rest:03d}".rstrip("0").rstrip(".")
+
+
+def _bpm(microseconds: int) -> float:
+    """Quarter notes a minute. Three decimals undo the rounding to whole microseconds of the tempi in use."""
+    return round(60e6 / microseconds, 3)

@@ -1,0 +1,85 @@
+"""What the suite adds to Inspect: MUSE's tasks against a bare Inspect task, as a ratio of wall-clock times.
+
+The bare task asks the same model the same prompts with Inspect's own `generate` and `match`; for LogicLM it asks as
+often as a formulation that is valid at once does, twice. Both run alternately in one process with the same flags.
+
+    python perf/harness.py [--samples 500] [--repeats 5] [--model baseline/chance]
+"""
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from inspect_ai import Task
+from inspect_ai import eval as inspect_eval
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ChatMessageUser, GenerateConfig
+from inspect_ai.scorer import match
+from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
+
+from music_evals.datasets_builders.muse import Counts, build_generated, write
+from music_evals.evals.muse import syncopation
+
+
+@solver
+def generate_twice() -> Solver:
+    """Ask, then ask once more: the model calls of LogicLM and nothing else."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        state = await generate(state)
+        state.messages.append(ChatMessageUser(content="And your answer?\nReply with a single line:\nFinal Answer: X"))
+        return await generate(state)
+
+    return solve
+
+
+def bare_task(samples: list[Sample], asker: Solver) -> Task:
+    """Make a task with the same samples and nothing of the suite."""
+    return Task(dataset=MemoryDataset(samples), solver=asker, scorer=match(), config=GenerateConfig(temperature=0.0))
+
+
+def seconds(make: Callable[[], Task], model: str, log_dir: str) -> float:
+    """Time a run from the making of the task to its log."""
+    started = time.perf_counter()
+    (log,) = inspect_eval(make(), model=model, log_dir=log_dir, display="none", log_realtime=False)
+    assert log.status == "success", log.error
+    return time.perf_counter() - started
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--samples", type=int, default=500)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--model", default="baseline/chance")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        dataset = str(Path(folder) / "muse")
+        write(build_generated(counts=Counts(options.samples, 2, 4)), Path(dataset))
+        for strategy, asker in (("standalone", generate()), ("cot", generate()), ("logiclm", generate_twice())):
+
+            def ours(strategy: str = strategy) -> Task:
+                return syncopation(dataset=dataset, strategy=strategy)  # type: ignore[arg-type]
+
+            samples = list(ours().dataset)
+
+            def bare(samples: list[Sample] = samples, asker: Solver = asker) -> Task:
+                return bare_task(samples, asker)
+
+            pairs = []
+            for _ in range(options.repeats + 1):
+                pairs.append((seconds(ours, options.model, folder), seconds(bare, options.model, folder)))
+            pairs = pairs[1:]  # the first pair pays for imports and caches
+            ratios = sorted(mine / theirs for mine, theirs in pairs)
+            print(
+                f"{strategy:<11} {options.samples} samples: music-evals {statistics.median(p[0] for p in pairs):.2f} s, "
+                f"bare Inspect {statistics.median(p[1] for p in pairs):.2f} s, "
+                f"ratio {statistics.median(ratios):.3f} (from {ratios[0]:.3f} to {ratios[-1]:.3f})"
+            )
+
+
+if __name__ == "__main__":
+    main()

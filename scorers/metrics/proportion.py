@@ -1,0 +1,52 @@
+"""Intervals for a proportion of correct answers.
+
+Conventions: a proportion lies between 0 and 1 and comes from ``n`` independent trials; an interval is a pair
+(lower, upper) of proportions.
+
+Metrics: :func:`wilson_interval`.
+"""
+
+from math import sqrt
+
+Z95 = 1.959963984540054
+"""The 97.5% quantile of the normal distribution: two-sided 95%."""
+
+
+def wilson_interval(proportion: float, n: int, z: float = Z95) -> tuple[float, float]:
+    """Wilson's score interval for a proportion.
+
+    Args:
+        proportion: observed proportion, from 0 to 1.
+        n: number of trials, at least 1.
+        z: quantile of the normal distribution, 1.96 for 95%.
+
+    Returns:
+        Lower and upper end, both within 0 and 1.
+
+    Raises:
+        ValueError: if the proportion is not in 0 to 1 or there is no trial.
+
+    Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
+
+    Example:
+        >>> low, high = wilson_interval(0.5, 20)
+        >>> round(low, 4), round(high, 4)
+        (0.2993, 0.7007)
+    """
+    validate(proportion, n)
+    centre = proportion + z * z / (2 * n)
+    half = z * sqrt(proportion * (1 - proportion) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
+    return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
+
+
+def validate(proportion: float, n: int) -> None:
+    """Check a proportion and its number of trials.
+
+    Raises:
+        ValueError: naming the argument that is out of range.
+    """
+    if n < 1:
+        raise ValueError(f"n is {n}; an interval needs at least 1 trial")
+    if not 0 <= proportion <= 1:
+        raise ValueError(f"proportion is {proportion}; it must lie between 0 and 1")

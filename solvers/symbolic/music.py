@@ -1,0 +1,166 @@
+"""The three deterministic solvers of MUSE: off-beats of a rhythm, transposition of melodies, quality of a chord.
+
+Each takes the integers of a formulation and returns a :class:`Decision`: an answer among the task's options, or
+none where the integers do not determine one, with the minimal result that is told to the model.
+
+Source: arXiv 2510.22455, Appendix C.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from music_evals.solvers.symbolic.schema import Schema
+
+LEVELS: Mapping[int, str] = {0: "A", 2: "B", 4: "C", 6: "D", 8: "E"}
+"""Number of off-beat onsets to option letter."""
+
+SAME = "Yes, these are the same melody."
+DIFFERENT = "No, these are not the same melody."
+
+QUALITIES: Mapping[str, tuple[str, frozenset[int]]] = {
+    "A": ("Major", frozenset({0, 4, 7})),
+    "B": ("Minor", frozenset({0, 3, 7})),
+    "C": ("Dominant", frozenset({0, 4, 7, 10})),
+    "D": ("Diminished", frozenset({0, 3, 6})),
+}
+"""Option letter to the quality's name and its pitch classes above the root, in semitones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a solver makes of a formulation.
+
+    Args:
+        answer: the option it decides for, or None where it cannot decide.
+        result: the minimal finding, a sentence that is told to the model.
+    """
+
+    answer: str | None
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicSolver:
+    """A deterministic solver with the schema that it reads.
+
+    Args:
+        name: name of the solver as a tool.
+        description: what the tool does, for a model that calls it by itself.
+        schema: form of the lines.
+        decide: maps the lines' integers to a decision.
+    """
+
+    name: str
+    description: str
+    schema: Schema
+    decide: Callable[[Sequence[Sequence[int]]], Decision]
+
+    def solve(self, text: str, identifiers: Sequence[str]) -> Decision:
+        """Read a formulation and decide.
+
+        Args:
+            text: what the model wrote.
+            identifiers: the trial's identifiers, in order.
+
+        Returns:
+            The decision, which may be undecided.
+
+        Raises:
+            FormulationError: if the text is no valid formulation.
+
+        Example:
+            >>> CHORD_QUALITY.solve("chord(Excerpt1, [57, 60, 64])", ["Excerpt1"]).answer
+            'B'
+        """
+        return self.decide(self.schema.parse(text, identifiers))
+
+
+def count_off_beats(lists: Sequence[Sequence[int]]) -> Decision:
+    """Count onsets on the even slots of the 32-slot grid of eighth notes.
+
+    Args:
+        lists: one list of 1-based slots. A slot that stands twice (kick and snare together) counts twice.
+
+    Returns:
+        The level's letter; undecided for an empty list and for a count that is no level.
+
+    Example:
+        >>> count_off_beats([[1, 4, 5, 8]])
+        Decision(answer='B', result='2 kick or snare onsets fall on off-beats.')
+    """
+    (slots,) = lists
+    if not slots:
+        return Decision(None, "The list of onsets is empty, so nothing can be counted.")
+    count = sum(slot % 2 == 0 for slot in slots)
+    result = f"{count} kick or snare {'onset falls on an off-beat' if count == 1 else 'onsets fall on off-beats'}."
+    if count not in LEVELS:
+        return Decision(None, f"{result} No option has that number; the options are {', '.join(map(str, LEVELS))}.")
+    return Decision(LEVELS[count], result)
+
+
+def compare_intervals(lists: Sequence[Sequence[int]]) -> Decision:
+    """Decide whether two pitch sequences are transpositions of each other.
+
+    Args:
+        lists: two lists of MIDI pitches.
+
+    Returns:
+        The sentence for same or different; undecided if a list is empty.
+
+    Example:
+        >>> compare_intervals([[60, 62, 64], [65, 67, 69]]).answer
+        'Yes, these are the same melody.'
+    """
+    first, second = lists
+    if not first or not second:
+        return Decision(None, "A list of pitches is empty, so the melodies cannot be compared.")
+    same = len(first) == len(second) and all(
+        b - a == d - c for (a, b), (c, d) in zip(pairwise(first), pairwise(second), strict=True)
+    )
+    if same:
+        return Decision(SAME, "The two melodies ARE transpositions of each other.")
+    return Decision(DIFFERENT, "The two melodies ARE NOT transpositions of each other.")
+
+
+def classify_chord(lists: Sequence[Sequence[int]]) -> Decision:
+    """Name the quality of a chord from its pitch classes, over whichever root fits.
+
+    Args:
+        lists: one list of MIDI pitches, in any order and with any doublings.
+
+    Returns:
+        The quality's letter; undecided if no root gives one of the four pitch-class sets.
+
+    Example:
+        >>> classify_chord([[60, 64, 67, 70]])
+        Decision(answer='C', result='The chord is Dominant.')
+    """
+    (pitches,) = lists
+    classes = {pitch % 12 for pitch in pitches}
+    for root in sorted(classes):
+        above = frozenset((pitch_class - root) % 12 for pitch_class in classes)
+        for letter, (name, intervals) in QUALITIES.items():
+            if above == intervals:
+                return Decision(letter, f"The chord is {name}.")
+    return Decision(None, "The pitches form none of the chords Major, Minor, Dominant and Diminished over any root.")
+
+
+SYNCOPATION = SymbolicSolver(
+    name="off_beat_solver",
+    description="Counts the kick and snare onsets that fall on off-beats, from a rhythm(...) line.",
+    schema=Schema("rhythm", lowest=1, highest=32, longest=64),
+    decide=count_off_beats,
+)
+TRANSPOSITION = SymbolicSolver(
+    name="transposition_solver",
+    description="Decides whether two melodies are transpositions of each other, from two melody(...) lines.",
+    schema=Schema("melody", lowest=0, highest=127, longest=128),
+    decide=compare_intervals,
+)
+CHORD_QUALITY = SymbolicSolver(
+    name="chord_quality_solver",
+    description="Names the quality of a chord, from a chord(...) line.",
+    schema=Schema("chord", lowest=0, highest=127, longest=32),
+    decide=classify_chord,
+)

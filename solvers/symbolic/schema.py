@@ -1,0 +1,196 @@
+"""The symbolic lines that a model writes for a deterministic solver, and their strict validation.
+
+A formulation is one or more lines ``functor(identifier, [n1, n2, ...])``. Anything else is refused with one of
+three kinds of error, which tell a model (and a person) what to repair:
+
+- *parse*: the text is not made of such lines (commentary, code fences, broken brackets, no integers);
+- *structural*: the lines are well formed but not the ones asked for (how many, functor, identifier, length);
+- *domain*: an integer lies outside the allowed range.
+
+Source: "Evaluating Multimodal Large Language Models on Core Music Perception Tasks" (arXiv 2510.22455), Appendix C.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+ErrorKind = Literal["parse", "structural", "domain"]
+ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
+
+MAX_CHARACTERS = 20_000
+"""A longer text is refused unread: no formulation that fits a schema comes near it."""
+
+# Each part is delimited by a character that the part itself excludes, so that matching takes linear time.
+_LINE = re.compile(r"([A-Za-z_]+)[ \t]*\(([^,()\[\]]+),[ \t]*\[([^\[\]()]*)\][ \t]*\)")
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+
+
+class FormulationError(ValueError):
+    """A formulation that a solver cannot read.
+
+    Args:
+        kind: parse, structural or domain.
+        message: what is wrong and what is accepted, short enough to show to a model.
+    """
+
+    def __init__(self, kind: ErrorKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The form of a formulation.
+
+    Args:
+        functor: the word that each line starts with.
+        lowest: smallest integer allowed in the list.
+        highest: largest integer allowed in the list.
+        longest: most integers allowed in a list.
+    """
+
+    functor: str
+    lowest: int
+    highest: int
+    longest: int
+
+    def template(self, identifiers: Sequence[str]) -> str:
+        """The required lines with placeholders, as a prompt shows them.
+
+        Example:
+            >>> Schema("melody", 0, 127, 128).template(["Excerpt1"])
+            'melody(Excerpt1, [n1, n2, ..., nK])'
+        """
+        return "\n".join(f"{self.functor}({identifier}, [n1, n2, ..., nK])" for identifier in identifiers)
+
+    def constraints(self) -> str:
+        """The rules on the integers, as a prompt shows them.
+
+        Example:
+            >>> Schema("rhythm", 1, 32, 64).constraints()
+            'every n is an integer from 1 to 32; a list holds 1 to 64 of them, separated by commas'
+        """
+        return (
+            f"every n is an integer from {self.lowest} to {self.highest}; "
+            f"a list holds 1 to {self.longest} of them, separated by commas"
+        )
+
+    def write(self, identifiers: Sequence[str], lists: Sequence[Sequence[int]]) -> str:
+        """Write a formulation, one line an identifier.
+
+        Args:
+            identifiers: the trial's identifiers, in order.
+            lists: as many lists of integers.
+
+        Returns:
+            The lines, joined by line breaks.
+
+        Example:
+            >>> Schema("chord", 0, 127, 32).write(["Excerpt1"], [[60, 64, 67]])
+            'chord(Excerpt1, [60, 64, 67])'
+        """
+        return "\n".join(
+            f"{self.functor}({identifier}, [{', '.join(map(str, numbers))}])"
+            for identifier, numbers in zip(identifiers, lists, strict=True)
+        )
+
+    def parse(self, text: str, identifiers: Sequence[str]) -> list[list[int]]:
+        """Read a formulation strictly.
+
+        Args:
+            text: what the model wrote; surrounding white space and empty lines are ignored, nothing else.
+            identifiers: the trial's identifiers, in the order in which their lines are required.
+
+        Returns:
+            One list of integers an identifier. A list may be empty: whether that decides is the solver's matter.
+
+        Raises:
+            FormulationError: with the kind of the first error found (parse before structural before domain).
+
+        Source: arXiv 2510.22455, Appendix C.
+
+        Example:
+            >>> Schema("rhythm", 1, 32, 64).parse("rhythm(Excerpt1, [1, 4, 9])", ["Excerpt1"])
+            [[1, 4, 9]]
+        """
+        if len(text) > MAX_CHARACTERS:
+            raise FormulationError(
+                "parse",
+                f"the output is longer than {MAX_CHARACTERS} characters. Required:\n{self.template(identifiers)}",
+            )
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        if not lines:
+            raise FormulationError("parse", f"the output is empty. Required:\n{self.template(identifiers)}")
+        parsed = [self._split(line) for line in lines]
+        if len(parsed) != len(identifiers):
+            raise FormulationError(
+                "structural", f"{_lines(len(parsed))} found, exactly {_lines(len(identifiers))} required"
+            )
+        for (functor, identifier, numbers), expected in zip(parsed, identifiers, strict=True):
+            if functor != self.functor:
+                raise FormulationError(
+                    "structural", f"the line starts with {_shown(functor)}, required is {self.functor!r}"
+                )
+            if identifier != expected:
+                raise FormulationError("structural", f"identifier {_shown(identifier)} found, {expected!r} required")
+            if len(numbers) > self.longest:
+                raise FormulationError(
+                    "structural", f"the list holds {len(numbers)} integers, at most {self.longest} are allowed"
+                )
+        return [[self._in_range(number) for number in numbers] for _, _, numbers in parsed]
+
+    def pattern(self, identifiers: Sequence[str]) -> str:
+        """A regular expression for exactly the valid, non-empty formulations, to constrain decoding with.
+
+        Args:
+            identifiers: the trial's identifiers, in order.
+
+        Returns:
+            A pattern without look-around or back-references, as grammar-constrained decoders accept.
+
+        Example:
+            >>> bool(re.fullmatch(Schema("rhythm", 1, 32, 64).pattern(["A1"]), "rhythm(A1, [2, 32])"))
+            True
+        """
+        number = _range_pattern(self.lowest, self.highest)
+        return "\n".join(
+            rf"{self.functor}\({re.escape(identifier)}, \[{number}(, {number}){{0,{self.longest - 1}}}\]\)"
+            for identifier in identifiers
+        )
+
+    def _split(self, line: str) -> tuple[str, str, list[str]]:
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise FormulationError(
+                "parse", f"the line {_shown(line)} does not have the form {self.functor}(identifier, [n1, n2, ..., nK])"
+            )
+        functor, identifier, inside = match.groups()
+        numbers = [item.strip() for item in inside.split(",")] if inside.strip() else []
+        for number in numbers:
+            if not _INTEGER.fullmatch(number):
+                raise FormulationError("parse", f"{_shown(number)} in the list is not an integer in the digits 0 to 9")
+        return functor, identifier.strip(), numbers
+
+    def _in_range(self, number: str) -> int:
+        # The length is looked at first: turning a very long run of digits into an integer is not linear.
+        value = int(number) if len(number) <= 6 else None
+        if value is None or not self.lowest <= value <= self.highest:
+            raise FormulationError(
+                "domain", f"{_shown(number)} lies outside the allowed range {self.lowest} to {self.highest}"
+            )
+        return value
+
+
+def _range_pattern(lowest: int, highest: int) -> str:
+    # Longest first: a matcher that takes the first alternative then still reads "12" as twelve.
+    return "(" + "|".join(str(number) for number in range(highest, lowest - 1, -1)) + ")"
+
+
+def _lines(count: int) -> str:
+    return f"{count} line" if count == 1 else f"{count} lines"
+
+
+def _shown(text: str, most: int = 60) -> str:
+    return repr(text) if len(text) <= most else f"{text[:most]!r}…"

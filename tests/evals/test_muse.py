@@ -1,0 +1,396 @@
+"""The MUSE tasks end to end: on the generated stimuli with the baselines, and with scripted, hostile models."""
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai import Task, score
+from inspect_ai import eval as inspect_eval
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    get_model,
+    modelapi,
+)
+from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
+from scipy.stats import binom
+
+from music_evals.datasets_builders.muse import Counts, build_generated, write
+from music_evals.evals.muse import chord_quality, syncopation, transposition
+from music_evals.scorers.choice import answered, final_answer
+from music_evals.scorers.logiclm import formulation, solver_decision
+
+TASKS: dict[str, Callable[..., Task]] = {
+    "syncopation": syncopation,
+    "transposition": transposition,
+    "chord_quality": chord_quality,
+}
+CHANCE = {"syncopation": 0.2, "transposition": 0.5, "chord_quality": 0.25}
+
+Reply = Callable[[list[ChatMessage], GenerateConfig], str | dict[str, Any]]
+
+
+@modelapi(name="scripted")
+class ScriptedAPI(ModelAPI):
+    """A model whose replies a test writes; a dictionary becomes the arguments of a call of the tool on offer."""
+
+    def __init__(self, model_name: str, base_url: Any = None, api_key: Any = None, config: Any = None, *, reply: Reply):
+        super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
+        self.reply = reply
+
+    async def generate(
+        self,
+        input: list[ChatMessage],  # noqa: A002
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice,
+        config: GenerateConfig,
+    ) -> ModelOutput:
+        reply = self.reply(input, config)
+        if isinstance(reply, str):
+            return ModelOutput.from_content(self.model_name, reply)
+        output = ModelOutput.from_content(self.model_name, "")
+        call = ToolCall(id=f"call{len(input)}", function=reply.pop("function", tools[0].name), arguments=reply)
+        output.choices[0].message = ChatMessageAssistant(content="", tool_calls=[call])
+        return output
+
+
+def run(tasks: Task | list[Task], folder: Path, model: Any = "baseline/reader", **options: Any) -> list[EvalLog]:
+    logs = inspect_eval(tasks, model=model, log_dir=str(folder), display="none", log_realtime=False, **options)
+    for log in logs:
+        assert log.status == "success", log.error
+    return list(logs)
+
+
+def run_scripted(task: Task, folder: Path, reply: Reply, **options: Any) -> EvalLog:
+    return run(task, folder, get_model("scripted/model", reply=reply, memoize=False), limit=1, **options)[0]
+
+
+def metrics(log: EvalLog) -> dict[str, dict[str, float]]:
+    assert log.results is not None
+    return {each.name: {name: metric.value for name, metric in each.metrics.items()} for each in log.results.scores}
+
+
+def samples(log: EvalLog) -> list[EvalSample]:
+    whole = read_eval_log(log.location)
+    assert whole.samples
+    return whole.samples
+
+
+def values(sample: EvalSample, scorer: str) -> Any:
+    assert sample.scores is not None
+    return sample.scores[scorer].value
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MUSIC_EVALS_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+        patch.setenv("INSPECT_DISABLE_MODEL_API", "")
+        yield
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A larger generated dataset, for statements about chance."""
+    folder = tmp_path_factory.mktemp("data") / "muse"
+    write(build_generated(seed=5, counts=Counts(200, 200, 176)), folder)
+    return str(folder)
+
+
+# --- the baselines ---
+
+
+def test_the_reader_is_right_in_every_midi_cell(tmp_path: Path) -> None:
+    cells = list(product(TASKS, ("standalone", "cot", "logiclm"), ("zero", "few")))
+    logs = run([TASKS[task](strategy=strategy, shots=shots) for task, strategy, shots in cells], tmp_path, max_tasks=4)
+    assert len(logs) == 18
+    for (task, strategy, _), log in zip(cells, logs, strict=True):
+        found = metrics(log)
+        assert log.results is not None
+        assert log.results.completed_samples == {"syncopation": 20, "transposition": 20, "chord_quality": 44}[task]
+        assert found["final_answer"]["accuracy"] == 1.0
+        assert found["answered"]["mean"] == 1.0
+        if strategy == "logiclm":
+            assert found["solver_decision"]["accuracy"] == 1.0
+            assert found["valid_first_try"]["mean"] == 1.0
+            assert found["refinements"]["mean"] == 0.0
+
+
+def test_the_reader_answers_nothing_where_there_is_nothing_to_read(tmp_path: Path) -> None:
+    (log,) = run(syncopation(modality="audio"), tmp_path, limit=3)
+    assert metrics(log)["answered"]["mean"] == 0.0
+    assert [values(sample, "final_answer") for sample in samples(log)] == ["N", "N", "N"]
+
+
+def test_garbled_lines_are_refined_and_the_numbers_add_up(tmp_path: Path) -> None:
+    model = get_model("baseline/reader", error_rate=0.5, memoize=False)
+    for log in run([task(strategy="logiclm") for task in TASKS.values()], tmp_path, model):
+        found, whole = metrics(log), samples(log)
+        assert 0.2 < found["valid_first_try"]["mean"] < 0.8
+        assert found["refinements"]["mean"] > 0.2
+        for sample in whole:
+            counts = values(sample, "formulation")
+            attempts = sample.store["formulation"]
+            errors = counts["parse_errors"] + counts["structural_errors"] + counts["domain_errors"]
+            decided = 1 - counts["undecided"]
+            assert errors + counts["undecided_results"] + decided == len(attempts) == counts["refinements"] + 1
+            assert counts["valid_first_try"] == (attempts[0]["error"] is None)
+            solver_calls = [event for event in sample.events if event.event == "tool"]
+            assert [event.arguments["transcription"] for event in solver_calls] == [each["text"] for each in attempts]
+            spans = [e.name for e in sample.events if e.event == "span_begin" and e.name.startswith("refinement")]
+            assert len(spans) == counts["refinements"]
+            # What the reader garbles can be mended from the line alone, so a decision is always right.
+            assert values(sample, "solver_decision") == ("C" if decided else "N")
+        total = sum(values(sample, "formulation")["refinements"] for sample in whole)
+        assert found["refinements"]["mean"] == pytest.approx(total / len(whole))
+
+
+@pytest.mark.parametrize("strategy", ["standalone", "cot", "logiclm"])
+def test_chance_earns_what_guessing_earns(strategy: str, many: str, tmp_path: Path) -> None:
+    tasks = [task(dataset=many, strategy=strategy) for task in TASKS.values()]
+    for name, log in zip(TASKS, run(tasks, tmp_path, "baseline/chance"), strict=True):
+        for scorer in ("final_answer", "solver_decision") if strategy == "logiclm" else ("final_answer",):
+            assert log.results is not None
+            n = log.results.completed_samples
+            low, high = binom.interval(0.999, n, CHANCE[name])
+            assert low <= round(n * metrics(log)[scorer]["accuracy"]) <= high
+        assert metrics(log)["answered"]["mean"] == 1.0
+
+
+def test_chance_gives_the_same_answers_again(tmp_path: Path) -> None:
+    first, second = (run(transposition(), tmp_path, "baseline/chance")[0] for _ in range(2))
+    assert [s.output.completion for s in samples(first)] == [s.output.completion for s in samples(second)]
+
+
+# --- what is asked ---
+
+
+def test_accuracy_comes_with_its_uncertainty(tmp_path: Path) -> None:
+    (log,) = run(syncopation(), tmp_path)
+    found = metrics(log)["final_answer"]
+    assert found["stderr"] == 0.0
+    # Wilson's interval at 20 of 20: 1 / (1 + z^2 / 20).
+    assert found["ci95_low"] == pytest.approx(1 / (1 + 1.959963984540054**2 / 20))
+    assert found["ci95_high"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("modality", "shown", "hidden"), [("midi", "note_on", "data:audio"), ("audio", "data:audio", "note_on")]
+)
+def test_a_trial_shows_its_modality_only_and_never_its_answer(modality: str, shown: str, hidden: str) -> None:
+    for make in TASKS.values():
+        task = make(modality=modality, shots="few")
+        for sample in list(task.dataset)[:5]:
+            text = "".join(message.model_dump_json() for message in sample.input)  # type: ignore[union-attr]
+            trial = sample.input[-1].model_dump_json()  # type: ignore[union-attr]
+            assert shown in trial
+            assert hidden not in text
+            assert str(sample.id) not in text
+            assert "Final Answer" not in trial
+
+
+def test_few_shot_examples_are_earlier_turns_and_none_is_a_trial() -> None:
+    for (name, make), examples in zip(TASKS.items(), (2, 2, 4), strict=True):
+        zero, few = make(shots="zero"), make(shots="few", strategy="logiclm")
+        roles = [message.role for message in few.dataset[0].input]  # type: ignore[union-attr]
+        assert roles == ["system", *["user", "assistant", "user", "assistant"] * examples, "user"], name
+        trials = {sample.input[-1].text for sample in zero.dataset}  # type: ignore[union-attr]
+        assert trials == {sample.input[-1].text for sample in few.dataset}  # type: ignore[union-attr]
+        assert not trials & {message.text for message in few.dataset[0].input[:-1]}  # type: ignore[union-attr]
+
+
+def test_the_seed_decides_the_order_of_the_trials() -> None:
+    orders = [[sample.id for sample in syncopation(seed=seed).dataset] for seed in (0, 0, 1)]
+    assert orders[0] == orders[1] != orders[2]
+    assert sorted(map(str, orders[0])) == sorted(map(str, orders[2]))
+
+
+def test_the_log_says_which_data_ran(many: str, tmp_path: Path) -> None:
+    (log,) = run(syncopation(dataset=many), tmp_path, limit=1)
+    assert log.eval.task == "muse_syncopation_generated-seed5"
+    assert log.eval.metadata is not None
+    assert log.eval.metadata["dataset_source"] == "generated"
+    assert log.eval.metadata["dataset_seed"] == 5
+    assert log.eval.model_generate_config.temperature == 0.0 or log.plan.config.temperature == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"modality": "sheet"}, "modality='sheet' is not valid; valid values are: midi, audio"),
+        ({"strategy": "guess"}, "valid values are: standalone, cot, logiclm"),
+        ({"shots": 2}, "valid values are: zero, few"),
+        ({"tools": "mcp"}, "valid values are: text, native"),
+        ({"seed": "x"}, "seed='x' is not valid; a value of type int is needed"),
+        ({"structured_output": True}, "belong to strategy=logiclm"),
+        ({"tools": "native"}, "belong to strategy=logiclm"),
+        ({"prompts": "nowhere.toml"}, "cannot be read as TOML"),
+        ({"dataset": "nowhere"}, "does not exist"),
+    ],
+)
+def test_a_bad_parameter_is_named_with_what_is_valid(arguments: dict[str, Any], message: str) -> None:
+    for make in TASKS.values():
+        with pytest.raises(PrerequisiteError) as caught:
+            make(**arguments)
+        assert message in str(caught.value.message)
+
+
+def test_structured_output_needs_a_server_that_has_it() -> None:
+    get_model("baseline/reader")
+    with pytest.raises(PrerequisiteError, match="provider is"):
+        inspect_eval(
+            lambda: syncopation(strategy="logiclm", structured_output=True),  # type: ignore[arg-type]
+            model="baseline/reader",
+        )
+
+
+def test_prompts_can_be_replaced_in_part(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text('[syncopation]\nstandalone = "Given $given: how many off-beats?\\nFinal Answer: X"\n')
+    system = syncopation(prompts=str(own)).dataset[0].input[0].text  # type: ignore[union-attr]
+    assert system.startswith("Given MIDI data")
+    assert "$" not in system
+    assert chord_quality(prompts=str(own)).dataset[0].input[0].text == chord_quality().dataset[0].input[0].text  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[syncopation", "cannot be read as TOML"),
+        ("[harmony]\nx = 'y'", "unknown key 'harmony'; known are 'syncopation', 'transposition'"),
+        ("[syncopation]\nfinal = 3", "is int; a text is needed"),
+        ("syncopation = 'x'", "is str; a table is needed"),
+        ("[syncopation]\nfinal = 'The result $outcome'", "uses $outcome; the placeholders of this text are: $result"),
+        ("[syncopation]\nfinal = 'Costs $ 5'", "'$' that begins no placeholder"),
+    ],
+)
+def test_bad_prompts_are_named(text: str, message: str, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(text)
+    with pytest.raises(PrerequisiteError) as caught:
+        syncopation(prompts=str(own))
+    assert message in str(caught.value.message)
+
+
+# --- hostile and unlucky models ---
+
+GOOD = "rhythm(Excerpt1, [1, 3, 5, 7])"
+HOSTILE = {
+    "nothing": ("", "parse"),
+    "megabytes": ("rhythm(" * 700_000, "parse"),
+    "nested brackets": ("[" * 100_000, "parse"),
+    "huge integer": (f"rhythm(Excerpt1, [{'9' * 15_000}])", "domain"),
+    "unicode digits": ("rhythm(Excerpt1, [١, ٣])", "parse"),
+    "code fence": (f"```\n{GOOD}\n```", "parse"),
+    "two lines": (f"{GOOD}\n{GOOD}", "structural"),
+    "other identifier": ("rhythm(Sync2_B.wav, [1, 3])", "structural"),
+    "out of range": ("rhythm(Excerpt1, [1, 64])", "domain"),
+    "template": ("rhythm(Excerpt1, [$output, ${kind}, {0}])", "parse"),
+    "surrogate": ("rhythm(Excerpt1, [\ud800])", "parse"),
+    "markup": ("</output>[/red]<script>alert(1)</script>", "parse"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_hostile_output_is_labelled_and_ends_after_two_refinements(case: str, tmp_path: Path) -> None:
+    text, kind = HOSTILE[case]
+    seen: list[tuple[list[ChatMessage], GenerateConfig]] = []
+
+    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
+        seen.append((messages, config))
+        return text
+
+    log = run_scripted(syncopation(strategy="logiclm"), tmp_path, reply)
+    (sample,) = samples(log)
+    counts = values(sample, "formulation")
+    assert counts[f"{kind}_errors"] == 3
+    assert (counts["refinements"], counts["undecided"], counts["valid_first_try"]) == (2, 1, 0)
+    assert [values(sample, name) for name in ("solver_decision", "final_answer", "answered")] == ["N", "N", 0]
+    assert len(seen) == 4  # formulation, two refinements, closing question
+    for messages, config in seen[1:3]:
+        assert len(messages) == 1
+        assert len(messages[0].text) < 6_000
+        assert f"{kind} error" in messages[0].text
+        assert "rhythm(Excerpt1, [n1, n2, ..., nK])" in messages[0].text
+        assert (config.temperature, config.top_p, config.top_k, config.max_tokens) == (0.0, 1.0, 1, 256)
+
+
+def test_an_undecided_result_earns_one_further_round(tmp_path: Path) -> None:
+    replies = iter(["rhythm(Excerpt1, [])", "rhythm(Excerpt1, [1, 2])", "Final Answer: B"])
+    log = run_scripted(syncopation(strategy="logiclm"), tmp_path, lambda *_: next(replies))
+    (sample,) = samples(log)
+    counts = values(sample, "formulation")
+    assert (counts["undecided_results"], counts["refinements"], counts["undecided"]) == (2, 1, 1)
+    assert values(sample, "formulation")["valid_first_try"] == 1
+    assert sample.messages[-2].text.startswith("A program counted")
+    assert "could not decide" in sample.messages[-2].text
+
+
+def test_a_repaired_line_decides_and_the_answer_may_disagree(tmp_path: Path) -> None:
+    replies = iter(["rhythm(Excerpt1, [1, 2, 4", "rhythm(Excerpt1, [1, 2, 4])", "Final Answer: E"])
+    log = run_scripted(syncopation(strategy="logiclm"), tmp_path, lambda *_: next(replies))
+    (sample,) = samples(log)
+    counts = values(sample, "formulation")
+    assert (counts["parse_errors"], counts["refinements"], counts["undecided"], counts["agreement"]) == (1, 1, 0, 0)
+    assert sample.scores is not None
+    assert sample.scores["solver_decision"].answer == "B"
+    assert sample.scores["final_answer"].answer == "E"
+    assert "2 kick or snare onsets" in sample.messages[-2].text
+    explanation = sample.scores["solver_decision"].explanation or ""
+    assert "parse error" in explanation
+    assert "decided 'B'" in explanation
+
+
+def test_native_tools_have_the_same_limits(tmp_path: Path) -> None:
+    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str | dict[str, Any]:
+        return "Final Answer: A" if "A program counted" in messages[-1].text else {"transcription": "rhythm?"}
+
+    log = run_scripted(syncopation(strategy="logiclm", tools="native"), tmp_path, reply)
+    (sample,) = samples(log)
+    assert values(sample, "formulation")["parse_errors"] == 3
+    assert len([event for event in sample.events if event.event == "model"]) == 4
+    assert values(sample, "answered") == 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [{"function": "shell", "transcription": GOOD}, {"lines": GOOD}, {"transcription": ["a", 1]}, {}],
+    ids=["unknown tool", "unknown argument", "wrong type", "no argument"],
+)
+def test_calls_that_miss_the_tool_are_parse_errors_and_end(call: dict[str, Any], tmp_path: Path) -> None:
+    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str | dict[str, Any]:
+        return "Final Answer: A" if "A program counted" in messages[-1].text else json.loads(json.dumps(call))
+
+    log = run_scripted(syncopation(strategy="logiclm", tools="native"), tmp_path, reply)
+    (sample,) = samples(log)
+    assert values(sample, "formulation")["parse_errors"] >= 1
+    assert values(sample, "solver_decision") == "N"
+
+
+def test_the_reader_calls_the_tool_by_itself(tmp_path: Path) -> None:
+    for log in run([task(strategy="logiclm", tools="native") for task in TASKS.values()], tmp_path):
+        found = metrics(log)
+        assert found["solver_decision"]["accuracy"] == found["final_answer"]["accuracy"] == 1.0
+        assert found["valid_first_try"]["mean"] == found["agreement"]["mean"] == 1.0
+
+
+# --- scoring again ---
+
+
+def test_a_log_can_be_scored_again_without_a_model(tmp_path: Path) -> None:
+    model = get_model("baseline/reader", error_rate=0.6, memoize=False)
+    (log,) = run(chord_quality(strategy="logiclm"), tmp_path, model)
+    again = score(
+        read_eval_log(log.location),
+        scorers=[solver_decision(), final_answer(), answered(), formulation()],
+        action="overwrite",
+    )
+    assert metrics(again) == metrics(log)
