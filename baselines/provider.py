@@ -4,6 +4,7 @@ import json
 from random import Random
 from typing import Any
 
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import (
     ChatCompletionChoice,
     ChatMessage,
@@ -39,12 +40,10 @@ class BaselineAPI(ModelAPI):
             LogicLM has something to do.
 
     Raises:
-        ValueError: if there is no such baseline or the error rate is out of range.
+        PrerequisiteError: if there is no such baseline or the error rate is out of range.
 
     Example:
-        >>> BaselineAPI("reader", error_rate=2)
-        Traceback (most recent call last):
-        ValueError: error_rate is 2; a number from 0 to 1 is needed
+        inspect eval evals/muse.py --model baseline/reader -M error_rate=0.5 -T strategy=logiclm
     """
 
     def __init__(
@@ -58,15 +57,17 @@ class BaselineAPI(ModelAPI):
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         if model_name not in MODELS:
-            raise ValueError(
+            raise PrerequisiteError(
                 f"there is no model baseline/{model_name}; there are: baseline/{', baseline/'.join(MODELS)}"
             )
         if model_args:
-            raise ValueError(f"baseline/{model_name} knows no argument {next(iter(model_args))!r}; it knows error_rate")
+            raise PrerequisiteError(
+                f"baseline/{model_name} knows no argument {next(iter(model_args))!r}; it knows error_rate"
+            )
         if isinstance(error_rate, bool) or not isinstance(error_rate, int | float) or not 0 <= error_rate <= 1:
-            raise ValueError(f"error_rate is {error_rate!r}; a number from 0 to 1 is needed")
+            raise PrerequisiteError(f"error_rate is {error_rate!r}; a number from 0 to 1 is needed")
         if error_rate and model_name != "reader":
-            raise ValueError(f"error_rate garbles what baseline/reader writes; baseline/{model_name} has no use for it")
+            raise PrerequisiteError(f"error_rate is for baseline/reader; baseline/{model_name} has no use for it")
         self.error_rate = float(error_rate)
 
     async def generate(

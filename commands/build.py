@@ -25,7 +25,9 @@ def muse(
     source: Annotated[
         Path | None, typer.Option(help="Build from a copy of the MUSE repository instead of generating.")
     ] = None,
-    allow_partial: Annotated[bool, typer.Option(help="With --source: leave out rows whose recordings lack.")] = False,
+    allow_partial: Annotated[
+        bool, typer.Option(help="With --source: leave out rows whose recordings are missing.")
+    ] = False,
     soundfont: Annotated[
         Path | None, typer.Option(help="SoundFont 2 file to render with, instead of the default one.")
     ] = None,
@@ -52,11 +54,12 @@ def muse(
     console = Console()
     try:
         check_target(out, overwrite=overwrite)
-        if source is not None:
-            plan = builder.build_recordings(source, allow_partial=allow_partial)
-        else:
-            chosen = builder.DEFAULT_SEED if seed is None else seed
-            plan = builder.build_generated(chosen, builder.Counts(**counts), soundfont=soundfont)
+        with console.status("composing" if source is None else "checking the recordings"):
+            if source is not None:
+                plan = builder.build_recordings(source, allow_partial=allow_partial)
+            else:
+                chosen = builder.DEFAULT_SEED if seed is None else seed
+                plan = builder.build_generated(chosen, builder.Counts(**counts), soundfont=soundfont)
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
         with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
             task = progress.add_task("", total=plan.n_rows)

@@ -214,7 +214,7 @@ def doctor() -> None:
     """Say what works on this machine, and what to do about what does not."""
     console = Console()
     with console.status("examining this machine"):
-        findings = examine()
+        findings = examine(CHECKS)
     table = Table("", "state", "found", "needed for", "what to do")
     for column in table.columns:
         column.overflow = "fold"  # a path cut short is of no use

@@ -114,9 +114,13 @@ class Provenance:
         if entries.pop("format") != FORMAT:
             raise DatasetError(f"a provenance file of another format than {FORMAT!r}")
         try:
-            return cls(**{**entries, "missing": tuple(entries.get("missing", ()))})
+            made = cls(**{**entries, "missing": tuple(entries.get("missing", ()))})
         except TypeError as error:
             raise DatasetError(f"not a provenance file: {error}") from error
+        is_sound = isinstance(made.files, dict) and isinstance(made.counts, dict)
+        if not is_sound or not all(isinstance(splits, dict) for splits in made.counts.values()):
+            raise DatasetError("not a provenance file: 'counts' or 'files' is no table")
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,11 +216,17 @@ def check_target(out: Path, *, overwrite: bool = False) -> None:
         overwrite: whether a dataset folder of ours may be replaced.
 
     Raises:
-        DatasetError: the target is a file, a folder of somebody else's, or a dataset and `overwrite` is off.
+        DatasetError: the target is a file, a folder of somebody else's, or a dataset and `overwrite` is off; or it
+            lies in no folder that may be written to.
 
     >>> check_target(Path("a-folder-that-is-not-there"))
     """
-    out = out.expanduser()
+    out = out.expanduser().absolute()
+    above = next(folder for folder in out.parents if os.path.lexists(folder))
+    if not above.is_dir():
+        raise DatasetError(f"{out} cannot be made: {above} is not a folder")
+    if not os.access(above, os.W_OK):
+        raise DatasetError(f"{out} cannot be made: {above} may not be written to")
     if not os.path.lexists(out) or (out.is_dir() and not any(out.iterdir())):
         return
     if not out.is_dir():
@@ -452,6 +462,8 @@ transposition, chord_quality
         splits = ", ".join(made.counts[config])
         raise DatasetError(f"config '{config}' of {dataset} has no split '{split}'; it has: {splits}{lacks}")
     paths = [path for path in made.files if path.startswith(f"{config}/{split}-")]
+    if not paths:
+        raise DatasetError(f"{dataset} is incomplete: its {PROVENANCE_FILE} names no files of {config}/{split}")
     for path in paths:
         file = origin.folder / path
         if not file.is_file():
@@ -469,7 +481,9 @@ transposition, chord_quality
         table = table.select(list(expected)).cast(expected.arrow_schema)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DatasetError(f"config '{config}' of {dataset} has a column of another type: {error}") from error
-    return Dataset(table)
+    # Given, because `datasets` would otherwise pickle the whole table to hash it.
+    fingerprint = hashlib.sha256("".join(made.files[path] for path in paths).encode()).hexdigest()[:16]
+    return Dataset(table, fingerprint=fingerprint)
 
 
 def describe_dataset(dataset: str, *, benchmark: Benchmark) -> Origin:

@@ -44,7 +44,7 @@ from inspect_ai.solver import generate
 
 from music_evals.datasets_builders.muse import BENCHMARK
 from music_evals.datasets_builders.store import describe_dataset, load_split
-from music_evals.evals.parameters import check_choice, check_constrained_decoding, check_type, user_errors
+from music_evals.evals.parameters import check_choice, check_type, user_errors
 from music_evals.evals.prompts import Prompts, load_prompts
 from music_evals.scorers.choice import answered, final_answer
 from music_evals.scorers.logiclm import formulation, solver_decision
@@ -159,8 +159,6 @@ def _task(
             raise ValueError(f"structured_output and tools belong to strategy=logiclm; strategy is {strategy}")
         if structured_output and tools == "native":
             raise ValueError("structured_output constrains the text that a model writes; with tools=native it calls")
-        if structured_output:
-            check_constrained_decoding()
         wording = load_prompts("muse", prompts)
         origin = describe_dataset(dataset, benchmark=BENCHMARK)
         rows = _rows(muse, dataset, "test", modality)

@@ -5,10 +5,6 @@ from contextlib import contextmanager
 from typing import Any, get_args
 
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.model import get_model
-
-CONSTRAINED_DECODING = ("vllm", "openai-api", "none")
-"""Providers whose servers may take ``structured_outputs``; ``none`` stands for a task that is only being listed."""
 
 
 @contextmanager
@@ -55,17 +51,3 @@ def check_type(name: str, value: object, accepted: type) -> None:
     """
     if type(value) is not accepted:
         raise ValueError(f"{name}={value!r} is not valid; a value of type {accepted.__name__} is needed")
-
-
-def check_constrained_decoding() -> None:
-    """Check that the model's provider can constrain decoding to a pattern.
-
-    Raises:
-        ValueError: if it cannot; it would ignore the constraint or fail on every sample.
-    """
-    provider = str(get_model()).split("/")[0]
-    if provider not in CONSTRAINED_DECODING:
-        raise ValueError(
-            f"structured_output=true needs a server that takes 'structured_outputs', such as vLLM (vllm/... or "
-            f"openai-api/...); the model's provider is {provider!r}"
-        )

@@ -4,11 +4,12 @@
 process, after any earlier calls, with any number of threads. `describe_wav` decodes a WAV file and says what it
 holds, or why it cannot be used.
 
-The sampler here is NumPy on purpose. symusic's synthesizer (0.4 to 0.6) ignores the root keys that a SoundFont
-gives per zone and all velocities: with the default SoundFont its middle C on a piano sounds 20 semitones high.
-So symusic only parses the MIDI file. Of SoundFont 2.04 the sampler plays what General MIDI instruments need: key
-and velocity zones, tuning, loops, attenuation, the volume envelope, and the low-pass filter with its envelope.
-Left out are LFOs, pitch envelopes, exclusive classes, modulators, reverb, chorus, and MIDI controllers.
+The sampler here is NumPy on purpose. symusic has a fast synthesizer, but it ignores the root key and tuning that a
+SoundFont gives each zone, and all velocities (found in 0.4.8 and 0.5.8): with the default SoundFont its middle C on
+a piano sounds 20 semitones high. So symusic only parses the MIDI file. Of SoundFont 2.04 the sampler plays what
+General MIDI instruments need: key and velocity zones, tuning, loops, attenuation, the volume envelope, and the
+low-pass filter with its envelope. Left out are LFOs, pitch envelopes, exclusive classes, modulators, reverb, chorus,
+stereo, and MIDI controllers.
 """
 
 import importlib.util
@@ -22,7 +23,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import soundfile
-from symusic import Score
+
+from music_evals.notation.midi import load_score
 
 SAMPLE_RATE: Final = 44_100
 """Sample rate of rendered audio in Hz."""
@@ -188,10 +190,7 @@ def _wav_header(size: int) -> bytes:
 
 def _mix(midi: bytes, soundfont: Path, length: int | None) -> _Samples:
     """Add up all notes; at most `length` samples."""
-    try:
-        score = Score.from_midi(midi)
-    except RuntimeError as error:
-        raise ValueError(f"MIDI data of {len(midi)} bytes cannot be read: {error}") from error
+    score = load_score(midi)
     limit = round(MAX_SECONDS * SAMPLE_RATE) if length is None else length
     parts: list[tuple[int, _Samples]] = []
     for track in score.to("second").tracks:
@@ -221,9 +220,9 @@ def _sound(zone: "_Zone", pitch: int, velocity: int, held: int, limit: int) -> _
     # From full level, the release falls by 100 dB in the release time, evenly in dB.
     tail = max(1, round(_FINAL_DB / _SILENCE_DB * _seconds(zone.generator(38)) * SAMPLE_RATE))
     wanted = min(held + tail, limit)
-    blocks = -(-wanted // _BLOCK)
-    # Rounded up to a power of two, so that notes of about one length share one voice.
-    voice = _voice(zone, pitch, 1 << (blocks - 1).bit_length())[:wanted]
+    # Rounded up to a power of two, and to 1.5 s, so that notes of about one length share one voice.
+    blocks = max(4, 1 << (-(-wanted // _BLOCK) - 1).bit_length())
+    voice = _voice(zone, pitch, blocks)[:wanted]
     # SoundFont 2.04, section 8.4.1: a concave curve of velocity, which is 40 dB a decade.
     sound = voice * np.float32((velocity / 127) ** 2)
     if len(sound) > held:
@@ -236,7 +235,7 @@ def _release(tail: int) -> _Samples:
     return np.power(10.0, -_FINAL_DB / 20 * np.arange(tail) / tail).astype(np.float32)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=160)
 def _voice(zone: "_Zone", pitch: int, blocks: int) -> _Samples:
     """A key held down: the sample at its pitch under filter and volume envelope, before velocity and release."""
     size = blocks * _BLOCK
@@ -246,42 +245,46 @@ def _voice(zone: "_Zone", pitch: int, blocks: int) -> _Samples:
     # Non-looping samples end by themselves.
     if zone.loop is None:
         size = min(size, -(-int(len(zone.samples) / step) // _BLOCK) * _BLOCK or _BLOCK)
-    time = np.arange(size) / SAMPLE_RATE
-    bright, dark, loop = _filtered(zone, step)
-    position = np.arange(size) * step
-    sound = _interpolate(bright, position, loop)
-    if dark is not None:
+    time = (np.arange(size) / SAMPLE_RATE).astype(np.float32)
+    sources, loop = _filtered(zone, step)
+    sound, *dark = _interpolate(sources, size, step, loop)
+    if dark:
         # The filter moves with the modulation envelope; a cross-fade between its ends is close and much faster.
-        level = _envelope(zone, 25, time, pitch)
-        sound += (1 - level) * (_interpolate(dark, position, loop) - sound)
-    decibels = _envelope_decibels(zone, time, pitch) + 0.04 * zone.generator(48)
-    return np.ascontiguousarray(sound * np.power(10.0, -decibels / 20), dtype=np.float32)
+        sound += (1 - _envelope(zone, 25, time, pitch)) * (dark[0] - sound)
+    decibels = _envelope_decibels(zone, time, pitch) + np.float32(0.04 * zone.generator(48))
+    sound *= np.exp(decibels * np.float32(-np.log(10) / 20))
+    return np.ascontiguousarray(sound, dtype=np.float32)
 
 
-def _interpolate(source: _Signal, position: _Signal, loop: tuple[int, int] | None) -> _Signal:
-    """Read a sample at fractional positions by cubic Hermite interpolation, going round its loop."""
-    whole = position.astype(np.int64)
-    part = position - whole
-    points = []
-    for offset in (-1, 0, 1, 2):
-        index = whole + offset
-        if loop is not None:
-            start, end = loop
-            index = np.where(index >= end, start + (index - start) % (end - start), index)
-            points.append(source[np.maximum(index, 0)])
-        else:
-            inside = (index >= 0) & (index < len(source))
-            points.append(np.where(inside, source[np.clip(index, 0, len(source) - 1)], 0.0))
-    a, b, c, d = points
-    slope = (c - a) / 2
-    next_slope = (d - b) / 2
-    return (
-        ((2 * (b - c) + slope + next_slope) * part + 3 * (c - b) - 2 * slope - next_slope) * part**2 + slope * part + b
-    )
+def _interpolate(sources: list[_Signal], size: int, step: float, loop: tuple[int, int] | None) -> list[_Signal]:
+    """Read samples of one length every `step` by cubic Hermite interpolation, going round their loop."""
+    position = np.arange(size) * step
+    index = position.astype(np.intp)
+    part = (position - index).astype(np.float32)
+    end = len(sources[0]) if loop is None else loop[1]
+    # Positions ascend, so that what is past the end is one slice.
+    beyond = int(np.searchsorted(index, end))
+    if loop is not None:
+        index[beyond:] = loop[0] + (index[beyond:] - loop[0]) % (loop[1] - loop[0])
+    else:
+        index[beyond:] = end + 1
+    results: list[_Signal] = []
+    for source in sources:
+        # The coefficients are made once a source sample. Zeros stand for what is before the start and after the end.
+        points = np.concatenate([np.zeros(1), source, np.zeros(4)]).astype(np.float32)
+        a, b, c, d = points[:-3], points[1:-2], points[2:-1], points[3:]
+        slope, next_slope = (c - a) / 2, (d - b) / 2
+        cubic, square = 2 * (b - c) + slope + next_slope, 3 * (c - b) - 2 * slope - next_slope
+        sound = cubic[index]
+        for coefficient in (square, slope, b):
+            sound *= part
+            sound += coefficient[index]
+        results.append(sound)
+    return results
 
 
-def _filtered(zone: "_Zone", step: float) -> tuple[_Signal, _Signal | None, tuple[int, int] | None]:
-    """The sample under the low-pass filter at the peak and at the rest of its envelope, and the loop to read it by."""
+def _filtered(zone: "_Zone", step: float) -> tuple[list[_Signal], tuple[int, int] | None]:
+    """The sample under the low-pass filter at the peak and, if it differs, at the rest of its envelope; its loop."""
     source, loop = zone.samples.astype(np.float64) / 32768, zone.loop
     if loop is not None:
         start, end = loop
@@ -296,7 +299,7 @@ def _filtered(zone: "_Zone", step: float) -> tuple[_Signal, _Signal | None, tupl
     size = 1 << (len(source) + 4096).bit_length()
     spectrum = np.fft.rfft(source, size)
     frequency = np.arange(len(spectrum)) / size * SAMPLE_RATE * step  # as heard, in Hz
-    results = []
+    results: list[_Signal] = []
     for cents in dict.fromkeys((peak, rest)):
         if cents >= 13_500:
             results.append(source)
@@ -305,7 +308,7 @@ def _filtered(zone: "_Zone", step: float) -> tuple[_Signal, _Signal | None, tupl
         s = 1j * frequency / (8.176 * 2 ** (cents / 1200))
         damping = 10 ** (-(zone.generator(9) / 10 - 3.01) / 20)
         results.append(np.fft.irfft(spectrum / (1 + damping * s + s * s), size)[: len(source)])
-    return results[0], results[1] if len(results) > 1 else None, loop
+    return results, loop
 
 
 def _seconds(timecents: int) -> float:
@@ -332,10 +335,11 @@ def _envelope_decibels(zone: "_Zone", time: _Signal, pitch: int) -> _Signal:
     """The volume envelope of a held key, in dB of attenuation."""
     delay, attack, hold, decay = _envelope_times(zone, 33, pitch)
     sustain = min(max(zone.generator(37), 0), 1440) / 10
-    fallen = np.clip((time - delay - attack - hold) / decay * _SILENCE_DB, 0, sustain)
-    # The attack is linear in amplitude.
-    rising = -20 * np.log10(np.clip((time - delay) / attack, 1e-5, 1))
-    return np.asarray(fallen + rising)
+    decibels: _Signal = np.clip((time - (delay + attack + hold)) * (_SILENCE_DB / decay), 0, sustain)
+    # The attack is linear in amplitude, and short: only its samples are worth a logarithm.
+    rising = int(np.searchsorted(time, delay + attack))
+    decibels[:rising] -= 20 * np.log10(np.clip((time[:rising] - delay) / attack, 1e-5, 1))
+    return decibels
 
 
 # Defaults of SoundFont 2.04, section 8.1.3, for the generators in use; all others are 0.

@@ -17,7 +17,7 @@ are no music, and a title can hold the answer to a question about the file.
 import io
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import mido
 from mido.midifiles.meta import KeySignatureError
@@ -88,7 +88,7 @@ class MidiText:
 
     Args:
         ticks_per_beat: ticks a quarter note.
-        tempo: quarter notes a minute, to three decimals; 120 where the text names none.
+        tempo: quarter notes a minute, to two decimals; 120 where the text names none.
         meter: time signature; ``(4, 4)`` where the text names none.
         notes: the notes by onset, channel and pitch.
     """
@@ -124,7 +124,7 @@ class MidiFile:
 
     Args:
         ticks_per_beat: ticks a quarter note.
-        tempo: quarter notes a minute at the start, to three decimals; 120 where the file names none.
+        tempo: quarter notes a minute at the start, to two decimals; 120 where the file names none.
         notes: the notes by onset and pitch.
     """
 
@@ -364,10 +364,7 @@ def read_notes(data: bytes) -> MidiFile:
         >>> read_notes(data).notes
         (FileNote(onset=0, pitch=60, duration=480, velocity=80, is_drum=False),)
     """
-    try:
-        score = Score.from_midi(data)
-    except RuntimeError as error:
-        raise ValueError(f"MIDI data of {len(data)} bytes cannot be read: {error}") from error
+    score = load_score(data)
     notes = [
         FileNote(note.time, note.pitch, note.duration, note.velocity, track.is_drum)
         for track in score.tracks
@@ -375,6 +372,42 @@ def read_notes(data: bytes) -> MidiFile:
     ]
     tempo = next((t.mspq for t in score.tempos if t.time == 0), _DEFAULT_TEMPO)
     return MidiFile(score.ticks_per_quarter, _bpm(tempo), tuple(sorted(notes)))
+
+
+def load_score(data: bytes) -> Any:
+    """Read a MIDI file into a symusic score, after checking that its chunks are whole.
+
+    Args:
+        data: bytes of a standard MIDI file.
+
+    Returns:
+        A `symusic.Score` in ticks.
+
+    Raises:
+        ValueError: if the bytes are not a MIDI file, or end before their header says.
+
+    Example:
+        >>> load_score(b"MThd")
+        Traceback (most recent call last):
+            ...
+        ValueError: MIDI data of 4 bytes cannot be read: it does not start with a MIDI header
+    """
+    problem = None
+    if data[:8] != b"MThd\0\0\0\x06" or len(data) < 14:
+        problem = "it does not start with a MIDI header"
+    # symusic trusts the sizes of chunks and reads on into foreign memory where one is too large.
+    start = 14
+    while problem is None and start < len(data):
+        size = int.from_bytes(data[start + 4 : start + 8], "big")
+        if start + 8 + size > len(data):
+            problem = f"the chunk at byte {start} is truncated"
+        start += 8 + size
+    if problem is None:
+        try:
+            return Score.from_midi(data)
+        except RuntimeError as error:
+            problem = str(error)
+    raise ValueError(f"MIDI data of {len(data)} bytes cannot be read: {problem}")
 
 
 def _validate(performance: Performance) -> int:
@@ -441,5 +474,5 @@ def _beat(tick: int, ticks_per_beat: int) -> str:
 
 
 def _bpm(microseconds: int) -> float:
-    """Quarter notes a minute. Three decimals undo the rounding to whole microseconds of the tempi in use."""
-    return round(60e6 / microseconds, 3)
+    """Quarter notes a minute. Two decimals undo the rounding to whole microseconds of the tempi in use."""
+    return round(60e6 / microseconds, 2)

@@ -69,14 +69,15 @@ def main() -> None:
             def bare(samples: list[Sample] = samples, asker: Solver = asker) -> Task:
                 return bare_task(samples, asker)
 
-            pairs = []
-            for _ in range(options.repeats + 1):
-                pairs.append((seconds(ours, options.model, folder), seconds(bare, options.model, folder)))
-            pairs = pairs[1:]  # the first pair pays for imports and caches
+            def pair(ours: Callable[[], Task] = ours, bare: Callable[[], Task] = bare) -> tuple[float, float]:
+                return seconds(ours, options.model, folder), seconds(bare, options.model, folder)
+
+            pair()  # pays for imports and caches
+            pairs = [pair() for _ in range(options.repeats)]
             ratios = sorted(mine / theirs for mine, theirs in pairs)
+            mine, theirs = (statistics.median(side) for side in zip(*pairs, strict=True))
             print(
-                f"{strategy:<11} {options.samples} samples: music-evals {statistics.median(p[0] for p in pairs):.2f} s, "
-                f"bare Inspect {statistics.median(p[1] for p in pairs):.2f} s, "
+                f"{strategy:<11} {options.samples} samples: music-evals {mine:.2f} s, bare Inspect {theirs:.2f} s, "
                 f"ratio {statistics.median(ratios):.3f} (from {ratios[0]:.3f} to {ratios[-1]:.3f})"
             )
 

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from string import Template
 from typing import Any, Literal
 
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import (
     ChatMessageAssistant,
     ChatMessageUser,
@@ -36,6 +37,9 @@ MAX_REFINEMENTS = 2
 
 REFINEMENT_CONFIG = GenerateConfig(temperature=0.0, top_p=1.0, top_k=1, max_tokens=256)
 """Decoding of the refinement chat; with constrained decoding the token limit falls away, as it would cut a line."""
+
+CONSTRAINING_PROVIDERS = ("vllm", "openai-api")
+"""Inspect's providers whose servers may take ``structured_outputs``; others would fail, or worse, ignore it."""
 
 MAX_ECHO = 4_000
 """Characters of a refused output that the refinement chat shows again."""
@@ -87,6 +91,9 @@ def logiclm(
         structured_output: constrain the formulation to the schema while decoding (servers that take
             ``structured_outputs``, such as vLLM).
 
+    Raises:
+        PrerequisiteError: (while solving) if structured output is asked of a provider that has none.
+
     Returns:
         The solver. It leaves its attempts in the sample's store, under :data:`STORE_KEY`, for the scorers.
 
@@ -94,6 +101,12 @@ def logiclm(
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
+        provider = str(get_model()).partition("/")[0]
+        if structured_output and provider not in CONSTRAINING_PROVIDERS:
+            raise PrerequisiteError(
+                "structured_output needs a server that takes 'structured_outputs', such as vLLM, by one of the "
+                f"providers {', '.join(CONSTRAINING_PROVIDERS)}; the model's provider is {provider!r}"
+            )
         trial = _Trial(symbolic, state.metadata["identifiers"], prompts, structured_output)
         if tools == "native":
             await trial.formulate_by_calls(state)

@@ -49,7 +49,7 @@ _GROOVES: Final[dict[str, float]] = {
     "KKSK": 2,  # half-time over a walking kick
     "KKKS": 2,  # nearly four on the floor
     "KKKK": 0.5,  # four on the floor
-    "KSSS": 1,
+    "KSSS": 0.4,
     "KSK-": 1,
 }
 _TURNAROUNDS: Final[dict[str, float]] = {

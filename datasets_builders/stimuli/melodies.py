@@ -212,7 +212,7 @@ def _compose_two(foil: Foil | None, plan: _Plan, mode: str, rng: random.Random) 
             melody = _change_interval(melody, mode, rng) or melody
         if foil is None:
             return melody, melody
-        other = _compose(plan, mode, rng) if foil == "other_melody" else _reorder(melody, plan, rng)
+        other = _compose(plan, mode, rng) if foil == "other_melody" else _reorder(melody, rng)
     if other is None or is_transposition(melody, other):
         return None
     # Which of the two is the altered one must not be a rule to learn.
@@ -329,7 +329,7 @@ def _weight(plan: _Plan, number: int, degree: int, step: int, before: int) -> fl
     """How well a note follows: it is `step` from the last one, which was reached by `before` (in scale steps)."""
     if degree not in _DEGREES:
         return 0.0
-    weight = (0.5, 5.0, 1.6, 0.7, 0.35, 0.15)[abs(step)]
+    weight = (0.5, 6.0, 1.3, 0.4, 0.2, 0.06)[abs(step)]
     if abs(before) >= 3:
         # A leap turns back, by step for choice.
         weight *= 3.0 if step * before < 0 and abs(step) <= 2 else 0.15
@@ -380,7 +380,7 @@ def _change_interval(pitches: list[int], mode: str, rng: random.Random) -> list[
     return rng.choice(found) if found else None
 
 
-def _reorder(pitches: list[int], plan: _Plan, rng: random.Random) -> list[int] | None:
+def _reorder(pitches: list[int], rng: random.Random) -> list[int] | None:
     """Put the notes in another order that is about as smooth; the last one stays."""
     roughness = _roughness(pitches)
     for _ in range(60):

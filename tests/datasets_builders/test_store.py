@@ -260,7 +260,13 @@ def test_changed_or_missing_file_is_refused(tmp_path: Path) -> None:
         load_split(str(tmp_path / "out"), "abc", "test", benchmark=benchmark())
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "2"}', json.dumps({"format": store.FORMAT, "x": 1})])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "[]", "{}", '{"format": "2"}', json.dumps({"format": store.FORMAT, "x": 1})),
+        MADE.to_json().replace('"counts": {}', '"counts": {"abc": 3}'),
+    ],
+)
 def test_foreign_provenance_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "provenance.json").write_text(text)
     with pytest.raises(DatasetError, match="no dataset of ours"):

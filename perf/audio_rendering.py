@@ -1,0 +1,72 @@
+"""How fast stimuli become WAV files: seconds of audio a wall-clock second, beside pretty_midi's renderers.
+
+    python perf/audio_rendering.py
+
+Prints real-time factors (higher is faster). Target: at least 500 for `render_wav` in one thread. The alternative is
+pretty_midi's `fluidsynth` (the same SoundFont, in C) where libfluidsynth is installed, and its `synthesize` (sine
+waves, no SoundFont, no WAV encoding) everywhere.
+"""
+
+import io
+import random
+import time
+from collections.abc import Callable
+
+import pretty_midi
+
+from music_evals.datasets_builders.stimuli.chords import QUALITIES, ROOTS, compose_chord
+from music_evals.datasets_builders.stimuli.drum_loops import OFFBEATS, compose_drum_loop
+from music_evals.datasets_builders.stimuli.melodies import INSTRUMENTS, compose_pair
+from music_evals.notation.audio import SAMPLE_RATE, describe_wav, render_wav
+from music_evals.notation.midi import write_midi
+from music_evals.notation.performance import Performance
+
+
+def stimuli() -> dict[str, list[Performance]]:
+    pairs = [compose_pair(foil=None, instrument=INSTRUMENTS[i % 2], rng=random.Random(i)) for i in range(100)]
+    return {
+        "drum loops": [compose_drum_loop(OFFBEATS[i % 5], random.Random(i)).performance for i in range(200)],
+        "melodies": [melody.performance for pair in pairs for melody in (pair.first, pair.second)],
+        "chords": [compose_chord(root, quality).performance for root in ROOTS for quality in QUALITIES],
+    }
+
+
+def factor(render: Callable[[bytes], float], files: list[bytes]) -> float:
+    """Seconds of audio a second; `render` returns the seconds of audio that it made."""
+    start = time.perf_counter()
+    audio = sum(render(midi) for midi in files)
+    return audio / (time.perf_counter() - start)
+
+
+def ours(midi: bytes) -> float:
+    return (len(render_wav(midi)) - 44) / 2 / SAMPLE_RATE
+
+
+def sines(midi: bytes) -> float:
+    return len(pretty_midi.PrettyMIDI(io.BytesIO(midi)).synthesize(SAMPLE_RATE)) / SAMPLE_RATE
+
+
+def fluidsynth(midi: bytes) -> float:
+    return len(pretty_midi.PrettyMIDI(io.BytesIO(midi)).fluidsynth(SAMPLE_RATE)) / SAMPLE_RATE
+
+
+def main() -> None:
+    files = {name: [write_midi(performance) for performance in made] for name, made in stimuli().items()}
+    everything = [midi for made in files.values() for midi in made]
+    describe_wav(render_wav(everything[0]))  # load the SoundFont
+    for name, made in files.items():
+        print(f"render_wav, {name}, voices not yet made: {factor(ours, made):.0f} x real time")
+    print(f"render_wav, all again: {factor(ours, everything):.0f} x real time")
+
+    # pretty_midi's sine waves leave drums silent, so the comparison is on what has pitch.
+    pitched = files["melodies"] + files["chords"]
+    print(f"melodies and chords, render_wav: {factor(ours, pitched):.0f} x real time")
+    print(f"melodies and chords, pretty_midi synthesize (sine waves): {factor(sines, pitched):.0f} x real time")
+    try:
+        print(f"melodies and chords, pretty_midi fluidsynth: {factor(fluidsynth, pitched):.0f} x real time")
+    except ImportError:
+        print("melodies and chords, pretty_midi fluidsynth: not installed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""`music-evals build muse` as a user runs it: what it writes, says and leaves behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from music_evals.commands.main import app
+
+RECORDINGS = Path(__file__).parents[3] / "shared" / "data" / "muse"
+SMALL = ["--syncopation", "2", "--transposition", "2", "--chord-quality", "4"]
+
+
+def run(*arguments: str | Path) -> tuple[int, str]:
+    result = CliRunner(env={"COLUMNS": "200", "TERMINAL_WIDTH": "200"}).invoke(app, [str(one) for one in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.output
+
+
+def test_version() -> None:
+    code, output = run("--version")
+    assert code == 0
+    assert output.startswith("music-evals 0.")
+
+
+def test_build_writes_a_dataset_and_shows_what_is_in_it(tmp_path: Path) -> None:
+    code, output = run("build", "muse", "--out", tmp_path / "out", "--seed", "9", *SMALL)
+    assert code == 0, output
+    made = json.loads((tmp_path / "out" / "provenance.json").read_text())
+    assert made["seed"] == 9
+    assert made["counts"] == {
+        "syncopation": {"test": 2, "fewshot": 2},
+        "transposition": {"test": 2, "fewshot": 2},
+        "chord_quality": {"test": 4, "fewshot": 4},
+    }
+    lines = [line.split("│") for line in output.splitlines() if line.startswith("│")]
+    assert [" ".join(cell.strip() for cell in line[1:4]) for line in lines] == [
+        "syncopation test 2",
+        "syncopation fewshot 2",
+        "transposition test 2",
+        "transposition fewshot 2",
+        "chord_quality test 4",
+        "chord_quality fewshot 4",
+    ]
+    assert lines[0][4].strip() == "16.0"  # two loops of eight seconds
+    assert lines[2][5].strip() == "No 1, Yes 1"
+    assert lines[4][5].strip() == "A 1, B 1, C 1, D 1"
+
+
+def test_existing_dataset_is_replaced_only_when_told(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run("build", "muse", "--out", out, *SMALL)[0] == 0
+    before = (out / "provenance.json").read_text()
+    code, output = run("build", "muse", "--out", out, "--seed", "9", *SMALL)
+    assert code == 1
+    assert "already holds a dataset" in output
+    assert (out / "provenance.json").read_text() == before
+    assert run("build", "muse", "--out", out, "--seed", "9", *SMALL, "--overwrite")[0] == 0
+    assert (out / "provenance.json").read_text() != before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--source", "nowhere"], 1, "nowhere is not a folder; --source wants a copy of https://github.com/"),
+        (["--chord-quality", "9999"], 1, "chord_quality: 9999 test rows asked for; possible are 0 to 1584"),
+        (["--syncopation", "-1"], 1, "syncopation: -1 test rows asked for; a count is 0 or more"),
+        (["--soundfont", "nowhere.sf2"], 1, "the soundfont cannot be read"),
+        (["--allow-partial"], 2, "only recordings can be partial"),
+        (["--source", ".", "--seed", "1"], 2, "are for generated stimuli"),
+        (["--seed", "one"], 2, "Invalid value for '--seed'"),
+    ],
+)
+def test_bad_input_is_one_clear_error(tmp_path: Path, arguments: list[str], code: int, message: str) -> None:
+    found, output = run("build", "muse", "--out", tmp_path / "out", *arguments)
+    assert found == code
+    assert message in output
+    assert "Traceback" not in output
+    assert os.listdir(tmp_path) == []
+
+
+def test_out_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for out, message in ((tmp_path / "file", "is not a folder"), (tmp_path / "file" / "out", "file is not a folder")):
+        code, output = run("build", "muse", "--out", out, *SMALL)
+        assert code == 1
+        assert message in output
+
+
+@pytest.mark.skipif(not RECORDINGS.is_dir(), reason=f"no copy of the recordings in {RECORDINGS}")
+def test_recordings_of_a_partial_copy(tmp_path: Path) -> None:
+    code, output = run("build", "muse", "--out", tmp_path / "out", "--source", RECORDINGS)
+    assert code == 1
+    assert "stimuli/Chords/5.wav" in output
+    assert os.listdir(tmp_path) == []
+    code, output = run("build", "muse", "--out", tmp_path / "out", "--source", RECORDINGS, "--allow-partial")
+    assert code == 0
+    assert "stimuli/Chords/5.wav" in output
+    assert (tmp_path / "out" / "LICENSE_DATA.md").read_bytes() == (RECORDINGS / "LICENSE_DATA.md").read_bytes()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_killed_build_leaves_no_folder(tmp_path: Path, number: signal.Signals) -> None:
+    code = "from music_evals.commands.main import app; app()"
+    command = [sys.executable, "-c", code, "build", "muse", "--out", str(tmp_path / "out"), "--syncopation", "2000"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 30
+        while not list(tmp_path.rglob("*.parquet")):
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(number)
+        assert process.wait(timeout=20) != 0
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()
+    left = os.listdir(tmp_path)
+    assert "out" not in left
+    if number is signal.SIGKILL:
+        assert len(left) == 1
+        assert run("build", "muse", "--out", tmp_path / "out", *SMALL)[0] == 0
+        assert os.listdir(tmp_path) == ["out"]
+    else:
+        assert left == []

@@ -1,0 +1,149 @@
+"""`music-evals doctor`: each check in both of its outcomes, and the table."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from music_evals.commands import doctor
+from music_evals.commands.doctor import Check, Finding, examine
+from music_evals.commands.main import app
+
+
+class _Server(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        bodies = {"/": b"hub", "/v1/models": json.dumps({"data": [{"id": "tiny"}]}).encode(), "/odd/models": b"[]"}
+        body = bodies.get(self.path)
+        self.send_response(200 if body else 503)
+        self.end_headers()
+        self.wfile.write(body or b"")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), _Server) as http:
+        threading.Thread(target=http.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{http.server_port}"
+        http.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No check of these tests leaves this machine."""
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setenv("VLLM_BASE_URL", "http://127.0.0.1:9/v1")
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def program(folder: Path, name: str, script: str) -> None:
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / name).chmod(0o755)
+
+
+def test_server_lists_its_models(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VLLM_BASE_URL", f"{server}/v1/")
+    assert doctor.check_server() == Finding("works", f"{server}/v1/models: tiny")
+    monkeypatch.setenv("VLLM_BASE_URL", f"{server}/odd")
+    assert doctor.check_server().state == "broken"
+    for absent in (f"{server}/nothing", "http://127.0.0.1:9", "no url at all"):
+        monkeypatch.setenv("VLLM_BASE_URL", absent)
+        found = doctor.check_server()
+        assert found.state == "absent"
+        assert "VLLM_BASE_URL" in found.remedy
+
+
+def test_hub(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert doctor.check_hub().state == "absent"
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server + "/")
+    assert doctor.check_hub().state == "works"
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert doctor.check_hub().detail == "HF_HUB_OFFLINE is set"
+
+
+def test_lilypond_is_really_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "find_spec", lambda _name: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = doctor.check_lilypond()
+    assert (found.state, "pip install lilypond" in found.remedy) == ("absent", True)
+    program(tmp_path, "lilypond", "echo GNU LilyPond 2.24.4; echo more")
+    assert doctor.check_lilypond() == Finding("works", "GNU LilyPond 2.24.4")
+    program(tmp_path, "lilypond", "echo libguile is missing >&2; exit 127")
+    found = doctor.check_lilypond()
+    assert (found.state, found.detail) == ("broken", "libguile is missing")
+
+
+def test_sandbox_is_really_entered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert doctor.check_sandbox().detail == "bubblewrap is not installed; unshare is not installed"
+    program(tmp_path, "unshare", "exit 0")
+    assert doctor.check_sandbox() == Finding("works", "unshare")
+    program(tmp_path, "bwrap", "echo no permission >&2; exit 1")
+    assert doctor.check_sandbox() == Finding("works", "unshare")
+    program(tmp_path, "unshare", "exit 1")
+    found = doctor.check_sandbox()
+    assert (found.state, found.detail) == ("broken", "bubblewrap: no permission; unshare: exit status 1")
+
+
+def test_soundfont_must_sound(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert doctor.check_rendering().state == "works"
+
+    def gone() -> Path:
+        raise FileNotFoundError("no soundfont anywhere")
+
+    monkeypatch.setattr("music_evals.notation.audio.default_soundfont", gone)
+    found = doctor.check_rendering()
+    assert (found.state, "no soundfont anywhere" in found.detail) == ("broken", True)
+
+
+def test_check_that_fails_or_hangs_is_a_finding() -> None:
+    def failing() -> Finding:
+        raise RuntimeError("odd")
+
+    def hanging() -> Finding:
+        time.sleep(30)
+        return Finding("works", "")
+
+    start = time.monotonic()
+    checks = [Check("a", "", failing), Check("b", "", hanging), Check("c", "", hanging)]
+    findings = examine(checks, limit=0.2)
+    assert time.monotonic() - start < 2
+    assert [found.state for found in findings] == ["broken"] * 3
+    assert findings[0].detail == "RuntimeError: odd"
+    assert findings[1].detail == "no answer within 0.2 s"
+
+
+def test_table_and_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    def of(state: doctor.State) -> Finding:
+        return Finding(state, "[found]", "" if state == "works" else "[do this]")
+
+    def run(required: doctor.State, optional: doctor.State) -> tuple[int, str]:
+        checks = (Check("rendering", "all", lambda: of(required), required=True),
+                  Check("extras", "some", lambda: of(optional)))  # fmt: skip
+        monkeypatch.setattr(doctor, "CHECKS", checks)
+        result = CliRunner(env={"COLUMNS": "160"}).invoke(app, ["doctor"])
+        return result.exit_code, result.output
+
+    code, output = run("works", "absent")
+    assert code == 0
+    assert "[found]" in output
+    assert "[do this]" in output
+    code, output = run("broken", "works")
+    assert code == 1
+    assert "Without rendering the suite does not work." in output
+
+
+def test_doctor_on_this_machine() -> None:
+    result = CliRunner(env={"COLUMNS": "200"}).invoke(app, ["doctor"])
+    assert result.exit_code == 0, result.output
+    for check in doctor.CHECKS:
+        assert check.name in result.output

@@ -1,0 +1,251 @@
+"""The generated stimuli: what the answer depends on is exact, and nothing else gives it away."""
+
+import random
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from music_evals.datasets_builders.stimuli.chords import INTERVALS, N_VARIANTS, QUALITIES, ROOTS, compose_chord
+from music_evals.datasets_builders.stimuli.drum_loops import OFFBEATS, DrumLoop, compose_drum_loop
+from music_evals.datasets_builders.stimuli.melodies import (
+    FOILS,
+    INSTRUMENTS,
+    RANGES,
+    Foil,
+    Instrument,
+    Melody,
+    MelodyPair,
+    compose_pair,
+    is_transposition,
+)
+from music_evals.notation.midi import KEYS, midi_to_text, parse_midi_text, read_notes, write_midi
+
+seeds = st.integers(0, 2**32).map(random.Random)
+
+
+# --- drum loops
+
+
+@given(st.sampled_from(OFFBEATS), seeds)
+def test_offbeats_are_exact_in_the_file(offbeats: int, rng: random.Random) -> None:
+    loop = compose_drum_loop(offbeats, rng)
+    assert loop.offbeats == offbeats
+    assert not set(loop.kick) & set(loop.snare)
+    # Counted again from the bytes, by another parser: even slots start at odd multiples of 240 ticks.
+    notes = read_notes(write_midi(loop.performance)).notes
+    assert sum(note.pitch in (36, 38) and note.onset // 240 % 2 == 1 for note in notes) == offbeats
+    assert [note.onset for note in notes if note.pitch == 42] == list(range(0, 32 * 240, 240))
+    assert all(note.onset % 240 == 0 and note.is_drum for note in notes)
+    assert tuple(note.onset // 240 + 1 for note in notes if note.pitch == 36) == loop.kick
+
+
+def test_drum_loops_end_after_eight_seconds() -> None:
+    loop = compose_drum_loop(2, random.Random(0))
+    assert midi_to_text(write_midi(loop.performance)).endswith("tick=7680 beat=16 end_of_track")
+
+
+@pytest.fixture(scope="module")
+def loops() -> dict[int, list[DrumLoop]]:
+    return {level: [compose_drum_loop(level, random.Random(f"{level}/{i}")) for i in range(1000)] for level in OFFBEATS}
+
+
+def test_drum_loops_are_many(loops: dict[int, list[DrumLoop]]) -> None:
+    distinct = {level: len({(loop.kick, loop.snare) for loop in made}) for level, made in loops.items()}
+    # Without off-beats there are few ways to fill 16 beats well.
+    assert distinct[0] > 450
+    assert all(distinct[level] > 930 for level in OFFBEATS[1:])
+
+
+@pytest.mark.parametrize("what", ["on the beat", "in all"])
+def test_the_number_of_strokes_does_not_give_the_level_away(loops: dict[int, list[DrumLoop]], what: str) -> None:
+    counts = {
+        level: Counter(len(loop.kick + loop.snare) - (level if what == "on the beat" else 0) for loop in made)
+        for level, made in loops.items()
+    }
+    values = set().union(*counts.values())
+    best = sum(max(counts[level][value] for level in OFFBEATS) for value in values) / 5000
+    assert best < 0.45  # of the best guess from that number alone; chance is 0.2
+
+
+def test_unknown_level_is_rejected() -> None:
+    with pytest.raises(ValueError, match="accepted are 0, 2, 4, 6, 8"):
+        compose_drum_loop(3, random.Random(0))
+
+
+# --- melodies
+
+pairs = st.builds(
+    lambda foil, instrument, rng: compose_pair(foil=foil, instrument=instrument, rng=rng),
+    st.sampled_from([None, *FOILS]),
+    st.sampled_from(INSTRUMENTS),
+    seeds,
+)
+
+
+def _intervals(pitches: tuple[int, ...]) -> list[int]:
+    return [b - a for a, b in pairwise(pitches)]
+
+
+def _tonic(melody: Melody) -> int:
+    letters = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
+    return letters[melody.key[0]] + melody.key.count("#") - melody.key.count("b")
+
+
+@given(pairs)
+def test_pair_kinds_hold(pair: MelodyPair) -> None:
+    first, second = pair.first.pitches, pair.second.pitches
+    moved = [pitch + pair.semitones for pitch in first]
+    if pair.foil is None:
+        assert list(second) == moved
+        return
+    # No reading makes a foil a transposition. The readings are spelled out here, apart from the code under test.
+    a, b = _intervals(first), _intervals(second)
+    assert a != b
+    assert [i % 12 for i in a] != [i % 12 for i in b]
+    assert [i for i in a if i] != [i for i in b if i]
+    assert [i % 12 for i in a if i % 12] != [i % 12 for i in b if i % 12]
+    if pair.foil == "changed_interval":
+        differing = [(x, y) for x, y in zip(a, b, strict=True) if x != y]
+        assert len(differing) == 1
+        assert differing[0][0] * differing[0][1] > 0
+    elif pair.foil == "reordered":
+        assert sorted(second) == sorted(moved)
+        assert list(second) != moved
+
+
+@given(pairs)
+def test_pairs_share_all_but_pitch(pair: MelodyPair) -> None:
+    first, second = pair.first, pair.second
+    assert (first.meter, first.tempo, first.instrument) == (second.meter, second.tempo, second.instrument)
+    assert first.performance.program == second.performance.program
+    assert first.performance.length == second.performance.length
+    assert [(n.onset, n.duration) for n in first.performance.notes] == [
+        (n.onset, n.duration) for n in second.performance.notes
+    ]
+    assert (_tonic(second) - _tonic(first)) % 12 == pair.semitones % 12 != 0
+    assert first.key.endswith("m") == second.key.endswith("m")
+
+
+@given(pairs)
+def test_melodies_are_playable(pair: MelodyPair) -> None:
+    for melody in (pair.first, pair.second):
+        low, high = RANGES[melody.instrument]
+        assert low <= min(melody.pitches) <= max(melody.pitches) <= high
+        assert 8 <= len(melody.pitches) <= 28
+        assert melody.key in KEYS
+        assert melody.performance.length is not None
+        assert 4 <= melody.performance.length / 480 * 60 / melody.tempo <= 9.5
+        major = {0, 2, 4, 5, 7, 9, 11}
+        minor = {0, 2, 3, 5, 7, 8, 10, 11}
+        assert {(p - _tonic(melody)) % 12 for p in melody.pitches} <= (minor if melody.key.endswith("m") else major)
+        # It closes on the tonic triad.
+        third = 3 if melody.key.endswith("m") else 4
+        assert (melody.pitches[-1] - _tonic(melody)) % 12 in (0, third, 7)
+        # One voice, as the MIDI text says it.
+        notes = parse_midi_text(midi_to_text(write_midi(melody.performance))).notes
+        assert tuple(note.pitch for note in notes) == melody.pitches
+        assert all(a.onset + a.duration <= b.onset for a, b in pairwise(notes))
+
+
+@pytest.fixture(scope="module")
+def many() -> dict[Foil | None, list[MelodyPair]]:
+    return {
+        foil: [
+            compose_pair(foil=foil, instrument=INSTRUMENTS[i % 2], rng=random.Random(f"{foil}/{i}")) for i in range(60)
+        ]
+        for foil in (None, *FOILS)
+    }
+
+
+def test_melodies_move_mostly_by_step(many: dict[Foil | None, list[MelodyPair]]) -> None:
+    intervals = [abs(i) for made in many.values() for pair in made for i in _intervals(pair.first.pitches)]
+    assert sum(i <= 2 for i in intervals) > 0.6 * len(intervals)
+    assert sum(i > 7 for i in intervals) < 0.05 * len(intervals)
+
+
+def test_transpositions_are_distributed_alike() -> None:
+    # The interval is the first thing drawn, so one seed gives one transposition whatever the foil.
+    for seed in range(10):
+        for instrument in INSTRUMENTS:
+            assert len({_semitones(foil, instrument, seed) for foil in (None, *FOILS)}) == 1
+
+
+def _semitones(foil: Foil | None, instrument: Instrument, seed: int) -> int:
+    return compose_pair(foil=foil, instrument=instrument, rng=random.Random(seed)).semitones
+
+
+def test_foils_are_as_smooth_as_transpositions(many: dict[Foil | None, list[MelodyPair]]) -> None:
+    def roughness(made: list[MelodyPair]) -> float:
+        sizes = [abs(i) for pair in made for i in _intervals(pair.second.pitches)]
+        return sum(sizes) / len(sizes)
+
+    reference = roughness(many[None])
+    assert all(0.75 * reference < roughness(many[foil]) < 1.35 * reference for foil in FOILS)
+
+
+def test_pairs_are_all_different(many: dict[Foil | None, list[MelodyPair]]) -> None:
+    for made in many.values():
+        assert len({tuple(_intervals(pair.first.pitches)) for pair in made}) >= 59
+
+
+def test_same_seed_same_pair() -> None:
+    assert _composed(5) == _composed(5) != _composed(6)
+
+
+def _composed(seed: int) -> MelodyPair:
+    return compose_pair(foil="reordered", instrument="guitar", rng=random.Random(seed))
+
+
+@given(st.lists(st.integers(0, 127), min_size=1, max_size=12), st.integers(-24, 24))
+def test_moving_all_notes_is_a_transposition(pitches: list[int], shift: int) -> None:
+    moved = [pitch + shift for pitch in pitches]
+    assert is_transposition(pitches, moved)
+    assert is_transposition(pitches, [moved[0], *moved])  # with a repeated note
+    assert is_transposition(pitches, [*moved[:-1], moved[-1] + 12])  # with one note an octave off
+
+
+@pytest.mark.parametrize(("foil", "instrument"), [("inverted", "piano"), (None, "flute")])
+def test_unknown_foil_or_instrument_is_rejected(foil: Foil, instrument: Instrument) -> None:
+    with pytest.raises(ValueError, match="accepted are"):
+        compose_pair(foil=foil, instrument=instrument, rng=random.Random(0))
+
+
+# --- chords
+
+
+@given(st.sampled_from(ROOTS), st.sampled_from(QUALITIES), st.integers(0, N_VARIANTS - 1))
+@settings(max_examples=300)
+def test_chords_have_their_root_and_quality(root: str, quality: str, variant: int) -> None:
+    chord = compose_chord(root, quality, variant)
+    pitch_class = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}[root[0]] - root.count("b")
+    notes = read_notes(write_midi(chord.performance)).notes
+    block = [note.pitch for note in notes if note.onset == 0]
+    arpeggio = [(note.onset, note.pitch) for note in notes if note.onset > 0]
+    for pitches in (block, [pitch for _, pitch in arpeggio]):
+        assert {(pitch - pitch_class) % 12 for pitch in pitches} == set(INTERVALS[quality])
+        assert (min(pitches) - pitch_class) % 12 == 0
+    assert tuple(block) == chord.pitches
+    assert [onset for onset, _ in arpeggio] == [2400, 2880, 3360, 3840, 4320, 4800]
+    assert [pitch for _, pitch in arpeggio] == sorted({pitch for _, pitch in arpeggio})
+    assert "key_signature" not in midi_to_text(write_midi(chord.performance))
+
+
+def test_chords_all_differ() -> None:
+    made = [
+        write_midi(compose_chord(root, quality, variant).performance)
+        for root in ROOTS
+        for quality in QUALITIES
+        for variant in range(N_VARIANTS)
+    ]
+    assert len(set(made)) == len(made) == 12 * 4 * N_VARIANTS
+
+
+@pytest.mark.parametrize(
+    ("root", "quality", "variant"), [("H", "major", 0), ("C", "sus4", 0), ("C", "major", N_VARIANTS)]
+)
+def test_unknown_chord_is_rejected(root: str, quality: str, variant: int) -> None:
+    with pytest.raises(ValueError, match="accepted are"):
+        compose_chord(root, quality, variant)

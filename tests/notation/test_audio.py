@@ -1,0 +1,203 @@
+"""Rendered audio: exact length, level, the same bytes everywhere; and what is said about WAV files."""
+
+import hashlib
+import io
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import soundfile
+
+from music_evals.datasets_builders.stimuli.chords import compose_chord
+from music_evals.datasets_builders.stimuli.drum_loops import compose_drum_loop
+from music_evals.datasets_builders.stimuli.melodies import compose_pair
+from music_evals.notation import audio
+from music_evals.notation.audio import AudioInfo, default_soundfont, describe_wav, render_wav
+from music_evals.notation.midi import write_midi
+from music_evals.notation.performance import Note, Performance
+
+
+def _midi(pitch: int = 60, velocity: int = 80, program: int = 0, ticks: int = 960, onset: int = 0) -> bytes:
+    return write_midi(Performance((Note(onset, pitch, ticks, velocity),), 120, (4, 4), None, program=program))
+
+
+def _samples(wav: bytes) -> npt.NDArray[np.float64]:
+    samples, _ = soundfile.read(io.BytesIO(wav))
+    return samples
+
+
+def _stimuli() -> dict[str, tuple[bytes, float]]:
+    melody = compose_pair(foil=None, instrument="guitar", rng=random.Random(2)).first.performance
+    assert melody.length is not None
+    return {
+        "drums": (write_midi(compose_drum_loop(8, random.Random(3)).performance), 8.0),
+        "melody": (write_midi(melody), melody.length / 480 * 60 / melody.tempo),
+        "chord": (write_midi(compose_chord("Eb", "dominant").performance), 8.6),
+    }
+
+
+@pytest.mark.parametrize("name", ["drums", "melody", "chord"])
+def test_level_and_length(name: str) -> None:
+    midi, seconds = _stimuli()[name]
+    wav = render_wav(midi, seconds=seconds)
+    info = describe_wav(wav)
+    assert (info.sample_rate, info.channels, info.encoding) == (44_100, 1, "PCM_16")
+    assert abs(info.seconds - seconds) <= 0.5 / 44_100
+    samples = _samples(wav)
+    loudness = 20 * np.log10(np.sqrt(np.mean(samples**2)))
+    # The published recordings lie between -24.3 and -19.7 dB, with peaks up to 0.93.
+    assert -24.3 <= loudness <= -19.7
+    assert np.abs(samples).max() <= 0.9301
+
+
+@pytest.mark.parametrize("program", [0, 24, 25])
+@pytest.mark.parametrize("pitch", [40, 48, 60, 69, 76, 84])
+def test_notes_sound_at_their_pitch(program: int, pitch: int) -> None:
+    # The energy at the harmonics of the right pitch beats that of every other semitone within an octave around it.
+    samples = _samples(render_wav(_midi(pitch, program=program)))[2000:34_768]
+    spectrum = np.abs(np.fft.rfft(samples * np.hanning(len(samples)), 1 << 17))
+
+    def at(semitone: float) -> float:
+        frequency = 440 * 2 ** ((semitone - 69) / 12)
+        return sum(spectrum[round(k * frequency / 44_100 * (1 << 17))] / np.sqrt(k) for k in range(1, 9))
+
+    steps = np.arange(pitch - 6, pitch + 6.01, 0.1)
+    best = steps[int(np.argmax([at(step) for step in steps]))]
+    assert best == pytest.approx(pitch, abs=0.2)
+
+
+def test_louder_velocity_is_louder() -> None:
+    # One performance, so that both notes get the same gain.
+    notes = (Note(0, 60, 480, 40), Note(1920, 60, 480, 80))
+    samples = _samples(render_wav(write_midi(Performance(notes, 120, (4, 4), None))))
+    soft, loud = (np.sqrt(np.mean(samples[start : start + 20_000] ** 2)) for start in (0, 88_200))
+    assert loud / soft == pytest.approx(4, rel=0.05)  # 40 dB a decade of velocity
+
+
+def test_notes_start_on_time() -> None:
+    samples = _samples(render_wav(_midi(onset=960)))
+    assert np.abs(samples[: 44_100 - 10]).max() == 0
+    assert np.abs(samples[44_100 : 44_100 + 2000]).max() > 0.01
+
+
+def test_cut_sound_fades_and_short_sound_is_padded() -> None:
+    cut = _samples(render_wav(_midi(ticks=9600), seconds=1.0))
+    assert len(cut) == 44_100
+    assert abs(cut[-1]) < 1e-3
+    padded = _samples(render_wav(_midi(ticks=100), seconds=4.0))
+    assert len(padded) == 4 * 44_100
+    assert not padded[-44_100:].any()
+    free = _samples(render_wav(_midi(ticks=100)))
+    assert np.array_equal(free, padded[: len(free)])
+
+
+def test_no_clipping_of_a_single_hit() -> None:
+    # A short hit cannot reach the loudness below the peak limit: it is left softer.
+    midi = write_midi(Performance((Note(0, 36, 60, 127),), 30, (4, 4), None, percussion=True))
+    samples = _samples(render_wav(midi))
+    assert np.abs(samples).max() <= 0.9301
+
+
+_PROGRAM = """
+import hashlib, sys
+from music_evals.notation.audio import render_wav
+data = sys.stdin.buffer.read()
+if sys.argv[1] == "warm":
+    render_wav(data, seconds=0.3)
+    render_wav(data, seconds=30)
+print(hashlib.sha256(render_wav(data, seconds=6)).hexdigest())
+"""
+
+
+def test_same_bytes_in_any_process() -> None:
+    for name in ("melody", "chord"):
+        midi, _ = _stimuli()[name]
+        expected = hashlib.sha256(render_wav(midi, seconds=6)).hexdigest()
+        for threads, state in (("1", "cold"), ("7", "warm")):
+            environment = os.environ | {
+                "OMP_NUM_THREADS": threads,
+                "OPENBLAS_NUM_THREADS": threads,
+                "PYTHONHASHSEED": threads,
+            }
+            done = subprocess.run(
+                [sys.executable, "-c", _PROGRAM, state], input=midi, capture_output=True, check=True, env=environment
+            )
+            assert done.stdout.decode().strip() == expected
+
+
+def test_bad_requests_are_rejected(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="seconds is 0"):
+        render_wav(_midi(), seconds=0)
+    with pytest.raises(ValueError, match="seconds is nan"):
+        render_wav(_midi(), seconds=float("nan"))
+    with pytest.raises(ValueError, match="cannot be read"):
+        render_wav(b"MThd")
+    with pytest.raises(ValueError, match="no notes"):
+        render_wav(write_midi(Performance((), 120, (4, 4), None)))
+    with pytest.raises(ValueError, match="more than 600 s"):
+        render_wav(_midi(ticks=960 * 601))
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        render_wav(_midi(), soundfont=tmp_path / "none.sf2")
+    (tmp_path / "bad.sf2").write_bytes(b"RIFF\0\0\0\0WAVE")
+    with pytest.raises(ValueError, match=r"bad\.sf2 cannot be read"):
+        render_wav(_midi(), soundfont=tmp_path / "bad.sf2")
+    (tmp_path / "short.sf2").write_bytes(default_soundfont().read_bytes()[:100_000])
+    with pytest.raises(ValueError, match=r"short\.sf2 cannot be read"):
+        render_wav(_midi(), soundfont=tmp_path / "short.sf2")
+
+
+def test_missing_default_soundfont_says_how_to_fix_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audio.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(FileNotFoundError, match="pip install"):
+        default_soundfont()
+
+
+# --- describe_wav
+
+
+def _wav(subtype: str, frames: int = 4410, channels: int = 2) -> bytes:
+    buffer = io.BytesIO()
+    samples = np.random.default_rng(0).uniform(-0.5, 0.5, (frames, channels))
+    soundfile.write(buffer, samples, 22_050, subtype=subtype, format="WAV")
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24", "PCM_32", "FLOAT"])
+def test_description_of_a_wav(subtype: str) -> None:
+    assert describe_wav(_wav(subtype)) == AudioInfo(22_050, 2, 0.2, subtype)
+
+
+@pytest.mark.parametrize("lost", [1, 5, 6, 1000, 26_400, 26_460])
+def test_truncated_wav_is_rejected(lost: int) -> None:
+    with pytest.raises(ValueError, match="truncated"):
+        describe_wav(_wav("PCM_24")[:-lost])
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", "not a WAV"),
+        (b"ID3" + bytes(100), "not a WAV"),
+        (_wav("PCM_16", frames=0), "holds no samples"),
+        (_wav("PCM_16")[:40], "no data chunk"),
+        (b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0" + bytes(16) + b"data\4\0\0\0abcd", "cannot be decoded"),
+    ],
+)
+def test_unusable_audio_is_rejected_with_the_reason(data: bytes, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        describe_wav(data)
+
+
+_RECORDINGS = Path(__file__).parents[2] / ".." / "shared" / "data" / "muse" / "stimuli"
+
+
+@pytest.mark.skipif(not _RECORDINGS.is_dir(), reason="the MUSE recordings are not here (../shared/data/muse)")
+def test_published_recordings_are_described() -> None:
+    assert describe_wav((_RECORDINGS / "Chords" / "1.wav").read_bytes()).encoding == "PCM_24"
+    info = describe_wav((_RECORDINGS / "Intermediate" / "NoSync_A.wav").read_bytes())
+    assert (info.sample_rate, info.channels, round(info.seconds, 2)) == (44_100, 2, 8.0)

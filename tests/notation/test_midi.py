@@ -1,0 +1,231 @@
+"""MIDI files and their text: round trips, an independent reader, and what is rejected."""
+
+import io
+from collections import defaultdict
+
+import mido
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from music_evals.notation.midi import KEYS, FileNote, TextNote, midi_to_text, parse_midi_text, read_notes, write_midi
+from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
+
+
+@st.composite
+def performances(draw: st.DrawFn) -> Performance:
+    # Notes of one pitch follow each other, so that none overlap.
+    notes = []
+    for pitch in draw(st.lists(st.integers(0, 127), max_size=6, unique=True)):
+        now = 0
+        for gap, duration, velocity in draw(
+            st.lists(st.tuples(st.integers(0, 999), st.integers(1, 2000), st.integers(1, 127)), max_size=4)
+        ):
+            notes.append(Note(now + gap, pitch, duration, velocity))
+            now += gap + duration
+    end = max((note.onset + note.duration for note in notes), default=0)
+    return Performance(
+        notes=tuple(notes),
+        tempo=draw(st.integers(30, 300)),
+        meter=draw(st.sampled_from([(4, 4), (3, 4), (6, 8), (2, 2), (7, 16)])),
+        key=draw(st.sampled_from([None, *KEYS])),
+        program=draw(st.integers(0, 127)),
+        percussion=draw(st.booleans()),
+        length=draw(st.sampled_from([None, end, end + 480])),
+    )
+
+
+@given(performances())
+def test_text_gives_back_what_was_written(performance: Performance) -> None:
+    channel = 9 if performance.percussion else 0
+    parsed = parse_midi_text(midi_to_text(write_midi(performance)))
+    expected = [TextNote(channel, n.onset, n.duration, n.pitch, n.velocity) for n in sorted(performance.notes)]
+    assert list(parsed.notes) == expected
+    assert (parsed.ticks_per_beat, parsed.tempo, parsed.meter) == (480, performance.tempo, performance.meter)
+
+
+@given(performances())
+def test_independent_reader_agrees(performance: Performance) -> None:
+    file = read_notes(write_midi(performance))
+    assert file.notes == tuple(
+        FileNote(n.onset, n.pitch, n.duration, n.velocity, performance.percussion) for n in sorted(performance.notes)
+    )
+    assert file.tempo == performance.tempo
+    assert file.ticks_per_beat == TICKS_PER_BEAT
+
+
+@given(performances(), st.randoms())
+def test_bytes_do_not_depend_on_the_order_of_notes(performance: Performance, rng) -> None:
+    notes = list(performance.notes)
+    rng.shuffle(notes)
+    shuffled = Performance(
+        tuple(notes),
+        performance.tempo,
+        performance.meter,
+        performance.key,
+        performance.program,
+        performance.percussion,
+        performance.length,
+    )
+    assert write_midi(shuffled) == write_midi(performance)
+
+
+def test_file_holds_no_names_and_no_key_unless_given() -> None:
+    def types(key: str | None) -> list[str]:
+        data = write_midi(Performance((Note(0, 60, 480, 80),), 120, (4, 4), key, length=960))
+        return [message.type for track in mido.MidiFile(file=io.BytesIO(data)).tracks for message in track]
+
+    plain = ["set_tempo", "time_signature", "program_change", "note_on", "note_off", "end_of_track"]
+    assert types(None) == plain
+    assert sorted(types("Eb")) == sorted([*plain, "key_signature"])
+
+
+def test_track_ends_at_the_length() -> None:
+    text = midi_to_text(write_midi(Performance((Note(0, 60, 480, 80),), 120, (4, 4), None, length=1920)))
+    assert text.endswith("tick=1920 beat=4 end_of_track")
+
+
+def _foreign_file() -> bytes:
+    """Two tracks at another resolution, with names, controllers and ends written as starts of velocity 0."""
+    meta = mido.MidiTrack(
+        [
+            mido.MetaMessage("track_name", name="C major"),
+            mido.MetaMessage("key_signature", key="F#m"),
+            mido.MetaMessage("set_tempo", tempo=750_000),
+            mido.MetaMessage("time_signature", numerator=3, denominator=4),
+            mido.MetaMessage("end_of_track", time=960),
+        ]
+    )
+    part = mido.MidiTrack(
+        [
+            mido.MetaMessage("text", text="secret"),
+            mido.Message("control_change", channel=2, control=7, value=100),
+            mido.Message("program_change", channel=2, program=5),
+            mido.Message("note_on", channel=2, note=60, velocity=90),
+            mido.Message("note_on", channel=2, note=62, velocity=91, time=32),
+            mido.Message("note_on", channel=2, note=60, velocity=0),
+            mido.Message("pitchwheel", channel=2, pitch=-100),
+            mido.Message("note_off", channel=2, note=62, velocity=3, time=7),
+            mido.Message("note_on", channel=2, note=62, velocity=5),
+            mido.Message("note_off", channel=2, note=62, velocity=64, time=57),
+        ]
+    )
+    buffer = io.BytesIO()
+    mido.MidiFile(type=1, ticks_per_beat=96, tracks=[meta, part]).save(file=buffer)
+    return buffer.getvalue()
+
+
+def test_text_of_a_foreign_file() -> None:
+    text = midi_to_text(_foreign_file())
+    assert text.split("\n") == [
+        "ticks_per_beat=96",
+        "tick=0 beat=0 set_tempo tempo=750000",
+        "tick=0 beat=0 time_signature numerator=3 denominator=4",
+        "tick=0 beat=0 key_signature key=F#m",
+        "tick=0 beat=0 control_change channel=2 control=7 value=100",
+        "tick=0 beat=0 program_change channel=2 program=5",
+        "tick=0 beat=0 note_on channel=2 note=60 velocity=90",
+        "tick=32 beat=0.333 pitchwheel channel=2 pitch=-100",
+        "tick=32 beat=0.333 note_off channel=2 note=60 velocity=0",
+        "tick=32 beat=0.333 note_on channel=2 note=62 velocity=91",
+        "tick=39 beat=0.406 note_off channel=2 note=62 velocity=3",
+        "tick=39 beat=0.406 note_on channel=2 note=62 velocity=5",
+        "tick=96 beat=1 note_off channel=2 note=62 velocity=64",
+        "tick=960 beat=10 end_of_track",
+    ]
+    parsed = parse_midi_text(text)
+    assert (parsed.tempo, parsed.meter) == (80.0, (3, 4))
+    assert [(note.pitch, note.duration) for note in parsed.notes] == [(60, 32), (62, 7), (62, 57)]
+
+
+def test_text_of_a_note_without_length_keeps_its_end_after_its_start() -> None:
+    track = mido.MidiTrack([mido.Message("note_on", note=60, velocity=9), mido.Message("note_off", note=60)])
+    buffer = io.BytesIO()
+    mido.MidiFile(type=0, tracks=[track]).save(file=buffer)
+    kinds = [line.split()[2] for line in midi_to_text(buffer.getvalue()).split("\n")[1:]]
+    assert kinds == ["note_on", "note_off", "end_of_track"]
+
+
+@given(performances())
+def test_ends_come_before_starts(performance: Performance) -> None:
+    by_tick = defaultdict(list)
+    for line in midi_to_text(write_midi(performance)).split("\n")[1:]:
+        by_tick[line.split()[0]].append(line.split()[2])
+    for kinds in by_tick.values():
+        if "note_on" in kinds:
+            assert "note_off" not in kinds[kinds.index("note_on") :]
+
+
+_ON = "tick=0 beat=0 note_on channel=0 note=60 velocity=80"
+_OFF = "tick=480 beat=1 note_off channel=0 note=60 velocity=0"
+_END = "tick=480 beat=1 end_of_track"
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ([], "without end_of_track"),
+        (["ticks=480"], "line 1.*ticks_per_beat=N"),
+        (["ticks_per_beat=0"], "line 1.*ticks_per_beat=N"),
+        (["ticks_per_beat=480", "Here is the MIDI:", _END], "line 2.*tick=T beat=B EVENT"),
+        (["ticks_per_beat=480", "tick=0 beat=0 meow"], "line 2.*'meow'.*note_on"),
+        (["ticks_per_beat=480", "tick=480 beat=0.5 end_of_track"], "line 2.*beat=1"),
+        (["ticks_per_beat=480", _ON, _ON, _OFF, _END], "line 3.*sounds already"),
+        (["ticks_per_beat=480", _OFF, _END], "line 2.*no such note"),
+        (["ticks_per_beat=480", _ON, _END], "line 3.*still sounds"),
+        (["ticks_per_beat=480", _ON, _OFF], "line 3.*without end_of_track"),
+        (["ticks_per_beat=480", _ON, _OFF, _END, _ON], "line 5.*nothing may follow"),
+        (["ticks_per_beat=480", _OFF.replace("off", "on").replace("=0", "=1"), _ON], "line 3.*go back"),
+        (["ticks_per_beat=480", _ON.replace("60", "128")], "line 2.*note is '128'.*0 to 127"),
+        (["ticks_per_beat=480", _ON.replace("80", "0")], "line 2.*velocity is '0'.*1 to 127"),
+        (["ticks_per_beat=480", _ON.replace("note=60 velocity=80", "velocity=80 note=60")], "line 2.*note velocity"),
+        (["ticks_per_beat=480", "tick=0 beat=0 key_signature key=H"], "line 2.*'H'"),
+        (["ticks_per_beat=480", "tick=480 beat=1 set_tempo tempo=1"], "line 2.*one tempo"),
+        (["ticks_per_beat=480", "tick=1 beat=0.002 time_signature numerator=3 denominator=4"], "line 2.*one time"),
+        (["ticks_per_beat=480", "tick=9999999999 beat=1 end_of_track"], "line 2"),
+        (["ticks_per_beat=480", _ON + " ", _OFF, _END], "line 2"),
+    ],
+)  # fmt: skip
+def test_bad_text_is_rejected_with_the_line(lines: list[str], problem: str) -> None:
+    if not lines:
+        lines = ["ticks_per_beat=480"]
+    with pytest.raises(ValueError, match=problem):
+        parse_midi_text("\n".join(lines))
+
+
+@given(st.text() | st.text(alphabet="tick=0 beat.\nenodf_r").map(lambda text: "ticks_per_beat=480\n" + text))
+def test_any_text_is_read_or_rejected(text: str) -> None:
+    with pytest.raises(ValueError, match="MIDI text"):
+        parse_midi_text(text + "\nx")
+
+
+@pytest.mark.parametrize("data", [b"", b"MThd", b"RIFF" * 20, b"MThd\0\0\0\6\0\0\0\1\1\xe0MTrk\0\0\0\x10\0\x90"])
+def test_no_midi_is_rejected(data: bytes) -> None:
+    with pytest.raises(ValueError, match="cannot be read"):
+        midi_to_text(data)
+    with pytest.raises(ValueError, match="cannot be read"):
+        read_notes(data)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"tempo": 0}, "tempo 0"),
+        ({"meter": (4, 3)}, "power of two"),
+        ({"key": "H"}, "key 'H'"),
+        ({"program": 128}, "program 128"),
+        ({"notes": (Note(0, 60, 0, 80),)}, "duration >= 1"),
+        ({"notes": (Note(0, 60, 2, 80), Note(1, 60, 2, 80))}, "still sounds"),
+        ({"length": 479}, "length 479.*480"),
+    ],
+)
+def test_what_midi_cannot_hold_is_rejected(change: dict, problem: str) -> None:
+    values = {"notes": (Note(0, 60, 480, 80),), "tempo": 120, "meter": (4, 4), "key": None} | change
+    with pytest.raises(ValueError, match=problem):
+        write_midi(Performance(**values))
+
+
+def test_keys_are_those_of_mido() -> None:
+    for key in KEYS:
+        mido.MetaMessage("key_signature", key=key)
+    assert len(set(KEYS)) == 30
