@@ -3,11 +3,13 @@
 import json
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+
+Display = Literal["full", "conversation", "rich", "plain", "log", "none"]
 
 app = typer.Typer(help="Run every condition of a benchmark on a model, resumably, and show the paper's table.")
 console = Console()
@@ -37,7 +39,7 @@ def muse(
     limit: Annotated[int | None, typer.Option(help="Only the first trials of each cell.", min=1)] = None,
     max_connections: Annotated[int | None, typer.Option(help="Requests under way at once.", min=1)] = None,
     max_tasks: Annotated[int, typer.Option(help="Cells under way at once.", min=1)] = 4,
-    display: Annotated[str, typer.Option(help="Inspect's display: full, rich, plain, log or none.")] = "rich",
+    display: Annotated[Display, typer.Option(help="How Inspect shows progress.")] = "rich",
 ) -> None:
     """Run MUSE's 36 cells: 3 tasks x 2 modalities x 3 strategies x zero- and few-shot."""
     # Imported here: Inspect takes over a second to load, which `music-evals --help` should not wait for.

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands import build, doctor
+from music_evals.commands import build, doctor, grid
 
 app = typer.Typer(
     name="music-evals",
@@ -14,6 +14,7 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
 )
 app.add_typer(build.app, name="build")
+app.add_typer(grid.app, name="grid")
 app.command("doctor")(doctor.doctor)
 
 

@@ -48,9 +48,10 @@ from music_evals.datasets_builders.store import (
     Provenance,
     write_dataset,
 )
-from music_evals.notation.audio import default_soundfont, describe_wav, render_wav
+from music_evals.notation.audio import describe_wav, render_wav
 from music_evals.notation.midi import midi_to_text, read_notes, write_midi
 from music_evals.notation.performance import TICKS_PER_BEAT, Performance
+from music_evals.notation.soundfont import default_soundfont
 
 NAME: Final = "muse"
 VERSION: Final = "1.0.0"

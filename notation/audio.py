@@ -3,31 +3,20 @@
 `render_wav` plays a MIDI file on a SoundFont and returns a WAV file; the same input gives the same bytes, in any
 process, after any earlier calls, with any number of threads. `describe_wav` decodes a WAV file and says what it
 holds, or why it cannot be used.
-
-The sampler here is NumPy on purpose. symusic has a fast synthesizer, but it ignores the root key and tuning that a
-SoundFont gives each zone, and all velocities (found in 0.4.8 and 0.5.8): with the default SoundFont its middle C on
-a piano sounds 20 semitones high. So symusic only parses the MIDI file. Of SoundFont 2.04 the sampler plays what
-General MIDI instruments need: key and velocity zones, tuning, loops, attenuation, the volume envelope, and the
-low-pass filter with its envelope. Left out are LFOs, pitch envelopes, exclusive classes, modulators, reverb, chorus,
-stereo, and MIDI controllers.
 """
 
-import importlib.util
 import io
 import struct
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import soundfile
 
 from music_evals.notation.midi import load_score
+from music_evals.notation.soundfont import SAMPLE_RATE, Samples, default_soundfont, instrument, play_note
 
-SAMPLE_RATE: Final = 44_100
-"""Sample rate of rendered audio in Hz."""
 LOUDNESS: Final = -23.0
 """Root mean square of rendered audio in dB relative to full scale."""
 PEAK: Final = 0.93
@@ -36,14 +25,6 @@ FADE_SECONDS: Final = 0.03
 """Length of the fade-out of audio that is cut."""
 MAX_SECONDS: Final = 600.0
 """Longest audio that is rendered."""
-
-_Samples = npt.NDArray[np.float32]
-_Signal = npt.NDArray[np.floating[Any]]
-
-# Voices are made in whole blocks, so that a long and a short voice agree to the last bit in what they share.
-_BLOCK: Final = 1 << 14
-_SILENCE_DB: Final = 100.0  # the range over which SoundFont envelopes run
-_FINAL_DB: Final = 70.0  # a released voice is dropped that far below its level
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,33 +42,6 @@ class AudioInfo:
     channels: int
     seconds: float
     encoding: str
-
-
-def default_soundfont() -> Path:
-    """Find the SoundFont that ships inside the `pretty_midi` package (TimGM6mb, General MIDI, 6 MB).
-
-    Returns:
-        Path of the file.
-
-    Raises:
-        FileNotFoundError: if `pretty_midi` is not installed or comes without it.
-
-    Example:
-        >>> default_soundfont().name
-        'TimGM6mb.sf2'
-    """
-    # find_spec locates the package without importing it.
-    spec = importlib.util.find_spec("pretty_midi")
-    folders = [] if spec is None else list(spec.submodule_search_locations or [])
-    for folder in folders:
-        path = Path(folder) / "TimGM6mb.sf2"
-        if path.is_file():
-            return path
-    raise FileNotFoundError(
-        "the default SoundFont TimGM6mb.sf2 is not in the pretty_midi package"
-        f" ({', '.join(folders) or 'which is not installed'});"
-        " run `pip install --force-reinstall pretty_midi`, or name a .sf2 file as soundfont"
-    )
 
 
 def render_wav(midi: bytes, *, seconds: float | None = None, soundfont: Path | None = None) -> bytes:
@@ -188,13 +142,13 @@ def _wav_header(size: int) -> bytes:
     return struct.pack("<4sI4s", b"RIFF", 36 + size, b"WAVE") + form + struct.pack("<4sI", b"data", size)
 
 
-def _mix(midi: bytes, soundfont: Path, length: int | None) -> _Samples:
+def _mix(midi: bytes, soundfont: Path, length: int | None) -> Samples:
     """Add up all notes; at most `length` samples."""
     score = load_score(midi)
     limit = round(MAX_SECONDS * SAMPLE_RATE) if length is None else length
-    parts: list[tuple[int, _Samples]] = []
+    parts: list[tuple[int, Samples]] = []
     for track in score.to("second").tracks:
-        zones = _instrument(soundfont, track.program, track.is_drum)
+        zones = instrument(soundfont, track.program, track.is_drum)
         for note in track.notes:
             onset = round(note.time * SAMPLE_RATE)
             if length is None and onset + round(note.duration * SAMPLE_RATE) > limit:
@@ -202,7 +156,7 @@ def _mix(midi: bytes, soundfont: Path, length: int | None) -> _Samples:
             for zone in zones:
                 if zone.covers(note.pitch, note.velocity) and onset < limit:
                     held = max(1, round(note.duration * SAMPLE_RATE))
-                    parts.append((onset, _sound(zone, note.pitch, note.velocity, held, limit - onset)))
+                    parts.append((onset, play_note(zone, note.pitch, note.velocity, held, limit - onset)))
     if not parts:
         raise ValueError("MIDI holds no notes that the SoundFont can play within the time; there is nothing to render")
     end = max(onset + len(sound) for onset, sound in parts)
@@ -213,269 +167,3 @@ def _mix(midi: bytes, soundfont: Path, length: int | None) -> _Samples:
         fade = min(round(FADE_SECONDS * SAMPLE_RATE), end)
         mix[end - fade :] *= np.linspace(1, 0, fade, dtype=np.float32)
     return mix
-
-
-def _sound(zone: "_Zone", pitch: int, velocity: int, held: int, limit: int) -> _Samples:
-    """One note: its voice at its velocity, with the release after `held` samples; at most `limit` samples."""
-    # From full level, the release falls by 100 dB in the release time, evenly in dB.
-    tail = max(1, round(_FINAL_DB / _SILENCE_DB * _seconds(zone.generator(38)) * SAMPLE_RATE))
-    wanted = min(held + tail, limit)
-    # Rounded up to a power of two, and to 1.5 s, so that notes of about one length share one voice.
-    blocks = max(4, 1 << (-(-wanted // _BLOCK) - 1).bit_length())
-    voice = _voice(zone, pitch, blocks)[:wanted]
-    # SoundFont 2.04, section 8.4.1: a concave curve of velocity, which is 40 dB a decade.
-    sound = voice * np.float32((velocity / 127) ** 2)
-    if len(sound) > held:
-        sound[held:] *= _release(tail)[: len(sound) - held]
-    return sound
-
-
-@lru_cache(maxsize=64)
-def _release(tail: int) -> _Samples:
-    return np.power(10.0, -_FINAL_DB / 20 * np.arange(tail) / tail).astype(np.float32)
-
-
-@lru_cache(maxsize=160)
-def _voice(zone: "_Zone", pitch: int, blocks: int) -> _Samples:
-    """A key held down: the sample at its pitch under filter and volume envelope, before velocity and release."""
-    size = blocks * _BLOCK
-    semitones = (pitch - zone.root) * zone.generator(56) / 100 + zone.generator(51) + zone.tuning / 100
-    # Source samples a rendered sample.
-    step = float(zone.sample_rate / SAMPLE_RATE * 2 ** (semitones / 12))
-    # Non-looping samples end by themselves.
-    if zone.loop is None:
-        size = min(size, -(-int(len(zone.samples) / step) // _BLOCK) * _BLOCK or _BLOCK)
-    time = (np.arange(size) / SAMPLE_RATE).astype(np.float32)
-    sources, loop = _filtered(zone, step)
-    sound, *dark = _interpolate(sources, size, step, loop)
-    if dark:
-        # The filter moves with the modulation envelope; a cross-fade between its ends is close and much faster.
-        sound += (1 - _envelope(zone, 25, time, pitch)) * (dark[0] - sound)
-    decibels = _envelope_decibels(zone, time, pitch) + np.float32(0.04 * zone.generator(48))
-    sound *= np.exp(decibels * np.float32(-np.log(10) / 20))
-    return np.ascontiguousarray(sound, dtype=np.float32)
-
-
-def _interpolate(sources: list[_Signal], size: int, step: float, loop: tuple[int, int] | None) -> list[_Signal]:
-    """Read samples of one length every `step` by cubic Hermite interpolation, going round their loop."""
-    position = np.arange(size) * step
-    index = position.astype(np.intp)
-    part = (position - index).astype(np.float32)
-    end = len(sources[0]) if loop is None else loop[1]
-    # Positions ascend, so that what is past the end is one slice.
-    beyond = int(np.searchsorted(index, end))
-    if loop is not None:
-        index[beyond:] = loop[0] + (index[beyond:] - loop[0]) % (loop[1] - loop[0])
-    else:
-        index[beyond:] = end + 1
-    results: list[_Signal] = []
-    for source in sources:
-        # The coefficients are made once a source sample. Zeros stand for what is before the start and after the end.
-        points = np.concatenate([np.zeros(1), source, np.zeros(4)]).astype(np.float32)
-        a, b, c, d = points[:-3], points[1:-2], points[2:-1], points[3:]
-        slope, next_slope = (c - a) / 2, (d - b) / 2
-        cubic, square = 2 * (b - c) + slope + next_slope, 3 * (c - b) - 2 * slope - next_slope
-        sound = cubic[index]
-        for coefficient in (square, slope, b):
-            sound *= part
-            sound += coefficient[index]
-        results.append(sound)
-    return results
-
-
-def _filtered(zone: "_Zone", step: float) -> tuple[list[_Signal], tuple[int, int] | None]:
-    """The sample under the low-pass filter at the peak and, if it differs, at the rest of its envelope; its loop."""
-    source, loop = zone.samples.astype(np.float64) / 32768, zone.loop
-    if loop is not None:
-        start, end = loop
-        # Go round the loop often enough that the filter has settled, and loop there.
-        rounds = -(-4096 // (end - start)) + 1
-        source = np.concatenate([source[:end], np.tile(source[start:end], rounds)])
-        loop = (len(source) - (end - start), len(source))
-        source = np.concatenate([source, source[loop[0] : loop[1]], source[loop[0] : loop[1]]])
-    rest = min(zone.generator(8), 13_500)
-    peak = min(max(rest + zone.generator(11), 1500), 13_500)
-    # Beyond the end the transform wraps around: leave room there.
-    size = 1 << (len(source) + 4096).bit_length()
-    spectrum = np.fft.rfft(source, size)
-    frequency = np.arange(len(spectrum)) / size * SAMPLE_RATE * step  # as heard, in Hz
-    results: list[_Signal] = []
-    for cents in dict.fromkeys((peak, rest)):
-        if cents >= 13_500:
-            results.append(source)
-            continue
-        # Two poles with the resonance of the zone, at a cutoff in cents above 8.176 Hz.
-        s = 1j * frequency / (8.176 * 2 ** (cents / 1200))
-        damping = 10 ** (-(zone.generator(9) / 10 - 3.01) / 20)
-        results.append(np.fft.irfft(spectrum / (1 + damping * s + s * s), size)[: len(source)])
-    return results, loop
-
-
-def _seconds(timecents: int) -> float:
-    return float(2 ** (max(timecents, -12_000) / 1200))
-
-
-def _envelope_times(zone: "_Zone", first: int, pitch: int) -> tuple[float, float, float, float]:
-    """Delay, attack, hold and decay in seconds of the envelope whose generators start at `first`."""
-    by_key = 60 - pitch
-    hold = zone.generator(first + 2) + by_key * zone.generator(first + 6)
-    decay = zone.generator(first + 3) + by_key * zone.generator(first + 7)
-    return _seconds(zone.generator(first)), _seconds(zone.generator(first + 1)), _seconds(hold), _seconds(decay)
-
-
-def _envelope(zone: "_Zone", first: int, time: _Signal, pitch: int) -> _Signal:
-    """The modulation envelope of a held key, 0 to 1 (linear)."""
-    delay, attack, hold, decay = _envelope_times(zone, first, pitch)
-    sustain = 1 - min(max(zone.generator(first + 4), 0), 1000) / 1000
-    fallen = 1 - (time - delay - attack - hold) / decay
-    return np.asarray(np.minimum(np.clip((time - delay) / attack, 0, 1), np.clip(fallen, sustain, 1)))
-
-
-def _envelope_decibels(zone: "_Zone", time: _Signal, pitch: int) -> _Signal:
-    """The volume envelope of a held key, in dB of attenuation."""
-    delay, attack, hold, decay = _envelope_times(zone, 33, pitch)
-    sustain = min(max(zone.generator(37), 0), 1440) / 10
-    decibels: _Signal = np.clip((time - (delay + attack + hold)) * (_SILENCE_DB / decay), 0, sustain)
-    # The attack is linear in amplitude, and short: only its samples are worth a logarithm.
-    rising = int(np.searchsorted(time, delay + attack))
-    decibels[:rising] -= 20 * np.log10(np.clip((time[:rising] - delay) / attack, 1e-5, 1))
-    return decibels
-
-
-# Defaults of SoundFont 2.04, section 8.1.3, for the generators in use; all others are 0.
-_DEFAULTS: Final[dict[int, int]] = {8: 13_500, 56: 100} | dict.fromkeys(
-    (*range(25, 29), 30, *range(33, 37), 38), -12_000
-)
-# Generators that mean the same in a preset and are added to those of the instrument.
-_ADDED: Final = frozenset({8, 9, 11, *range(25, 41), 48, 51, 52, 56})
-_FULL_RANGE: Final = (0, 127)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Zone:
-    """A sample and how it is played in a range of keys and velocities; equal only to itself, so it can key a cache."""
-
-    keys: tuple[int, int]
-    velocities: tuple[int, int]
-    generators: dict[int, int]
-    samples: npt.NDArray[np.int16]
-    loop: tuple[int, int] | None
-    sample_rate: int
-    root: int
-    tuning: int  # cents
-
-    def covers(self, pitch: int, velocity: int) -> bool:
-        return self.keys[0] <= pitch <= self.keys[1] and self.velocities[0] <= velocity <= self.velocities[1]
-
-    def generator(self, number: int) -> int:
-        return self.generators.get(number, _DEFAULTS.get(number, 0))
-
-
-@lru_cache(maxsize=256)
-def _instrument(soundfont: Path, program: int, is_drum: bool) -> tuple[_Zone, ...]:
-    """The zones of a General MIDI program; program 0 where the SoundFont lacks it."""
-    bank = _load(soundfont)
-    place = (128 if is_drum else 0, program)
-    if place not in bank.presets:
-        place = (place[0], 0)
-    if place not in bank.presets:
-        raise ValueError(
-            f"SoundFont {soundfont} has no program {program}{' for drums' if is_drum else ''}, nor program 0"
-        )
-    return bank.zones(bank.presets[place])
-
-
-@lru_cache(maxsize=4)
-def _load(soundfont: Path) -> "_Bank":
-    if not soundfont.is_file():
-        raise FileNotFoundError(f"SoundFont {soundfont} does not exist; accepted is a SoundFont 2 (.sf2) file")
-    try:
-        return _Bank(soundfont.read_bytes())
-    except (struct.error, KeyError, IndexError, ValueError) as error:
-        raise ValueError(
-            f"SoundFont {soundfont} cannot be read ({error}); accepted is a SoundFont 2 (.sf2) file"
-        ) from error
-
-
-class _Bank:
-    """The tables of a SoundFont file."""
-
-    def __init__(self, data: bytes) -> None:
-        if data[:4] != b"RIFF" or data[8:12] != b"sfbk":
-            raise ValueError("it does not start with RIFF/sfbk")
-        chunks: dict[bytes, bytes] = {}
-        start = 12
-        while start + 8 <= len(data):
-            name, size = data[start : start + 4], struct.unpack_from("<I", data, start + 4)[0]
-            if name == b"LIST":  # step inside
-                start += 12
-                continue
-            chunks[name] = data[start + 8 : start + 8 + size]
-            start += 8 + size + size % 2
-        self._samples = np.frombuffer(chunks[b"smpl"], dtype="<i2")
-        self._preset_heads = _records(chunks[b"phdr"], "<20sHHHIII")
-        self._instrument_heads = _records(chunks[b"inst"], "<20sH")
-        self._sample_heads = _records(chunks[b"shdr"], "<20sIIIIIBbHH")
-        self._bags = {part: _records(chunks[part + b"bag"], "<HH") for part in (b"p", b"i")}
-        self._generators = {part: _records(chunks[part + b"gen"], "<Hh") for part in (b"p", b"i")}
-        self.presets = {(head[2], head[1]): index for index, head in enumerate(self._preset_heads[:-1])}
-
-    def zones(self, preset: int) -> tuple[_Zone, ...]:
-        """All zones of a preset, each with its generators added up."""
-        found = []
-        first, last = self._preset_heads[preset][3], self._preset_heads[preset + 1][3]
-        for outer in self._levels(b"p", first, last, 41):
-            instrument = outer[41]
-            first, last = self._instrument_heads[instrument][1], self._instrument_heads[instrument + 1][1]
-            for inner in self._levels(b"i", first, last, 53):
-                keys = _overlap(outer.get(43), inner.get(43))
-                velocities = _overlap(outer.get(44), inner.get(44))
-                if keys[0] <= keys[1] and velocities[0] <= velocities[1]:
-                    found.append(self._zone(outer, inner, keys, velocities))
-        return tuple(found)
-
-    def _levels(self, part: bytes, first: int, last: int, target: int) -> list[dict[int, int]]:
-        """Zones `first` to `last` that name a `target`, over the defaults that a first zone without one sets."""
-        common: dict[int, int] = {}
-        found = []
-        bags, generators = self._bags[part], self._generators[part]
-        for bag in range(first, last):
-            zone = dict(generators[bags[bag][0] : bags[bag + 1][0]])
-            if target in zone:
-                found.append(common | zone)
-            elif bag == first:
-                common = zone
-        return found
-
-    def _zone(
-        self, outer: dict[int, int], inner: dict[int, int], keys: tuple[int, int], velocities: tuple[int, int]
-    ) -> _Zone:
-        _, start, end, loop_start, loop_end, rate, root, correction, _, _ = self._sample_heads[inner[53]]
-        start += inner.get(0, 0) + 32_768 * inner.get(4, 0)
-        end += inner.get(1, 0) + 32_768 * inner.get(12, 0)
-        loop_start += inner.get(2, 0) + 32_768 * inner.get(45, 0) - start
-        loop_end += inner.get(3, 0) + 32_768 * inner.get(50, 0) - start
-        is_looped = inner.get(54, 0) in (1, 3) and 0 <= loop_start < loop_end <= end - start
-        generators = dict(inner)
-        for number in _ADDED & outer.keys():
-            generators[number] = inner.get(number, _DEFAULTS.get(number, 0)) + outer[number]
-        return _Zone(
-            keys=keys,
-            velocities=velocities,
-            generators=generators,
-            samples=self._samples[start:end],
-            loop=(loop_start, loop_end) if is_looped else None,
-            sample_rate=rate,
-            root=inner.get(58, root),
-            tuning=generators.get(52, 0) + correction,
-        )
-
-
-def _records(data: bytes, layout: str) -> list[tuple[Any, ...]]:
-    return list(struct.iter_unpack(layout, data))
-
-
-def _overlap(*ranges: int | None) -> tuple[int, int]:
-    """Where ranges, packed as low and high byte, overlap; a missing one is full."""
-    pairs = [_FULL_RANGE if packed is None else (packed & 0xFF, packed >> 8 & 0xFF) for packed in ranges]
-    return max(low for low, _ in pairs), min(high for _, high in pairs)

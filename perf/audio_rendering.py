@@ -17,9 +17,10 @@ import pretty_midi
 from music_evals.datasets_builders.stimuli.chords import QUALITIES, ROOTS, compose_chord
 from music_evals.datasets_builders.stimuli.drum_loops import OFFBEATS, compose_drum_loop
 from music_evals.datasets_builders.stimuli.melodies import INSTRUMENTS, compose_pair
-from music_evals.notation.audio import SAMPLE_RATE, describe_wav, render_wav
+from music_evals.notation.audio import describe_wav, render_wav
 from music_evals.notation.midi import write_midi
 from music_evals.notation.performance import Performance
+from music_evals.notation.soundfont import SAMPLE_RATE
 
 
 def stimuli() -> dict[str, list[Performance]]:

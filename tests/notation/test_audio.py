@@ -16,10 +16,11 @@ import soundfile
 from music_evals.datasets_builders.stimuli.chords import compose_chord
 from music_evals.datasets_builders.stimuli.drum_loops import compose_drum_loop
 from music_evals.datasets_builders.stimuli.melodies import compose_pair
-from music_evals.notation import audio
-from music_evals.notation.audio import AudioInfo, default_soundfont, describe_wav, render_wav
+from music_evals.notation import soundfont
+from music_evals.notation.audio import AudioInfo, describe_wav, render_wav
 from music_evals.notation.midi import write_midi
 from music_evals.notation.performance import Note, Performance
+from music_evals.notation.soundfont import default_soundfont
 
 
 def _midi(pitch: int = 60, velocity: int = 80, program: int = 0, ticks: int = 960, onset: int = 0) -> bytes:
@@ -152,7 +153,7 @@ def test_bad_requests_are_rejected(tmp_path: Path) -> None:
 
 
 def test_missing_default_soundfont_says_how_to_fix_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audio.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(soundfont.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(FileNotFoundError, match="pip install"):
         default_soundfont()
 
