@@ -81,6 +81,7 @@ def muse(
             max_tasks=max_tasks,
             display=display,
             retry_attempts=0,
+            retry_immediate=False,
             score_display=False,
         )
     except (PrerequisiteError, ValueError) as error:

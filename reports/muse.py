@@ -107,15 +107,13 @@ def table1(results: Mapping[Cell, Result], model: str) -> Table:
     """
     data = sorted({result.data for result in results.values()})
     table = Table(
-        title=f"MUSE, accuracy in percent [95% interval]\nModel {model}, data {', '.join(data) or 'none'}".replace(
-            "[95", r"\[95"
-        ),
+        title=f"MUSE: accuracy in percent, 95% interval\nModel {model}, data {', '.join(data) or 'none'}",
         caption="* not every trial had a valid final answer. LogicLM is scored by its solver's decision.",
     )
     for heading in ("Mod.", "Shot", "Cond."):
         table.add_column(heading)
     for task in TASKS:
-        table.add_column(task.replace("_", " ").capitalize(), justify="right")
+        table.add_column(task.replace("_", " ").capitalize(), justify="right", no_wrap=True)
     for modality, shots, strategy in product(MODALITIES, SHOTS, STRATEGIES):
         shown = [_shown(results.get(Cell(task, modality, shots, strategy))) for task in TASKS]
         table.add_row(modality, shots, strategy, *shown, end_section=strategy == STRATEGIES[-1])
@@ -127,4 +125,4 @@ def _shown(result: Result | None) -> str:
     if result is None:
         return "-"
     mark = "*" if result.answered < 1 else ""
-    return f"{100 * result.accuracy:.2f}{mark} \\[{100 * result.low:.0f}, {100 * result.high:.0f}]"
+    return f"{100 * result.accuracy:.2f}{mark} {100 * result.low:.0f}–{100 * result.high:.0f}"
