@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 Display = Literal["full", "conversation", "rich", "plain", "log", "none"]
 
@@ -60,18 +59,30 @@ def muse(
     logs = log_dir or Path("logs") / f"muse-{re.sub(r'[^A-Za-z0-9.-]+', '-', model)}"
     try:
         subject = get_model(model, **dict(_argument(text) for text in model_arg or []))
-        conditions = [
-            getattr(tasks, cell.task)(
-                dataset=dataset,
-                modality=cell.modality,
-                strategy=cell.strategy,
-                shots=cell.shots,
-                seed=seed,
-                prompts=str(prompts) if prompts else None,
-                structured_output=structured_output and cell.strategy == "logiclm",
+        conditions, left_out = [], {}
+        for cell in cells:
+            try:
+                conditions.append(
+                    getattr(tasks, cell.task)(
+                        dataset=dataset,
+                        modality=cell.modality,
+                        strategy=cell.strategy,
+                        shots=cell.shots,
+                        seed=seed,
+                        prompts=str(prompts) if prompts else None,
+                        structured_output=structured_output and cell.strategy == "logiclm",
+                    )
+                )
+            except PrerequisiteError as error:
+                # Recordings have no MIDI, and a partial copy of them has no examples for some of the tasks.
+                left_out[cell] = str(error.message)
+        for reason in dict.fromkeys(left_out.values()):
+            names = [" ".join(cell) for cell, other in left_out.items() if other == reason]
+            console.print(
+                f"[yellow]Left out, {len(names)} of {len(cells)} cells[/yellow] ({', '.join(names)}): {reason}"
             )
-            for cell in cells
-        ]
+        if not conditions:
+            raise typer.Exit(1)
         success, _ = eval_set(
             conditions,
             log_dir=str(logs),
@@ -85,9 +96,7 @@ def muse(
             score_display=False,
         )
     except (PrerequisiteError, ValueError) as error:
-        console.print(
-            f"[red]{error}[/red]" if isinstance(error, PrerequisiteError) else f"[red]{escape(str(error))}[/red]"
-        )
+        console.print(f"[red]{getattr(error, 'message', error)}[/red]")
         raise typer.Exit(1) from None
     results = read_results(read_eval_log(log, header_only=True) for log in list_eval_logs(str(logs)))
     console.print(table1(results, model))
