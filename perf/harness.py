@@ -1,7 +1,9 @@
 """What the suite adds to Inspect: MUSE's tasks against a bare Inspect task, as a ratio of wall-clock times.
 
-The bare task asks the same model the same prompts with Inspect's own `generate` and `match`; for LogicLM it asks as
-often as a formulation that is valid at once does, twice. Both run alternately in one process with the same flags.
+The bare task asks the same model the same prompts with Inspect's own `generate` and `match`. For LogicLM it asks twice,
+as often as a formulation that is valid at once does, and once with and once without a tool call in between: the
+difference is what the tool event costs that a log of LogicLM has to show. Both tasks run alternately in one process
+with the same flags.
 
     python perf/harness.py [--samples 500] [--repeats 5] [--model baseline/chance]
 """
@@ -16,20 +18,29 @@ from pathlib import Path
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ChatMessageUser, GenerateConfig
+from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, GenerateConfig, execute_tools
 from inspect_ai.scorer import match
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
+from inspect_ai.tool import ToolCall, ToolDef
 
 from music_evals.datasets_builders.muse import Counts, build_generated, write
 from music_evals.evals.muse import syncopation
 
 
 @solver
-def generate_twice() -> Solver:
-    """Ask, then ask once more: the model calls of LogicLM and nothing else."""
+def ask_twice(with_tool: bool) -> Solver:
+    """Ask, then ask once more: the model calls of LogicLM, with or without a tool call between them."""
+
+    async def count(transcription: str) -> str:
+        return str(len(transcription))
+
+    tool = ToolDef(count, description="Counts characters.", parameters={"transcription": "A text."})
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         state = await generate(state)
+        if with_tool:
+            call = ToolCall(id="1", function=tool.name, arguments={"transcription": state.output.completion})
+            await execute_tools([ChatMessageAssistant(content="", tool_calls=[call])], [tool])
         state.messages.append(ChatMessageUser(content="And your answer?\nReply with a single line:\nFinal Answer: X"))
         return await generate(state)
 
@@ -59,7 +70,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         dataset = str(Path(folder) / "muse")
         write(build_generated(counts=Counts(options.samples, 2, 4)), Path(dataset))
-        for strategy, asker in (("standalone", generate()), ("cot", generate()), ("logiclm", generate_twice())):
+        for strategy, what, asker in (
+            ("standalone", "one call", generate()),
+            ("cot", "one call", generate()),
+            ("logiclm", "two calls and a tool", ask_twice(with_tool=True)),
+            ("logiclm", "two calls", ask_twice(with_tool=False)),
+        ):
 
             def ours(strategy: str = strategy) -> Task:
                 return syncopation(dataset=dataset, strategy=strategy)  # type: ignore[arg-type]
@@ -77,7 +93,7 @@ def main() -> None:
             ratios = sorted(mine / theirs for mine, theirs in pairs)
             mine, theirs = (statistics.median(side) for side in zip(*pairs, strict=True))
             print(
-                f"{strategy:<11} {options.samples} samples: music-evals {mine:.2f} s, bare Inspect {theirs:.2f} s, "
+                f"{strategy:<10} {options.samples} samples: {mine:.2f} s, bare Inspect ({what}) {theirs:.2f} s, "
                 f"ratio {statistics.median(ratios):.3f} (from {ratios[0]:.3f} to {ratios[-1]:.3f})"
             )
 

@@ -61,7 +61,8 @@ def formulation() -> Scorer:
     Returns:
         The scorer, with a value for each of: ``valid_first_try`` (1 or 0), ``parse_errors``, ``structural_errors``,
         ``domain_errors``, ``undecided_results`` and ``refinements`` (counts), ``undecided`` (1 if the solver never
-        came to a decision), and ``agreement`` of final answer and solver (1 or 0, unscored where either is missing).
+        came to a decision), ``answered`` (1 if the last reply holds a valid final answer), and ``agreement`` of final
+        answer and solver (1 or 0, unscored where either is missing).
     """
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -81,6 +82,7 @@ def formulation() -> Scorer:
                 ),
                 "refinements": max(0, len(attempts) - 1),
                 "undecided": int(decision is None),
+                "answered": int(answer is not None),
                 "agreement": int(decision == answer) if both else float("nan"),
             },
             explanation=_told(attempts),
