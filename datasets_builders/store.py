@@ -192,7 +192,7 @@ class Origin:
         '1.0'
         """
         made = self.provenance
-        return {
+        known = {
             "dataset": self.dataset,
             "dataset_label": self.label,
             "dataset_revision": self.revision,
@@ -201,8 +201,9 @@ class Origin:
             "dataset_builder_version": made.builder_version,
             "dataset_seed": made.seed,
             "dataset_licence": made.licence,
-            "dataset_missing": list(made.missing),
+            "dataset_missing_files": len(made.missing) or None,
         }
+        return {name: value for name, value in known.items() if value is not None}
 
 
 # --- writing ---

@@ -41,6 +41,7 @@ from inspect_ai.model import (
     GenerateConfig,
 )
 from inspect_ai.solver import generate
+from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
 from music_evals.datasets_builders.muse import BENCHMARK
 from music_evals.datasets_builders.store import describe_dataset, load_split
@@ -58,6 +59,18 @@ Strategy = Literal["standalone", "cot", "logiclm"]
 Shots = Literal["zero", "few"]
 Tools = Literal["text", "native"]
 Row = dict[str, Any]
+
+SAMPLES_VIEW = TaskSamplesView(
+    name="MUSE",
+    columns=[
+        *[TaskSamplesColumn(id=name) for name in ("sampleStatus", "sampleId", "target", "answer")],
+        # All trials begin with the same system message, so this column would say the same in every row.
+        *[TaskSamplesColumn(id=name, visible=False) for name in ("input", "tokens", "duration")],
+    ],
+    multiline=False,
+    compact_scores=True,
+)
+"""How the viewer lists the samples: the scores follow, in narrow columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +182,9 @@ def _task(
     followup = {**wording["logiclm"], "final": wording[muse.config]["final"]}
     return Task(
         name=f"muse_{muse.config}_{origin.label}",
-        dataset=MemoryDataset([record_to_sample(muse, row, opening, modality) for row in rows], name=origin.label),
+        dataset=MemoryDataset(
+            [record_to_sample(muse, row, opening, modality) for row in rows], name=origin.label, shuffled=True
+        ),
         solver=logiclm(muse.solver, followup, tools, structured_output) if logic else generate(),
         scorer=[solver_decision(), final_answer(), answered(), formulation()]
         if logic
@@ -180,11 +195,8 @@ def _task(
             "benchmark": "muse",
             "config": muse.config,
             **origin.metadata(),
-            "modality": modality,
-            "strategy": strategy,
-            "shots": shots,
-            "seed": seed,
         },
+        viewer=ViewerConfig(task_samples_view=SAMPLES_VIEW),
     )
 
 
@@ -200,13 +212,17 @@ def record_to_sample(muse: _MuseTask, row: Row, opening: Sequence[ChatMessage], 
     Returns:
         The sample, with everything known of the row but its stimulus as metadata.
     """
-    metadata = {key: value for key, value in row.items() if not key.startswith(("audio", "midi", "id", "options"))}
+    shown = ("id", "target", "options")
+    metadata = {
+        key: value
+        for key, value in row.items()
+        if value is not None and key not in shown and not key.startswith(("audio", "midi"))
+    }
     return Sample(
         id=row["id"],
         input=[*opening, _trial(muse, row, modality)],
         target=row["target"],
-        choices=row["options"],
-        metadata={**metadata, "identifiers": muse.identifiers},
+        metadata={**metadata, "options": row["options"], "identifiers": muse.identifiers},
     )
 
 
@@ -232,11 +248,12 @@ def _opening(
     system = Template(texts[strategy]).substitute(given=texts["given"][modality])
     messages: list[ChatMessage] = [ChatMessageSystem(content=system)]
     for row in examples:
-        messages += [_trial(muse, row, modality), *_worked(muse, texts, strategy, row)]
+        messages += [_trial(muse, row, modality), *_worked(muse, wording, strategy, row)]
     return messages
 
 
-def _worked(muse: _MuseTask, texts: Prompts, strategy: Strategy, row: Row) -> list[ChatMessage]:
+def _worked(muse: _MuseTask, wording: Prompts, strategy: Strategy, row: Row) -> list[ChatMessage]:
+    texts = wording[muse.config]
     sentences_only = strategy == "standalone" and len(row["target"]) > 1
     answer = row["target"] if sentences_only else f"Final Answer: {row['target']}"
     if strategy == "standalone":
@@ -249,10 +266,10 @@ def _worked(muse: _MuseTask, texts: Prompts, strategy: Strategy, row: Row) -> li
             f"the few-shot example {row['id']} has no transcription, which strategy=logiclm shows as its solution; "
             "valid here are shots=zero, the other strategies, and datasets with transcriptions (generated)"
         )
-    decision = muse.solver.decide(lists)
+    finding = Template(wording["logiclm"]["decided"]).substitute(result=muse.solver.decide(lists).result)
     return [
         ChatMessageAssistant(content=muse.solver.schema.write(muse.identifiers, lists)),
-        ChatMessageUser(content=Template(texts["final"]).substitute(result=decision.result)),
+        ChatMessageUser(content=Template(texts["final"]).substitute(finding=finding)),
         ChatMessageAssistant(content=answer),
     ]
 

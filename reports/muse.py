@@ -76,7 +76,8 @@ def read_results(logs: Iterable[EvalLog]) -> dict[Cell, Result]:
         about = log.eval.metadata
         if about.get("benchmark") != "muse":
             continue
-        cell = Cell(about["config"], about["modality"], about["shots"], about["strategy"])
+        asked = log.eval.task_args
+        cell = Cell(about["config"], asked["modality"], asked["shots"], asked["strategy"])
         scores = {score.name: score for score in log.results.scores}
         main, answered = scores[MAIN_SCORER[cell.strategy]], scores["answered"]
         results[cell] = Result(

@@ -1,6 +1,6 @@
 """Scorers for tasks with a closed set of options: the model's own final answer, and whether it gave one.
 
-They take no arguments, so that `inspect score` can make them again from a log. The options are the sample's choices;
+They take no arguments, so that `inspect score` can make them again from a log. The options stand in the sample's metadata;
 a target of one letter means that the options are lettered, any other that one of them is to be given as a sentence.
 """
 
@@ -15,15 +15,26 @@ def read_answer(state: TaskState, target: Target) -> str | None:
     """Read the final answer from the model's last reply.
 
     Args:
-        state: the sample, with its options as choices.
+        state: the sample, with its ``options`` in the metadata.
         target: the right answer, an option's letter or sentence.
 
     Returns:
         The answer in the form of the target, or None where the reply holds none.
     """
-    options = [choice.value for choice in state.choices]
+    options: list[str] = state.metadata["options"]
     extract = choice_letter if len(target.text) == 1 else choice_sentence
     return extract(state.output.completion, options)
+
+
+def describe(state: TaskState, answer: str) -> str:
+    """Word an answer for an explanation: a letter with the option that it stands for, a sentence in quotes.
+
+    Args:
+        state: the sample, with its ``options`` in the metadata.
+        answer: an option's letter or sentence.
+    """
+    options: list[str] = state.metadata["options"]
+    return f"{answer} ({options[ord(answer) - ord('A')]})" if len(answer) == 1 else f"“{answer}”"
 
 
 @scorer(metrics=[accuracy(), stderr(), interval95()])
@@ -41,14 +52,14 @@ def final_answer() -> Scorer:
         if answer is None:
             return Score(
                 value=NOANSWER,
-                explanation=f"Expected {target.text!r}. No valid final answer was found in the reply.",
+                explanation=f"Expected {describe(state, target.text)}. No valid final answer was found in the reply.",
                 reason="no_response" if not state.output.completion.strip() else "invalid_response_format",
             )
         correct = answer == target.text
         return Score(
             value=CORRECT if correct else INCORRECT,
             answer=answer,
-            explanation=f"Expected {target.text!r}; the reply's final answer is {answer!r}.",
+            explanation=f"Expected {describe(state, target.text)}; the reply's final answer is {describe(state, answer)}.",
         )
 
     return score
@@ -64,6 +75,9 @@ def answered() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         answer = read_answer(state, target)
-        return Score(value=int(answer is not None), answer=answer)
+        found = (
+            "The reply holds no valid final answer." if answer is None else f"The reply's final answer is {answer!r}."
+        )
+        return Score(value=int(answer is not None), answer=answer, explanation=found)
 
     return score

@@ -3,12 +3,13 @@
 They read the attempts that the solver left in the sample's store, so a log is all that scoring again takes.
 """
 
+import re
 from typing import Literal, TypedDict, get_args
 
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Score, Scorer, Target, accuracy, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.choice import read_answer
+from music_evals.scorers.choice import describe, read_answer
 from music_evals.scorers.intervals import interval95
 
 ErrorKind = Literal["parse", "structural", "domain"]
@@ -40,11 +41,11 @@ def solver_decision() -> Scorer:
             value, verdict = NOANSWER, "the solver came to no decision"
         else:
             value = CORRECT if decision == target.text else INCORRECT
-            verdict = f"the solver decided {decision!r}"
+            verdict = f"the solver decided {describe(state, decision)}"
         return Score(
             value=value,
             answer=decision,
-            explanation=f"Expected {target.text!r}; {verdict}.\n\n{_told(attempts)}",
+            explanation=f"Expected {describe(state, target.text)}; {verdict}, from:\n\n{told(attempts[-1:])}",
             reason="invalid_response_format" if decision is None else None,
         )
 
@@ -60,8 +61,8 @@ def formulation() -> Scorer:
 
     Returns:
         The scorer, with a value for each of: ``valid_first_try`` (1 or 0), ``parse_errors``, ``structural_errors``,
-        ``domain_errors``, ``undecided_results`` and ``refinements`` (counts), ``undecided`` (1 if the solver never
-        came to a decision), ``answered`` (1 if the last reply holds a valid final answer), and ``agreement`` of final
+        ``domain_errors``, ``undecided_results`` and ``refinements`` (counts), ``no_decision`` (1 if the solver
+        never came to one), ``answered`` (1 if the last reply holds a valid final answer), and ``agreement`` of final
         answer and solver (1 or 0, unscored where either is missing).
     """
 
@@ -81,11 +82,12 @@ def formulation() -> Scorer:
                     attempt["error"] is None and attempt["answer"] is None for attempt in attempts
                 ),
                 "refinements": max(0, len(attempts) - 1),
-                "undecided": int(decision is None),
+                "no_decision": int(decision is None),
                 "answered": int(answer is not None),
                 "agreement": int(decision == answer) if both else float("nan"),
             },
-            explanation=_told(attempts),
+            explanation=told(attempts)
+            + ("" if both else "\n\nAgreement is not scored: there is no decision or no answer."),
         )
 
     return score
@@ -96,13 +98,42 @@ def _attempts(state: TaskState) -> list[Attempt]:
     return attempts
 
 
-def _told(attempts: list[Attempt]) -> str:
-    """The attempts as a numbered list: what was written and what the solver said of it."""
+def told(attempts: list[Attempt], most: int = 600) -> str:
+    """Tell attempts as Markdown: a numbered list of what was written and what the solver said of it.
+
+    Args:
+        attempts: from a sample's store.
+        most: characters of an attempt's text to show.
+
+    Returns:
+        Markdown in which nothing that a model wrote is read as markup.
+
+    Example:
+        >>> print(told([{"text": "chord?", "error": "parse", "message": "not a line", "answer": None}]))
+        1. **parse error**
+        <BLANKLINE>
+           ```text
+           chord?
+           ```
+        <BLANKLINE>
+           ```text
+           not a line
+           ```
+    """
     return "\n".join(
-        f"{number}. `{attempt['text'][:200]}`: {_kind(attempt)}{attempt['message']}"
+        f"{number}. **{_outcome(attempt)}**\n\n{_fenced(attempt['text'], most)}\n\n{_fenced(attempt['message'], most)}"
         for number, attempt in enumerate(attempts, start=1)
     )
 
 
-def _kind(attempt: Attempt) -> str:
-    return f"{attempt['error']} error, " if attempt["error"] else ""
+def _outcome(attempt: Attempt) -> str:
+    if attempt["error"]:
+        return f"{attempt['error']} error"
+    return "undecided" if attempt["answer"] is None else "decided"
+
+
+def _fenced(text: str, most: int) -> str:
+    """A code block inside a list item, with a fence longer than any run of backticks in the text."""
+    shown = text if len(text) <= most else f"{text[:most]} …"
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", shown)), default=0))
+    return "\n".join(f"   {line}" for line in (f"{fence}text", *shown.splitlines(), fence))

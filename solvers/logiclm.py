@@ -84,8 +84,8 @@ def logiclm(
 
     Args:
         symbolic: the deterministic solver, with its schema.
-        prompts: texts ``refine`` ($output, $kind, $message, $template, $constraints), ``final`` ($result),
-            ``undecided`` ($result) and, for native tools, ``native`` ($tool).
+        prompts: texts ``refine`` ($output, $kind, $message, $template, $constraints), ``final`` ($finding),
+            ``decided`` and ``undecided`` ($result) and, for native tools, ``native`` ($tool).
         tools: ``text`` has the harness call the solver on the text that the model writes, as in the paper;
             ``native`` gives the solver to the model as a tool, with the same limits.
         structured_output: constrain the formulation to the schema while decoding (servers that take
@@ -115,7 +115,8 @@ def logiclm(
         state.messages.append(ChatMessageUser(content=trial.question()))
         # A chat that holds tool calls must name its tools again; the choice "none" keeps them from being called.
         known = [trial.tool] if tools == "native" else []
-        state.output = await get_model().generate(state.messages, tools=known, tool_choice="none")
+        async with span("answer", type="logiclm"):
+            state.output = await get_model().generate(state.messages, tools=known, tool_choice="none")
         state.messages.append(state.output.message)
         return state
 
@@ -150,7 +151,7 @@ class _Trial:
     async def formulate(self, state: TaskState) -> None:
         """Have the model write text and call the solver on it, with repairs in a chat apart: the paper's way."""
         model = get_model()
-        async with span("formulation"):
+        async with span("formulation", type="logiclm"):
             state.output = await model.generate(state.messages, config=GenerateConfig(extra_body=self.constraint))
             state.messages.append(state.output.message)
             await self._call_tool(state.output.completion)
@@ -166,7 +167,7 @@ class _Trial:
         """Have the model call the solver by itself, and see errors as results of its calls."""
         model = get_model()
         state.messages.append(ChatMessageUser(content=Template(self.prompts["native"]).substitute(tool=self.tool.name)))
-        async with span("formulation"):
+        async with span("formulation", type="logiclm"):
             for _ in range(MAX_REFINEMENTS + 2):
                 state.output = await model.generate(state.messages, tools=[self.tool])
                 state.messages.append(state.output.message)
@@ -184,10 +185,9 @@ class _Trial:
 
     def question(self) -> str:
         """The closing question, with the solver's result or the news that there is none."""
-        result = self.last.message
-        if self.last.answer is None:
-            result = Template(self.prompts["undecided"]).substitute(result=result.rstrip("."))
-        return Template(self.prompts["final"]).substitute(result=result)
+        wording = self.prompts["undecided" if self.last.answer is None else "decided"]
+        finding = Template(wording).substitute(result=f"{self.last.message.rstrip('.')}.")
+        return Template(self.prompts["final"]).substitute(finding=finding)
 
     async def _decide(self, transcription: str) -> str:
         if not self._may_try_again():
@@ -225,7 +225,7 @@ class _Trial:
         config = REFINEMENT_CONFIG
         if self.constraint is not None:
             config = config.model_copy(update={"extra_body": self.constraint, "max_tokens": None})
-        async with span(name):
+        async with span(name, type="logiclm"):
             reply = await model.generate([ChatMessageUser(content=request)], config=config)
             await self._call_tool(reply.completion)
 

@@ -192,5 +192,8 @@ def _lines(count: int) -> str:
     return f"{count} line" if count == 1 else f"{count} lines"
 
 
-def _shown(text: str, most: int = 60) -> str:
-    return repr(text) if len(text) <= most else f"{text[:most]!r}…"
+def _shown(text: str, most: int = 80) -> str:
+    """The text in quotes; of a long one both ends, as the fault is often at the far one."""
+    if len(text) <= most:
+        return repr(text)
+    return repr(f"{text[: most // 2]} … {text[-most // 2 :]}")
