@@ -1,7 +1,7 @@
 """Scorers for tasks with a closed set of options: the model's own final answer, and whether it gave one.
 
-They take no arguments, so that `inspect score` can make them again from a log. The options stand in the sample's metadata;
-a target of one letter means that the options are lettered, any other that one of them is to be given as a sentence.
+They take no arguments, so that `inspect score` can make them again from a log. The options stand in the sample's
+metadata; a target of one letter means that they are lettered, any other that one of them is given as a sentence.
 """
 
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Score, Scorer, Target, accuracy, mean, scorer, stderr
@@ -56,10 +56,11 @@ def final_answer() -> Scorer:
                 reason="no_response" if not state.output.completion.strip() else "invalid_response_format",
             )
         correct = answer == target.text
+        expected, found = describe(state, target.text), describe(state, answer)
         return Score(
             value=CORRECT if correct else INCORRECT,
             answer=answer,
-            explanation=f"Expected {describe(state, target.text)}; the reply's final answer is {describe(state, answer)}.",
+            explanation=f"Expected {expected}; the reply's final answer is {found}.",
         )
 
     return score
@@ -75,9 +76,7 @@ def answered() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         answer = read_answer(state, target)
-        found = (
-            "The reply holds no valid final answer." if answer is None else f"The reply's final answer is {answer!r}."
-        )
-        return Score(value=int(answer is not None), answer=answer, explanation=found)
+        found = "no valid final answer" if answer is None else f"the final answer {describe(state, answer)}"
+        return Score(value=int(answer is not None), answer=answer, explanation=f"The reply holds {found}.")
 
     return score

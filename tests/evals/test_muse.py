@@ -266,7 +266,7 @@ def test_prompts_can_be_replaced_in_part(tmp_path: Path) -> None:
         ("[harmony]\nx = 'y'", "unknown key 'harmony'; known are 'syncopation', 'transposition'"),
         ("[syncopation]\nfinal = 3", "is int; a text is needed"),
         ("syncopation = 'x'", "is str; a table is needed"),
-        ("[syncopation]\nfinal = 'The result $outcome'", "uses $outcome; the placeholders of this text are: $result"),
+        ("[syncopation]\nfinal = 'The result $outcome'", "uses $outcome; the placeholders of this text are: $finding"),
         ("[syncopation]\nfinal = 'Costs $ 5'", "'$' that begins no placeholder"),
     ],
 )
