@@ -186,9 +186,7 @@ def _task(
             [record_to_sample(muse, row, opening, modality) for row in rows], name=origin.label, shuffled=True
         ),
         solver=logiclm(muse.solver, followup, tools, structured_output) if logic else generate(),
-        scorer=[solver_decision(), final_answer(), answered(), formulation()]
-        if logic
-        else [final_answer(), answered()],
+        scorer=[solver_decision(), final_answer(), formulation()] if logic else [final_answer(), answered()],
         config=GenerateConfig(temperature=0.0),
         version=VERSION,
         metadata={

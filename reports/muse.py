@@ -79,12 +79,14 @@ def read_results(logs: Iterable[EvalLog]) -> dict[Cell, Result]:
         asked = log.eval.task_args
         cell = Cell(about["config"], asked["modality"], asked["shots"], asked["strategy"])
         scores = {score.name: score for score in log.results.scores}
-        main, answered = scores[MAIN_SCORER[cell.strategy]], scores["answered"]
+        main = scores[MAIN_SCORER[cell.strategy]]
+        logic = cell.strategy == "logiclm"
+        answered = scores["formulation"].metrics["answered"] if logic else scores["answered"].metrics["mean"]
         results[cell] = Result(
             accuracy=main.metrics["accuracy"].value,
             low=main.metrics["ci95_low"].value,
             high=main.metrics["ci95_high"].value,
-            answered=answered.metrics["mean"].value,
+            answered=answered.value,
             samples=main.scored_samples or 0,
             data=about["dataset_label"],
         )

@@ -4,9 +4,23 @@ They read the attempts that the solver left in the sample's store, so a log is a
 """
 
 import re
-from typing import Literal, TypedDict, get_args
+from typing import Literal, TypedDict, cast, get_args
 
-from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Score, Scorer, Target, accuracy, mean, scorer, stderr
+from inspect_ai.scorer import (
+    CORRECT,
+    INCORRECT,
+    NOANSWER,
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    Value,
+    accuracy,
+    metric,
+    scorer,
+    stderr,
+)
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.choice import describe, read_answer
@@ -52,7 +66,26 @@ def solver_decision() -> Scorer:
     return score
 
 
-@scorer(metrics={"*": [mean()]})
+@metric(scores="unreduced")
+def formulation_means() -> Metric:
+    """Mean over the samples (and their epochs) of each count that :func:`formulation` keeps.
+
+    Returns:
+        The metric, a value for each count; ``agreement`` is the mean over the samples that have one.
+    """
+
+    def compute(scores: list[SampleScore]) -> Value:
+        counts = [score.score.metadata or {} for score in scores]
+        means: dict[str, float | None] = {}
+        for name in counts[0] if counts else ():
+            known = [each[name] for each in counts if each[name] is not None]
+            means[name] = sum(known) / len(known) if known else None
+        return cast(Value, means)
+
+    return compute
+
+
+@scorer(metrics=[formulation_means()])
 def formulation() -> Scorer:
     """Count what happened to the formulations of a sample.
 
@@ -60,10 +93,10 @@ def formulation() -> Scorer:
     which are one more than the refinements.
 
     Returns:
-        The scorer, with a value for each of: ``valid_first_try`` (1 or 0), ``parse_errors``, ``structural_errors``,
-        ``domain_errors``, ``undecided_results`` and ``refinements`` (counts), ``no_decision`` (1 if the solver
-        never came to one), ``answered`` (1 if the last reply holds a valid final answer), and ``agreement`` of final
-        answer and solver (1 or 0, unscored where either is missing).
+        The scorer. Its value is the number of refinements; its metadata has ``valid_first_try`` (1 or 0),
+        ``parse_errors``, ``structural_errors``, ``domain_errors``, ``undecided_results`` and ``refinements`` (counts),
+        ``no_decision`` (1 if the solver never came to one), ``answered`` (1 if the last reply holds a valid final
+        answer), and ``agreement`` of final answer and solver (1 or 0, None where either is missing).
     """
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -71,24 +104,17 @@ def formulation() -> Scorer:
         decision = attempts[-1]["answer"] if attempts else None
         answer = read_answer(state, target)
         both = decision is not None and answer is not None
-        errors = {
-            f"{kind}_errors": sum(attempt["error"] == kind for attempt in attempts) for kind in get_args(ErrorKind)
+        errors = {f"{kind}_errors": sum(each["error"] == kind for each in attempts) for kind in get_args(ErrorKind)}
+        counts = {
+            "valid_first_try": int(bool(attempts) and attempts[0]["error"] is None),
+            **errors,
+            "undecided_results": sum(each["error"] is None and each["answer"] is None for each in attempts),
+            "refinements": max(0, len(attempts) - 1),
+            "no_decision": int(decision is None),
+            "answered": int(answer is not None),
+            "agreement": int(decision == answer) if both else None,
         }
-        return Score(
-            value={
-                "valid_first_try": int(bool(attempts) and attempts[0]["error"] is None),
-                **errors,
-                "undecided_results": sum(
-                    attempt["error"] is None and attempt["answer"] is None for attempt in attempts
-                ),
-                "refinements": max(0, len(attempts) - 1),
-                "no_decision": int(decision is None),
-                "answered": int(answer is not None),
-                "agreement": int(decision == answer) if both else float("nan"),
-            },
-            explanation=told(attempts)
-            + ("" if both else "\n\nAgreement is not scored: there is no decision or no answer."),
-        )
+        return Score(value=max(0, len(attempts) - 1), explanation=told(attempts), metadata=counts)
 
     return score
 

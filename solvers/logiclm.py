@@ -27,7 +27,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolCall, ToolDef
-from inspect_ai.util import span, store
+from inspect_ai.util import span
 
 from music_evals.solvers.symbolic.music import Decision, SymbolicSolver
 from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, ErrorKind, FormulationError
@@ -118,6 +118,8 @@ def logiclm(
         async with span("answer", type="logiclm"):
             state.output = await get_model().generate(state.messages, tools=known, tool_choice="none")
         state.messages.append(state.output.message)
+        # Stored at the end: Inspect compares the whole store at both ends of every span.
+        state.store.set(STORE_KEY, [asdict(attempt) for attempt in trial.attempts])
         return state
 
     return solve
@@ -240,4 +242,3 @@ class _Trial:
         else:
             attempt = Attempt(text=text, error=None, message=outcome.result, answer=outcome.answer)
         self.attempts.append(attempt)
-        store().set(STORE_KEY, [asdict(each) for each in self.attempts])
