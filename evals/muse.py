@@ -225,13 +225,12 @@ def record_to_sample(muse: _MuseTask, row: Row, opening: Sequence[ChatMessage], 
 
 
 def _rows(muse: _MuseTask, dataset: str, split: str, modality: Modality) -> list[Row]:
-    data = load_split(dataset, muse.config, split, benchmark=BENCHMARK)
     # The files' bytes are by far the largest part of a row; only those that the trial shows are read.
     unused = {"midi"} if modality == "audio" else {"midi", "audio"}
-    data = data.remove_columns(
-        [name for name in data.column_names if name.removesuffix("_1").removesuffix("_2") in unused]
-    )
-    rows: list[Row] = data.to_list()
+    columns = [
+        name for name in BENCHMARK.features[muse.config] if name.removesuffix("_1").removesuffix("_2") not in unused
+    ]
+    rows: list[Row] = load_split(dataset, muse.config, split, benchmark=BENCHMARK, columns=columns).to_list()
     for row in rows:
         if modality == "midi" and row["midi_text" + muse.clips[0]] is None:
             raise ValueError(f"{dataset} has no MIDI (row {row['id']}); valid for it is modality=audio")
