@@ -1,0 +1,56 @@
+"""The layers of the house: which folder may import which, and which know nothing of Inspect and datasets."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MAY_IMPORT = {
+    "notation": set(),
+    "datasets_builders": {"notation"},
+    "solvers": {"notation"},
+    "scorers": {"notation"},
+    "baselines": {"notation", "solvers.symbolic"},
+    "evals": {"notation", "datasets_builders", "solvers", "scorers", "baselines"},
+    "reports": {"scorers.metrics"},
+    "commands": {"notation", "datasets_builders", "solvers", "scorers", "baselines", "evals", "reports"},
+}
+PURE = ("notation", "solvers/symbolic", "scorers/metrics")
+MODULES = [path for room in MAY_IMPORT for path in sorted((ROOT / room).rglob("*.py"))]
+
+
+def imports(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path} imports relatively"
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names
+
+
+def test_every_folder_is_linked_into_the_package() -> None:
+    assert len(MODULES) > 30
+    for room in MAY_IMPORT:
+        assert (ROOT / "music_evals" / room).resolve() == ROOT / room
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_run_down_the_layers(path: Path) -> None:
+    room = path.relative_to(ROOT).parts[0]
+    for name in imports(path):
+        if not name.startswith("music_evals."):
+            assert name.partition(".")[0] not in MAY_IMPORT, f"{name} is not imported from music_evals"
+            continue
+        target = name.removeprefix("music_evals.")
+        allowed = {room, *MAY_IMPORT[room]}
+        below = any(target == other or target.startswith(f"{other}.") for other in allowed)
+        assert below or target in {other.partition(".")[0] for other in allowed}, f"{room} may not import {target}"
+
+
+@pytest.mark.parametrize("room", PURE)
+def test_pure_rooms_know_nothing_of_inspect_and_datasets(room: str) -> None:
+    for path in (ROOT / room).rglob("*.py"):
+        assert not {name.partition(".")[0] for name in imports(path)} & {"inspect_ai", "datasets", "huggingface_hub"}
