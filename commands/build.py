@@ -39,6 +39,7 @@ def muse(
     """Build MUSE: fresh stimuli from a seed, or the authors' recordings with --source."""
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders import muse as builder
+    from music_evals.datasets_builders.muse_recordings import build_recordings
     from music_evals.datasets_builders.store import DatasetError, check_target
 
     asked = {"syncopation": syncopation, "transposition": transposition, "chord_quality": chord_quality}
@@ -56,7 +57,7 @@ def muse(
         check_target(out, overwrite=overwrite)
         with console.status("composing" if source is None else "checking the recordings"):
             if source is not None:
-                plan = builder.build_recordings(source, allow_partial=allow_partial)
+                plan = build_recordings(source, allow_partial=allow_partial)
             else:
                 chosen = builder.DEFAULT_SEED if seed is None else seed
                 plan = builder.build_generated(chosen, builder.Counts(**counts), soundfont=soundfont)

@@ -16,7 +16,8 @@ import pytest
 import soundfile
 
 from music_evals.datasets_builders import muse
-from music_evals.datasets_builders.muse import BENCHMARK, CONFIGS, FEATURES, Counts, build_generated, build_recordings
+from music_evals.datasets_builders.muse import BENCHMARK, CONFIGS, FEATURES, Counts, build_generated
+from music_evals.datasets_builders.muse_recordings import build_recordings, recorded_rows
 from music_evals.datasets_builders.store import DatasetError, describe_dataset, load_split
 from music_evals.notation.performance import Performance
 
@@ -424,11 +425,11 @@ def test_folder_without_recordings_is_refused_even_as_partial(tmp_path: Path) ->
 @needs_recordings
 def test_every_wanted_file_is_published_and_every_published_trial_is_wanted() -> None:
     published = set((RECORDINGS / "upstream_file_list.txt").read_text().split())
-    wanted = {path for row in muse._recorded_rows() for path in row.paths}
+    wanted = {path for row in recorded_rows() for path in row.paths}
     assert wanted <= published
     pattern = r"stimuli/(Chords/\d+|Intermediate/(No)?Sync\d?_[A-E]|M\d+_(?!Odd)[^/]*)\.wav"
     assert wanted == {path for path in published if re.fullmatch(pattern, path)}
-    pairs = {tuple(row.paths) for row in muse._recorded_rows() if row.split == "test" and len(row.paths) == 2}
+    pairs = {tuple(row.paths) for row in recorded_rows() if row.split == "test" and len(row.paths) == 2}
     joined = {tuple(f"stimuli/{stem}.wav" for stem in Path(path).stem.split("__")) for path in published
               if path.startswith("stimuli/combined/M") and "Odd" not in path}  # fmt: skip
     # The same recording twice and the same melody out of tune belong to other tasks; a pair may be joined either way.
