@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -109,14 +110,18 @@ def test_recordings_of_a_partial_copy(tmp_path: Path) -> None:
 def test_killed_build_leaves_no_folder(tmp_path: Path, number: signal.Signals) -> None:
     code = "from music_evals.commands.main import app; app()"
     command = [sys.executable, "-c", code, "build", "muse", "--out", str(tmp_path / "out"), "--syncopation", "2000"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 30
+    # Under a shell's "&" the interrupt is ignored, and children inherit that.
+    interruptible = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible
+    ) as process:
+        deadline = time.monotonic() + 120
         while not list(tmp_path.rglob("*.parquet")):
             assert time.monotonic() < deadline
             assert process.poll() is None
             time.sleep(0.05)
         process.send_signal(number)
-        assert process.wait(timeout=20) != 0
+        assert process.wait(timeout=60) != 0
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
     left = os.listdir(tmp_path)
