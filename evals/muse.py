@@ -69,6 +69,7 @@ SAMPLES_VIEW = TaskSamplesView(
     ],
     multiline=False,
     compact_scores=True,
+    score_labels={"formulation": "refinements"},
 )
 """How the viewer lists the samples: the scores follow, in narrow columns."""
 

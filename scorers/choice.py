@@ -34,7 +34,7 @@ def describe(state: TaskState, answer: str) -> str:
         answer: an option's letter or sentence.
     """
     options: list[str] = state.metadata["options"]
-    return f"{answer} ({options[ord(answer) - ord('A')]})" if len(answer) == 1 else f"“{answer}”"
+    return f"“{answer}. {options[ord(answer) - ord('A')]}”" if len(answer) == 1 else f"“{answer}”"
 
 
 @scorer(metrics=[accuracy(), stderr(), interval95()])

@@ -355,7 +355,7 @@ def test_a_repaired_line_decides_and_the_answer_may_disagree(tmp_path: Path) -> 
     explanation = sample.scores["solver_decision"].explanation or ""
     assert "parse error" not in explanation
     assert "**parse error**" in (sample.scores["formulation"].explanation or "")
-    assert "decided B (2 (Low Syncopation))" in explanation
+    assert "decided “B. 2 (Low Syncopation)”" in explanation
 
 
 def test_native_tools_have_the_same_limits(tmp_path: Path) -> None:
