@@ -49,6 +49,7 @@ def muse(
 
     from music_evals.evals import muse as tasks
     from music_evals.reports.muse import CELLS, MODALITIES, read_results, table1
+    from music_evals.solvers.logiclm import check_constrained_decoding
 
     unknown = sorted(set(modality or []) - set(MODALITIES))
     if unknown:
@@ -59,6 +60,8 @@ def muse(
     logs = log_dir or Path("logs") / f"muse-{re.sub(r'[^A-Za-z0-9.-]+', '-', model)}"
     try:
         subject = get_model(model, **dict(_argument(text) for text in model_arg or []))
+        if structured_output:
+            check_constrained_decoding(subject)
         conditions, left_out = [], {}
         for cell in cells:
             try:

@@ -101,12 +101,8 @@ def logiclm(
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        provider = str(get_model()).partition("/")[0]
-        if structured_output and provider not in CONSTRAINING_PROVIDERS:
-            raise PrerequisiteError(
-                "structured_output needs a server that takes 'structured_outputs', such as vLLM, by one of the "
-                f"providers {', '.join(CONSTRAINING_PROVIDERS)}; the model's provider is {provider!r}"
-            )
+        if structured_output:
+            check_constrained_decoding(get_model())
         trial = _Trial(symbolic, state.metadata["identifiers"], prompts, structured_output)
         if tools == "native":
             await trial.formulate_by_calls(state)
@@ -123,6 +119,20 @@ def logiclm(
         return state
 
     return solve
+
+
+def check_constrained_decoding(model: Model) -> None:
+    """Check that a model's provider can constrain decoding to a pattern.
+
+    Raises:
+        PrerequisiteError: if it is not one of `CONSTRAINING_PROVIDERS`.
+    """
+    provider = str(model).partition("/")[0]
+    if provider not in CONSTRAINING_PROVIDERS:
+        raise PrerequisiteError(
+            "structured_output needs a server that takes 'structured_outputs', such as vLLM, by one of the "
+            f"providers {', '.join(CONSTRAINING_PROVIDERS)}; the model's provider is {provider!r}"
+        )
 
 
 class _Trial:

@@ -59,6 +59,7 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path, cache: dict[
         (["--model", "nowhere/x"], "not recognized"),
         (["--model", "baseline/reader", "--modality", "ear"], "valid values are: audio, midi"),
         (["--model", "baseline/reader", "-M", "error_rate"], "name=value is needed"),
+        (["--model", "baseline/reader", "--structured-output"], "the model's provider is 'baseline'"),
         (["--model", "baseline/reader", "--dataset", "nowhere"], "does not exist"),
         (["--model", "baseline/reader", "--prompts", "nowhere.toml"], "cannot be read as TOML"),
     ],
