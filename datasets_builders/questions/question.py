@@ -1,0 +1,41 @@
+"""What a composed multiple-choice question is, before it becomes a row of a dataset."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Language = Literal["zh", "en"]
+"""Languages that questions are composed in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question in every language, with its right answer and three wrong ones.
+
+    Args:
+        name: readable and stable, unique among the questions of one composer: says what is asked, not the answer.
+        kind: the composer's kind, which becomes the sub-theme.
+        text: language → the question, without its options.
+        right: language → the text of the right option.
+        wrong: language → the texts of the three wrong options, in the same order in every language.
+
+    Raises:
+        ValueError: two options of a language are the same text.
+
+    Example:
+        >>> Question("colour-of-c", "colours", {"en": "C is"}, {"en": "white"}, {"en": ("black", "red", "red")})
+        Traceback (most recent call last):
+        ValueError: colour-of-c: two of the options are the same (en): white, black, red, red
+    """
+
+    name: str
+    kind: str
+    text: Mapping[Language, str]
+    right: Mapping[Language, str]
+    wrong: Mapping[Language, tuple[str, str, str]]
+
+    def __post_init__(self) -> None:
+        for language in self.text:
+            options = (self.right[language], *self.wrong[language])
+            if len(set(options)) != len(options):
+                raise ValueError(f"{self.name}: two of the options are the same ({language}): {', '.join(options)}")
