@@ -80,6 +80,9 @@ def _provenance(provenance: Provenance) -> str:
     if provenance.missing:
         lines.append(f"- built from a partial copy, which lacks {len(provenance.missing)} files:")
         lines += [f"    - `{name}`" for name in provenance.missing]
+    if provenance.anomalies:
+        lines.append("- what is odd in the source, counted:")
+        lines += [f"    - {what}: {count}" for what, count in provenance.anomalies.items()]
     lines.append(f"- checksums of the data files: `{PROVENANCE_FILE}`")
     return "\n".join(lines)
 

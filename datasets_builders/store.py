@@ -30,7 +30,7 @@ from typing import Any
 import platformdirs
 import pyarrow as pa
 import pyarrow.parquet as pq
-from datasets import Dataset, Features
+from datasets import Audio, Dataset, Features, Image, Value
 from filelock import FileLock
 
 GENERATED = "generated"
@@ -43,7 +43,9 @@ FORMAT = "music-evals dataset folder, version 1"
 
 ACCEPTED = f"'{GENERATED}', a dataset folder (as `music-evals build` writes it) or hf://datasets/ORG/NAME[@REVISION]"
 
-_ROWS_PER_GROUP = 32  # rows held in memory while writing; a row may carry megabytes of audio
+# Rows held in memory while writing: a row with a file in it may carry megabytes.
+_ROWS_PER_GROUP = 1024
+_ROWS_WITH_FILES_PER_GROUP = 32
 _HUB_URI = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>\S+))?")
 
 
@@ -65,6 +67,7 @@ class Provenance:
         source_sha256: checksum over the source files used, where there are any.
         missing: what a partial copy of the source lacks.
         made_with: versions and checksums of what made the bytes (renderer, soundfont).
+        anomalies: what is odd in the source → how often; the rows keep it unless it says otherwise.
         counts: config → split → number of rows; filled by `write_dataset`.
         files: path → SHA-256 of each data file; filled by `write_dataset`.
 
@@ -82,6 +85,7 @@ class Provenance:
     source_sha256: str | None = None
     missing: tuple[str, ...] = ()
     made_with: Mapping[str, str] = field(default_factory=dict)
+    anomalies: Mapping[str, int] = field(default_factory=dict)
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
 
@@ -306,7 +310,8 @@ def _write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Feature
     writer: pq.ParquetWriter | None = None
     count = 0
     try:
-        for group in _groups(rows):
+        has_files = any(isinstance(kind, Audio | Image) or kind == Value("binary") for kind in features.values())
+        for group in _groups(rows, _ROWS_WITH_FILES_PER_GROUP if has_files else _ROWS_PER_GROUP):
             for row in group:
                 if set(row) != columns:
                     wrong = ", ".join(sorted(set(row) ^ columns))
@@ -330,11 +335,11 @@ def _write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Feature
     return count
 
 
-def _groups(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+def _groups(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Mapping[str, Any]]]:
     group: list[Mapping[str, Any]] = []
     for row in rows:
         group.append(row)
-        if len(group) == _ROWS_PER_GROUP:
+        if len(group) == size:
             yield group
             group = []
     if group:
