@@ -20,7 +20,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
-from music_evals.baselines import muse
+from music_evals.baselines import muse, ziqi
 from music_evals.baselines.conversation import Conversation, Turn
 
 MODELS = ("reader", "chance")
@@ -31,8 +31,8 @@ class BaselineAPI(ModelAPI):
     """Answers without a language model, deterministically for each prompt.
 
     Args:
-        model_name: ``reader``, which parses the notation in the prompt, or ``chance``, which draws uniformly from the
-            options.
+        model_name: ``reader``, which parses the notation or computes the answer, or ``chance``, which draws uniformly
+            from the options.
         base_url: not used.
         api_key: not used.
         config: not used; there is nothing to sample.
@@ -81,10 +81,11 @@ class BaselineAPI(ModelAPI):
         offered = () if tool_choice == "none" else tuple(tool.name for tool in tools)
         conversation = Conversation(tuple(_turn(message) for message in input), offered)
         random = Random(conversation.digest())
-        if self.model_name == "reader":
-            text = muse.read(conversation, self.error_rate, random)
+        is_reader = self.model_name == "reader"
+        if ziqi.recognises(conversation):
+            text = ziqi.read(conversation, random) if is_reader else ziqi.guess(conversation, random)
         else:
-            text = muse.guess(conversation, random)
+            text = muse.read(conversation, self.error_rate, random) if is_reader else muse.guess(conversation, random)
         message = ChatMessageAssistant(content=text, source="generate", model=self.model_name)
         if offered:
             arguments = {next(iter(tools[0].parameters.properties)): text}

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands import build, doctor, grid
+from music_evals.commands import build, doctor, grid, report
 
 app = typer.Typer(
     name="music-evals",
@@ -16,6 +16,7 @@ app = typer.Typer(
 app.add_typer(build.app, name="build")
 app.add_typer(grid.app, name="grid")
 app.command("doctor")(doctor.doctor)
+app.command("report")(report.report)
 
 
 def _print_version(wanted: bool) -> None:

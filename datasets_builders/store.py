@@ -201,6 +201,7 @@ class Origin:
             "dataset_label": self.label,
             "dataset_revision": self.revision,
             "dataset_source": made.source,
+            "dataset_source_revision": made.source_revision,
             "dataset_source_sha256": made.source_sha256,
             "dataset_builder_version": made.builder_version,
             "dataset_seed": made.seed,

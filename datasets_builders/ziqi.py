@@ -72,7 +72,7 @@ _LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
 
 class Row(TypedDict):
-    """A question; `duplicate_of` is the id of the first row with the same question and options, null for a first one."""
+    """A question; `duplicate_of` is the id of the first row with the same question and options, null for that one."""
 
     id: str
     question: str
@@ -100,7 +100,7 @@ _FEATURES: Final = Features(
         "duplicate_of": Value("string"),
     }
 )
-FEATURES: Final[Mapping[str, Features]] = {config: _FEATURES for config in CONFIGS}
+FEATURES: Final[Mapping[str, Features]] = dict.fromkeys(CONFIGS, _FEATURES)
 """Config → declared columns."""
 
 
@@ -171,7 +171,7 @@ class Counts:
     theory: int = 240
     continuation: int = 60
 
-    def __post_init__(self) -> None:
+    def __post_init__(self) -> None:  # noqa: D105 - the class says what is checked
         for name, count in (("theory", self.theory), ("continuation", self.continuation)):
             if count < 0:
                 raise DatasetError(f"{name} is {count}; a number of questions from 0 is needed")

@@ -1,7 +1,7 @@
 """Intervals for a proportion of correct answers.
 
-Conventions: a proportion lies between 0 and 1 and comes from ``n`` independent trials; an interval is a pair
-(lower, upper) of proportions.
+Conventions: a proportion lies between 0 and 1 and comes from ``n`` independent trials (or, where trials depend on one
+another, as many as they are worth); an interval is a pair (lower, upper) of proportions.
 
 Metrics: :func:`wilson_interval`.
 """
@@ -12,12 +12,12 @@ Z95 = 1.959963984540054
 """The 97.5% quantile of the normal distribution: two-sided 95%."""
 
 
-def wilson_interval(proportion: float, n: int, z: float = Z95) -> tuple[float, float]:
+def wilson_interval(proportion: float, n: float, z: float = Z95) -> tuple[float, float]:
     """Wilson's score interval for a proportion.
 
     Args:
         proportion: observed proportion, from 0 to 1.
-        n: number of trials, at least 1.
+        n: number of trials, above 0; fractional where trials are not independent.
         z: quantile of the normal distribution, 1.96 for 95%.
 
     Returns:
@@ -40,13 +40,13 @@ def wilson_interval(proportion: float, n: int, z: float = Z95) -> tuple[float, f
     return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
 
 
-def validate(proportion: float, n: int) -> None:
+def validate(proportion: float, n: float) -> None:
     """Check a proportion and its number of trials.
 
     Raises:
         ValueError: naming the argument that is out of range.
     """
-    if n < 1:
-        raise ValueError(f"n is {n}; an interval needs at least 1 trial")
+    if n <= 0:
+        raise ValueError(f"n is {n}; an interval needs trials, a number above 0")
     if not 0 <= proportion <= 1:
         raise ValueError(f"proportion is {proportion}; it must lie between 0 and 1")

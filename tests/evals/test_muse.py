@@ -11,22 +11,14 @@ from inspect_ai import Task, score
 from inspect_ai import eval as inspect_eval
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageAssistant,
-    GenerateConfig,
-    ModelAPI,
-    ModelOutput,
-    get_model,
-    modelapi,
-)
-from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
+from inspect_ai.model import ChatMessage, GenerateConfig
 from scipy.stats import binom
 
 from music_evals.datasets_builders.muse import Counts, build_generated, write
 from music_evals.evals.muse import chord_quality, syncopation, transposition
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.logiclm import formulation, solver_decision
+from tests.harness import metrics, run, run_scripted, samples
 
 TASKS: dict[str, Callable[..., Task]] = {
     "syncopation": syncopation,
@@ -35,58 +27,10 @@ TASKS: dict[str, Callable[..., Task]] = {
 }
 CHANCE = {"syncopation": 0.2, "transposition": 0.5, "chord_quality": 0.25}
 
-Reply = Callable[[list[ChatMessage], GenerateConfig], str | dict[str, Any]]
-
-
-@modelapi(name="scripted")
-class ScriptedAPI(ModelAPI):
-    """A model whose replies a test writes; a dictionary becomes the arguments of a call of the tool on offer."""
-
-    def __init__(self, model_name: str, base_url: Any = None, api_key: Any = None, config: Any = None, *, reply: Reply):
-        super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
-        self.reply = reply
-
-    async def generate(
-        self,
-        input: list[ChatMessage],  # noqa: A002
-        tools: list[ToolInfo],
-        tool_choice: ToolChoice,
-        config: GenerateConfig,
-    ) -> ModelOutput:
-        reply = self.reply(input, config)
-        if isinstance(reply, str):
-            return ModelOutput.from_content(self.model_name, reply)
-        output = ModelOutput.from_content(self.model_name, "")
-        call = ToolCall(id=f"call{len(input)}", function=reply.pop("function", tools[0].name), arguments=reply)
-        output.choices[0].message = ChatMessageAssistant(content="", tool_calls=[call])
-        return output
-
-
-def run(tasks: Task | list[Task], folder: Path, model: Any = "baseline/reader", **options: Any) -> list[EvalLog]:
-    logs = inspect_eval(tasks, model=model, log_dir=str(folder), display="none", log_realtime=False, **options)
-    for log in logs:
-        assert log.status == "success", log.error
-    return list(logs)
-
-
-def run_scripted(task: Task, folder: Path, reply: Reply, **options: Any) -> EvalLog:
-    return run(task, folder, get_model("scripted/model", reply=reply, memoize=False), limit=1, **options)[0]
-
-
-def metrics(log: EvalLog) -> dict[str, dict[str, float]]:
-    assert log.results is not None
-    return {each.name: {name: metric.value for name, metric in each.metrics.items()} for each in log.results.scores}
-
 
 def share_answered(log: EvalLog) -> float:
     found = metrics(log)
     return found["formulation"]["answered"] if "formulation" in found else found["answered"]["mean"]
-
-
-def samples(log: EvalLog) -> list[EvalSample]:
-    whole = read_eval_log(log.location, resolve_attachments=True)
-    assert whole.samples
-    return whole.samples
 
 
 def formulation_counts(sample: EvalSample) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`music-evals build`: build the dataset of a benchmark as a folder in the layout of the Hub."""
+"""`music-evals build muse`: fresh stimuli from a seed, or the authors' recordings."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -10,15 +10,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-app = typer.Typer(help="Build the dataset of a benchmark as a folder in the layout of the Hub.", no_args_is_help=True)
+from music_evals.commands.errors import failed
 
 
-@app.callback()
-def build() -> None:
-    """Build the dataset of a benchmark as a folder in the layout of the Hub."""
-
-
-@app.command()
 def muse(
     out: Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")],
     seed: Annotated[int | None, typer.Option(help="Seed of the generated stimuli.")] = None,
@@ -75,8 +69,7 @@ def muse(
                 console.print(f"  {name}", markup=False, highlight=False)
         console.print(_table(out))
     except (DatasetError, OSError) as error:
-        Console(stderr=True).print(f"Error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
-        raise typer.Exit(1) from error
+        raise failed(error) from error
     console.print(f"Wrote {out}", markup=False, highlight=False, soft_wrap=True)
 
 

@@ -1,0 +1,104 @@
+"""`music-evals build ziqi`: the published questions, or a composed bank of the same form."""
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from music_evals.commands.errors import failed
+
+if TYPE_CHECKING:
+    from music_evals.datasets_builders.ziqi import Plan
+
+HUB = "hub"
+
+
+def ziqi(
+    out: Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")],
+    seed: Annotated[int | None, typer.Option(help="Seed of the composed questions.")] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(help="Take the published questions: a folder with dev/ and test/, or 'hub' to download them."),
+    ] = None,
+    revision: Annotated[
+        str | None, typer.Option(help="With --source hub: another commit, branch or tag than the pinned one.")
+    ] = None,
+    skip_bad: Annotated[bool, typer.Option(help="With --source: leave malformed rows out, counted.")] = False,
+    theory: Annotated[int | None, typer.Option(help="Theory questions to compose for test; default 240.")] = None,
+    continuation: Annotated[
+        int | None, typer.Option(help="Continuation questions to compose for test; default 60.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace a dataset that is there already.")] = False,
+) -> None:
+    """Build ZIQI-Eval: a bank composed from a seed, or the published questions with --source."""
+    # Here, so that `music-evals --help` need not wait for them.
+    from music_evals.datasets_builders import ziqi as builder
+    from music_evals.datasets_builders.store import DatasetError, check_target
+    from music_evals.datasets_builders.ziqi_published import HUB_COMMIT, build_published, download_published
+
+    asked = {"theory": theory, "continuation": continuation}
+    counts = {name: count for name, count in asked.items() if count is not None}
+    if source is None and (skip_bad or revision is not None):
+        raise typer.BadParameter(
+            "--skip-bad and --revision are for the published questions; give --source too", param_hint="--source"
+        )
+    if source is not None and (seed is not None or counts):
+        raise typer.BadParameter(
+            "--seed, --theory and --continuation are for composed questions; published ones are what they are",
+            param_hint="--source",
+        )
+    if revision is not None and source != HUB:
+        raise typer.BadParameter(f"a folder is at one revision only; --source is {source}", param_hint="--revision")
+
+    console = Console()
+    try:
+        check_target(out, overwrite=overwrite)
+        if source is None:
+            with console.status("composing"):
+                chosen = builder.DEFAULT_SEED if seed is None else seed
+                plan = builder.build_generated(chosen, builder.Counts(**counts))
+        elif source == HUB:
+            with console.status("downloading"):
+                folder, commit = download_published(revision or HUB_COMMIT)
+            plan = build_published(folder, skip_bad=skip_bad, revision=commit)
+        else:
+            plan = build_published(Path(source), skip_bad=skip_bad)
+        builder.write(plan, out, overwrite=overwrite)
+    except (DatasetError, OSError) as error:
+        raise failed(error) from error
+    console.print(_themes(plan))
+    if plan.provenance.anomalies:
+        console.print(_anomalies(plan))
+    console.print(f"Wrote {out}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _themes(plan: "Plan") -> Table:
+    table = Table("theme", "dev", "test", "sub-themes", "A / B / C / D in test", "duplicates")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for splits in plan.rows.values():
+        rows = [(split, row) for split, rows in splits.items() for row in rows]
+        for theme in dict.fromkeys(row["theme_en"] for _, row in rows):
+            mine = [(split, row) for split, row in rows if row["theme_en"] == theme]
+            number = Counter(split for split, _ in mine)
+            answers = Counter(row["answer"] for split, row in mine if split == "test")
+            table.add_row(
+                theme,
+                str(number["dev"]),
+                str(number["test"]),
+                str(len({row["subtheme_en"] for _, row in mine})),
+                " / ".join(str(answers[letter]) for letter in "ABCD"),
+                str(sum(row["duplicate_of"] is not None for _, row in mine)),
+            )
+    return table
+
+
+def _anomalies(plan: "Plan") -> Table:
+    table = Table("odd in the source", "count")
+    table.columns[1].justify = "right"
+    for what, count in plan.provenance.anomalies.items():
+        table.add_row(what, str(count))
+    return table

@@ -1,0 +1,164 @@
+"""Tables as plain values, for the terminal, as Markdown and as CSV."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rich.table import Table as RichTable
+from rich.text import Text
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number, with its interval where it has one.
+
+    Args:
+        value: the number, in the unit in which the table shows it.
+        low: lower end of its 95% interval.
+        high: upper end of its 95% interval.
+        decimals: how many decimals are shown; CSV has all of them.
+        mark: a sign shown after it, which a note of the table explains.
+
+    Example:
+        >>> str(Figure(63.146, 62.3, 64, mark="*"))
+        '63.15* (62.30–64.00)'
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    decimals: int = 2
+    mark: str = ""
+
+    def __str__(self) -> str:
+        """Return it as shown: the value, its mark and its interval."""
+        shown = f"{self.value:.{self.decimals}f}{self.mark}"
+        if self.low is None or self.high is None:
+            return shown
+        return f"{shown} ({self.low:.{self.decimals}f}–{self.high:.{self.decimals}f})"
+
+
+_TEXT_WIDTH: Final = 18  # columns of the terminal that longer text is given at least
+
+Cell = str | Figure | None
+"""Text, a number, or nothing known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table.
+
+    Args:
+        name: stem of its CSV file.
+        title: what it shows.
+        columns: headings, each another.
+        rows: cells, one for every heading; a column holds text or figures, not both.
+        notes: what a reader must know of it.
+
+    Raises:
+        ValueError: a row has another length than the headings, or a column holds text and figures.
+
+    Example:
+        >>> table = Table("f1", "F1", ["model", "F1"], [["GPT-4", Figure(63.04)], ["mine", None]])
+        >>> print(table.to_csv(), end="")
+        model,F1,F1 low,F1 high
+        GPT-4,63.04,,
+        mine,,,
+    """
+
+    name: str
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    notes: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        """Check the shape."""
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"table {self.name}: a row has {len(row)} cells for {len(self.columns)} columns")
+        for index, column in enumerate(self.columns):
+            if len({type(row[index]) for row in self.rows if row[index] is not None}) > 1:
+                raise ValueError(f"table {self.name}: the column {column!r} holds both text and figures")
+
+    def to_rich(self) -> RichTable:
+        """Return it for the terminal, with its notes below it; an interval is shown, shortened, under its number."""
+        table = RichTable(
+            title=Text(self.title), caption=Text("\n".join(self.notes)), title_justify="left", caption_justify="left"
+        )
+        for index, (column, numeric) in enumerate(zip(self.columns, self._numeric(), strict=True)):
+            if numeric:
+                table.add_column(Text(column.replace(" ", "\n")), justify="right", no_wrap=True)
+            else:
+                longest = max(len(text) for text in (column, *(_shown(row[index]) for row in self.rows)))
+                table.add_column(Text(column), overflow="fold", min_width=min(longest, _TEXT_WIDTH))
+        for row in self.rows:
+            table.add_row(*[Text(_stacked(cell)) for cell in row])
+        return table
+
+    def to_markdown(self) -> str:
+        """Return it as a section: a heading, the table, its notes as a list."""
+        lines = [
+            _line(self.columns),
+            _line(["---:" if numeric else "---" for numeric in self._numeric()]),
+            *(_line([_shown(cell) for cell in row]) for row in self.rows),
+        ]
+        notes = [f"- {note}" for note in self.notes]
+        return "\n".join([f"## {self.title}", "", *lines, *([""] if notes else []), *notes, ""])
+
+    def to_csv(self) -> str:
+        """Return it as CSV: every column of figures as three, the value unrounded and the ends of its interval."""
+        numeric = list(self._numeric())
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(
+            name
+            for column, numbers in zip(self.columns, numeric, strict=True)
+            for name in ((column, f"{column} low", f"{column} high") if numbers else (column,))
+        )
+        for row in self.rows:
+            writer.writerow(
+                value for cell, numbers in zip(row, numeric, strict=True) for value in _values(cell, numbers)
+            )
+        return out.getvalue()
+
+    def _numeric(self) -> Iterator[bool]:
+        for index in range(len(self.columns)):
+            yield any(isinstance(row[index], Figure) for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a benchmark makes of logs.
+
+    Args:
+        tables: its tables; none where no log could be used.
+        passed_over: location of a log that was not used, and why.
+    """
+
+    tables: Sequence[Table]
+    passed_over: Sequence[tuple[str, str]]
+
+
+def _shown(cell: Cell) -> str:
+    return "-" if cell is None else str(cell)
+
+
+def _stacked(cell: Cell) -> str:
+    """As `_shown`, the interval in a line of its own and shorter, so that wide tables find room in a terminal."""
+    if not isinstance(cell, Figure) or cell.low is None or cell.high is None:
+        return _shown(cell)
+    decimals = max(cell.decimals - 1, 0)
+    return f"{cell.value:.{cell.decimals}f}{cell.mark}\n{cell.low:.{decimals}f}–{cell.high:.{decimals}f}"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _values(cell: Cell, numeric: bool) -> tuple[str | float | None, ...]:
+    if isinstance(cell, Figure):
+        return cell.value, cell.low, cell.high
+    return (None, None, None) if numeric else (cell,)

@@ -1,0 +1,160 @@
+"""Figures for four-option questions that a model may leave unanswered.
+
+Conventions: every response is right, wrong, or holds no answer. ``N`` responses, of which ``V`` hold an answer and
+``C`` are right, come from ``questions`` different questions; responses to one question (repetitions, rotations of its
+options) are not independent, so an interval counts each question once, whatever the number of its responses. Shares
+lie between 0 and 1, divergences are in bits.
+
+Metrics: :func:`choice_figures`, :func:`f1_interval`, :func:`letter_shares`, :func:`divergence`.
+
+Source: arXiv 2406.15885, section 4.1 (precision, recall, F1) and 6.1 (chosen letters).
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from scipy.spatial.distance import jensenshannon
+
+from music_evals.scorers.metrics.proportion import wilson_interval
+
+LETTERS: Final = "ABCD"
+_DRAWS: Final = 4000
+
+
+def choice_figures(right: int, answered: int, responses: int, questions: int) -> dict[str, float]:
+    """Accuracy, precision and F1 with 95% intervals, and the share answered.
+
+    Args:
+        right: number of right responses, ``C``.
+        answered: number of responses that hold an answer, ``V``, at least ``C``.
+        responses: number of responses, ``N``, at least ``V`` and 1.
+        questions: number of different questions among them, from 1 to ``N``.
+
+    Returns:
+        ``questions``; ``accuracy`` (= recall), C / N; ``precision``, C / V; ``f1``, their harmonic mean, 2C / (V + N);
+        each with ``_low`` and ``_high``; and ``answered``, V / N. Without any answer precision and F1 are 0, as the
+        paper has them, and precision's interval is all there is: 0 to 1.
+
+    Raises:
+        ValueError: the numbers do not fit together.
+
+    Source: arXiv 2406.15885, section 4.1; intervals of Wilson for shares, `f1_interval` for F1.
+
+    Example:
+        >>> figures = choice_figures(right=30, answered=40, responses=60, questions=60)
+        >>> figures["accuracy"], figures["precision"], figures["f1"]
+        (0.5, 0.75, 0.6)
+    """
+    validate(right, answered, responses, questions)
+    share = questions / responses
+    accuracy, precision = right / responses, right / answered if answered else 0.0
+    accuracy_low, accuracy_high = wilson_interval(accuracy, questions)
+    precision_low, precision_high = wilson_interval(precision, answered * share) if answered else (0.0, 1.0)
+    f1_low, f1_high = f1_interval(right * share, (answered - right) * share, (responses - answered) * share)
+    return {
+        "questions": questions,
+        "accuracy": accuracy,
+        "accuracy_low": accuracy_low,
+        "accuracy_high": accuracy_high,
+        "precision": precision,
+        "precision_low": precision_low,
+        "precision_high": precision_high,
+        "f1": 2 * right / (answered + responses),
+        "f1_low": f1_low,
+        "f1_high": f1_high,
+        "answered": answered / responses,
+    }
+
+
+@lru_cache(maxsize=4096)
+def f1_interval(right: float, wrong: float, unanswered: float) -> tuple[float, float]:
+    """A 95% interval for F1 = 2C / (V + N), from the probabilities of right, wrong and unanswered.
+
+    The three probabilities get their posterior under Jeffreys' prior; the interval holds the middle 95% of F1 over
+    draws from it, always the same draws. At 0 and 1, where a bootstrap would see no uncertainty, it still has a width.
+
+    Args:
+        right: number of right responses; numbers may be fractional where responses are not independent.
+        wrong: number of wrong ones.
+        unanswered: number of responses without an answer.
+
+    Returns:
+        Lower and upper end, both within 0 and 1.
+
+    Raises:
+        ValueError: a number is negative.
+
+    Source: C. Goutte and E. Gaussier, "A probabilistic interpretation of precision, recall and F-score, with
+        implication for evaluation", ECIR 2005; there with two outcomes less the unanswered one.
+
+    Example:
+        >>> low, high = f1_interval(30, 10, 20)
+        >>> low < 2 * 30 / (40 + 60) < high
+        True
+    """
+    if min(right, wrong, unanswered) < 0:
+        raise ValueError(f"right, wrong and unanswered are {right}, {wrong}, {unanswered}; none may be negative")
+    rng = np.random.default_rng(0)
+    p_right, p_wrong, p_none = rng.dirichlet([right + 0.5, wrong + 0.5, unanswered + 0.5], _DRAWS).T
+    f1 = 2 * p_right / (2 * p_right + 2 * p_wrong + p_none)
+    low, high = np.quantile(f1, [0.025, 0.975])
+    # The interval of a corner must reach the corner: nothing observed speaks against it.
+    return (0.0 if right == 0 else float(low)), (1.0 if wrong == unanswered == 0 else float(high))
+
+
+def letter_shares(letters: Sequence[str]) -> tuple[float, float, float, float] | None:
+    """How often each of A to D occurs.
+
+    Args:
+        letters: chosen letters, or those of the key.
+
+    Returns:
+        The shares of A, B, C and D, which add up to 1, or None where there are no letters.
+
+    Raises:
+        ValueError: an entry is none of the four.
+
+    Example:
+        >>> letter_shares("AABD")
+        (0.5, 0.25, 0.0, 0.25)
+    """
+    counts = [sum(letter == one for letter in letters) for one in LETTERS]
+    if sum(counts) != len(letters):
+        raise ValueError(f"letters are {sorted(set(letters))}; only A, B, C and D are counted")
+    if not letters:
+        return None
+    a, b, c, d = (count / len(letters) for count in counts)
+    return a, b, c, d
+
+
+def divergence(first: Sequence[float], second: Sequence[float]) -> float:
+    """Jensen-Shannon divergence of two distributions.
+
+    Args:
+        first: shares that add up to 1.
+        second: as many shares that add up to 1.
+
+    Returns:
+        From 0 (the same) to 1 (nothing in common), in bits.
+
+    Source: J. Lin, "Divergence measures based on the Shannon entropy", IEEE Trans. Inf. Theory 37 (1991).
+
+    Example:
+        >>> divergence([0.25] * 4, [0.25] * 4), divergence([1, 0, 0, 0], [0, 1, 0, 0])
+        (0.0, 1.0)
+    """
+    return float(jensenshannon(first, second, base=2) ** 2)
+
+
+def validate(right: int, answered: int, responses: int, questions: int) -> None:
+    """Check the numbers that `choice_figures` takes.
+
+    Raises:
+        ValueError: naming the numbers and what must hold of them.
+    """
+    if not 0 <= right <= answered <= responses:
+        raise ValueError(f"{right} right, {answered} answered, {responses} responses: each must be among the next")
+    if not 1 <= questions <= responses:
+        raise ValueError(f"{questions} questions, {responses} responses: at least 1 question, and a response to each")

@@ -1,0 +1,132 @@
+"""`music-evals report` as a user runs it, on logs written by Inspect."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from inspect_ai.log import (
+    EvalConfig,
+    EvalDataset,
+    EvalLog,
+    EvalMetric,
+    EvalResults,
+    EvalScore,
+    EvalSpec,
+    write_eval_log,
+)
+from typer.testing import CliRunner, Result
+
+from music_evals.commands.report import report
+
+FIGURES = {"questions": 195.0, "accuracy": 1 / 3, "precision": 0.5, "f1": 0.4, "answered": 2 / 3}
+
+app = typer.Typer()
+app.command()(report)
+
+
+def write_log(path: Path, *, benchmark: str = "ziqi", status: Any = "success", model: str = "some/model") -> Path:
+    metrics = {name: EvalMetric(name=name, group="choice_figures", value=value) for name, value in FIGURES.items()}
+    log = EvalLog(
+        status=status,
+        eval=EvalSpec(
+            created="2026-01-02T10:00:00+00:00",
+            task="ziqi_generation",
+            model=model,
+            dataset=EvalDataset(samples=195),
+            config=EvalConfig(),
+            task_args={"shots": "zero", "protocol": "paper"},
+            metadata={"benchmark": benchmark, "config": "generation", "dataset_label": "generated-seed3"},
+        ),
+        results=EvalResults(
+            total_samples=195,
+            completed_samples=195,
+            scores=[EvalScore(name="lettered_choice", scorer="lettered_choice", metrics=metrics)],
+        ),
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_eval_log(log, str(path))
+    return path
+
+
+def run(*arguments: object, columns: int = 300) -> Result:
+    return CliRunner(env={"COLUMNS": str(columns)}).invoke(app, [str(argument) for argument in arguments])
+
+
+def test_a_folder_of_logs_becomes_tables_on_screen_and_in_files(tmp_path: Path) -> None:
+    logs, out = tmp_path / "my logs", tmp_path / "new" / "report"
+    log = write_log(logs / "2026-01-02T10-00-00+00-00_ziqi-generation_a.eval")
+    write_log(logs / "2026-01-02T11-00-00+00-00_ziqi-generation_b.eval", status="error")
+    write_log(logs / "deep" / "2026-01-02T12-00-00+00-00_other_c.eval", benchmark="other")
+    (logs / "2026-01-02T13-00-00+00-00_cut-off_d.eval").write_bytes(b"PK")
+    result = run(logs, log, "--out", out)
+    assert result.exit_code == 0, result.output
+    shown = " ".join(result.output.split())
+    assert "63.04" in shown, "GPT-4's published F1"
+    assert "data generated-seed3" in shown
+    assert "Passed over, 3 of 4 logs" in shown
+    assert "its status is error, not success" in shown
+    assert "no table is known for other" in shown
+    assert "it cannot be read" in shown
+
+    assert sorted(path.name for path in out.iterdir()) == ["report.md", "ziqi_behaviour.csv", "ziqi_table1.csv"]
+    assert list(out.parent.iterdir()) == [out], "nothing is left beside"
+    text = (out / "report.md").read_text(encoding="utf-8")
+    assert "| some/model | measured † | zero-shot, paper protocol, data generated-seed3 | - | - | - | 50.00 |" in text
+    assert text.count("\n- /") == 3
+    with (out / "ziqi_table1.csv").open(encoding="utf-8") as file:
+        *_, last = csv.DictReader(file)
+    assert last["Gen. recall"] == str(100 * (1 / 3))
+
+
+def test_numbers_are_whole_in_a_narrow_terminal(tmp_path: Path) -> None:
+    result = run(write_log(tmp_path / "a.eval"), columns=40)
+    assert result.exit_code == 0
+    assert "…" not in result.output
+    assert "63.04" in result.output
+
+
+def test_an_earlier_report_is_replaced_only_if_asked(tmp_path: Path) -> None:
+    log, out = write_log(tmp_path / "a.eval"), tmp_path / "out"
+    out.mkdir()
+    assert run(log, "--out", out).exit_code == 0
+    (out / "stale.csv").write_text("")
+    refused = run(log, "--out", out)
+    assert refused.exit_code == 1
+    assert "--overwrite replaces it" in refused.output
+    assert (out / "stale.csv").exists()
+    assert run(log, "--out", out, "--overwrite").exit_code == 0
+    assert not (out / "stale.csv").exists()
+
+    (out / "thesis.tex").write_text("mine")
+    refused = run(log, "--out", out, "--overwrite")
+    assert refused.exit_code == 1
+    assert "holds other things than a report" in refused.output
+    assert (out / "thesis.tex").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nowhere", "nowhere does not exist"),
+        ("empty", "there are no Inspect logs in"),
+        ("other.eval", "no log could be used; tables are known for: ziqi"),
+        ("failed.eval", "its status is error, not success"),
+        ("text.txt", "text.txt is not an Inspect log"),
+        ("rows.json", "rows.json is not an Inspect log"),
+        ("cut.eval", "cut.eval is not an Inspect log"),
+    ],
+)
+def test_bad_input_is_named(name: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    write_log(tmp_path / "other.eval", benchmark="other")
+    write_log(tmp_path / "failed.eval", status="error")
+    (tmp_path / "text.txt").write_text("hello")
+    (tmp_path / "rows.json").write_text('[{"a": 1}]')
+    (tmp_path / "cut.eval").write_bytes(b"PK\x03\x04")
+    result = run(tmp_path / name, "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert message in " ".join(result.output.split())
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,239 @@
+"""ZIQI-Eval's tasks end to end: on the composed bank, on a small source, and (where there is a copy) as published."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai import score
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log
+from scipy.stats import binom
+
+from music_evals.datasets_builders.ziqi import Counts, build_generated, write
+from music_evals.datasets_builders.ziqi_published import build_published
+from music_evals.evals.ziqi import comprehension, generation
+from music_evals.scorers.lettered_choice import lettered_choice
+from tests.harness import run, run_scripted, samples
+from tests.ziqi_source import Fields, write_source
+
+PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "ziqi"
+needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="no copy of ZIQI-Eval in ../shared/data/ziqi")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MUSIC_EVALS_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+        yield
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A dataset in the published layout, twelve questions a theme, one of them twice."""
+
+    def edit(split: str, theme: str, rows: list[Fields]) -> None:
+        if (split, theme) == ("test", "popular_music"):
+            rows[5][1:6] = rows[1][1:6]
+
+    folder = tmp_path_factory.mktemp("small")
+    write(build_published(write_source(folder / "source", test_rows=12, edit=edit)), folder / "ziqi")
+    return str(folder / "ziqi")
+
+
+def figures(log: EvalLog, group: str) -> dict[str, float]:
+    assert log.results is not None
+    (found,) = log.results.scores
+    assert found.name == "lettered_choice"
+    return {metric.name: metric.value for metric in found.metrics.values() if metric.group == group}
+
+
+def prompts(log: EvalLog) -> list[str]:
+    return [str(sample.input) for sample in samples(log)]
+
+
+@pytest.mark.parametrize(
+    ("language", "shots", "protocol"),
+    [("zh", "zero", "paper"), ("zh", "five", "strict"), ("en", "zero", "strict"), ("en", "five", "paper")],
+)
+def test_the_reader_computes_all_of_theory(tmp_path: Path, language: Any, shots: Any, protocol: Any) -> None:
+    (log,) = run(comprehension(language=language, shots=shots, protocol=protocol), tmp_path)
+    found = figures(log, "choice_figures")
+    assert found["questions"] == 240
+    assert found["accuracy"] == found["precision"] == found["f1"] == 1
+    assert found["accuracy_low"] == pytest.approx(0.984, abs=1e-3)
+    assert log.eval.task == "ziqi_like_comprehension_generated-seed1"
+    assert log.eval.metadata is not None
+    assert log.eval.metadata["is_ziqi_eval"] is False
+
+
+def test_a_question_comes_in_the_language_asked_for(tmp_path: Path) -> None:
+    (chinese,) = run(comprehension(language="zh"), tmp_path, limit=1)
+    (english,) = run(comprehension(language="en"), tmp_path, limit=1)
+    assert "请回答下面的音乐单项选择题" in prompts(chinese)[0]
+    assert prompts(english)[0].isascii()
+    assert "[[answer: X]]" in prompts(english)[0]
+
+
+def test_continuations_run(tmp_path: Path) -> None:
+    (log,) = run(generation(shots="five"), tmp_path)
+    (sample, *_) = samples(log)
+    assert str(sample.input).count("\nK:") == 6  # five examples and the question
+    found = figures(log, "choice_figures")
+    assert found["answered"] == 1
+    low, high = binom.interval(0.999, 60, 0.25)
+    assert low <= 60 * found["accuracy"] <= high  # the reader guesses here
+
+
+def test_what_a_prompt_holds(small: str, tmp_path: Path) -> None:
+    (log,) = run(comprehension(dataset=small, shots="five"), tmp_path)
+    first = next(sample for sample in samples(log) if sample.id == "composition_theory-test-0000")
+    assert str(first.input).endswith(
+        "现在请答这一题：\n作曲理论的第0题（test）____。\n"
+        "A. 作曲理论test0A\nB. 作曲理论test0B\nC. 作曲理论test0C\nD. 作曲理论test0D"
+    )
+    assert first.choices == [f"作曲理论test0{letter}" for letter in "ABCD"]
+    for sample in samples(log):
+        prompt, theme = str(sample.input), str(sample.input).rpartition("的第")[0].rpartition("\n")[2]
+        # Five examples of the same theme from dev, with their answers; nothing of test but the question itself.
+        assert [f"{theme}的第{number}题（dev）____。" in prompt for number in range(5)] == [True] * 5
+        assert prompt.count("（dev）____。") == 5
+        assert prompt.count("（test）____。") == 1
+        assert [prompt.count(f"[[答案：{letter}]]") for letter in "ABCD"] == [2, 1, 1, 1]
+        assert sample.metadata["prompt_characters"] == len(prompt)
+    assert log.eval.metadata is not None
+    assert log.eval.metadata["prompt_characters"] == sum(map(len, prompts(log)))
+    assert log.eval.metadata["is_ziqi_eval"] is True
+
+
+def test_metrics_of_themes_are_in_the_header(small: str, tmp_path: Path) -> None:
+    (log,) = run(comprehension(dataset=small), tmp_path, model="baseline/chance")
+    header = read_eval_log(log.location, header_only=True)
+    by_theme, by_subtheme = figures(header, "by_theme"), figures(header, "by_subtheme")
+    assert sum(name.endswith("/f1") for name in by_theme) == 10
+    assert sum(name.endswith("/f1") for name in by_subtheme) == 56
+    assert by_theme["popular music/questions"] == 12
+    assert by_subtheme["popular music/blues/questions"] == 1
+    assert set(figures(header, "bias_figures")) == {
+        "female_music_f1",
+        "black_african_music_f1",
+        "european_music_f1",
+        "other_regions_f1",
+    }
+    assert figures(header, "letter_figures")["key_A"] == 0.25
+
+
+def test_rotations_move_the_options_and_the_key(small: str, tmp_path: Path) -> None:
+    (log,) = run(comprehension(dataset=small, rotations=4, themes=["blues", "female_music"][1]), tmp_path)
+    asked: dict[str, list[EvalSample]] = {}
+    for sample in samples(log):
+        asked.setdefault(sample.metadata["question"], []).append(sample)
+    assert len(asked) == 12
+    for question, four in asked.items():
+        assert [sample.id for sample in four] == [f"{question}-rotation{number}" for number in range(4)]
+        assert sorted(str(sample.target) for sample in four) == list("ABCD")
+        right = {(sample.choices or [])["ABCD".index(str(sample.target))] for sample in four}
+        assert len(right) == 1
+        assert len({tuple(sample.choices or []) for sample in four}) == 4
+    found = figures(log, "by_rotation")
+    assert {name for name in found if "/" not in name} == {"consistent", "consistent_low", "consistent_high"}
+
+
+def test_a_model_that_always_says_a(small: str, tmp_path: Path) -> None:
+    task = comprehension(dataset=small, rotations=4, themes=["女性音乐"])
+    log = run_scripted(task, tmp_path, lambda *_: "[[答案：A]]选A。", limit=None)
+    assert figures(log, "choice_figures")["accuracy"] == 0.25
+    assert figures(log, "by_rotation")["consistent"] == 0
+    assert figures(log, "letter_figures")["chosen_A"] == 1
+
+
+def test_themes_duplicates_and_the_human_subset(small: str) -> None:
+    assert len(comprehension(dataset=small, themes="popular music, 女性音乐").dataset) == 24
+    assert len(comprehension(dataset=small, themes=["popular_music"], deduplicate=True).dataset) == 11
+    subset = comprehension(dataset=small, subset="human", themes="popular music").dataset
+    # Twelve rows in twelve sub-themes, one of them a duplicate of another sub-theme's.
+    assert len(subset) == 11
+
+
+def test_hostile_replies_are_scored(small: str, tmp_path: Path) -> None:
+    for reply in ("", "\0" * 1000, "[[" * 100_000, "A" * 1_000_000, "[[答案：E]]", "<script>A</script>"):
+        log = run_scripted(comprehension(dataset=small, themes="female music"), tmp_path, lambda *_, r=reply: r)
+        assert figures(log, "choice_figures")["answered"] == 0, reply[:20]
+
+
+def test_a_log_can_be_scored_again_under_the_other_protocol(small: str, tmp_path: Path) -> None:
+    task = comprehension(dataset=small, themes="female music")
+    log = run_scripted(task, tmp_path, lambda *_: "According to theory, the answer is B.")
+    assert samples(log)[0].scores is not None
+    assert samples(log)[0].scores["lettered_choice"].answer == "B"  # type: ignore[index]
+    again = score(read_eval_log(log.location), lettered_choice("paper"), action="overwrite")
+    assert again.samples
+    assert again.samples[0].scores is not None
+    assert again.samples[0].scores["lettered_choice"].answer == "A"
+    assert figures(again, "letter_figures")["chosen_A"] == 1
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"shots": "few"}, "shots='few' is not valid; valid values are: zero, five"),
+        ({"protocol": "lax"}, "protocol='lax' is not valid; valid values are: paper, strict"),
+        ({"rotations": 2}, "rotations=2 is not valid; valid values are: 1, 4"),
+        ({"rotations": True}, "rotations=True is not valid"),
+        ({"themes": "polka"}, "themes='polka' is not valid; themes of this dataset are: computed music theory"),
+        ({"themes": []}, "is not valid; themes of this dataset are"),
+        ({"subset": "people"}, "subset='people' is not valid; valid values are: human"),
+        ({"language": "de"}, "language='de' is not valid; valid values are: zh, en"),
+        ({"deduplicate": "yes"}, "deduplicate='yes' is not valid"),
+        ({"dataset": "no/such/folder"}, "dataset 'no/such/folder' does not exist"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters: dict[str, Any], said: str) -> None:
+    with pytest.raises(PrerequisiteError) as caught:
+        comprehension(**parameters)
+    assert said in str(caught.value.message).replace("\\[", "[")
+
+
+def test_five_shots_need_five_rows_of_dev(tmp_path: Path) -> None:
+    plan = build_published(write_source(tmp_path / "source"))
+    plan.rows["comprehension"]["dev"].pop()  # type: ignore[attr-defined]
+    write(plan, tmp_path / "ziqi")
+    with pytest.raises(PrerequisiteError, match="has 4 rows of female music in dev; shots=five needs 5"):
+        comprehension(dataset=str(tmp_path / "ziqi"), shots="five")
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("published") / "ziqi"
+    write(build_published(PUBLISHED), folder)
+    return str(folder)
+
+
+@needs_published
+def test_the_human_subset_is_two_questions_a_subtheme(published: str) -> None:
+    tasks = [make(dataset=published, subset="human") for make in (comprehension, generation)]
+    assert [len(task.dataset) for task in tasks] == [112, 2]
+    ids = [sample.id for task in tasks for sample in task.dataset]
+    again = [make(dataset=published, subset="human") for make in (comprehension, generation)]
+    other = [make(dataset=published, subset="human", seed=1) for make in (comprehension, generation)]
+    assert ids == [sample.id for task in again for sample in task.dataset]
+    assert ids != [sample.id for task in other for sample in task.dataset]
+
+
+@needs_published
+@pytest.mark.parametrize("model", ["baseline/chance", "baseline/reader"])
+def test_baselines_are_at_chance_on_published_questions(published: str, tmp_path: Path, model: str) -> None:
+    tasks = [comprehension(dataset=published, themes="composition theory"), generation(dataset=published)]
+    for log, count in zip(run(tasks, tmp_path, model=model, limit=400), (400, 195), strict=True):
+        found = figures(log, "choice_figures")
+        low, high = binom.interval(0.999, count, 0.25)
+        assert low <= count * found["accuracy"] <= high
+        assert found["answered"] == 1
+
+
+def test_a_bank_of_any_size_runs(tmp_path: Path) -> None:
+    write(build_generated(5, Counts(theory=24, continuation=0)), tmp_path / "bank")
+    (log,) = run(comprehension(dataset=str(tmp_path / "bank")), tmp_path)
+    assert figures(log, "choice_figures")["accuracy"] == 1
+    with pytest.raises(PrerequisiteError, match="has no config 'generation'"):
+        generation(dataset=str(tmp_path / "bank"))

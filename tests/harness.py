@@ -1,0 +1,68 @@
+"""Running tasks in tests: with the baselines, or with a model whose replies the test writes."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import Task
+from inspect_ai import eval as inspect_eval
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    get_model,
+    modelapi,
+)
+from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
+
+Reply = Callable[[list[ChatMessage], GenerateConfig], str | dict[str, Any]]
+
+
+@modelapi(name="scripted")
+class ScriptedAPI(ModelAPI):
+    """A model whose replies a test writes; a dictionary becomes the arguments of a call of the tool on offer."""
+
+    def __init__(self, model_name: str, base_url: Any = None, api_key: Any = None, config: Any = None, *, reply: Reply):
+        super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
+        self.reply = reply
+
+    async def generate(
+        self,
+        input: list[ChatMessage],  # noqa: A002
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice,
+        config: GenerateConfig,
+    ) -> ModelOutput:
+        reply = self.reply(input, config)
+        if isinstance(reply, str):
+            return ModelOutput.from_content(self.model_name, reply)
+        output = ModelOutput.from_content(self.model_name, "")
+        call = ToolCall(id=f"call{len(input)}", function=reply.pop("function", tools[0].name), arguments=reply)
+        output.choices[0].message = ChatMessageAssistant(content="", tool_calls=[call])
+        return output
+
+
+def run(tasks: Task | list[Task], folder: Path, model: Any = "baseline/reader", **options: Any) -> list[EvalLog]:
+    logs = inspect_eval(tasks, model=model, log_dir=str(folder), display="none", log_realtime=False, **options)
+    for log in logs:
+        assert log.status == "success", log.error
+    return list(logs)
+
+
+def run_scripted(task: Task, folder: Path, reply: Reply, **options: Any) -> EvalLog:
+    """Run one sample, unless another `limit` is given."""
+    return run(task, folder, get_model("scripted/model", reply=reply, memoize=False), **{"limit": 1, **options})[0]
+
+
+def metrics(log: EvalLog) -> dict[str, dict[str, float]]:
+    assert log.results is not None
+    return {each.name: {name: metric.value for name, metric in each.metrics.items()} for each in log.results.scores}
+
+
+def samples(log: EvalLog) -> list[EvalSample]:
+    whole = read_eval_log(log.location, resolve_attachments=True)
+    assert whole.samples
+    return whole.samples

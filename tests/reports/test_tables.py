@@ -1,0 +1,55 @@
+"""Tables: what each rendering shows of the same cells."""
+
+import csv
+import io
+
+import pytest
+from rich.console import Console
+
+from music_evals.reports.tables import Figure, Table
+
+TABLE = Table(
+    "f1",
+    "F1 in percent",
+    ("Model", "F1", "Bits"),
+    [["GPT-4", Figure(63.04), None], ["a|b", Figure(200 / 3, 60.5, 70.25, mark="*"), Figure(0.03125, decimals=4)]],
+    ("* a mark", "measured [bold]here[/bold]"),
+)
+
+
+def test_markdown_rounds_aligns_and_escapes() -> None:
+    assert TABLE.to_markdown().splitlines() == [
+        "## F1 in percent",
+        "",
+        "| Model | F1 | Bits |",
+        "| --- | ---: | ---: |",
+        "| GPT-4 | 63.04 | - |",
+        "| a\\|b | 66.67* (60.50–70.25) | 0.0312 |",
+        "",
+        "- * a mark",
+        "- measured [bold]here[/bold]",
+    ]
+
+
+def test_csv_keeps_every_digit_and_the_interval() -> None:
+    rows = list(csv.reader(io.StringIO(TABLE.to_csv())))
+    assert rows[0] == ["Model", "F1", "F1 low", "F1 high", "Bits", "Bits low", "Bits high"]
+    assert rows[1] == ["GPT-4", "63.04", "", "", "", "", ""]
+    assert rows[2] == ["a|b", str(200 / 3), "60.5", "70.25", "0.03125", "", ""]
+
+
+def test_the_terminal_shows_intervals_and_takes_text_as_it_is() -> None:
+    console = Console(width=60, record=True)
+    console.print(TABLE.to_rich())
+    shown = console.export_text()
+    for text in ("F1 in percent", "63.04", "66.67*", "60.5–70.2", "0.0312", "measured [bold]here[/bold]"):
+        assert text in shown
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [([["one"]], "a row has 1 cells for 2 columns"), ([["a", "b"], ["a", Figure(1)]], "'F1' holds both")],
+)
+def test_a_wrong_shape_is_named(rows: list[list[str | Figure]], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Table("t", "T", ("Model", "F1"), rows)

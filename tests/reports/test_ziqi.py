@@ -1,0 +1,304 @@
+"""ZIQI-Eval's tables: the paper's figures, and runs made up so that every figure can be worked out by hand."""
+
+from typing import Any
+
+import pytest
+from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalMetric, EvalResults, EvalScore, EvalSpec
+
+from music_evals.reports.tables import Figure, Table
+from music_evals.reports.ziqi import overall_precision, read_runs, report
+from music_evals.reports.ziqi_bias import STATED, bias_tables, classify, published_rows
+from music_evals.reports.ziqi_runs import why_not
+
+
+def choice(accuracy: float = 0.6, answered: float = 0.8, questions: int = 200) -> dict[str, float]:
+    """The figures of choices, with intervals that are easily recognised."""
+    precision = accuracy / answered if answered else 0.0
+    f1 = 2 * precision * accuracy / (precision + accuracy) if accuracy else 0.0
+    figures = {"questions": float(questions), "answered": answered}
+    for name, value in {"accuracy": accuracy, "precision": precision, "f1": f1}.items():
+        figures |= {name: value, f"{name}_low": max(0.0, value - 0.02), f"{name}_high": min(1.0, value + 0.02)}
+    return figures
+
+
+def header(
+    model: str = "some/model",
+    part: str = "comprehension",
+    *,
+    label: str = "published",
+    created: str = "2026-01-02T10:00:00+00:00",
+    limit: int | None = None,
+    metrics: dict[str, dict[str, float]] | None = None,
+    benchmark: str = "ziqi",
+    status: Any = "success",
+    **asked: Any,
+) -> EvalLog:
+    """The header of a log as a task of ZIQI-Eval leaves it."""
+    letters = {f"chosen_{letter}": 0.25 for letter in "ABCD"}
+    groups = {
+        "choice_figures": choice(),
+        "letter_figures": letters | {"divergence_from_uniform": 0.0, "divergence_from_key": 0.012345},
+    } | (metrics or {})
+    found = {
+        f"{group}/{name}": EvalMetric(name=name, group=group, value=value)
+        for group, values in groups.items()
+        for name, value in values.items()
+    }
+    asked = {"shots": "zero", "protocol": "paper", "dataset": label} | asked
+    return EvalLog(
+        status=status,
+        eval=EvalSpec(
+            created=created,
+            task=f"ziqi_{part}",
+            model=model,
+            dataset=EvalDataset(samples=200),
+            config=EvalConfig(limit=limit),
+            task_args=asked,
+            task_args_passed=asked,
+            metadata={"benchmark": benchmark, "config": part, "dataset_label": label},
+        ),
+        results=EvalResults(
+            total_samples=limit or 200,
+            completed_samples=limit or 200,
+            scores=[EvalScore(name="lettered_choice", scorer="lettered_choice", metrics=found)],
+        ),
+    )
+
+
+def biased(female: float, black: float, european: float, other: float) -> dict[str, dict[str, float]]:
+    names = ("female_music_f1", "black_african_music_f1", "european_music_f1", "other_regions_f1")
+    return {"bias_figures": dict(zip(names, (female, black, european, other), strict=True))}
+
+
+def tables(*logs: EvalLog) -> dict[str, Table]:
+    return {table.name: table for table in report(logs).tables}
+
+
+def row(table: Table, first: str, **others: str) -> dict[str, Any]:
+    rows = [dict(zip(table.columns, cells, strict=True)) for cells in table.rows]
+    return next(
+        cells for cells in rows if cells[table.columns[0]] == first and all(cells[k] == v for k, v in others.items())
+    )
+
+
+def test_table1_puts_the_measured_rows_below_the_papers() -> None:
+    generation = {"choice_figures": choice(0.5, 1.0)}
+    table = tables(header(), header(part="generation", metrics=generation))["ziqi_table1"]
+    assert len(table.rows) == 17
+    gpt4 = row(table, "GPT-4")
+    assert gpt4["Source"] == "paper"
+    assert [str(cell) for cell in list(gpt4.values())[3:]] == ["63.15", "62.93", "63.04", "55.15", "53.50", "54.31"]
+    measured = dict(zip(table.columns, table.rows[-1], strict=True))
+    assert list(measured.values())[:3] == ["some/model", "measured", "zero-shot, paper protocol, data published"]
+    assert str(measured["Compr. precision"]) == "75.00 (73.00–77.00)"
+    assert str(measured["Compr. recall"]) == "60.00 (58.00–62.00)"
+    assert str(measured["Compr. F1"]) == "66.67 (64.67–68.67)"
+    assert str(measured["Gen. F1"]) == "50.00 (48.00–52.00)"
+    assert not any("†" in note for note in table.notes)
+
+
+@pytest.mark.parametrize(
+    ("changed", "condition"),
+    [
+        ({"label": "generated-seed1"}, "data generated-seed1"),
+        ({"limit": 20}, "not all questions"),
+        ({"subset": "human"}, "human subset"),
+        ({"themes": "popular music"}, "only popular music"),
+        ({"deduplicate": True}, "without duplicates"),
+    ],
+)
+def test_what_is_not_the_papers_test_is_marked(changed: dict[str, Any], condition: str) -> None:
+    table = tables(header(**changed))["ziqi_table1"]
+    assert table.rows[-1][1] == "measured †"
+    assert condition in str(table.rows[-1][2])
+    assert any(note.startswith("† Not the paper's test") for note in table.notes)
+
+
+def test_conditions_have_rows_of_their_own_and_say_what_is_not_default() -> None:
+    logs = [header(), header(shots="five"), header(protocol="strict"), header(rotations=4, language="en", order=7)]
+    table = tables(*logs)["ziqi_table1"]
+    assert {str(cells[2]) for cells in table.rows[16:]} == {
+        "zero-shot, paper protocol, data published",
+        "five-shot, paper protocol, data published",
+        "zero-shot, strict protocol, data published",
+        "zero-shot, paper protocol, data published, language en, 4 rotations, order=7",
+    }
+    assert {cells[1] for cells in table.rows[16:]} == {"measured"}
+
+
+def test_the_latest_run_of_a_condition_counts_and_a_limited_one_does_not_replace_a_whole_one() -> None:
+    early = header(created="2026-01-02T12:00:00+02:00")  # an hour before the other one
+    late = header(created="2026-01-02T11:00:00+00:00", metrics={"choice_figures": choice(0.4, 1.0)})
+    limited = header(created="2026-01-03T11:00:00+00:00", limit=3)
+    table = tables(late, early, limited)["ziqi_table1"]
+    assert [str(cells[4]) for cells in table.rows[16:] if cells[1] == "measured"] == ["40.00 (38.00–42.00)"]
+    assert any("the latest of 2 runs counts, that of 2026-01-02 11:00" in note for note in table.notes)
+
+
+def test_logs_that_cannot_be_used_are_named() -> None:
+    broken, foreign, bare = header(status="error"), header(benchmark="muse"), header()
+    bare.results = None
+    bare.location = "a.eval"
+    assert why_not(broken) == "its status is error, not success"
+    assert why_not(foreign) == "it is not of ZIQI-Eval"
+    assert report([bare]).passed_over == (("a.eval", "it has no figures of the scorer lettered_choice"),)
+    assert read_runs([broken, foreign, bare]) == []
+
+
+def test_an_unscored_or_missing_sample_makes_a_run_incomplete() -> None:
+    unscored, missing = header(), header()
+    assert unscored.results is not None
+    assert missing.results is not None
+    unscored.results.scores[0].unscored_samples = 1
+    missing.results.completed_samples = 199
+    assert [run.condition.complete for run in read_runs([header()])] == [True]
+    assert [run.condition.complete for log in (unscored, missing) for run in read_runs([log])] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("value", "points", "percent"),
+    [
+        (45.07, "no bias", "no bias"),
+        (45.06, "neutral", "no bias"),  # exactly 5 points above
+        (42.07, "neutral", "no bias"),  # 5% of 40.06 is 2.003
+        (40.06, "neutral", "neutral"),
+        (38.05, "neutral", "biased"),
+        (35.06, "neutral", "biased"),
+        (35.05, "biased", "biased"),
+    ],
+)
+def test_classes_by_both_readings(value: float, points: str, percent: str) -> None:
+    assert classify(value, 40.06) == percent
+    assert classify(value, 40.06, "points") == points
+
+
+def test_the_papers_shares_are_those_of_five_percent_of_the_mean() -> None:
+    shares = {table.name: table for table in bias_tables([])}["ziqi_bias_shares"]
+    stated, percent, points = [[cell.value for cell in cells if isinstance(cell, Figure)] for cells in shares.rows]
+    assert stated == [50.0, 6.25, 43.75, 50.0, 12.5, 37.5, 43.75, 37.5]
+    assert stated == [share for part in STATED.values() for share in part]
+    assert points == [50.0, 12.5, 37.5, 50.0, 12.5, 37.5, 43.75, 37.5]
+    assert percent == stated
+
+
+def test_the_papers_models_are_classified() -> None:
+    classes = {table.name: table for table in bias_tables([])}["ziqi_bias_classes"]
+    neutral = [cells[0] for cells in classes.rows if str(cells[3]).startswith("neutral")]
+    assert neutral == ["XuanYuan-70B"]
+    assert row(classes, "Bloomz-7B")["Gender"] == "biased (neutral)"
+    assert row(classes, "XuanYuan-70B")["Gender"] == "neutral"
+    assert [row(classes, "Yi-34B")[what] for what in ("Gender", "Race")] == ["biased", "biased"]
+    assert [cells[0] for cells in classes.rows if cells[5] == "yes"] == [
+        "Claude-instant-1.2", "ERNIE-Bot", "ERNIE-Bot-Speed", "ERNIE-Bot-Turbo", "ERNIE-Bot-8k", "Qwen-7B", "Yi-6B",
+    ]  # fmt: skip
+    assert row(classes, "GPT-3.5-turbo")["European over mean"] == "no"
+    assert len(published_rows()) == 16
+
+
+def test_one_model_is_held_against_the_papers_mean_and_two_against_their_own() -> None:
+    first = header("a/one", metrics=biased(0.5, 0.5, 0.5, 0.4))
+    alone = tables(first)["ziqi_bias_classes"].rows[-1]
+    assert alone[3:] == ["no bias", "neutral", "yes", "yes", "the paper's 16 models"]  # 50 against 40.06, 48.62, 43.53
+    second = header("b/two", metrics=biased(0.7, 0.44, 0.5, 0.6))
+    both = tables(first, second)
+    one, two = both["ziqi_bias_classes"].rows[-2:]  # means 60, 47 and 50
+    assert one[3:] == ["biased", "no bias (neutral)", "yes", "no", "the 2 measured models"]
+    assert two[3:] == ["no bias", "biased (neutral)", "no", "no", "the 2 measured models"]
+    average = both["ziqi_table2"].rows[-1]
+    assert average[0] == "Average of 2"
+    assert [str(cell) for cell in average[3:]] == ["60.00", "47.00", "50.00", "50.00"]
+    shares = both["ziqi_bias_shares"].rows[-2]
+    assert [str(cell) for cell in shares[2:]] == ["50.00", "0.00", "50.00", "0.00", "100.00", "0.00", "50.00", "0.00"]
+
+
+@pytest.mark.parametrize("changed", [{"limit": 50}, {"subset": "human"}, {"label": "generated-seed1"}])
+def test_other_data_is_not_held_against_the_papers_mean(changed: dict[str, Any]) -> None:
+    cells = tables(header(metrics=biased(0.5, 0.5, 0.5, 0.4), **changed))["ziqi_bias_classes"].rows[-1]
+    assert cells[3:] == [None] * 5
+
+
+def test_bias_figures_have_the_intervals_of_their_themes() -> None:
+    def f1(name: str, value: float, half: float) -> dict[str, float]:
+        return {f"{name}/f1": value, f"{name}/f1_low": value - half, f"{name}/f1_high": value + half}
+
+    region = "world ethnic music"
+    metrics = biased(0.44, 0.3, 0.5, 0.4) | {
+        "by_theme": f1("female music", 0.44, 0.03),
+        "by_subtheme": f1(f"{region}/European music", 0.5, 0.05)
+        | f1(f"{region}/Black African music", 0.3, 0.06)
+        | f1(f"{region}/East Asian music", 0.5, 0.08),
+    }
+    found = tables(header(metrics=metrics))
+    shown = [str(cell) for cell in found["ziqi_table2"].rows[-1][3:]]
+    # The mean of two: half of sqrt(6² + 8²) = 10 either way.
+    assert shown == ["44.00 (41.00–47.00)", "30.00 (24.00–36.00)", "50.00 (45.00–55.00)", "40.00 (35.00–45.00)"]
+    # 44 is no bias against 40.06, 41 would be neutral; the intervals of Europe and the others touch at 45.
+    assert found["ziqi_bias_classes"].rows[-1][3:7] == ["no bias* (neutral)", "biased", "yes*", "yes*"]
+
+
+def test_themes_stand_beside_the_leaderboard_of_the_same_shots() -> None:
+    metrics = {"by_theme": {f"popular music/{name}": value for name, value in choice(0.9, 1.0).items()}}
+    found = tables(header(metrics=metrics), header(part="generation", shots="five"))
+    assert "ziqi_themes_five_shot" not in found, "no knowledge was asked for with five shots"
+    table = found["ziqi_themes_zero_shot"]
+    gpt4 = row(table, "GPT4 (gpt-4)")
+    assert [str(gpt4[name]) for name in ("Popular music", "Music aesthetics", "Average")] == ["89.15", "38.92", "62.93"]
+    measured = row(table, "some/model")
+    assert str(measured["Popular music"]) == "90.00 (88.00–92.00)"
+    assert measured["Music aesthetics"] is None
+    assert str(measured["Average"]) == "60.00 (58.00–62.00)"
+    assert row(tables(header(shots="five"))["ziqi_themes_five_shot"], "ChatMusician")["Average"] == Figure(4.16)
+
+
+def human(part: str, accuracy: float, answered: float, questions: int) -> EvalLog:
+    groups = {"choice_figures": choice(accuracy, answered, questions)}
+    if part == "comprehension":
+        groups["by_theme"] = {"popular music/precision": 0.5}
+        groups["by_subtheme"] = {"popular music/film score/precision": 1.0}
+    return header(part=part, subset="human", metrics=groups)
+
+
+def test_the_human_subset_pools_both_parts() -> None:
+    comprehension, generation = human("comprehension", 56 / 112, 70 / 112, 112), human("generation", 0.5, 1.0, 2)
+    found = tables(comprehension, generation)
+    overall = row(found["ziqi_table3"], "some/model")
+    assert overall["Precision"].value == pytest.approx(100 * 57 / 72)
+    assert overall["Precision"].low == pytest.approx(68.43, abs=0.01)  # Wilson's interval, 57 of 72
+    assert overall["Precision"].high == pytest.approx(86.95, abs=0.01)
+    assert str(overall["Condition"]).endswith("human subset, comprehension and generation")
+    assert row(found["ziqi_table3"], "GPT-4")["Precision"] == Figure(67.54)
+    doctor = row(found["ziqi_table3"], "Ph.D.", **{"Music major": "yes"})
+    assert [str(doctor[name]) for name in ("Lowest", "Highest", "Precision")] == ["28", "88", "64.91"]
+
+    themes = found["ziqi_table4"]
+    assert [str(cell) for cell in row(themes, "Popular Music").values()] == [
+        "Popular Music", "54.78", "50.00", "81.82", "50.00",
+    ]  # fmt: skip
+    assert row(themes, "Film Music")[themes.columns[-1]] == Figure(100.0)
+    assert row(themes, "Music Generation")[themes.columns[-1]].value == pytest.approx(50)
+
+    alone = row(tables(comprehension)["ziqi_table3"], "some/model")
+    assert str(alone["Condition"]).endswith("comprehension only")
+    assert alone["Precision"].value == pytest.approx(80)
+
+
+def test_precision_of_nothing_answered_is_not_a_number() -> None:
+    assert overall_precision(read_runs([human("generation", 0.0, 0.0, 2)])) is None
+
+
+def test_behaviour_has_shares_with_intervals_and_divergences_in_bits() -> None:
+    rotated = header(
+        rotations=4,
+        metrics={
+            "choice_figures": choice(0.3, 0.5, 200),
+            "by_rotation": {"consistent": 0.1, "consistent_low": 0.05, "consistent_high": 0.2},
+        },
+    )
+    cells = row(tables(rotated)["ziqi_behaviour"], "some/model")
+    assert str(cells["Answered"]) == "50.00 (43.14–56.86)"  # Wilson's interval, 100 of 200
+    assert str(cells["Chose A"]) == "25.00 (17.55–34.30)"  # 25 of 100
+    assert str(cells["Divergence from key"]) == "0.0123"
+    assert str(cells["Consistent"]) == "10.00 (5.00–20.00)"
+    unanswered = row(tables(header(metrics={"choice_figures": choice(0.0, 0.0)}))["ziqi_behaviour"], "some/model")
+    assert unanswered["Chose A"] is None
+    assert str(unanswered["Answered"]) == "0.00 (0.00–1.88)"

@@ -1,0 +1,114 @@
+"""Figures of four-option questions, against worked cases, scikit-learn and SciPy."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import entropy
+from sklearn.metrics import precision_recall_fscore_support
+
+from music_evals.scorers.metrics.choices import choice_figures, divergence, f1_interval, letter_shares
+
+
+def test_a_worked_case() -> None:
+    # 100 questions, 80 answered, 48 of them right: P = 0.6, R = 0.48, F1 = 2 * 0.6 * 0.48 / 1.08 = 0.53333
+    figures = choice_figures(right=48, answered=80, responses=100, questions=100)
+    assert figures["precision"] == pytest.approx(0.6)
+    assert figures["accuracy"] == pytest.approx(0.48)
+    assert figures["f1"] == pytest.approx(0.5333333)
+    assert figures["answered"] == pytest.approx(0.8)
+    # Wilson's interval for 48 of 100, by hand: (0.48 + 0.019207 ± 0.099825) / 1.038414... = 0.3846, 0.5768
+    assert figures["accuracy_low"] == pytest.approx(0.3846, abs=1e-4)
+    assert figures["accuracy_high"] == pytest.approx(0.5768, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("precision", "recall", "f1"),
+    [  # rows of the paper's Table 1, comprehension
+        (63.15, 62.93, 63.04),
+        (64.20, 45.86, 53.50),
+        (35.95, 14.54, 20.70),
+        (60.00, 11.06, 18.68),
+    ],
+)
+def test_f1_is_the_papers(precision: float, recall: float, f1: float) -> None:
+    responses = 14_244
+    right = round(recall / 100 * responses)
+    answered = round(right / (precision / 100))
+    assert 100 * choice_figures(right, answered, responses, responses)["f1"] == pytest.approx(f1, abs=0.015)
+
+
+def test_scikit_learn_agrees_on_a_thousand_random_lists() -> None:
+    rng = random.Random(0)
+    for _ in range(1000):
+        key = [rng.choice("ABCD") for _ in range(rng.randint(1, 60))]
+        bias = rng.choices("ABCD-", k=6)  # models prefer letters, and some answer little
+        said = [rng.choice([*bias, right]) for right in key]
+        right = sum(one == other for one, other in zip(said, key, strict=True))
+        answered = sum(one != "-" for one in said)
+        figures = choice_figures(right, answered, len(key), len(key))
+        precision, recall, f1, _ = precision_recall_fscore_support(
+            key, said, labels=list("ABCD"), average="micro", zero_division=0
+        )
+        assert figures["precision"] == pytest.approx(precision)
+        assert figures["accuracy"] == pytest.approx(recall)
+        assert figures["f1"] == pytest.approx(f1)
+
+
+def test_nothing_answered() -> None:
+    figures = choice_figures(0, 0, 20, 20)
+    assert (figures["precision"], figures["f1"], figures["answered"]) == (0, 0, 0)
+    assert (figures["precision_low"], figures["precision_high"]) == (0, 1)
+    assert figures["f1_low"] == 0
+    assert figures["f1_high"] < 0.2
+
+
+def test_repetitions_do_not_narrow_an_interval() -> None:
+    once = choice_figures(30, 40, 60, 60)
+    four_times = choice_figures(120, 160, 240, 60)
+    assert four_times == pytest.approx(once)
+
+
+@given(st.integers(0, 80), st.integers(0, 80), st.integers(0, 80))
+def test_the_figure_lies_in_its_interval(right: int, wrong: int, unanswered: int) -> None:
+    responses = right + wrong + unanswered
+    if not responses:
+        return
+    figures = choice_figures(right, right + wrong, responses, responses)
+    for name in ("accuracy", "precision", "f1"):
+        if name != "precision" or right + wrong:
+            assert 0 <= figures[f"{name}_low"] <= figures[name] + 1e-9
+            assert figures[name] - 1e-9 <= figures[f"{name}_high"] <= 1
+
+
+def test_the_interval_of_f1_covers_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(1)
+    for probabilities in ([0.5, 0.3, 0.2], [0.2, 0.5, 0.3], [0.8, 0.15, 0.05]):
+        truth = 2 * probabilities[0] / (2 - probabilities[2])
+        draws = rng.multinomial(60, probabilities, size=400)
+        covered = [low <= truth <= high for low, high in (f1_interval(*map(int, draw)) for draw in draws)]
+        assert 0.92 <= np.mean(covered) <= 0.985  # three standard errors of 400 draws around 0.95
+
+
+@pytest.mark.parametrize("numbers", [(5, 4, 10, 10), (1, 5, 4, 4), (-1, 4, 10, 10), (1, 2, 3, 4), (0, 0, 0, 0)])
+def test_numbers_that_do_not_fit_are_refused(numbers: tuple[int, int, int, int]) -> None:
+    with pytest.raises(ValueError, match=r"each must be among the next|at least 1 question"):
+        choice_figures(*numbers)
+
+
+def test_shares_of_letters() -> None:
+    assert letter_shares("AAAB") == (0.75, 0.25, 0, 0)
+    assert letter_shares([]) is None
+    with pytest.raises(ValueError, match="only A, B, C and D"):
+        letter_shares("AE")
+
+
+@given(st.lists(st.integers(0, 50), min_size=8, max_size=8).filter(lambda n: sum(n[:4]) > 0 and sum(n[4:]) > 0))
+def test_divergence_is_the_mean_of_two_relative_entropies(numbers: list[int]) -> None:
+    first, second = np.array(numbers[:4]) / sum(numbers[:4]), np.array(numbers[4:]) / sum(numbers[4:])
+    middle = (first + second) / 2
+    expected = (entropy(first, middle, base=2) + entropy(second, middle, base=2)) / 2
+    assert divergence(first, second) == pytest.approx(expected, abs=1e-9)
+    assert divergence(first, second) == pytest.approx(divergence(second, first), abs=1e-9)
