@@ -235,7 +235,7 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None) -> P
         try:
             questions = bank.compose(count + EXAMPLES, seed)
         except ValueError as error:
-            raise DatasetError(str(error)) from error
+            raise DatasetError(f"{bank.label} questions: {error} (of these, {EXAMPLES} are for dev)") from error
         random.Random(f"{seed}/{bank.label}/order").shuffle(questions)
         dev, test = questions[:EXAMPLES], questions[EXAMPLES:]
         rows[bank.config] = {
@@ -288,7 +288,9 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     ...     write(build_generated(counts=Counts(8, 0)), Path(folder) / "ziqi").counts
     {'comprehension': {'dev': 10, 'test': 16}}
     """
-    configs = {config: Config(FEATURES[config], _ordered(splits)) for config, splits in plan.rows.items()}
+    configs: dict[str, Config] = {}
+    for config, splits in plan.rows.items():
+        configs[config] = Config(FEATURES[config], _ordered(splits))
     return write_dataset(out, configs, card=_card, provenance=plan.provenance, overwrite=overwrite)
 
 

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from music_evals.commands.main import app
+from tests.ziqi_source import Fields, write_source
 
 RECORDINGS = Path(__file__).parents[3] / "shared" / "data" / "muse"
 SMALL = ["--syncopation", "2", "--transposition", "2", "--chord-quality", "4"]
@@ -132,3 +133,51 @@ def test_killed_build_leaves_no_folder(tmp_path: Path, number: signal.Signals) -
         assert os.listdir(tmp_path) == ["out"]
     else:
         assert left == []
+
+
+def test_ziqi_from_a_source_reports_what_is_odd(tmp_path: Path) -> None:
+    def edit(split: str, theme: str, rows: list[Fields]) -> None:
+        if (split, theme) == ("test", "female_music"):
+            rows[2][1:6] = rows[1][1:6]
+            rows[4][6] = "X"
+
+    source = write_source(tmp_path / "source", edit=edit)
+    code, output = run("build", "ziqi", "--out", tmp_path / "ziqi", "--source", source)
+    assert code == 1
+    assert "Error: test/female_music.csv, row 4 (ends in line 5): the answer is 'X'; A, B, C or D is needed" in output
+    assert not (tmp_path / "ziqi").exists()
+    code, output = run("build", "ziqi", "--out", tmp_path / "ziqi", "--source", source, "--skip-bad")
+    assert code == 0, output
+    lines = [[cell.strip() for cell in line.split("│")] for line in output.splitlines() if line.startswith("│")]
+    assert ["", "female music", "5", "3", "4", "1 / 1 / 1 / 0", "1", ""] in lines
+    assert ["", "duplicates within female music, to the character, marked", "1", ""] in lines
+    made = json.loads((tmp_path / "ziqi" / "provenance.json").read_text())
+    assert made["counts"]["comprehension"] == {"dev": 50, "test": 39}
+
+
+def test_ziqi_composed(tmp_path: Path) -> None:
+    asked = ["--seed", "3", "--theory", "16", "--continuation", "4"]
+    assert run("build", "ziqi", "--out", tmp_path / "one", *asked)[0] == 0
+    assert run("build", "ziqi", "--out", tmp_path / "two", *asked)[0] == 0
+    files = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*.*"))
+    assert len(files) == 6
+    for path in files:
+        assert (tmp_path / "one" / path).read_bytes() == (tmp_path / "two" / path).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--skip-bad"], "give --source too"),
+        (["--source", "somewhere", "--theory", "9"], "published ones are what they are"),
+        (["--source", "somewhere", "--revision", "main"], "a folder is at one revision only"),
+        (["--source", "no/such/folder"], "no/such/folder is not a folder"),
+        (["--theory", "-1"], "theory is -1; a number of questions from 0 is needed"),
+        (["--theory", "0", "--continuation", "100000"], "continuation questions: count is 100005"),
+    ],
+)
+def test_ziqi_is_asked_for_wrongly(tmp_path: Path, options: list[str], said: str) -> None:
+    code, output = run("build", "ziqi", "--out", tmp_path / "out", *options)
+    assert code != 0
+    assert said in " ".join(output.replace("│", " ").split())
+    assert not (tmp_path / "out").exists()

@@ -208,7 +208,7 @@ def test_one_model_is_held_against_the_papers_mean_and_two_against_their_own() -
     assert average[0] == "Average of 2"
     assert [str(cell) for cell in average[3:]] == ["60.00", "47.00", "50.00", "50.00"]
     shares = both["ziqi_bias_shares"].rows[-2]
-    assert [str(cell) for cell in shares[2:]] == ["50.00", "0.00", "50.00", "0.00", "100.00", "0.00", "50.00", "0.00"]
+    assert [str(cell) for cell in shares[2:]] == ["50.00", "0.00", "50.00", "50.00", "0.00", "50.00", "50.00", "0.00"]
 
 
 @pytest.mark.parametrize("changed", [{"limit": 50}, {"subset": "human"}, {"label": "generated-seed1"}])

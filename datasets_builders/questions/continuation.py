@@ -1,0 +1,377 @@
+"""Which continuation belongs to the opening of a tune: questions from the traditional tunes that come with music21.
+
+The opening and four continuations are in ABC. One continuation is the tune's own; three are what stands at the same
+place in other tunes of the same metre, unit note length, kind of rhythm and, where there are enough, key signature
+(else one sharp or flat away). All are spelled alike by `music_evals.notation.abc.spell`, four whole measures each. None
+repeats a measure of the opening, the right one neither, so that looking for repeats finds nothing.
+
+The tunes are read from three folders of music21's corpus, on the machine where the questions are made; nothing of them
+is in this repository:
+
+- ``ryansMammoth``: *Ryan's Mammoth Collection* (Boston, 1883); 1,059 files, nearly all signed by a contributor, such as
+  "Contributed by Ray Davies" or "by John Chambers".
+- ``airdsAirs``: *A Selection of Scotch, English, Irish and Foreign Airs* (James Aird, Glasgow, 1778 to 1801);
+  "Z:Jack Campin * www.campin.me.uk * 2009".
+- ``oneills1850``: *O'Neill's Music of Ireland* (Chicago, 1903); "Transcribed by" many people, most of them named.
+
+The prints are out of copyright. None of these folders or files states a licence of its own; music21's note
+(``corpus/license.txt``) says of all its corpus that it is "distributed with the permission of the encoders", may carry
+restrictions on commercial use, and to refer to the licences in files and folders. Left out is ``essenFolksong``, whose
+own note calls its legal status unclear and the permission non-commercial.
+"""
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+from typing import Final
+
+from music_evals.datasets_builders.questions.question import Language, Question
+from music_evals.notation.abc import (
+    Event,
+    Key,
+    Measure,
+    Tune,
+    parse_key,
+    parse_meter,
+    parse_unit,
+    read_measure,
+    spell,
+    split_measures,
+    split_tunes,
+    total_duration,
+)
+
+COLLECTIONS: Final[Mapping[str, str]] = {"airdsAirs": "aird", "oneills1850": "oneill", "ryansMammoth": "ryan"}
+"""Folder of music21's corpus → how a question's name says it."""
+
+OPENINGS: Final = (4, 6, 8)
+"""Whole measures that an opening may have; a pickup comes on top."""
+
+CONTINUATION: Final = 4
+"""Whole measures of a continuation."""
+
+_LEAD_INS: Final[Mapping[Language, str]] = {
+    "zh": "下面是一首曲调的开头（ABC 记谱法）。四个选项中，哪一个是它原本的后续？",
+    "en": "This is the opening of a tune in ABC notation. Which of the four continuations belongs to it?",
+}
+# Two tunes that agree on more of their eighths than this, relative to their tonics, are taken for versions of one
+# tune. Tunes of one metre and key agree on a fifth, as a rule.
+_VERSION_SHARE: Final = 0.45
+# A tune is dotted where this share of its notes are: strathspeys and hornpipes are, reels and polkas are not.
+_DOTTED_SHARE: Final = 0.15
+# An opening for which there are fewer continuations to choose from is not asked about.
+_FEWEST_CANDIDATES: Final = 24
+
+_Pool = tuple[tuple[int, int], Fraction, bool, int, int]  # metre, unit, dotted or not, opening's length, sharps
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """The beginning of one tune, as far as it is regular."""
+
+    name: str
+    titles: frozenset[str]
+    meter: tuple[int, int]
+    unit: Fraction
+    key: Key
+    pickup: str
+    measures: tuple[str, ...]
+    events: tuple[tuple[Event, ...], ...]  # of each of the measures
+    is_dotted: bool
+
+    @cached_property
+    def contour(self) -> list[list[int | None]]:
+        """Contour of each of the measures."""
+        return [_contour(measure, self.key) for measure in self.events]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A tune and a place to cut it."""
+
+    source: _Source
+    length: int
+
+    @property
+    def name(self) -> str:
+        return f"continuation-{self.source.name}-{self.length}"
+
+    @property
+    def opening(self) -> tuple[str, ...]:
+        return self.source.measures[: self.length]
+
+    @property
+    def continuation(self) -> tuple[str, ...]:
+        return self.source.measures[self.length : self.length + CONTINUATION]
+
+    @property
+    def asked(self) -> str:
+        """The opening with a header and, where there is one, its pickup."""
+        source = self.source
+        header = f"X:1\nM:{source.meter[0]}/{source.meter[1]}\nL:{source.unit}\nK:{source.key.name}\n"
+        return header + _lay_out((source.pickup, *self.opening) if source.pickup else self.opening)
+
+    def pool(self, sharps: int) -> _Pool:
+        source = self.source
+        return source.meter, source.unit, source.is_dotted, self.length, sharps
+
+
+def compose_continuations(count: int, seed: int) -> list[Question]:
+    """Ask which of four continuations belongs to the opening of a tune.
+
+    Args:
+        count: how many questions. Each of the tunes is asked about once before any is cut at another place. There is
+            one question to each place where a tune can be cut: 4,998 from 2,892 tunes with music21 10.5.1.
+        seed: decides which tunes, where they are cut, and what they are set against. Fewer questions of one seed are
+            the first of more.
+
+    Returns:
+        The questions, no two with the same opening.
+
+    Raises:
+        ValueError: if count is below 0 or above what the tunes yield; the message says how many that is.
+        FileNotFoundError: if music21 is installed without its corpus.
+
+    Source: ZIQI-Eval (arXiv 2406.15885), music generation: which continuation follows an opening in ABC. The wording
+    and the choice of distractors are our own.
+
+    Example:
+        >>> question = compose_continuations(1, seed=4)[0]
+        >>> question.kind, len(question.wrong["en"])
+        ('continuation', 3)
+    """
+    if count < 0:
+        raise ValueError(f"count is {count}; accepted are 0 or more questions")
+    parts, pools = _parts()
+    questions: list[Question] = []
+    for part in _order(parts, seed):
+        if len(questions) == count:
+            break
+        wrong = _distractors(part, pools, random.Random(f"{seed}/{part.name}"))
+        if wrong is not None:
+            questions.append(_question(part, wrong))
+    if len(questions) < count:
+        raise ValueError(f"count is {count}; the tunes yield {len(questions)} questions with seed {seed}")
+    return questions
+
+
+def _order(parts: Sequence[_Part], seed: int) -> Iterator[_Part]:
+    """Each tune cut at one place, then each that can be at a second, and so on."""
+    rng = random.Random(f"{seed}/continuation")
+    by_tune: defaultdict[str, list[_Part]] = defaultdict(list)
+    for part in parts:
+        by_tune[part.source.name].append(part)
+    tunes = list(by_tune.values())
+    for tune in tunes:
+        rng.shuffle(tune)
+    rng.shuffle(tunes)
+    for number in range(len(OPENINGS)):
+        for tune in tunes:
+            if number < len(tune):
+                yield tune[number]
+
+
+def _distractors(part: _Part, pools: Mapping[_Pool, Sequence[_Part]], rng: random.Random) -> list[_Part] | None:
+    """Three parts of other tunes, the nearest key signature first, or None where there are no three."""
+    chosen: list[_Part] = []
+    for candidates in _candidates(part, pools):
+        for candidate in rng.sample(candidates, len(candidates)):
+            if set(candidate.continuation).isdisjoint(part.opening) and not any(
+                _are_versions(candidate, other) for other in (part, *chosen)
+            ):
+                chosen.append(candidate)
+                if len(chosen) == 3:
+                    return chosen
+    return None
+
+
+def _candidates(part: _Part, pools: Mapping[_Pool, Sequence[_Part]]) -> tuple[list[_Part], list[_Part]]:
+    """Parts with the same key signature, and with one sharp or flat more or less."""
+    same, less, more = (pools.get(part.pool(part.source.key.sharps + shift), ()) for shift in (0, -1, 1))
+    return list(same), [*less, *more]
+
+
+def _are_versions(first: _Part, second: _Part) -> bool:
+    """Whether two parts are of one tune, or of two that are too much alike to tell apart."""
+    one, other = first.source, second.source
+    if one.name == other.name or one.titles & other.titles or first.continuation == second.continuation:
+        return True
+    span = first.length + CONTINUATION
+    return any(
+        _agreement(one.contour[start:end], other.contour[start:end]) > _VERSION_SHARE
+        for start, end in ((0, first.length), (first.length, span))
+    )
+
+
+def _agreement(first: Sequence[Sequence[int | None]], second: Sequence[Sequence[int | None]]) -> float:
+    """Share of the eighths at which two contours agree."""
+    pairs = [pair for one, other in zip(first, second, strict=True) for pair in zip(one, other, strict=True)]
+    return sum(one == other for one, other in pairs) / len(pairs)
+
+
+def _question(part: _Part, wrong: Sequence[_Part]) -> Question:
+    first, second, third = (_lay_out(other.continuation) for other in wrong)
+    right = _lay_out(part.continuation)
+    return Question(
+        name=part.name,
+        kind="continuation",
+        text={language: f"{lead_in}\n\n{part.asked}" for language, lead_in in _LEAD_INS.items()},
+        right=dict.fromkeys(_LEAD_INS, right),
+        wrong=dict.fromkeys(_LEAD_INS, (first, second, third)),
+    )
+
+
+def _lay_out(measures: Sequence[str]) -> str:
+    return " | ".join(measures) + " |"
+
+
+@cache
+def _parts() -> tuple[tuple[_Part, ...], dict[_Pool, list[_Part]]]:
+    """All parts that can be asked about, and all parts by what they must share to be set against each other."""
+    pools: defaultdict[_Pool, list[_Part]] = defaultdict(list)
+    parts: list[_Part] = []
+    for source in _sources():
+        for length in OPENINGS:
+            part = _Part(source, length)
+            # The right continuation must not be known by its repeats of the opening, nor by a tie from it.
+            if (
+                len(part.continuation) == CONTINUATION
+                and set(part.continuation).isdisjoint(part.opening)
+                and not part.opening[-1].endswith("-")
+                and not part.continuation[-1].endswith("-")
+            ):
+                parts.append(part)
+                pools[part.pool(source.key.sharps)].append(part)
+    # Versions of one tune may open alike and go on otherwise: such an opening is asked about once.
+    by_opening = {part.asked: part for part in reversed(parts)}
+    asked = tuple(
+        part
+        for part in parts
+        if by_opening[part.asked] is part and sum(map(len, _candidates(part, pools))) >= _FEWEST_CANDIDATES
+    )
+    return asked, dict(pools)
+
+
+def _sources() -> list[_Source]:
+    """The tunes of the collections that are regular, each once, sorted by name."""
+    from music21 import corpus  # a third of a second, and only needed where questions are made
+
+    paths = sorted(
+        (path.parent.name, path.stem, path)
+        for path in corpus.getCorePaths(fileExtensions=("abc",))
+        if path.parent.name in COLLECTIONS
+    )
+    if {folder for folder, _, _ in paths} != set(COLLECTIONS):
+        raise FileNotFoundError(f"music21 is installed without its corpus; needed are {', '.join(COLLECTIONS)} of it")
+    sources: list[_Source] = []
+    seen: set[tuple[object, ...]] = set()
+    for folder, stem, path in paths:
+        slug = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")
+        # Letters beyond ASCII stand in titles and remarks only; no byte is without a letter in this encoding.
+        tunes = split_tunes(path.read_text(encoding="latin-1"))
+        for number, tune in enumerate(tunes, start=1):
+            place = f"-{number:03}" if len(tunes) > 1 else ""
+            try:
+                source = _read(f"{COLLECTIONS[folder]}-{slug}{place}", tune)
+            except ValueError:
+                continue  # a typing error, or something that a single voice in one key does not have
+            # Some tunes were typed twice, or printed twice under two titles.
+            notes = (source.meter, source.unit, source.key.sharps, source.measures)
+            if len(source.measures) >= OPENINGS[0] + CONTINUATION and notes not in seen:
+                seen.add(notes)
+                sources.append(source)
+    return sources
+
+
+def _read(name: str, tune: Tune) -> _Source:
+    """Read a tune up to its first irregular measure, or as far as is needed."""
+    units = tune.values("L")
+    meter = parse_meter("".join(tune.values("M")[-1:]))
+    unit = parse_unit(units[-1] if units else None, meter)
+    key = parse_key("".join(tune.values("K")[-1:]))
+    if tune.values("V"):
+        raise ValueError(f"{name} has several voices")
+    pickup, measures = _regular_measures(tune, meter, unit, key)
+    events = [event for measure in measures for event in measure]
+    is_dotted = meter[0] % 3 != 0 and sum(event.duration.numerator == 3 for event in events) > _DOTTED_SHARE * len(
+        events
+    )
+    return _Source(
+        name=name,
+        titles=frozenset(map(_plain_title, tune.values("T"))) - {""},
+        meter=meter,
+        unit=unit,
+        key=key,
+        pickup=spell(pickup, meter, _full(meter) - total_duration(pickup)),
+        measures=tuple(spell(measure, meter) for measure in measures),
+        events=tuple(measures),
+        is_dotted=is_dotted,
+    )
+
+
+def _regular_measures(
+    tune: Tune, meter: tuple[int, int], unit: Fraction, key: Key
+) -> tuple[tuple[Event, ...], list[tuple[Event, ...]]]:
+    """The pickup, and the whole measures of one voice after it in the tune's metre and key."""
+    header = dict(tune.fields)
+    pickup: tuple[Event, ...] = ()
+    whole: list[tuple[Event, ...]] = []
+    part: tuple[Event, ...] = ()  # of a measure that a double bar line divides
+    needed = OPENINGS[-1] + CONTINUATION
+    for number, measure in enumerate(_as_played(split_measures(tune.body))):
+        if any(field in "KLMV" and header.get(field) != value for field, value in measure.fields):
+            break
+        events = read_measure(measure.text, unit, meter, key.sharps)
+        if any(len(event.pitches) > 1 for event in events):
+            break
+        duration = total_duration(part) + total_duration(events)
+        if duration == _full(meter):
+            whole.append((*part, *events))
+            part = ()
+        elif number == 0 and duration < _full(meter):
+            pickup = events
+        # An accidental would reach over what is a bar line in print.
+        elif not part and duration < _full(meter) and measure.bar != "|" and not re.search(r"[\^_=]", measure.text):
+            part = events
+        else:
+            break
+        if len(whole) == needed:
+            break
+    return pickup, whole
+
+
+def _as_played(measures: Iterable[Measure]) -> Iterator[Measure]:
+    """Leave out the endings that lead to a repeat: what remains is the tune played once through, without repeats."""
+    is_skipped = False
+    for measure in measures:
+        if measure.ending:
+            is_skipped = measure.ending.startswith("1")
+        if not is_skipped:
+            yield measure
+        if measure.bar.startswith((":", "||", "|]")):
+            is_skipped = False
+
+
+def _full(meter: tuple[int, int]) -> Fraction:
+    return Fraction(*meter)
+
+
+def _contour(events: Sequence[Event], key: Key) -> list[int | None]:
+    """Pitch class above the tonic that sounds at each eighth of a measure; None for a rest."""
+    contour: list[int | None] = []
+    end = Fraction(0)
+    for event in events:
+        end += event.duration
+        while len(contour) < 8 * end:
+            contour.append((event.pitches[0] - key.tonic) % 12 if event.pitches else None)
+    return contour
+
+
+def _plain_title(title: str) -> str:
+    """A title without its article, kind of dance and punctuation, to know the tune by in another collection."""
+    words = re.findall(r"[a-z]+", re.split(r"--|[(\[]", title.lower().replace("'", ""))[0])
+    return "".join(word for word in words if word not in ("a", "the"))

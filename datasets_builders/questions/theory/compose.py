@@ -1,0 +1,109 @@
+"""Composes the bank: draws from all kinds in turn until there are as many questions as are wanted."""
+
+import re
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Final
+
+from music_evals.datasets_builders.questions.question import Language, Question
+from music_evals.datasets_builders.questions.theory import chords, pitches, rhythm, tonality
+from music_evals.datasets_builders.questions.theory.form import Draft, Form
+from music_evals.datasets_builders.questions.theory.terms import Term
+
+KINDS: Final[Mapping[str, Mapping[Language, str]]] = {
+    "intervals": {"zh": "音程", "en": "intervals"},
+    "scales": {"zh": "音阶", "en": "scales"},
+    "key_signatures": {"zh": "调号", "en": "key signatures"},
+    "chords": {"zh": "和弦", "en": "chords"},
+    "metre": {"zh": "节拍与时值", "en": "metre and note values"},
+    "transposition": {"zh": "移调", "en": "transposition"},
+    "enharmonics": {"zh": "等音", "en": "enharmonics"},
+    "roman_numerals": {"zh": "罗马数字和弦标记", "en": "Roman numerals"},
+}
+"""Kind → its name in every language."""
+
+_FORMS: Final = (*pitches.FORMS, *tonality.FORMS, *chords.FORMS, *rhythm.FORMS)
+# After so many drafts in a row that have been asked already, a form that draws endlessly has nothing more to ask.
+_PATIENCE: Final = 300
+_NO_SLUG: Final = re.compile(r"[^a-z0-9]+")
+
+
+def compose_theory(count: int, seed: int) -> list[Question]:
+    """Compose music theory questions whose answers music21 computes.
+
+    The kinds take turns, and within a kind its forms; those that have no question left drop out. Melodies to transpose
+    and note values to add are there by the hundred thousand. With the same seed, more questions begin with fewer.
+
+    Args:
+        count: how many.
+        seed: decides which, and their options.
+
+    Returns:
+        The questions; no text occurs twice.
+
+    Raises:
+        ValueError: count is negative, or larger than the number of questions that there are.
+
+    Example:
+        >>> question = compose_theory(1, seed=5)[0]
+        >>> question.kind, len(question.wrong["zh"])
+        ('intervals', 3)
+        >>> compose_theory(-1, seed=5)
+        Traceback (most recent call last):
+        ValueError: count is -1; it must be 0 or more
+    """
+    if count < 0:
+        raise ValueError(f"count is {count}; it must be 0 or more")
+    questions: list[Question] = []
+    kinds = [_in_turn([_questions(form, seed) for form in _FORMS if form.kind == kind]) for kind in KINDS]
+    for question in _in_turn(kinds):
+        if len(questions) == count:
+            break
+        questions.append(question)
+    if len(questions) < count:
+        raise ValueError(f"count is {count}; there are no more than {len(questions)} questions")
+    return questions
+
+
+def _in_turn(sources: list[Iterator[Question]]) -> Iterator[Question]:
+    """One item of each source after the other, until all are exhausted."""
+    while sources:
+        for source in list(sources):
+            try:
+                yield next(source)
+            except StopIteration:
+                sources.remove(source)
+
+
+def _questions(form: Form, seed: int) -> Iterator[Question]:
+    rng = Random(f"{seed}/{form.kind}/{form.name}")
+    seen: set[tuple[Term, ...]] = set()
+    repeated = 0
+    for draft in form.drafts(rng):
+        # What fills the blanks tells the questions of one form apart, and the wording those of different forms.
+        if draft.asked not in seen:
+            seen.add(draft.asked)
+            repeated = 0
+            yield _question(form, draft, rng)
+        elif (repeated := repeated + 1) == _PATIENCE:
+            return
+
+
+def _question(form: Form, draft: Draft, rng: Random) -> Question:
+    wrong = [term for term in dict.fromkeys(draft.wrong) if term != draft.right]
+    first, second, third = rng.sample(wrong, 3)
+    name = "-".join([form.kind, form.name, *(_slug(term.en) for term in draft.asked)])
+    return Question(
+        name=name,
+        kind=form.kind,
+        text={
+            "zh": form.text.zh.format(*(term.zh for term in draft.asked)),
+            "en": form.text.en.format(*(term.en for term in draft.asked)),
+        },
+        right={"zh": draft.right.zh, "en": draft.right.en},
+        wrong={"zh": (first.zh, second.zh, third.zh), "en": (first.en, second.en, third.en)},
+    )
+
+
+def _slug(text: str) -> str:
+    return _NO_SLUG.sub("-", text.lower().replace("°", "-dim").replace("ø", "-half-dim")).strip("-")

@@ -1,0 +1,635 @@
+"""ABC notation as text: tunes of a file, measures of a tune, notes of a measure, and a plain spelling of them.
+
+Reads what the collections of traditional tunes use of ABC 2.1 (https://abcnotation.com/wiki/abc:standard:v2.1; section
+numbers below are its own), in one pass over the text. What does not sound as a note of the one voice, such as grace
+notes, decorations, annotations, chord symbols and slurs, is passed over; what cannot be read is a `ValueError` that
+quotes the place. Voice overlays and macros are not accepted.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import lcm
+from typing import Final
+
+MAX_CHARACTERS: Final = 1_000_000
+"""Longest text that is read."""
+
+MODES: Final = {"": 0, "mix": -1, "dor": -2, "m": -3, "phr": -4, "loc": -5, "lyd": 1}
+"""Modes as they are written after the tonic, and how many sharps they have more than major (4.6.14)."""
+
+_LONGEST_BAR: Final = 16  # what follows says no more about how the tune is played
+_MODE_NAMES: Final = {"maj": "", "ion": "", "min": "m", "aeo": "m", **{mode: mode for mode in MODES}}
+_FIFTHS: Final = "FCGDAEB"
+_SEMITONES: Final = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
+_ALTERATIONS: Final = {"^^": 2, "^": 1, "=": 0, "_": -1, "__": -2}
+
+# A line such as "A:|" is music, however much it looks like a field.
+_FIELD: Final = re.compile(r"([A-Za-z]):(?![|:])(.*)", re.DOTALL)
+_KEY: Final = re.compile(r"([A-G])([#b]?) *([A-Za-z]*)")
+_METER: Final = re.compile(r"([1-9][0-9]?) ?/ ?(1|2|4|8|16|32)")
+_UNIT: Final = re.compile(r"1/(1|2|4|8|16|32|64)|1")
+
+_NOTE: Final = r"(?:\^\^?|__?|=)?[A-Ga-g][,']{0,5}"
+_LENGTH: Final = r"[0-9]{0,3}(?:/[0-9]{1,3}|/{0,6})"
+# Each alternative either fits or fails within its own line, and a failure of all of them ends the reading, so that no
+# part of a text is looked at again and again.
+_TOKEN: Final = re.compile(
+    "|".join(
+        f"(?P<{kind}>{pattern})"
+        for kind, pattern in {
+            "space": r"[ \t\n\r\f\v`\\]+|y[0-9]*|!(?![^!\s|]{1,30}!)",
+            "text": r'"[^"\n]*"',
+            "field": r"\[[A-Za-z]:[^\]\n]*\]",
+            "grace": r"\{[^{}\n]*\}",
+            "ending": r"\[[1-9][0-9,.\-]*",
+            "bar": r"(?:\[\|\]?|\|\]|[|:])+[1-9]?(?:[,.\-][1-9])*",
+            "chord": rf"\[[^\[\]|\n]{{1,120}}\]{_LENGTH}",
+            "note": rf"{_NOTE}{_LENGTH}",
+            "rest": rf"[zx]{_LENGTH}",
+            "measures": r"[ZX][0-9]{0,3}",
+            "tuplet": r"\([2-9](?::[0-9]?(?::[0-9]?)?)?",
+            "broken": r">{1,3}|<{1,3}",
+            "tie": r"-",
+            "slur": r"[()]",
+            "decoration": r"![^!\s|]{1,30}!|[.~H-Wh-w]",
+        }.items()
+    )
+)
+_IN_CHORD: Final = re.compile(rf'(?P<note>{_NOTE}){_LENGTH}|"[^"\n]*"|![^!\s]{{1,30}}!|[-.~()H-Wh-w ]')
+
+
+@dataclass(frozen=True, slots=True)
+class Tune:
+    """One tune of an ABC file.
+
+    Args:
+        fields: name and value of each information field of the header, in order, X to K.
+        body: the lines after the header, without comments.
+    """
+
+    fields: tuple[tuple[str, str], ...]
+    body: str
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """Return the values of a header field.
+
+        Args:
+            name: the field's letter.
+
+        Returns:
+            Its values in order; none where the header lacks it.
+
+        Example:
+            >>> split_tunes("X:1\\nT:One\\nT:Another\\nK:G\\nG4|")[0].values("T")
+            ('One', 'Another')
+        """
+        return tuple(value for letter, value in self.fields if letter == name)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """The music between two bar lines, as it is written.
+
+    Args:
+        text: the music.
+        bar: the bar line that ends it, such as ``"|"`` or ``":|"``, without the number of an ending; empty at the end
+            of a body that does not close.
+        ending: number of the variant ending that starts with this measure, such as ``"1"`` or ``"1,3"``, or empty.
+        fields: name and value of the information fields in or before it, since the last bar line.
+    """
+
+    text: str
+    bar: str
+    ending: str = ""
+    fields: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key.
+
+    Args:
+        name: as ABC spells it in short, such as ``"Bb"``, ``"Em"`` or ``"Ador"``.
+        tonic: pitch class, 0 for C to 11 for B.
+        sharps: sharps of the signature; flats are negative.
+    """
+
+    name: str
+    tonic: int
+    sharps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A note, chord or rest.
+
+    Args:
+        pitches: MIDI pitches as written in a chord; none for a rest. Ties and accidentals of other measures are not
+            followed.
+        duration: in whole notes.
+        text: plain spelling, without the mark of a tuplet that starts here.
+        tuplet: that mark, such as ``"(3"``, or empty.
+        is_tied: whether it is tied to the next.
+    """
+
+    pitches: tuple[int, ...]
+    duration: Fraction
+    text: str
+    tuplet: str = ""
+    is_tied: bool = False
+
+
+@dataclass(slots=True)
+class _Draft:
+    """An event while its neighbours may still change its length."""
+
+    pitches: tuple[int, ...]
+    spelling: str
+    length: Fraction  # in unit note lengths, as it is to be written
+    ratio: Fraction | None = None  # what a tuplet around it makes of that
+    tuplet: str = ""
+    is_tied: bool = False
+
+
+def split_tunes(text: str) -> list[Tune]:
+    """Split an ABC file into its tunes (2.2).
+
+    Args:
+        text: content of the file. A tune runs from its X field to an empty line, the next X field or the end; what
+            lies outside is free text and is passed over.
+
+    Returns:
+        The tunes that have a header from X to K.
+
+    Raises:
+        ValueError: if the text is longer than `MAX_CHARACTERS`.
+
+    Source: ABC 2.1, sections 2.2, 3 and 6.
+
+    Example:
+        >>> for tune in split_tunes("A collection\\n\\nX:1\\nM:C\\nK:G % one sharp\\nG4 |\\n\\nX:2\\nK:D\\nD4 |"):
+        ...     print(tune)
+        Tune(fields=(('X', '1'), ('M', 'C'), ('K', 'G')), body='G4 |')
+        Tune(fields=(('X', '2'), ('K', 'D')), body='D4 |')
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"ABC text of {len(text)} characters is too long; accepted are {MAX_CHARACTERS}")
+    tunes: list[Tune] = []
+    fields: list[tuple[str, str]] = []
+    body: list[str] | None = None
+
+    def close() -> None:
+        if body is not None:
+            tunes.append(Tune(tuple(fields), "\n".join(body)))
+
+    # Lines end as ABC knows them, not at every character that Unicode holds to end one.
+    for line in re.split(r"\r\n|\r|\n", text):
+        field = _FIELD.fullmatch(line)
+        if not line.strip() or (field is not None and field[1] == "X"):
+            close()
+            fields, body = [], None
+        bare = _without_comment(line)
+        if field is None:
+            if body is not None and bare.strip():
+                body.append(bare.rstrip())
+        elif body is not None:
+            body.append(bare.rstrip())
+        elif fields or field[1] == "X":
+            fields.append((field[1], bare[2:].strip()))
+            if field[1] == "K":
+                body = []
+    close()
+    return tunes
+
+
+def split_measures(body: str) -> Iterator[Measure]:
+    """Split the body of a tune at its bar lines (4.8).
+
+    Args:
+        body: lines of music, with information fields on lines of their own or inline. A line that goes on with ``\\``
+            makes no difference.
+
+    Yields:
+        The measures in written order, with nothing played twice. A bar line with no music before it is merged into
+        the one before, and one at the very start is dropped.
+
+    Raises:
+        ValueError: if a place is no ABC, once the measures before it are taken; the message quotes it.
+
+    Source: ABC 2.1, sections 4.8 to 4.10 and 6.1.
+
+    Example:
+        >>> for measure in split_measures('|: "G"G2 B2 |1 A4 :|2 G4 |]'):
+        ...     print(measure)
+        Measure(text='"G"G2 B2', bar='|', ending='', fields=())
+        Measure(text='A4', bar=':|', ending='1', fields=())
+        Measure(text='G4', bar='|]', ending='2', fields=())
+    """
+    last: Measure | None = None  # held back, as its bar line may go on
+    text: list[str] = []
+    fields: list[tuple[str, str]] = []
+    ending = ""
+    has_music = False
+    for kind, token in _body_tokens(body):
+        if kind == "field":
+            fields.append((token[0], token[2:].strip()))
+        elif kind in ("bar", "ending"):
+            bar = token.rstrip("0123456789,.-") if kind == "bar" else ""
+            # An ending may start amid a measure: what comes before it is played either way.
+            if has_music:
+                if last is not None:
+                    yield last
+                last = Measure("".join(text).strip(), bar, ending, tuple(fields))
+                text, fields, ending, has_music = [], [], "", False
+            elif last is not None and len(last.bar) < _LONGEST_BAR:
+                last = Measure(last.text, last.bar + bar, last.ending, last.fields)
+            ending = token[len(bar) :].strip("[,.-") or ending
+        else:
+            has_music = has_music or kind in ("note", "chord", "rest", "measures")
+            text.append(" " if kind == "space" else token)
+    if last is not None:
+        yield last
+    if has_music:
+        yield Measure("".join(text).strip(), "", ending, tuple(fields))
+
+
+def parse_meter(value: str) -> tuple[int, int]:
+    """Read the value of an M field (3.1.6).
+
+    Args:
+        value: a fraction, ``C`` or ``C|``.
+
+    Returns:
+        Beats of a measure, and the note value of each, such as (6, 8).
+
+    Raises:
+        ValueError: if it is another form, free metre among them.
+
+    Example:
+        >>> parse_meter("6/8"), parse_meter("C|")
+        ((6, 8), (2, 2))
+    """
+    match = _METER.fullmatch({"C": "4/4", "C|": "2/2"}.get(value, value))
+    if match is None:
+        raise ValueError(f"metre {_shown(value)} is not accepted; accepted are C, C| and fractions such as 6/8")
+    return int(match[1]), int(match[2])
+
+
+def parse_unit(value: str | None, meter: tuple[int, int]) -> Fraction:
+    """Read the value of an L field, or take the one that the metre implies (3.1.7).
+
+    Args:
+        value: a fraction such as ``1/8``, or None where there is no such field.
+        meter: beats of a measure, and the note value of each.
+
+    Returns:
+        The unit note length, in whole notes.
+
+    Raises:
+        ValueError: if it is another form.
+
+    Example:
+        >>> parse_unit("1/16", (4, 4)), parse_unit(None, (6, 8)), parse_unit(None, (2, 4))
+        (Fraction(1, 16), Fraction(1, 8), Fraction(1, 16))
+    """
+    if value is None:
+        return Fraction(1, 16) if Fraction(*meter) < Fraction(3, 4) else Fraction(1, 8)
+    if _UNIT.fullmatch(value) is None:
+        raise ValueError(
+            f"unit note length {_shown(value)} is not accepted; accepted are 1, 1/2, 1/4 and so on to 1/64"
+        )
+    return Fraction(value)
+
+
+def parse_key(value: str) -> Key:
+    """Read the value of a K field (3.1.14).
+
+    Args:
+        value: tonic and mode, in short or in full: ``Em``, ``E Minor``, ``Ador``, ``D Mixolydian``.
+
+    Returns:
+        The key.
+
+    Raises:
+        ValueError: if it is another form: bagpipe keys, explicit accidentals, clefs, none.
+
+    Example:
+        >>> parse_key("E Minor"), parse_key("Bb").sharps
+        (Key(name='Em', tonic=4, sharps=1), -2)
+    """
+    match = _KEY.fullmatch(value)
+    word = match[3].lower() if match is not None else "?"
+    mode = _MODE_NAMES.get(word[:3])
+    if match is None or mode is None:
+        raise ValueError(
+            f"key {_shown(value)} is not accepted; accepted are a tonic and a mode, such as Em or A Dorian"
+        )
+    shift = {"": 0, "#": 1, "b": -1}[match[2]]
+    sharps = _FIFTHS.index(match[1]) - 1 + 7 * shift + MODES[mode]
+    if not -7 <= sharps <= 7:
+        raise ValueError(f"key {_shown(value)} would have {abs(sharps)} accidentals; accepted are up to 7")
+    return Key(f"{match[1]}{match[2]}{mode}", (_SEMITONES[match[1]] + shift) % 12, sharps)
+
+
+def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int = 0) -> tuple[Event, ...]:
+    """Read the notes, chords and rests of a measure (4.1 to 4.17).
+
+    An accidental holds for its pitch in the octave where it stands, up to the end of the measure, as in print. (ABC
+    2.1, section 11.3, has it hold in all octaves unless a directive says otherwise; collections such as these were
+    typed from print.)
+
+    Args:
+        text: music without bar lines.
+        unit: unit note length, in whole notes.
+        meter: beats of a measure, and the note value of each: tells the length of a whole-measure rest and of tuplets
+            of five, seven and nine, and where the beats are.
+        sharps: sharps of the key signature; flats are negative.
+
+    Returns:
+        The events in order.
+
+    Raises:
+        ValueError: if a place is no ABC, holds a bar line, or a broken rhythm or tuplet lacks its notes.
+
+    Source: ABC 2.1, sections 4.1 to 4.17.
+
+    Example:
+        >>> for event in read_measure('"G"{a}G>A (3B,^c/_e z', Fraction(1, 8), (2, 4)):
+        ...     print(event.pitches, event.duration, event.tuplet, event.text)
+        (67,) 3/16  G3/2
+        (69,) 1/16  A/2
+        (59,) 1/12 (3 B,
+        (73,) 1/24  ^c/2
+        (75,) 1/12  _e
+        () 1/8  z
+    """
+    altered: dict[tuple[str, int], int] = {}  # (letter, octave) → the accidental up to here, in semitones
+    drafts: list[_Draft] = []
+    pending: tuple[str, Fraction, int] | None = None  # a tuplet's mark and ratio, and how many notes it still takes
+    mark = ""
+    broken: Fraction | None = None  # what the next note's length is multiplied with
+    for kind, token in _tokens(text):
+        if kind in ("bar", "ending", "field"):
+            raise ValueError(f"a measure holds {_shown(token)}; accepted is music between two bar lines")
+        if kind == "tuplet":
+            if pending is not None:
+                raise ValueError(f"tuplet {token} starts within another; accepted are tuplets one after the other")
+            mark, ratio, count = _tuplet(token, meter)
+            pending = (mark, ratio, count)
+        elif kind == "broken":
+            if not drafts or broken is not None:
+                raise ValueError(f"broken rhythm {token} has no note before it")
+            less = Fraction(1, 2 ** len(token))
+            first, second = (2 - less, less) if token[0] == ">" else (less, 2 - less)
+            drafts[-1].length *= first
+            broken = second
+        elif kind == "tie":
+            if drafts:
+                drafts[-1].is_tied = True
+        elif kind in ("note", "rest", "chord", "measures"):
+            draft = _draft(kind, token, unit, meter, sharps, altered)
+            if pending is not None:
+                draft.tuplet, draft.ratio = mark, pending[1]
+                mark = ""
+                pending = (pending[0], pending[1], pending[2] - 1) if pending[2] > 1 else None
+            if broken is not None:
+                draft.length *= broken
+                broken = None
+            drafts.append(draft)
+    if pending is not None:
+        raise ValueError(f"tuplet {pending[0]} lacks {pending[2]} of its notes")
+    if broken is not None:
+        raise ValueError(f"broken rhythm has no note after it in {_shown(text)}")
+    return tuple(
+        Event(
+            draft.pitches,
+            draft.length * (unit if draft.ratio is None else draft.ratio * unit),
+            draft.spelling + _length(draft.length),
+            draft.tuplet,
+            draft.is_tied,
+        )
+        for draft in drafts
+    )
+
+
+def measure_duration(text: str, unit: Fraction, meter: tuple[int, int]) -> Fraction:
+    """How long a measure lasts.
+
+    Args:
+        text: music without bar lines.
+        unit: unit note length, in whole notes.
+        meter: beats of a measure, and the note value of each.
+
+    Returns:
+        The duration in whole notes.
+
+    Raises:
+        ValueError: as for `read_measure`.
+
+    Example:
+        >>> measure_duration("A>B (3cde [FA]2 z//", Fraction(1, 8), (4, 4))
+        Fraction(25, 32)
+    """
+    return total_duration(read_measure(text, unit, meter))
+
+
+def total_duration(events: Sequence[Event]) -> Fraction:
+    """How long events last, one after the other.
+
+    Args:
+        events: in any order.
+
+    Returns:
+        The duration in whole notes.
+
+    Example:
+        >>> total_duration(read_measure("A3 B", Fraction(1, 8), (4, 4)))
+        Fraction(1, 2)
+    """
+    # Sums of whole numbers are many times faster than sums of fractions.
+    grid = lcm(*(event.duration.denominator for event in events))
+    return Fraction(sum(event.duration.numerator * (grid // event.duration.denominator) for event in events), grid)
+
+
+def spell(events: Sequence[Event], meter: tuple[int, int], start: Fraction = Fraction(0)) -> str:
+    """Spell events as plain music: notes, chords, rests, ties and tuplets, with a space before each beat.
+
+    Whoever typed a tune has habits: slurs, decorations, fingerings, beams, broken rhythm as ``>`` or as lengths. None
+    of them is left.
+
+    Args:
+        events: of one measure.
+        meter: beats of a measure, and the note value of each.
+        start: where in the measure the first event stands, in whole notes.
+
+    Returns:
+        The text, on one line.
+
+    Example:
+        >>> events = read_measure('u"4"(A>B) .c"D7"d', Fraction(1, 8), (2, 4))
+        >>> spell(events, (2, 4))
+        'A3/2B/2 cd'
+    """
+    beat = Fraction(3, meter[1]) if meter[0] % 3 == 0 and meter[1] >= 8 else Fraction(1, min(meter[1], 4))
+    grid = lcm(beat.denominator, start.denominator, *(event.duration.denominator for event in events))
+    step = int(beat * grid)
+    now = int(start * grid)
+    words: list[str] = []
+    for event in events:
+        if not words or now % step == 0:
+            words.append("")
+        words[-1] += event.tuplet + event.text + ("-" if event.is_tied else "")
+        now += event.duration.numerator * (grid // event.duration.denominator)
+    return " ".join(words)
+
+
+def normalise(text: str, unit: Fraction, meter: tuple[int, int]) -> str:
+    """Strip a measure of all that does not sound and of its writer's habits.
+
+    Args:
+        text: music without bar lines.
+        unit: unit note length, in whole notes.
+        meter: beats of a measure, and the note value of each.
+
+    Returns:
+        Plain music, as `spell` writes it.
+
+    Raises:
+        ValueError: as for `read_measure`.
+
+    Example:
+        >>> normalise('!trill!d2 "Am"{e}(d<B) ~G4', Fraction(1, 8), (4, 4))
+        'd2 d/2B3/2 G4'
+    """
+    return spell(read_measure(text, unit, meter), meter)
+
+
+def _body_tokens(body: str) -> Iterator[tuple[str, str]]:
+    """Kind and text of each token of a tune's body; a field, inline or on its own line, as ``M:6/8``."""
+    if len(body) > MAX_CHARACTERS:
+        raise ValueError(f"ABC text of {len(body)} characters is too long; accepted are {MAX_CHARACTERS}")
+    for line in body.split("\n"):
+        bare = _without_comment(line)
+        if _FIELD.fullmatch(line):
+            yield "field", bare
+            continue
+        for kind, token in _tokens(bare):
+            yield kind, token[1:-1] if kind == "field" else token
+        yield "space", " "
+
+
+def _tokens(music: str) -> Iterator[tuple[str, str]]:
+    """Kind and text of each token of music without comments and field lines."""
+    if len(music) > MAX_CHARACTERS:
+        raise ValueError(f"ABC text of {len(music)} characters is too long; accepted are {MAX_CHARACTERS}")
+    place = 0
+    while place < len(music):
+        match = _TOKEN.match(music, place)
+        if match is None or match.lastgroup is None or match[0] == ":":
+            raise ValueError(f"cannot read {_shown(music[place : place + 50])} as ABC music")
+        yield match.lastgroup, match[0]
+        place = match.end()
+
+
+def _draft(
+    kind: str,
+    token: str,
+    unit: Fraction,
+    meter: tuple[int, int],
+    sharps: int,
+    altered: dict[tuple[str, int], int],
+) -> _Draft:
+    """Read one note, chord or rest; `altered` holds the accidentals of the measure so far."""
+    if kind == "measures":
+        length = Fraction(*meter) * int(token[1:] or 1) / unit
+        return _Draft((), "z", length)
+    if kind == "rest":
+        return _Draft((), "z", _read_length(token[1:]))
+    if kind == "note":
+        note, length = _split_length(token)
+        return _Draft((_pitch(note, sharps, altered),), note, length)
+    inner, outer = token[1:].rsplit("]", 1)
+    notes: list[str] = []
+    lengths: list[Fraction] = []
+    place = 0
+    while place < len(inner):
+        match = _IN_CHORD.match(inner, place)
+        if match is None:
+            raise ValueError(f"cannot read chord {_shown(token)}: accepted are notes in square brackets")
+        if match["note"]:
+            note, length = _split_length(match[0])
+            notes.append(note)
+            lengths.append(length)
+        place = match.end()
+    if not notes:
+        raise ValueError(f"chord {_shown(token)} has no notes")
+    pitches = tuple(_pitch(note, sharps, altered) for note in notes)
+    # The first note's length counts for all (4.17).
+    spelling = notes[0] if len(notes) == 1 else f"[{''.join(notes)}]"
+    return _Draft(pitches, spelling, lengths[0] * _read_length(outer), is_tied="-" in inner)
+
+
+def _pitch(note: str, sharps: int, altered: dict[tuple[str, int], int]) -> int:
+    """MIDI pitch of a note without its length; remembers its accidental."""
+    accidental = note.rstrip("ABCDEFGabcdefg,'")
+    letter = note[len(accidental)]
+    octave = 5 + letter.islower() + note.count("'") - note.count(",")
+    place = (letter.upper(), octave)
+    if accidental:
+        altered[place] = _ALTERATIONS[accidental]
+    order = _FIFTHS.index(letter.upper())
+    signed = 1 if order < sharps else -1 if 6 - order < -sharps else 0
+    return 12 * octave + _SEMITONES[letter.upper()] + altered.get(place, signed)
+
+
+def _tuplet(token: str, meter: tuple[int, int]) -> tuple[str, Fraction, int]:
+    """Canonical mark, ratio of played to written length, and number of notes of ``(p:q:r`` (4.13)."""
+    numbers = [int(number) if number else 0 for number in token[1:].split(":")]
+    notes = numbers[0]
+    usual = {2: 3, 3: 2, 4: 3, 6: 2, 8: 3}.get(notes, 3 if meter[0] % 3 == 0 and meter[1] >= 8 else 2)
+    time = (numbers[1] if len(numbers) > 1 else 0) or usual
+    count = (numbers[2] if len(numbers) > 2 else 0) or notes
+    mark = f"({notes}" if (time, count) == (usual, notes) else f"({notes}:{time}:{count}"
+    return mark, Fraction(time, notes), count
+
+
+# Tunes are made of few different notes and lengths, and fractions are slow.
+@lru_cache(maxsize=1024)
+def _split_length(note: str) -> tuple[str, Fraction]:
+    """A note without its length, and the length."""
+    bare = note.rstrip("0123456789/")
+    return bare, _read_length(note[len(bare) :])
+
+
+@lru_cache(maxsize=1024)
+def _read_length(text: str) -> Fraction:
+    """A length such as ``""``, ``3``, ``/``, ``//``, ``3/2`` (4.3)."""
+    over, slash, under = text.partition("/")
+    if not slash:
+        below = 1
+    elif under.strip("/"):
+        below = int(under)
+    else:
+        below = 2 ** (1 + len(under))
+    above = int(over) if over else 1
+    if above == 0 or below == 0:
+        raise ValueError(f"length {text} is not accepted; accepted are lengths above 0")
+    return Fraction(above, below)
+
+
+def _length(value: Fraction) -> str:
+    """The shortest common spelling of a length."""
+    over = "" if value.numerator == 1 else str(value.numerator)
+    return over if value.denominator == 1 else f"{over}/{value.denominator}"
+
+
+def _without_comment(line: str) -> str:
+    """A line up to its comment (2.2.3, 6.1.1)."""
+    return re.split(r"(?<!\\)%", line, maxsplit=1)[0]
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:37] + "...")

@@ -1,0 +1,197 @@
+"""The theory questions: right by the book, evenly spread, and the same whenever they are composed again."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from itertools import count, islice
+from random import Random
+
+import pytest
+
+from music_evals.datasets_builders.questions.question import Language, Question
+from music_evals.datasets_builders.questions.theory import (
+    KINDS,
+    chords,
+    compose,
+    compose_theory,
+    pitches,
+    rhythm,
+    tonality,
+)
+
+LANGUAGES: tuple[Language, ...] = ("zh", "en")
+FORMS = (*pitches.FORMS, *tonality.FORMS, *chords.FORMS, *rhythm.FORMS)
+
+
+@pytest.fixture(scope="module")
+def bank() -> dict[str, Question]:
+    """Enough questions to hold every finite form but the largest, by name."""
+    return {question.name: question for question in compose_theory(20000, seed=3)}
+
+
+# Answers that any textbook gives.
+KNOWN = {
+    "intervals-up-b-f": ("减五度", "diminished fifth"),
+    "intervals-up-c-e-flat": ("小三度", "minor third"),
+    "intervals-up-f-b": ("增四度", "augmented fourth"),
+    "intervals-up-c-d-sharp": ("增二度", "augmented second"),
+    "intervals-down-c-b": ("小二度", "minor second"),
+    "intervals-above-d-a-major-third": ("升F", "F sharp"),
+    "intervals-below-c-a-minor-third": ("A", "A"),
+    "intervals-inversion-a-major-seventh": ("小二度", "minor second"),
+    "intervals-semitones-a-perfect-fifth": ("7", "7"),
+    "intervals-simple-a-major-tenth": ("大三度", "major third"),
+    "scales-notes-e-flat-major": (
+        "降E、F、G、降A、降B、C、D",
+        "E flat, F, G, A flat, B flat, C, D",
+    ),
+    "scales-notes-a-melodic-minor-ascending": ("A、B、C、D、E、升F、升G", "A, B, C, D, E, F sharp, G sharp"),
+    "scales-notes-d-pentatonic-shang-mode": ("D、E、G、A、C", "D, E, G, A, C"),
+    "scales-name-d-e-f-g-a-b-c": ("D多利亚调式", "D Dorian"),
+    "scales-degree-g-sharp-harmonic-minor-seventh-degree": ("重升F", "F double sharp"),
+    "scales-function-d-harmonic-minor-leading-note": ("升C", "C sharp"),
+    "key_signatures-count-e-flat-minor": ("6个降号", "6 flats"),
+    "key_signatures-key-4-sharps-minor": ("升C小调", "C sharp minor"),
+    "key_signatures-relative-e-flat-major-minor": ("C小调", "C minor"),
+    "key_signatures-parallel-a-major-minor": ("无升降号", "no sharps or flats"),
+    "key_signatures-last-e-major-sharp": ("D", "D"),
+    "chords-spelling-f-a-major-triad-first-inversion": ("A、C、F", "A, C, F"),
+    "chords-name-g-b-d-f": ("大小七和弦，原位", "dominant seventh chord, root position"),
+    "chords-name-b-d-f-a-flat": ("减七和弦，原位", "diminished seventh chord, root position"),
+    "chords-root-e-g-c": ("C", "C"),
+    "chords-member-c-an-augmented-triad-fifth": ("升G", "G sharp"),
+    "metre-bars-6-8-eighth-notes-2": ("12", "12"),
+    "metre-value-a-double-dotted-half-note-eighth-notes": ("7", "7"),
+    "metre-division-6-8": ("2拍，每拍分3份", "2 beats of 3 parts each"),
+    "metre-division-3-4": ("3拍，每拍分2份", "3 beats of 2 parts each"),
+    "metre-tuplet-3-eighth-notes-2": ("四分音符", "quarter note"),
+    "metre-tuplet-note-3-eighth-notes-2-a-quarter-note": ("1/3", "1/3"),
+    "transposition-sounding-clarinet-in-b-flat-c": ("降B", "B flat"),
+    "transposition-written-horn-in-f-c": ("G", "G"),
+    "transposition-key-c-major-up-a-minor-third": ("降E大调", "E flat major"),
+    "transposition-part-key-alto-saxophone-in-e-flat-b-flat-major": ("G大调", "G major"),
+    "enharmonics-key-f-sharp-major": ("降G大调", "G flat major"),
+    "enharmonics-interval-an-augmented-fourth": ("减五度", "diminished fifth"),
+    "roman_numerals-notes-a-flat-major-v7": ("降E、G、降B、降D", "E flat, G, B flat, D flat"),
+    "roman_numerals-notes-b-flat-major-v7-v": ("C、E、G、降B", "C, E, G, B flat"),
+    "roman_numerals-notes-a-minor-vii-dim7": ("升G、B、D、F", "G sharp, B, D, F"),
+    "roman_numerals-numeral-c-major-f-a-c-d": ("ii65", "ii65"),
+    "roman_numerals-bass-c-major-ii6": ("F", "F"),
+    "roman_numerals-function-e-harmonic-minor-dominant-seventh-chord": ("B、升D、升F、A", "B, D sharp, F sharp, A"),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_answers_known_from_the_textbook(bank: dict[str, Question], name: str) -> None:
+    question = bank[name]
+    assert (question.right["zh"], question.right["en"]) == KNOWN[name]
+
+
+def test_names_and_texts_are_unique(bank: dict[str, Question]) -> None:
+    assert len(bank) == 20000
+    for language in LANGUAGES:
+        assert len({question.text[language] for question in bank.values()}) == 20000
+
+
+@pytest.mark.parametrize("wanted", [0, 1, 7, 8, 805])
+def test_kinds_occur_evenly(wanted: int) -> None:
+    questions = compose_theory(wanted, seed=11)
+    assert len(questions) == wanted
+    found = Counter(question.kind for question in questions)
+    assert max(found.values(), default=0) - min((found[kind] for kind in KINDS), default=0) <= 1
+
+
+def test_every_form_occurs(bank: dict[str, Question]) -> None:
+    first = compose_theory(800, seed=4)
+    for form in FORMS:
+        assert form.kind in KINDS
+        assert any(question.name.startswith(f"{form.kind}-{form.name}-") for question in first), form.name
+
+
+def test_exhausted_kinds_leave_their_share_to_the_others(bank: dict[str, Question]) -> None:
+    found = Counter(question.kind for question in bank.values())
+    assert found["key_signatures"] < 1500 < found["transposition"]
+    assert set(found) == set(KINDS)
+
+
+def test_more_questions_begin_with_fewer() -> None:
+    assert compose_theory(300, seed=5)[:100] == compose_theory(100, seed=5)
+
+
+def test_other_seeds_ask_otherwise() -> None:
+    assert {q.name for q in compose_theory(80, seed=1)} != {q.name for q in compose_theory(80, seed=2)}
+
+
+def test_a_form_ends_when_it_only_repeats_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    drafts = list(islice(FORMS[0].drafts(Random(1)), 5))
+    repeating = replace(FORMS[0], drafts=lambda rng: (rng.choice(drafts) for _ in count()))
+    monkeypatch.setattr(compose, "_FORMS", [repeating])
+    assert len(compose_theory(5, seed=1)) == 5
+    with pytest.raises(ValueError, match="count is 6; there are no more than 5 questions"):
+        compose_theory(6, seed=1)
+
+
+def test_a_negative_count_is_rejected() -> None:
+    with pytest.raises(ValueError, match="count is -1"):
+        compose_theory(-1, seed=1)
+
+
+# Where the right option may be one of the things given, as the root of a chord is one of its notes.
+GIVES = tuple(
+    f"{form}-"
+    for form in (
+        *("chords-root", "roman_numerals-bass", "metre-rest-of-bar", "metre-tuplet"),
+        *("transposition-sounding", "transposition-written"),  # a single note may be the one in the instrument's name
+    )
+)
+
+
+def test_texts_and_names_do_not_give_the_answer_away(bank: dict[str, Question]) -> None:
+    for question in bank.values():
+        long = {language: question.right[language] for language in LANGUAGES if len(question.right[language]) > 4}
+        if not question.name.startswith(GIVES):
+            for language, right in long.items():
+                assert right not in question.text[language], question
+
+
+def test_options_do_not_give_the_answer_away(bank: dict[str, Question]) -> None:
+    """Who always takes the longest or the shortest option is right hardly more often than by chance."""
+    for pick in (min, max):
+        hits = sum(
+            pick([question.right["en"], *question.wrong["en"]], key=len) == question.right["en"]
+            and Counter(map(len, [question.right["en"], *question.wrong["en"]]))[len(question.right["en"])] == 1
+            for question in bank.values()
+        )
+        assert hits / len(bank) < 0.3
+
+
+def test_options_mean_the_same_in_every_language(bank: dict[str, Question]) -> None:
+    # Told by what languages share: letters A to G in order, and digits.
+    for question in bank.values():
+        if question.kind in ("transposition", "enharmonics") and "-line-" in question.name:
+            for zh, en in zip(question.wrong["zh"], question.wrong["en"], strict=True):
+                assert [c for c in zh if c in "ABCDEFG"] == [c for c in en if c in "ABCDEFG"]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form.kind}-{form.name}")
+def test_every_draft_has_three_wrong_options(form: pitches.Form) -> None:
+    for draft in islice(form.drafts(Random(1)), 400):
+        assert len({*draft.wrong} - {draft.right}) >= 3, draft
+        assert len({term.zh for term in draft.wrong}) == len({term.en for term in draft.wrong})
+
+
+_DIGEST = """
+import hashlib
+from music_evals.datasets_builders.questions.theory import compose_theory
+print(hashlib.sha256(repr(compose_theory(400, seed=9)).encode()).hexdigest())
+"""
+
+
+@pytest.mark.parametrize("hash_seed", ["0", "1"])
+def test_other_processes_compose_the_same(hash_seed: str) -> None:
+    environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+    run = subprocess.run([sys.executable, "-c", _DIGEST], env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == hashlib.sha256(repr(compose_theory(400, seed=9)).encode()).hexdigest()

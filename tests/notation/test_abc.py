@@ -1,0 +1,257 @@
+"""ABC text: hand-worked measures, music21 as a second reader, and text that is no ABC."""
+
+import re
+import time
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from music_evals.notation.abc import (
+    Measure,
+    measure_duration,
+    normalise,
+    parse_key,
+    parse_meter,
+    parse_unit,
+    read_measure,
+    split_measures,
+    split_tunes,
+)
+
+EIGHTH = Fraction(1, 8)
+COMMON = (4, 4)
+ALPHABET = "ABGceg^_=,'0123456789/|:[](){}<>-.~uvTzxyZ \"!%\\\n&+*KMLXwé"
+
+
+def measure_texts(body: str) -> list[str]:
+    return [measure.text for measure in split_measures(body)]
+
+
+@pytest.mark.parametrize(
+    ("text", "eighths"),
+    [
+        ("A", [1]),
+        ("A2 B/ c/2 d// e/4 f3/2", [2, 0.5, 0.5, 0.25, 0.25, 1.5]),
+        ("A>B c<d", [1.5, 0.5, 0.5, 1.5]),
+        ("A>>B c<<<d", [1.75, 0.25, 0.125, 1.875]),
+        ("A2>B2", [3, 1]),
+        ("A>B>c", [1.5, 0.75, 0.5]),
+        ("A > B", [1.5, 0.5]),
+        ("(A>B) (c<d)", [1.5, 0.5, 0.5, 1.5]),
+        ("A>{g}B", [1.5, 0.5]),
+        ("(3ABc d", [Fraction(2, 3)] * 3 + [1]),
+        ("((3ABc) d", [Fraction(2, 3)] * 3 + [1]),
+        ("(3A>Bc", [1, Fraction(1, 3), Fraction(2, 3)]),
+        ("(3:2:4ABcd e", [Fraction(2, 3)] * 4 + [1]),
+        ("(3::2AB c", [Fraction(2, 3)] * 2 + [1]),
+        ("(2AB (4ABcd", [1.5] * 2 + [0.75] * 4),
+        ("(5ABcde", [Fraction(2, 5)] * 5),
+        ("{ag}A {/b}c2", [1, 2]),
+        ("[FA]2 [F2A2] [F2A2]/", [2, 2, 1]),
+        ('"Am7"A "^allegro"B "4"c', [1, 1, 1]),
+        ("!trill!A ~B .c Td uve", [1] * 5),
+        ("z2 x/ Z", [2, 0.5, 8]),
+        ("^A _B, =c' ^^d'' __e,,", [1] * 5),
+        ("A- A", [1, 1]),
+        ("A`B`c y d", [1] * 4),
+        ("", []),
+    ],
+)
+def test_durations(text: str, eighths: list[float]) -> None:
+    assert [event.duration * 8 for event in read_measure(text, EIGHTH, COMMON)] == eighths
+    assert measure_duration(text, EIGHTH, COMMON) == Fraction(sum(map(Fraction, eighths))) / 8
+
+
+def test_tuplet_of_five_takes_the_time_of_three_in_compound_metre() -> None:
+    assert measure_duration("(5ABcde", EIGHTH, (6, 8)) == Fraction(3, 8)
+
+
+def test_pitches_follow_signature_and_accidentals_of_the_measure() -> None:
+    def pitches(text: str, sharps: int) -> list[int]:
+        return [event.pitches[0] for event in read_measure(text, EIGHTH, COMMON, sharps)]
+
+    assert pitches("C D E F G A B c c' C,", 0) == [60, 62, 64, 65, 67, 69, 71, 72, 84, 48]
+    assert pitches("F C G B", 2) == [66, 61, 67, 71]
+    assert pitches("B E A", -2) == [70, 63, 69]
+    assert pitches("=F F ^G G g", 1) == [65, 65, 68, 68, 79]
+    assert [event.pitches for event in read_measure("[CEG]", EIGHTH, COMMON)] == [(60, 64, 67)]
+
+
+@pytest.mark.parametrize(
+    ("body", "texts", "bars"),
+    [
+        ("A | B || c |] d", ["A", "B", "c", "d"], ["|", "||", "|]", ""]),
+        ("|: A :| B :: c :|", ["A", "B", "c"], [":|", "::", ":|"]),
+        ("A :|\n|: B [| c |", ["A", "B", "c"], [":||:", "[|", "|"]),
+        ("A |1 B :|2 c |]", ["A", "B", "c"], ["|", ":|", "|]"]),
+        ("A [1 B :| [2 c |]", ["A", "B", "c"], ["", ":|", "|]"]),
+        ("[| A |[1 B :|] [2 c", ["A", "B", "c"], ["|", ":|]", ""]),
+        ('"a|b" A | "|" B |', ['"a|b" A', '"|" B'], ["|", "|"]),
+        ("A % | comment\nB |", ["A  B"], ["|"]),
+        ("A |\\\nB |", ["A", "B"], ["|", "|"]),
+        ("{a|b}c", ["{a|b}c"], [""]),
+        ("A .| B |", ["A .", "B"], ["|", "|"]),
+        ("[CE]2 | [M:3/4] A3 |", ["[CE]2", "A3"], ["|", "|"]),
+        ("", [], []),
+        ("| | |", [], []),
+    ],
+)
+def test_bar_lines(body: str, texts: list[str], bars: list[str]) -> None:
+    measures = list(split_measures(body))
+    assert [measure.text for measure in measures] == texts
+    assert [measure.bar for measure in measures] == bars
+
+
+def test_endings_and_fields_stay_with_their_measure() -> None:
+    measures = list(split_measures("A |1 B :|2,3 c |\nK:D\nd | [M:3/4]e [L:1/4] f | g"))
+    assert [measure.ending for measure in measures] == ["", "1", "2,3", "", "", ""]
+    assert [measure.fields for measure in measures[3:]] == [(("K", "D"),), (("M", "3/4"), ("L", "1/4")), ()]
+    assert measures[0] == Measure("A", "|")
+
+
+def test_lines_that_look_like_fields_are_music() -> None:
+    assert measure_texts("c |\nA:|\nd:|") == ["c", "A", "d"]
+
+
+def test_tunes_of_a_file() -> None:
+    text = (
+        "% a book\nC:nobody\n\nX:1\nT:First % of all\nT:Second title\nM:6/8\nK:G\nGAB |\\\nc3 |]\n% end\n\n"
+        "free text | A\n\nX:2\r\nM:C|\r\nK:Am\r\nA4 |\r\nX:3\nT:no key\n\nX:4\nK:D\nw:la la\nd4"
+    )
+    tunes = split_tunes(text)
+    assert [tune.values("X") for tune in tunes] == [("1",), ("2",), ("4",)]
+    assert tunes[0].values("T") == ("First", "Second title")
+    assert tunes[0].body == "GAB |\\\nc3 |]"
+    assert tunes[1].body == "A4 |"
+    assert tunes[2].body == "w:la la\nd4"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('"Am"uA2 .(Bc)', "A2 Bc"),
+        ("A>Bc<d", "A3/2B/2 c/2d3/2"),
+        ("A3/2B1/2 A3/2B/", "A3/2B/2 A3/2B/2"),
+        ("((3ABc) (3:2:3def", "(3ABc (3def"),
+        ("{g}A2-A2 !fermata!z4", "A2- A2 z4"),
+        ("[CE][D]2", "[CE]D2"),
+        ("Z", "z8"),
+    ],
+)
+def test_plain_spelling(text: str, expected: str) -> None:
+    assert normalise(text, EIGHTH, COMMON) == expected
+    assert normalise(expected, EIGHTH, COMMON) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("A | B", "two bar lines"),
+        ("A &B", "cannot read '&B'"),
+        ('A "unclosed', "cannot read"),
+        ("{unclosed", "cannot read"),
+        ("(3AB", "lacks 1 of its notes"),
+        ("(3A(3Bcd", "within another"),
+        (">A", "no note before"),
+        ("A>", "no note after"),
+        ("A0", "lengths above 0"),
+        ("A/0", "lengths above 0"),
+        ("A1234", "cannot read '4'"),
+        ("[]", "cannot read"),
+        ("[z]", "cannot read chord"),
+        ("[.]", "has no notes"),
+    ],
+)
+def test_errors_say_what_is_wrong(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_measure(text, EIGHTH, COMMON)
+
+
+def test_header_values() -> None:
+    assert [parse_meter(value) for value in ("C", "C|", "9/8", "2 / 4")] == [(4, 4), (2, 2), (9, 8), (2, 4)]
+    assert parse_unit("1/16", COMMON) == Fraction(1, 16)
+    assert [parse_unit(None, meter) for meter in ((2, 4), (3, 4))] == [Fraction(1, 16), EIGHTH]
+    sharps = {"C": 0, "F#": 6, "Cb": -7, "Ador": 1, "D Mixolydian": 1, "EMin": 1, "G minor": -2, "Flyd": 0, "Bphr": 1}
+    assert {value: parse_key(value).sharps for value in sharps} == sharps
+    assert parse_key("D Mixolydian").name == "Dmix"
+    for reader, value in ((parse_meter, "none"), (parse_meter, "3/5"), (parse_key, "Hp"), (parse_key, "G#")):
+        with pytest.raises(ValueError, match="accepted are"):
+            reader(value)
+
+
+@given(st.text(ALPHABET, max_size=200))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    for tune in split_tunes(f"X:1\nK:C\n{text}"):
+        try:
+            for measure in split_measures(tune.body):
+                plain = normalise(measure.text, EIGHTH, COMMON)
+                assert not re.search(r"[\"!{}|%]", plain)
+                assert measure_duration(plain, EIGHTH, COMMON) == measure_duration(measure.text, EIGHTH, COMMON)
+        except ValueError:
+            pass
+
+
+@pytest.mark.parametrize(
+    "part",
+    ['"', "!", "{", "[", "[K:", "(3", "A>", "|", "| ", "|:", "[|", "A/", "9", "^", "%", "\\", "[A", "\n", "A"],
+)
+def test_time_is_linear(part: str) -> None:
+    text = f"X:1\nK:C\n{part * (100_000 // len(part))}"
+    start = time.process_time()
+    for tune in split_tunes(text):
+        try:
+            for measure in split_measures(tune.body):
+                read_measure(measure.text, EIGHTH, COMMON)
+        except ValueError:
+            pass
+    # A second at most; anything quadratic takes minutes.
+    assert time.process_time() - start < 15
+
+
+def test_text_beyond_the_limit_is_refused() -> None:
+    for reader in (split_tunes, lambda text: list(split_measures(text))):
+        with pytest.raises(ValueError, match="too long"):
+            reader("A" * 1_000_001)
+
+
+def test_music21_reads_the_same() -> None:
+    """Every 17th tune of a collection: as many measures, as long, and the same notes on the staff.
+
+    music21 splits measures that are too long, which adds some; and in ABC it does not carry an accidental on through a
+    measure, so that notes are compared without theirs.
+    """
+    from music21 import converter, corpus
+
+    paths = [path for path in corpus.getCorePaths(fileExtensions=("abc",)) if path.parent.name == "ryansMammoth"]
+    same_count = same_notes = compared = 0
+    for path in sorted(paths)[::17]:
+        tunes = split_tunes(path.read_text(encoding="latin-1"))
+        try:
+            meter = parse_meter(tunes[0].values("M")[0])
+            unit = parse_unit(tunes[0].values("L")[0], meter)
+            written = list(split_measures(tunes[0].body))
+            measures = [read_measure(measure.text, unit, meter) for measure in written]
+        except (ValueError, IndexError):
+            continue  # typing errors, such as half a bar line
+        if any(name in "LM" for measure in written for name, _ in measure.fields):
+            continue  # lengths have another meaning from there on
+        part = converter.parse(path, forceSource=True).parts[0]
+        notes = [note for note in part.recurse().notesAndRests if not note.duration.isGrace]
+        ours = [event for measure in measures for event in measure]
+        total = sum(Fraction(note.quarterLength).limit_denominator(5000) for note in notes) / 4
+        assert total == sum(event.duration for event in ours), path.name
+        compared += 1
+        same_count += len(part.getElementsByClass("Measure")) == len(measures)
+        staff = [sorted(pitch.diatonicNoteNum for pitch in getattr(note, "pitches", ())) for note in notes]
+        # "C" is the white key of 60; without a signature, a note's own accidental is all that shifts it.
+        letters = [
+            [7 * (4 + (name.islower()) + text.count("'") - text.count(",")) + "CDEFGAB".index(name.upper()) + 1]
+            for text, name in ((event.text, re.sub(r"[^A-Ga-g]", "", event.text)[:1]) for event in ours)
+            if name
+        ]
+        same_notes += [note for note in staff if len(note) == 1] == letters
+    assert compared >= 55
+    assert same_count >= 0.93 * compared
+    assert same_notes >= 0.85 * compared
