@@ -171,7 +171,8 @@ class Counts:
     theory: int = 240
     continuation: int = 60
 
-    def __post_init__(self) -> None:  # noqa: D105 - the class says what is checked
+    def __post_init__(self) -> None:
+        """Check the numbers."""
         for name, count in (("theory", self.theory), ("continuation", self.continuation)):
             if count < 0:
                 raise DatasetError(f"{name} is {count}; a number of questions from 0 is needed")

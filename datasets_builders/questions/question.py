@@ -35,6 +35,7 @@ class Question:
     wrong: Mapping[Language, tuple[str, str, str]]
 
     def __post_init__(self) -> None:
+        """Check that the options differ."""
         for language in self.text:
             options = (self.right[language], *self.wrong[language])
             if len(set(options)) != len(options):

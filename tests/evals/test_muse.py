@@ -11,7 +11,7 @@ from inspect_ai import Task, score
 from inspect_ai import eval as inspect_eval
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
-from inspect_ai.model import ChatMessage, GenerateConfig
+from inspect_ai.model import ChatMessage, GenerateConfig, get_model
 from scipy.stats import binom
 
 from music_evals.datasets_builders.muse import Counts, build_generated, write
