@@ -33,8 +33,8 @@ def choice_figures(right: int, answered: int, responses: int, questions: int) ->
         questions: number of different questions among them, from 1 to ``N``.
 
     Returns:
-        ``questions``; ``accuracy`` (= recall), C / N; ``precision``, C / V; ``f1``, their harmonic mean, 2C / (V + N);
-        each with ``_low`` and ``_high``; and ``answered``, V / N. Without any answer precision and F1 are 0, as the
+        ``accuracy`` (= recall), C / N; ``precision``, C / V; ``f1``, their harmonic mean, 2C / (V + N); each with
+        ``_low`` and ``_high``; ``answered``, V / N; and ``questions``. Without any answer precision and F1 are 0, as the
         paper has them, and precision's interval is all there is: 0 to 1.
 
     Raises:
@@ -54,7 +54,6 @@ def choice_figures(right: int, answered: int, responses: int, questions: int) ->
     precision_low, precision_high = wilson_interval(precision, answered * share) if answered else (0.0, 1.0)
     f1_low, f1_high = f1_interval(right * share, (answered - right) * share, (responses - answered) * share)
     return {
-        "questions": questions,
         "accuracy": accuracy,
         "accuracy_low": accuracy_low,
         "accuracy_high": accuracy_high,
@@ -65,6 +64,7 @@ def choice_figures(right: int, answered: int, responses: int, questions: int) ->
         "f1_low": f1_low,
         "f1_high": f1_high,
         "answered": answered / responses,
+        "questions": questions,
     }
 
 
