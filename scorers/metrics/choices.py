@@ -34,8 +34,8 @@ def choice_figures(right: int, answered: int, responses: int, questions: int) ->
 
     Returns:
         ``accuracy`` (= recall), C / N; ``precision``, C / V; ``f1``, their harmonic mean, 2C / (V + N); each with
-        ``_low`` and ``_high``; ``answered``, V / N; and ``questions``. Without any answer precision and F1 are 0, as the
-        paper has them, and precision's interval is all there is: 0 to 1.
+        ``_low`` and ``_high``; ``answered``, V / N; and ``questions``. Without any answer precision and F1 are 0, as
+        the paper has them, and precision's interval is all there is: 0 to 1.
 
     Raises:
         ValueError: the numbers do not fit together.
