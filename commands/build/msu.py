@@ -1,0 +1,86 @@
+"""`music-evals build msu`: computed questions on scores, or the published ones."""
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from music_evals.commands.errors import failed
+
+if TYPE_CHECKING:
+    from music_evals.datasets_builders.msu import Plan
+
+HUB = "hub"
+
+
+def msu(
+    out: Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")],
+    seed: Annotated[int | None, typer.Option(help="Chooses computed questions, and the splits.")] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            help="'hub' for the published data; or a folder of your own scores, of the authors' spreadsheets, or with "
+            "a snapshot of their Hub repository. Without it, scores that come with music21."
+        ),
+    ] = None,
+    revision: Annotated[str | None, typer.Option(help="With --source hub: a commit, branch or tag.")] = None,
+    works: Annotated[int | None, typer.Option(help="Without --source: only so many works.", min=1)] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace a dataset that is there already.")] = False,
+) -> None:
+    """Build MSU-Bench: questions computed on scores, or the published ones."""
+    # Here, so that `music-evals --help` need not wait for them.
+    from music_evals.datasets_builders import msu as builder
+    from music_evals.datasets_builders import msu_published as published
+    from music_evals.datasets_builders.store import DatasetError, check_target
+
+    if revision is not None and source != HUB:
+        raise typer.BadParameter("only the Hub has revisions; give --source hub too", param_hint="--revision")
+    if works is not None and source is not None:
+        raise typer.BadParameter("all scores of a source are read; --works is for music21's", param_hint="--works")
+    chosen = builder.DEFAULT_SEED if seed is None else seed
+    console = Console()
+    try:
+        check_target(out, overwrite=overwrite)
+        with console.status("reading"):
+            if source is None:
+                plan = builder.build_generated(chosen, works=works)
+            elif source == HUB:
+                snapshot, commit = published.download_published(revision)
+                plan = published.build_snapshot(snapshot, revision=commit, seed=chosen)
+            elif published.is_snapshot(folder := Path(source).expanduser()):
+                plan = published.build_snapshot(folder, seed=chosen)
+            elif (folder / published.QUESTIONS_FILE).is_file():
+                plan = published.build_spreadsheets(folder, seed=chosen)
+            else:
+                plan = builder.build_own(folder, chosen)
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+        with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
+            task = progress.add_task("engraving", total=plan.n_scores)
+            builder.write(plan, out, overwrite=overwrite, on_score=lambda _: progress.advance(task))
+    except (DatasetError, OSError) as error:
+        raise failed(error) from error
+    console.print(_splits(plan))
+    if plan.left_out:
+        console.print(f"Left out, {len(plan.left_out)} scores:", style="yellow")
+        for name, reason in plan.left_out.items():
+            console.print(f"  {name}: {reason}", markup=False, highlight=False, soft_wrap=True)
+    for what, count in plan.provenance.anomalies.items():
+        if not what.startswith("left out"):
+            console.print(f"{what}: {count}", markup=False, highlight=False)
+    console.print(f"Wrote {out}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _splits(plan: "Plan") -> Table:
+    table = Table("split", "scores", "questions", "levels 1 / 2 / 3 / 4")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for split, scores in plan.scores.items():
+        questions = plan.questions[split]
+        levels = Counter(row["level"] for row in questions)
+        shown = " / ".join(str(levels[level]) for level in (1, 2, 3, 4))
+        table.add_row(split, str(len(scores)), str(len(questions)), shown)
+    return table

@@ -1,0 +1,412 @@
+"""Reads what the questions need out of a music21 score, once: plain events by part and measure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final
+
+from music21 import articulations, bar, chord, clef, expressions, harmony, key, meter, note, pitch, spanner, stream
+
+_VALUES: Final = {
+    "longa": "Longa",
+    "breve": "Double whole",
+    "whole": "Whole",
+    "half": "Half",
+    "quarter": "Quarter",
+    "eighth": "Eighth",
+    "16th": "Sixteenth",
+    "32nd": "Thirty-second",
+    "64th": "Sixty-fourth",
+}
+_DOTS: Final = ("", "Dotted ", "Double-dotted ")
+# Subclasses before the classes that they refine: staccatissimo is a staccato to music21, and so is the wedge.
+_ARTICULATIONS: Final = (
+    (articulations.Staccatissimo, "Staccatissimo"),
+    (articulations.Staccato, "Staccato"),
+    (articulations.DetachedLegato, "Portato"),
+    (articulations.Tenuto, "Tenuto"),
+    (articulations.StrongAccent, "Marcato"),
+    (articulations.Accent, "Accent"),
+)
+_ORNAMENTS: Final = (
+    (expressions.InvertedTurn, "Inverted turn"),
+    (expressions.Turn, "Turn"),
+    (expressions.InvertedMordent, "Upper mordent"),
+    (expressions.Mordent, "Lower mordent"),
+    (expressions.Trill, "Trill"),
+)
+_CLEFS: Final[Sequence[tuple[type[clef.Clef], str]]] = (
+    (clef.TrebleClef, "Treble clef"),
+    (clef.BassClef, "Bass clef"),
+    (clef.AltoClef, "Alto clef"),
+    (clef.TenorClef, "Tenor clef"),
+    (clef.SopranoClef, "Soprano clef"),
+    (clef.MezzoSopranoClef, "Mezzo-soprano clef"),
+)
+# Part names that a program made up.
+_MADE_UP: Final = ("part", "staff", "instrument", "musicxml", "voice ", "track", "untitled", "p1")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One written note, chord or rest; tied notes are events of their own.
+
+    Args:
+        start: quarter notes from the beginning of its measure.
+        length: quarter notes.
+        pitches: from the lowest to the highest; none in a rest.
+        value: its written value, such as ``Dotted quarter``; None in tuplets and where one sign cannot write it.
+        is_grace: it takes no time of its own.
+        is_tied_on: tied to what follows.
+        is_measure_rest: fills its measure, whatever its sign.
+        is_hidden: not printed.
+        articulations: names of its marks.
+        ornaments: names of its signs.
+        has_fermata: a fermata stands over it.
+    """
+
+    start: Fraction
+    length: Fraction
+    pitches: tuple[pitch.Pitch, ...]
+    value: str | None
+    is_grace: bool = False
+    is_tied_on: bool = False
+    is_measure_rest: bool = False
+    is_hidden: bool = False
+    articulations: frozenset[str] = frozenset()
+    ornaments: frozenset[str] = frozenset()
+    has_fermata: bool = False
+
+    @property
+    def end(self) -> Fraction:
+        """Quarter notes from the beginning of the measure to where it ends."""
+        return self.start + self.length
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One measure of one part.
+
+    Args:
+        events: by their start.
+        fifths: sharps (or flats, negative) of the key signature at its beginning.
+        clef: name of the clef at its beginning; None where it has no plain name.
+        new_clefs: names of the clefs that it changes to, at its beginning or within; None as above.
+        is_clear: pitches can be read off without doubt: no octave signs, octave clefs, key changes inside.
+        dynamics: markings and where they stand.
+    """
+
+    events: tuple[Event, ...]
+    fifths: int
+    clef: str | None
+    new_clefs: tuple[str | None, ...]
+    is_clear: bool
+    dynamics: tuple[tuple[Fraction, str], ...]
+
+    @property
+    def notes(self) -> list[Event]:
+        """Events with pitches that are no grace notes."""
+        return [event for event in self.events if event.pitches and not event.is_grace]
+
+    @property
+    def rests(self) -> list[Event]:
+        """Rests that are printed."""
+        return [event for event in self.events if not event.pitches and not event.is_hidden]
+
+    @property
+    def outline(self) -> tuple[tuple[Fraction, str | None, tuple[str, ...]], ...]:
+        """What two measures must share to be the same: onsets, values and pitches of notes and rests."""
+        return tuple(
+            (event.start, event.value, tuple(each.nameWithOctave for each in event.pitches))
+            for event in self.events
+            if not event.is_hidden
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """One part of the score: one staff.
+
+    Args:
+        name: as written, or empty.
+        label: how a question names it; empty where the score has this part alone.
+        is_pitched: its notes have pitches that are written as they sound.
+        cells: one a measure.
+    """
+
+    name: str
+    label: str
+    is_pitched: bool
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What a measure is in all parts.
+
+    Args:
+        number: as written.
+        length: quarter notes that it lasts.
+        full: quarter notes that its time signature asks for.
+        metre: its time signature, such as ``3/4``.
+        is_new_metre: the time signature stands here and differs from the one before.
+        fifths: sharps (or flats, negative) of the first part's key signature.
+        is_new_key: the key signature differs from the one before, in every part.
+        has_repeat: a repeat barline stands at its beginning or end.
+    """
+
+    number: int
+    length: Fraction
+    full: Fraction
+    metre: str
+    is_new_metre: bool
+    fifths: int
+    is_new_key: bool
+    has_repeat: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A score as the questions see it.
+
+    Args:
+        title: empty if unknown.
+        composer: empty if unknown.
+        voices: its parts, from the top.
+        measures: in order.
+        source: the score.
+    """
+
+    title: str
+    composer: str
+    voices: tuple[Voice, ...]
+    measures: tuple[Measure, ...]
+    source: Any = field(repr=False)
+
+    @cached_property
+    def is_harmonic(self) -> bool:
+        """Whether all that sounds is written at its pitch, so that notes of all parts make chords."""
+        return all(voice.is_pitched for voice in self.voices)
+
+    def sounding(self, index: int, start: Fraction) -> tuple[pitch.Pitch, ...]:
+        """Pitches that begin or go on at a moment of a measure, from the lowest to the highest; no grace notes."""
+        found = [
+            each
+            for voice in self.voices
+            for event in voice.cells[index].notes
+            if event.start <= start < event.end
+            for each in event.pitches
+        ]
+        return tuple(sorted(found, key=lambda each: (each.ps, each.diatonicNoteNum)))
+
+    def onsets(self, index: int) -> list[Fraction]:
+        """Moments of a measure at which a note begins in any part."""
+        return sorted({event.start for voice in self.voices for event in voice.cells[index].notes})
+
+
+def spell(each: pitch.Pitch) -> str:
+    """Scientific pitch notation with signs, such as ``F♯4``.
+
+    Args:
+        each: the pitch.
+
+    Returns:
+        Step, sign and octave; naturals have no sign.
+
+    Example:
+        >>> spell(pitch.Pitch("b-3"))
+        'B♭3'
+    """
+    return str(each.unicodeNameWithOctave)
+
+
+def read(score: stream.Score) -> Reading:
+    """Read a score whose parts agree in their measures.
+
+    Args:
+        score: parts of measures, numbered alike in all parts.
+
+    Returns:
+        What the questions need.
+
+    Raises:
+        ValueError: there are no measures, or parts have different ones.
+
+    Example:
+        >>> from music21 import converter
+        >>> reading = read(converter.parse("tinynotation: 3/4 c4 d e f2."))
+        >>> [spell(each) for each in reading.sounding(0, Fraction(1))], reading.measures[1].metre
+        (['D4'], '3/4')
+    """
+    parts = list(score.parts) if isinstance(score, stream.Score) else [score]
+    rows = [list(part.getElementsByClass(stream.Measure)) for part in parts]
+    if not rows or not rows[0]:
+        raise ValueError("the score has no measures")
+    if any([each.number for each in row] != [each.number for each in rows[0]] for row in rows):
+        raise ValueError("the parts have different measures")
+    names = [" ".join((part.partName or "").split()) for part in parts]
+    voices = tuple(
+        Voice(
+            "" if _is_made_up(name) else name,
+            _label(names, index),
+            _is_pitched(part),
+            tuple(_cells(row, _octave_signs(part))),
+        )
+        for index, (name, part, row) in enumerate(zip(names, parts, rows, strict=True))
+    )
+    metadata = score.metadata
+    return Reading(
+        title=_clean(metadata.bestTitle if metadata else None),
+        composer=_clean(metadata.composer if metadata else None),
+        voices=voices,
+        measures=tuple(_measures(rows, voices)),
+        source=score,
+    )
+
+
+def _clean(words: str | None) -> str:
+    return " ".join((words or "").split())
+
+
+def _is_made_up(name: str) -> bool:
+    return not name or name.lower().startswith(_MADE_UP)
+
+
+def _label(names: list[str], index: int) -> str:
+    if len(names) == 1:
+        return ""
+    if _is_made_up(names[index]) or names.count(names[index]) > 1:
+        return f"staff {index + 1} from the top"
+    return f"the part “{names[index]}”"
+
+
+def _is_pitched(part: Any) -> bool:
+    """Whether the part is written at its pitch, in signs that say it."""
+    if any(part[note.Unpitched]) or any(isinstance(each, clef.PercussionClef | clef.TabClef) for each in part[clef.Clef]):
+        return False
+    return all(each.transposition is None for each in part.getInstruments(recurse=True))
+
+
+def _octave_signs(part: Any) -> set[int]:
+    """Numbers of the measures that an octave sign touches."""
+    found: set[int] = set()
+    for sign in part[spanner.Ottava] if hasattr(spanner, "Ottava") else ():
+        numbers = [each.measureNumber for each in sign.getSpannedElements() if each.measureNumber is not None]
+        if numbers:
+            found.update(range(min(numbers), max(numbers) + 1))
+    return found
+
+
+def _clef_name(sign: clef.Clef) -> str | None:
+    return next((name for kind, name in _CLEFS if type(sign) is kind), None)
+
+
+def _cells(row: list[Any], octave_signs: set[int]) -> Iterator[Cell]:
+    fifths = 0
+    current: clef.Clef | None = None
+    for measure in row:
+        within = [(_time(each.getOffsetInHierarchy(measure)), each) for each in measure.recurse()]
+        signatures = [(start, each) for start, each in within if isinstance(each, key.KeySignature)]
+        clefs = [(start, each) for start, each in within if isinstance(each, clef.Clef)]
+        before = current
+        new_clefs = []
+        for _, sign in clefs:
+            if current is not None and type(sign) is not type(current):
+                new_clefs.append(_clef_name(sign))
+            current = sign
+        at_start = next((sign for start, sign in clefs if start == 0), before)
+        fifths = next((each.sharps for start, each in signatures if start == 0), fifths)
+        octave = any(each.octaveChange for each in (*(sign for _, sign in clefs), *([at_start] if at_start else [])))
+        yield Cell(
+            events=tuple(_events(measure, within)),
+            fifths=fifths,
+            clef=_clef_name(at_start) if at_start else None,
+            new_clefs=tuple(new_clefs),
+            is_clear=not octave
+            and measure.number not in octave_signs
+            and all(start == 0 for start, _ in signatures)
+            and not any(each.isTwelveTone() is False for _, one in within for each in getattr(one, "pitches", ())),
+            dynamics=tuple((start, each.value) for start, each in within if _is_dynamic(each)),
+        )
+        fifths = signatures[-1][1].sharps if signatures else fifths
+
+
+def _is_dynamic(each: Any) -> bool:
+    return "Dynamic" in each.classes and bool(each.value)
+
+
+def _events(measure: Any, within: list[tuple[Fraction, Any]]) -> Iterator[Event]:
+    found = []
+    for start, each in within:
+        if not isinstance(each, note.GeneralNote) or isinstance(each, harmony.Harmony):
+            continue
+        pitches = tuple(sorted(each.pitches, key=lambda one: one.ps)) if isinstance(each, note.NotRest) else ()
+        if not pitches and not each.isRest:
+            continue
+        members = each.notes if isinstance(each, chord.Chord) else (each,)
+        length = _time(each.quarterLength)
+        found.append(
+            Event(
+                start=start,
+                length=length,
+                pitches=pitches,
+                value=_value(each),
+                is_grace=each.duration.isGrace,
+                is_tied_on=any(one.tie is not None and one.tie.type in ("start", "continue") for one in members),
+                is_measure_rest=each.isRest
+                and (getattr(each, "fullMeasure", False) is True or length == _time(measure.barDuration.quarterLength)),
+                is_hidden=bool(each.style.hideObjectOnPrint),
+                articulations=frozenset(_named(each.articulations, _ARTICULATIONS)),
+                ornaments=frozenset(_named(each.expressions, _ORNAMENTS)),
+                has_fermata=any(isinstance(one, expressions.Fermata) for one in each.expressions),
+            )
+        )
+    yield from sorted(found, key=lambda one: (one.start, not one.is_grace, [each.ps for each in one.pitches]))
+
+
+def _named(marks: Sequence[Any], names: Sequence[tuple[type, str]]) -> Iterator[str]:
+    for mark in marks:
+        name = next((name for kind, name in names if isinstance(mark, kind)), None)
+        if name:
+            yield name
+
+
+def _value(each: Any) -> str | None:
+    duration = each.duration
+    if duration.tuplets or duration.type not in _VALUES or duration.dots >= len(_DOTS):
+        return None
+    name = _VALUES[duration.type]
+    return f"{_DOTS[duration.dots]}{name.lower()}" if duration.dots else name
+
+
+def _time(value: Any) -> Fraction:
+    return Fraction(value).limit_denominator(100_000)
+
+
+def _measures(rows: list[list[Any]], voices: tuple[Voice, ...]) -> Iterator[Measure]:
+    metre = "4/4"
+    full = Fraction(4)
+    before: list[int] | None = None
+    for index, measure in enumerate(rows[0]):
+        signs = [each for each in measure.getElementsByClass(meter.TimeSignature)]
+        is_new = bool(signs) and signs[-1].ratioString != metre and index > 0
+        if signs:
+            metre, full = signs[-1].ratioString, _time(signs[-1].barDuration.quarterLength)
+        fifths = [voice.cells[index].fifths for voice in voices]
+        ends = [event.end for voice in voices for event in voice.cells[index].events]
+        yield Measure(
+            number=measure.number,
+            length=max(ends, default=full),
+            full=full,
+            metre=metre,
+            is_new_metre=is_new,
+            fifths=fifths[0],
+            is_new_key=before is not None and all(a != b for a, b in zip(before, fifths, strict=True)),
+            has_repeat=any(
+                isinstance(line, bar.Repeat)
+                for row in rows
+                for line in (row[index].leftBarline, row[index].rightBarline)
+            ),
+        )
+        before = fifths
