@@ -1,6 +1,9 @@
 """Asking in an order that lets a server with prefix caching read what several prompts share only once."""
 
+from importlib.metadata import version
+
 import anyio
+from inspect_ai.model import CachePolicy
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 
@@ -19,6 +22,8 @@ def shared_prefix(group: str, cache: bool = True) -> Solver:
         The solver.
     """
     answered: dict[str, anyio.Event] = {}
+    # Another version may word what is not in the prompt otherwise, the baselines' answers above all.
+    policy = CachePolicy(expiry="1W", scopes={"music-evals": version("music-evals")}) if cache else False
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         name = str(state.metadata[group])
@@ -26,10 +31,10 @@ def shared_prefix(group: str, cache: bool = True) -> Solver:
         waiting = answered.get(name)
         if waiting is not None:
             await waiting.wait()
-            return await generate(state, cache=cache)
+            return await generate(state, cache=policy)
         answered[name] = anyio.Event()
         try:
-            return await generate(state, cache=cache)
+            return await generate(state, cache=policy)
         finally:
             answered[name].set()
 

@@ -1,0 +1,189 @@
+"""MSU-Bench's tasks end to end: prompts, order, judges, what is too long, and runs that were cut off."""
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai import eval as inspect_eval
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.log import EvalLog
+from inspect_ai.model import ChatMessage, ContentImage, ContentText, GenerateConfig, get_model
+
+from music_evals.evals.msu import textual, visual
+from tests.harness import metrics, run, samples
+from tests.msu_dataset import ABC, QUESTIONS, png, write_small
+
+RIGHT = "\n".join(f"{number}. {answer}" for number, (*_, answer, _type) in enumerate(QUESTIONS, start=1))
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_small(tmp_path_factory.mktemp("msu") / "small")
+
+
+def scripted(reply: Any, name: str = "model") -> Any:
+    return get_model(f"scripted/{name}", reply=reply, memoize=False)
+
+
+def right(messages: list[ChatMessage], _config: GenerateConfig) -> str:
+    metre = next(line for line in messages[1].text.splitlines() if line.startswith("M:"))[2:]
+    return RIGHT.format(metre=metre)
+
+
+def asked(log: EvalLog) -> list[str]:
+    return [sample.input[-1].text for sample in samples(log) if not isinstance(sample.input, str)]
+
+
+def test_a_batch_is_a_prompt_a_score_with_the_score_ahead_of_the_questions(small: str, tmp_path: Path) -> None:
+    (log,) = run(textual(dataset=small, cache=False), tmp_path, scripted(right))
+    assert sorted(str(sample.id) for sample in samples(log)) == ["gigue", "march", "waltz"]
+    march = next(text for text in asked(log) if "T:March" in text)
+    assert ABC.format(title="March", metre="4/4").strip() in march
+    assert march.index("%2") < march.index("1. What is the time signature?") < march.index("12. How many parts")
+    assert log.eval.task == "msu_like_textual_generated-seed5"
+    assert log.eval.model_generate_config.temperature is None
+    assert log.plan.config.temperature == 0.95
+    assert (log.plan.config.top_p, log.plan.config.top_k) == (0.7, 50)
+
+
+def test_right_answers_are_right_by_the_rules(small: str, tmp_path: Path) -> None:
+    (log,) = run(textual(dataset=small, cache=False), tmp_path, scripted(right))
+    found = metrics(log)["judged"]
+    assert found["accuracy"] == 1
+    # Composer and texture are text, which no rule can check.
+    assert (found["questions"], found["unscored"]) == (36, 6)
+
+
+def test_single_questions_stand_side_by_side_and_begin_alike(small: str) -> None:
+    task = textual(dataset=small, asking="single")
+    scores = [sample.metadata["score_id"] for sample in task.dataset if sample.metadata]
+    assert scores == [name for name in ("march", "waltz", "gigue") for _ in range(12)]
+    texts = [sample.input[-1].text for sample in task.dataset if not isinstance(sample.input, str)]
+    beginning = texts[0][: texts[0].index("Question:")]
+    assert all(text.startswith(beginning) for text in texts[:12])
+    assert not texts[12].startswith(beginning)
+    assert texts[0].endswith("Question: What is the time signature?")
+
+
+def test_the_first_question_of_a_score_goes_ahead(small: str, tmp_path: Path) -> None:
+    begun: list[str] = []
+    done: list[str] = []
+
+    def reply(messages: list[ChatMessage], _config: GenerateConfig) -> str:
+        title = messages[1].text.split("T:")[1].split("\n")[0]
+        if title in begun:
+            assert title in done, "a second question of a score was asked before the first was answered"
+        begun.append(title)
+        done.append(title)
+        return "No"
+
+    (log,) = run(textual(dataset=small, asking="single", cache=False), tmp_path, scripted(reply), max_connections=36)
+    assert len(begun) == 36
+    assert log.status == "success"
+
+
+def test_pages_come_in_order(small: str, tmp_path: Path) -> None:
+    (log,) = run(visual(dataset=small, cache=False), tmp_path, scripted(lambda *_: RIGHT))
+    sample = next(sample for sample in samples(log) if sample.id == "waltz")
+    content = sample.input[1].content  # type: ignore[union-attr]
+    assert isinstance(content, list)
+    assert [type(part) for part in content] == [ContentText, ContentImage, ContentImage, ContentText]
+    pages = [base64.b64decode(part.image.partition(",")[2]) for part in content if isinstance(part, ContentImage)]
+    assert pages == [png(10), png(11)]
+    assert "2 pages" in content[0].text  # type: ignore[union-attr]
+
+
+def test_by_title_alone(small: str) -> None:
+    for make in (textual, visual):
+        (sample, *_) = make(dataset=small, content="title").dataset
+        text = sample.input[-1].text  # type: ignore[union-attr]
+        assert text.startswith("The piece is: March by Nobody\n")
+        assert "C D E F" not in text
+
+
+def test_levels_and_splits(small: str) -> None:
+    (sample,) = textual(dataset=small, levels="1,3", split="test").dataset
+    assert sample.id == "gigue"
+    assert sample.metadata is not None
+    assert [row["level"] for row in sample.metadata["questions"]] == [1, 1, 1, 3, 3, 3]
+    assert len(textual(dataset=small, levels=2, asking="single").dataset) == 9
+
+
+def test_what_is_too_long_is_refused_or_cut_and_counted(small: str) -> None:
+    tokens = len(ABC.format(title="March", metre="4/4")) // 2
+    whole = textual(dataset=small, max_score_tokens=tokens + 1)
+    assert (len(whole.dataset), (whole.metadata or {})["scores_truncated"]) == (3, 0)
+    with pytest.raises(PrerequisiteError, match="every score is longer than max_score_tokens"):
+        textual(dataset=small, max_score_tokens=10)
+    cut = textual(dataset=small, max_score_tokens=tokens - 5, too_long="truncate")
+    assert (cut.metadata or {})["scores_truncated"] == 3
+    (sample, *_) = cut.dataset
+    assert sample.metadata is not None
+    text = sample.input[-1].text  # type: ignore[union-attr]
+    assert "C D E F | %1" in text
+    assert "%2" not in text
+    assert sample.metadata["measures_kept"] == ABC.count("\n") - 1
+
+
+def test_three_judges_decide_and_are_named(small: str, tmp_path: Path) -> None:
+    judges = {
+        "strict": scripted(lambda *_: "0", "strict"),
+        "kind": scripted(lambda *_: "1", "kind"),
+        "kinder": scripted(lambda *_: "1", "kinder"),
+    }
+    task = textual(dataset=small, judges=list(judges), cache=False)
+    (log,) = run(task, tmp_path, scripted(lambda *_: RIGHT), model_roles=judges)
+    found = metrics(log)["judged"]
+    assert (found["accuracy"], found["unscored"]) == (1, 0)
+    score = (samples(log)[0].scores or {})["judged"]
+    assert set((score.metadata or {})["questions"][0]["votes"]) == set(judges)
+
+
+def test_a_run_cut_off_between_answer_and_judging_goes_on_without_asking_again(small: str, tmp_path: Path) -> None:
+    calls: list[str] = []
+    broken = True
+
+    def answer(*_: Any) -> str:
+        calls.append("asked")
+        return RIGHT
+
+    def judge(*_: Any) -> str:
+        if broken:
+            raise KeyboardInterrupt
+        return "1"
+
+    models = {"model": scripted(answer, "cut-off"), "model_roles": {"judge": scripted(judge, "judge")}}
+    task = textual(dataset=small, judges=["judge"])
+    options = {"log_dir": str(tmp_path), "display": "none", "log_realtime": False}
+    try:
+        (log,) = inspect_eval(task, **models, **options)
+    except KeyboardInterrupt:
+        log = None
+    assert log is None or log.status != "success"
+    assert len(calls) == 3
+    broken = False
+    (log,) = inspect_eval(task, **models, **options)
+    assert log.status == "success"
+    assert len(calls) == 3
+    assert metrics(log)["judged"]["accuracy"] == 1
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"asking": "twice"}, "asking='twice' is not valid; valid values are: batch, single"),
+        ({"levels": "5"}, "levels='5' is not valid; valid are 1, 2, 3 and 4"),
+        ({"content": "half"}, "content='half' is not valid; valid values are: full, title"),
+        ({"split": "dev"}, "split='dev' is not valid"),
+        ({"judges": "a,b"}, "odd"),
+        ({"max_score_tokens": 0}, "max_score_tokens=0 is not valid; a number above 0 is needed"),
+        ({"too_long": "weep"}, "too_long='weep' is not valid; valid values are: refuse, truncate"),
+        ({"dataset": "no/such/folder"}, "dataset 'no/such/folder' does not exist"),
+        ({"human_labels": "no/such/file.csv"}, "no/such/file.csv"),
+    ],
+)
+def test_wrong_parameters_are_named(small: str, parameters: dict[str, Any], said: str) -> None:
+    with pytest.raises(PrerequisiteError) as caught:
+        textual(**{"dataset": small, **parameters})
+    assert said in str(caught.value.message).replace("\\[", "[")
