@@ -1,10 +1,12 @@
 """What Inspect finds by name (`music_evals/...`, `baseline/...`) from any folder: importing registers it."""
 
 from music_evals.baselines.provider import BaselineAPI
+from music_evals.evals.msu import textual, visual
 from music_evals.evals.muse import chord_quality, syncopation, transposition
 from music_evals.evals.ziqi import comprehension, generation
 from music_evals.scorers.choice import answered, final_answer
 from music_evals.scorers.intervals import interval95
+from music_evals.scorers.judge import judged
 from music_evals.scorers.lettered_choice import (
     bias_figures,
     by_rotation,
@@ -16,6 +18,7 @@ from music_evals.scorers.lettered_choice import (
 )
 from music_evals.scorers.logiclm import formulation, solver_decision
 from music_evals.solvers.logiclm import logiclm
+from music_evals.solvers.shared_prefix import shared_prefix
 
 __all__ = [
     "BaselineAPI",
@@ -31,10 +34,14 @@ __all__ = [
     "formulation",
     "generation",
     "interval95",
+    "judged",
     "letter_figures",
     "lettered_choice",
     "logiclm",
+    "shared_prefix",
     "solver_decision",
     "syncopation",
+    "textual",
     "transposition",
+    "visual",
 ]
