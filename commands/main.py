@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands import build, doctor, grid, report
+from music_evals.commands import build, doctor, finetune, finetune_data, grid, report
 
 app = typer.Typer(
     name="music-evals",
@@ -16,6 +16,8 @@ app = typer.Typer(
 app.add_typer(build.app, name="build")
 app.add_typer(grid.app, name="grid")
 app.command("doctor")(doctor.doctor)
+app.command("finetune-data")(finetune_data.finetune_data)
+app.command("finetune")(finetune.finetune)
 app.command("report")(report.report)
 
 

@@ -283,7 +283,7 @@ def write_dataset(
     """
     out = Path(os.path.realpath(out.expanduser()))
     check_target(out, overwrite=overwrite)
-    with _termination_unwinds(), _temporary_sibling(out) as folder:
+    with termination_unwinds(), temporary_sibling(out) as folder:
         counts: dict[str, dict[str, int]] = {}
         files: dict[str, str] = {}
         for config_name, config in configs.items():
@@ -300,7 +300,7 @@ def write_dataset(
         for name, content in (extra_files or {}).items():
             (folder / name).write_bytes(content)
         check_target(out, overwrite=overwrite)  # somebody may have written there meanwhile
-        _move_into_place(folder, out)
+        move_into_place(folder, out)
     return complete
 
 
@@ -348,7 +348,7 @@ def _groups(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Mappi
 
 
 @contextmanager
-def _temporary_sibling(out: Path) -> Iterator[Path]:
+def temporary_sibling(out: Path) -> Iterator[Path]:
     """Yield a new hidden folder beside `out`, gone at the end however that comes about."""
     out.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".{out.name}.partial-"
@@ -396,7 +396,7 @@ def _remove_if_abandoned(folder: Path) -> None:
 
 
 @contextmanager
-def _termination_unwinds() -> Iterator[None]:
+def termination_unwinds() -> Iterator[None]:
     """Turn SIGTERM and SIGHUP into SystemExit, so that what they interrupt cleans up after itself."""
 
     def leave(number: int, _frame: FrameType | None) -> None:
@@ -416,7 +416,7 @@ def _termination_unwinds() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
-def _move_into_place(folder: Path, out: Path) -> None:
+def move_into_place(folder: Path, out: Path) -> None:
     """Rename a finished folder to its target, replacing a dataset folder that is there."""
     if not out.exists() or not any(out.iterdir()):
         folder.rename(out)  # POSIX renames over an empty folder

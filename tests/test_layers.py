@@ -14,7 +14,8 @@ MAY_IMPORT = {
     "baselines": {"notation", "solvers.symbolic"},
     "evals": {"notation", "datasets_builders", "solvers", "scorers", "baselines"},
     "reports": {"scorers.metrics"},
-    "commands": {"notation", "datasets_builders", "solvers", "scorers", "baselines", "evals", "reports"},
+    "finetuning": {"datasets_builders"},
+    "commands": {"notation", "datasets_builders", "solvers", "scorers", "baselines", "evals", "reports", "finetuning"},
 }
 PURE = ("notation", "solvers/symbolic", "scorers/metrics")
 MODULES = [path for room in MAY_IMPORT for path in sorted((ROOT / room).rglob("*.py"))]

@@ -1,0 +1,40 @@
+"""`music-evals finetune`: a LoRA adapter trained on what `music-evals finetune-data` wrote."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from music_evals.commands.errors import failed
+
+
+def finetune(
+    config: Annotated[Path, typer.Option(help="TOML file; finetuning/config.example.toml has every key.")],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an adapter that is there.")] = False,
+) -> None:
+    """Train a LoRA adapter; needs `pip install 'music-evals[finetune]'`."""
+    # Here, so that `music-evals --help` need not wait for it.
+    from music_evals.datasets_builders.store import DatasetError
+    from music_evals.finetuning.lora import RECORD_FILE, FinetuneError, read_settings, train
+
+    console = Console()
+    try:
+        settings = read_settings(config)
+        trained = train(settings, overwrite=overwrite)
+    except (FinetuneError, DatasetError, OSError) as error:
+        raise failed(error) from error
+    for split, left_out in trained.left_out.items():
+        if count := len(left_out):
+            console.print(
+                f"Left out of {split}, longer than {trained.max_tokens} tokens: {count}, named in {RECORD_FILE}",
+                highlight=False,
+                soft_wrap=True,
+            )
+    console.print(
+        f"{trained.steps} steps; loss {trained.first_loss:.4g} to {trained.last_loss:.4g}; "
+        f"on the validation split {' '.join(f'{loss:.4g}' for loss in trained.eval_loss) or 'not measured'}",
+        highlight=False,
+        soft_wrap=True,
+    )
+    console.print(f"Wrote {settings.out}", markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,77 @@
+"""`music-evals finetune-data`: training conversations from a benchmark, without anything of its test split."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from music_evals.commands.errors import failed
+
+if TYPE_CHECKING:
+    from music_evals.datasets_builders.finetune import MakePrompt, Message, Plan
+
+BENCHMARKS = ("msu",)
+
+
+def finetune_data(
+    benchmark: Annotated[str, typer.Argument(help=f"Which benchmark: {', '.join(BENCHMARKS)}.")],
+    out: Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")],
+    dataset: Annotated[
+        str, typer.Option(help="Its dataset: 'generated', a folder, or hf://datasets/ORG/NAME[@REVISION].")
+    ] = "generated",
+    max_characters: Annotated[
+        int | None, typer.Option(min=1, help="Leave longer conversations out, counted and named.")
+    ] = None,
+    prompts: Annotated[
+        str | None, typer.Option(help="A TOML file with other wording, as for the tasks' parameter of that name.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace training data that is there.")] = False,
+) -> None:
+    """Write train.jsonl and validation.jsonl, for `music-evals finetune`, TRL and LLaMA-Factory."""
+    if benchmark not in BENCHMARKS:
+        raise typer.BadParameter(f"{benchmark} has no training data; accepted: {', '.join(BENCHMARKS)}")
+    # Here, so that `music-evals --help` need not wait for them.
+    from music_evals.datasets_builders import finetune as writer
+    from music_evals.datasets_builders.msu import BENCHMARK
+
+    console = Console()
+    try:
+        writer.check_folder(out, record=writer.RECORD_FILE, form=writer.FORMAT, overwrite=overwrite)
+        with console.status("reading"):
+            plan = writer.read_plan(
+                dataset, benchmark=BENCHMARK, make_prompt=_prompt(prompts), max_characters=max_characters
+            )
+        writer.write_plan(plan, out, overwrite=overwrite)
+    except (ValueError, OSError) as error:
+        raise failed(error) from error
+    console.print(_table(plan))
+    for split, left_out in plan.left_out.items():
+        for score, reason in left_out.items():
+            console.print(f"Left out of {split}: {score} ({reason})", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"Wrote {out}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _prompt(prompts: str | None) -> "MakePrompt":
+    """Return what words a question as the task `textual` does when it asks one at a time."""
+    from music_evals.evals.msu import prompt_messages
+    from music_evals.evals.prompts import load_prompts
+
+    wording = load_prompts("msu", prompts)
+
+    def make(score: Any, question: Any) -> "list[Message]":
+        messages = prompt_messages(score, [question], wording, "textual", "full")
+        return [{"role": message.role, "content": message.text} for message in messages]
+
+    return make
+
+
+def _table(plan: "Plan") -> Table:
+    table = Table("split", "conversations", "left out", "scores left out")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for split, conversations in plan.conversations.items():
+        row = (len(conversations), plan.questions_left_out.get(split, 0), len(plan.left_out[split]))
+        table.add_row(split, *map(str, row))
+    return table

@@ -1,0 +1,294 @@
+"""Training of a LoRA adapter, on a tiny random model and tokenizer made on the spot."""
+
+import csv
+import dataclasses
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from music_evals.datasets_builders.finetune import Conversation, Message, Plan, write_plan
+from music_evals.datasets_builders.store import DatasetError
+from music_evals.finetuning.lora import FinetuneError, Settings, make_settings, read_settings, train
+
+NEEDED = {"model": "m", "data": "d", "out": "o"}
+TEMPLATE = (
+    "{% if loud %}!!!{% endif %}"
+    "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+ANSWERS = {"key": "G major", "metre": "3/4", "measures": "16", "highest pitch": "B5"}
+
+
+def conversation(number: int, what: str, score: str = "GABc|d2e2|") -> Conversation:
+    return Conversation(
+        id=f"q{number}",
+        messages=[
+            Message(role="system", content="Read the score."),
+            Message(role="user", content=f"Score {number}:\n{score}\n\nWhat is its {what}?"),
+            Message(role="assistant", content=ANSWERS[what]),
+        ],
+    )
+
+
+def plan_of(train: list[Conversation], validation: list[Conversation]) -> Plan:
+    return Plan({"train": train, "validation": validation}, {"train": {}, "validation": {}}, {}, {}, None)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    asked = [conversation(number, what) for number, what in enumerate([*ANSWERS, *ANSWERS])]
+    long = conversation(99, "key", score="GABc|" * 400)
+    write_plan(plan_of([*asked, long], asked[:2]), tmp_path / "data")
+    return tmp_path / "data"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"ranks": 8}, "unknown key 'ranks'; accepted: model, data, out, revision, rank"),
+        ({"rank": True}, "'rank' is True; accepted: a whole number from 1"),
+        ({"alpha": 1.5}, "'alpha' is 1.5; accepted: a whole number from 1"),
+        ({"learning_rate": 0}, "'learning_rate' is 0; accepted: a number above 0"),
+        ({"learning_rate": float("nan")}, "'learning_rate' is nan"),
+        ({"learning_rate": "5e-5"}, "'learning_rate' is '5e-5'"),
+        ({"warmup_ratio": 1}, "'warmup_ratio' is 1; accepted: a number from 0, below 1"),
+        ({"schedule": "step"}, "'schedule' is 'step'; accepted: cosine, linear, constant"),
+        ({"precision": ["fp16"]}, "accepted: auto, bf16, fp32"),
+        ({"keep": "first"}, "accepted: last, best"),
+        ({"target_modules": []}, 'accepted: "all-linear" or a list of names of layers'),
+        ({"gradient_checkpointing": "yes"}, "accepted: true or false"),
+        ({"seed": -1}, "'seed' is -1"),
+        ({"weight_decay": -0.1}, "accepted: a number from 0"),
+        ({"chat_template": "chatml"}, "accepted: a table"),
+        ({"out": ""}, "'out' is ''; accepted: a text that is not empty"),
+    ],
+)
+def test_bad_settings_are_named(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(FinetuneError) as caught:
+        make_settings({**NEEDED, **changes})
+    assert message in str(caught.value)
+
+
+def test_a_missing_key_is_named() -> None:
+    with pytest.raises(FinetuneError, match="missing key 'data', 'out'; needed: model, data, out"):
+        make_settings({"model": "m"})
+
+
+def test_the_defaults_are_the_papers() -> None:
+    settings = make_settings(NEEDED)
+    assert (settings.rank, settings.learning_rate, settings.schedule) == (8, 5e-5, "cosine")
+    assert (settings.warmup_ratio, settings.batch_size, settings.accumulation, settings.epochs) == (0.1, 1, 16, 20)
+
+
+def test_the_example_has_every_key_with_its_default() -> None:
+    path = Path(__file__).parents[2] / "finetuning" / "config.example.toml"
+    settings = read_settings(path)
+    assert settings == Settings(model=settings.model, data=settings.data, out=settings.out)
+    text = path.read_text(encoding="utf-8")
+    for field in dataclasses.fields(Settings):
+        assert f"\n{field.name} =" in text or f"# {field.name} =" in text or f"# [{field.name}]" in text, field.name
+
+
+# --- training ---
+
+
+@pytest.fixture
+def libraries() -> Iterator[Any]:
+    """Torch, on one thread and with the same arithmetic every time."""
+    for name in ("transformers", "peft", "trl", "accelerate"):
+        pytest.importorskip(name, reason="training needs the extra 'finetune'")
+    torch = pytest.importorskip("torch", reason="training needs the extra 'finetune'")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield torch
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def model(libraries: Any, tmp_path: Path) -> Path:
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    tokens = Tokenizer(models.BPE())
+    tokens.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokens.decoder = decoders.ByteLevel()
+    texts = [
+        message["content"] for number, what in enumerate(ANSWERS) for message in conversation(number, what)["messages"]
+    ]
+    trainer = trainers.BpeTrainer(
+        vocab_size=320,
+        special_tokens=["<|end|>", "<|system|>", "<|user|>", "<|assistant|>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokens.train_from_iterator(texts, trainer)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=tokens, eos_token="<|end|>", pad_token="<|end|>")
+    tokenizer.chat_template = TEMPLATE
+    libraries.manual_seed(1)
+    network = LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=64,
+            intermediate_size=128,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            max_position_embeddings=512,
+            eos_token_id=tokenizer.eos_token_id,
+            # The adapter leaves the output layer as it is; with small weights no loss below ln(vocabulary) is in reach.
+            initializer_range=0.2,
+        )
+    )
+    network.save_pretrained(tmp_path / "model")
+    tokenizer.save_pretrained(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def settings_for(base: Path, data: Path, /, **changes: Any) -> Settings:
+    quick = {"rank": 16, "alpha": 32, "learning_rate": 0.01, "batch_size": 4, "accumulation": 1, "epochs": 30}
+    entries = {"model": str(base), "data": str(data), "out": str(data.parent / "out"), "precision": "fp32"}
+    return make_settings({**entries, **quick, **changes})
+
+
+def test_training_lowers_the_loss_and_the_adapter_changes_the_model(libraries: Any, model: Path, data: Path) -> None:
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    settings = settings_for(model, data)
+    trained = train(settings)
+    assert trained.steps == 60
+    assert trained.last_loss < 0.1 * trained.first_loss, (trained.first_loss, trained.last_loss)
+    assert len(trained.eval_loss) == 30
+    assert trained.eval_loss[-1] < trained.eval_loss[0]
+    assert trained.left_out == {"train": ["q99"], "validation": []}, "longer than the model's 512 tokens"
+
+    out = settings.out
+    assert not [path for path in out.parent.iterdir() if path.name.startswith(".out")], "nothing is left beside"
+    assert not (out / "checkpoints").exists()
+    with (out / "history.csv").open(encoding="utf-8") as file:
+        history = list(csv.DictReader(file))
+    assert [int(row["step"]) for row in history] == list(range(1, 61))
+    assert float(history[0]["loss"]) == trained.first_loss
+    assert [float(row["eval_loss"]) for row in history if row["eval_loss"]] == list(trained.eval_loss)
+    record = json.loads((out / "training.json").read_text(encoding="utf-8"))
+    assert record["settings"]["learning_rate"] == 0.01
+    assert record["conversations"] == {"train": 8, "validation": 2}
+    assert set(record["data_sha256"]) == {"train.jsonl", "validation.jsonl", "dataset_info.json", "finetune.json"}
+    assert record["versions"]["peft"]
+    adapter = json.loads((out / "adapter_config.json").read_text(encoding="utf-8"))
+    assert (adapter["peft_type"], adapter["r"], adapter["modules_to_save"]) == ("LORA", 16, None), "what vLLM serves"
+
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    base = AutoModelForCausalLM.from_pretrained(model)
+    prompt = tokenizer.apply_chat_template(
+        conversation(0, "key")["messages"][:-1], add_generation_prompt=True, return_tensors="pt", return_dict=True
+    )
+    length = prompt["input_ids"].shape[1]
+    with libraries.no_grad():
+        before = base(**prompt).logits
+        tuned = PeftModel.from_pretrained(base, out)
+        after = tuned(**prompt).logits
+        reply = tuned.generate(**prompt, max_new_tokens=12, do_sample=False)[0, length:]
+    assert not libraries.allclose(before, after, atol=1e-3)
+    assert tokenizer.decode(reply, skip_special_tokens=True) == "G major", "it learned the answers, not the scores"
+
+
+def test_the_same_seed_gives_the_same_adapter(model: Path, data: Path) -> None:
+    first = train(settings_for(model, data, epochs=1, out=str(data.parent / "a"), seed=3))
+    second = train(settings_for(model, data, epochs=1, out=str(data.parent / "b"), seed=3))
+    other = train(settings_for(model, data, epochs=1, out=str(data.parent / "c"), seed=4))
+    assert (first.last_loss, first.eval_loss) == (second.last_loss, second.eval_loss)
+    assert first.eval_loss != other.eval_loss
+    weights = [(data.parent / name / "adapter_model.safetensors").read_bytes() for name in "abc"]
+    assert weights[0] == weights[1] != weights[2]
+
+
+def test_loss_is_on_answers_only(libraries: Any, model: Path, tmp_path: Path) -> None:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    asked = conversation(0, "key")
+    write_plan(plan_of([asked], [asked]), tmp_path / "data")
+    trained = train(settings_for(model, tmp_path / "data", epochs=1, batch_size=1))
+
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    whole = tokenizer.apply_chat_template(asked["messages"], return_tensors="pt", return_dict=True)["input_ids"]
+    answer = tokenizer(ANSWERS["key"] + "<|end|>")["input_ids"]
+    assert whole[0, -len(answer) :].tolist() == answer
+    labels = whole.clone()
+    labels[0, : -len(answer)] = -100
+    with libraries.no_grad():
+        expected = AutoModelForCausalLM.from_pretrained(model)(whole, labels=labels).loss.item()
+    assert trained.first_loss == pytest.approx(expected, rel=1e-3), "a new adapter changes nothing yet"
+
+
+def test_the_chat_template_gets_its_variables(model: Path, data: Path) -> None:
+    plain = train(settings_for(model, data, epochs=1, max_steps=1))
+    loud = train(settings_for(model, data, epochs=1, max_steps=1, chat_template={"loud": True}), overwrite=True)
+    assert plain.steps == loud.steps == 1
+    assert plain.first_loss != loud.first_loss
+
+
+def test_the_best_epoch_can_be_kept(libraries: Any, model: Path, data: Path) -> None:
+    trained = train(settings_for(model, data, epochs=3, keep="best"))
+    assert len(trained.eval_loss) == 3
+    assert not (data.parent / "out" / "checkpoints").exists()
+    assert (data.parent / "out" / "adapter_model.safetensors").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": str(Path(__file__).parent)}, "cannot be loaded"),
+        ({"target_modules": ["no_such_layer"]}, "cannot be trained as asked"),
+        ({"max_tokens": 5}, "nothing is left of 'train': all are longer than 5 tokens (q0, q1, q2 ...)"),
+        ({"precision": "bf16"}, "there is no GPU here that has it"),
+    ],
+)
+def test_what_cannot_be_trained_is_said_and_leaves_nothing(
+    changes: dict[str, Any], message: str, libraries: Any, model: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(libraries.cuda, "is_available", lambda: False)
+    with pytest.raises(FinetuneError) as caught:
+        train(settings_for(model, data, **changes))
+    assert message in str(caught.value)
+    assert sorted(path.name for path in data.parent.iterdir()) == ["data", "model"]
+
+
+def test_several_gpus_are_refused_because_steps_would_be_larger(
+    libraries: Any, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(libraries.cuda, "device_count", lambda: 6)
+    with pytest.raises(FinetuneError, match="one GPU in one process, and there are 6; name one"):
+        train(settings_for(Path("none"), data))
+
+
+def test_too_little_memory_is_said(libraries: Any, model: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from trl import SFTTrainer
+
+    def exhaust(*_: Any) -> None:
+        raise libraries.OutOfMemoryError("tried to allocate 80 GiB")
+
+    monkeypatch.setattr(SFTTrainer, "train", exhaust)
+    with pytest.raises(FinetuneError, match="tried to allocate 80 GiB; lower 'max_tokens'"):
+        train(settings_for(model, data))
+
+
+def test_a_model_without_chat_template_is_refused(model: Path, data: Path) -> None:
+    (model / "chat_template.jinja").unlink()
+    with pytest.raises(FinetuneError, match="has no chat template"):
+        train(settings_for(model, data))
+
+
+def test_data_and_target_are_checked_first(libraries: Any, data: Path) -> None:
+    out = data.parent / "out"
+    out.mkdir()
+    (out / "thesis.tex").write_text("mine")
+    with pytest.raises(DatasetError, match="is not empty"):
+        train(settings_for(Path("none"), data), overwrite=True)
+    (data / "train.jsonl").write_text("{}")
+    with pytest.raises(DatasetError, match=r"train\.jsonl is not the file that finetune\.json names"):
+        train(settings_for(Path("none"), data))
+    with pytest.raises(DatasetError, match="is no training data of ours"):
+        train(settings_for(Path("none"), out))
