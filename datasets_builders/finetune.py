@@ -23,11 +23,11 @@ from typing import Any, Final, TypedDict
 from music_evals.datasets_builders.store import (
     Benchmark,
     DatasetError,
+    describe_dataset,
+    load_split,
     move_into_place,
     temporary_sibling,
     termination_unwinds,
-    describe_dataset,
-    load_split,
 )
 
 SPLITS: Final = ("train", "validation")

@@ -25,11 +25,8 @@ from typing import Any, Final, Literal, TypedDict, get_args
 from datasets import Features, Image, List, Value
 
 from music_evals.datasets_builders.card import make_card
-from music_evals.datasets_builders.questions.scores import (
-    UnsuitableScoreError,
-    compose_score_questions,
-    default_works,
-)
+from music_evals.datasets_builders.questions.scores import UnsuitableScoreError, compose_score_questions
+from music_evals.datasets_builders.questions.scores.default_works import default_works
 from music_evals.datasets_builders.store import (
     GENERATED,
     Benchmark,
@@ -137,15 +134,11 @@ class Work:
         score_id: its id, readable.
         location: a file, or a path in music21's corpus.
         in_corpus: which of the two.
-        title: its title, empty for what the file says.
-        composer: its composer, empty for what the file says.
     """
 
     score_id: str
     location: str
     in_corpus: bool
-    title: str = ""
-    composer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +188,7 @@ def build_generated(seed: int = DEFAULT_SEED, *, works: int | None = None) -> Pl
     Raises:
         DatasetError: no work gives questions.
     """
-    chosen = [
-        Work(work.name, work.path, in_corpus=True, title=work.title, composer=work.composer)
-        for work in default_works()[:works]
-    ]
+    chosen = [Work(work.name, work.path, in_corpus=True) for work in default_works()[:works]]
     return _planned(chosen, seed, GENERATED, "other", {"music21": version("music21")})
 
 
@@ -289,13 +279,11 @@ def split_works(names: Sequence[str], seed: int) -> dict[str, Split]:
 def _read(work: Work, seed: int) -> ReadWork:
     try:
         score = _parsed(work)
-        title = work.title or score.metadata.title or ""
-        composer = work.composer or score.metadata.composer or ""
         questions = compose_score_questions(score, seed=seed, name=work.score_id)
         row: ScoreRow = {
             "score_id": work.score_id,
-            "title": title,
-            "composer": composer,
+            "title": score.metadata.title or "",
+            "composer": score.metadata.composer or "",
             "abc": score_to_abc(score),
             "images": [],
             "musicxml": _musicxml(score),
@@ -319,21 +307,19 @@ def _read(work: Work, seed: int) -> ReadWork:
 
 
 def _parsed(work: Work) -> Any:
-    if not work.in_corpus:
-        return prepare_score(read_score(Path(work.location)))
-    from music21 import corpus, metadata
-
-    score = corpus.parse(work.location)
-    score.metadata = score.metadata or metadata.Metadata()
-    score.metadata.title = work.title or score.metadata.title
-    score.metadata.composer = work.composer or score.metadata.composer
-    return prepare_score(score)
+    if work.in_corpus:
+        return next(one for one in default_works() if one.name == work.score_id).load()
+    return prepare_score(read_score(Path(work.location)))
 
 
 def _musicxml(score: Any) -> str:
+    from music21.exceptions21 import Music21Exception
     from music21.musicxml.m21ToXml import GeneralObjectExporter
 
-    text: str = GeneralObjectExporter(score).parse().decode("utf-8")
+    try:
+        text: str = GeneralObjectExporter(score).parse().decode("utf-8")
+    except Music21Exception as error:
+        raise ScoreError(f"cannot be written as MusicXML, from which its pages are engraved: {error}") from error
     return text
 
 

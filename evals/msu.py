@@ -27,6 +27,7 @@ Parameters of both tasks:
 """
 
 import base64
+from collections import Counter
 from collections.abc import Sequence
 from string import Template
 from typing import Any, Final, Literal
@@ -166,7 +167,9 @@ def _task(
         if row["level"] in asked_levels and row["score_id"] in by_score:
             by_score[row["score_id"]].append(row)
     samples = [
-        record_to_sample(score, group, wording, modality, content, shortened.get(score["score_id"]))
+        record_to_sample(
+            score, group, by_score[score["score_id"]], wording, modality, content, shortened.get(score["score_id"])
+        )
         for score in scores
         for group in _groups(by_score[score["score_id"]], asking)
     ]
@@ -201,6 +204,7 @@ def _task(
 def record_to_sample(
     score: ScoreRow,
     questions: Sequence[QuestionRow],
+    of_score: Sequence[QuestionRow],
     wording: Prompts,
     modality: Literal["textual", "visual"],
     content: ScoreContent,
@@ -211,6 +215,7 @@ def record_to_sample(
     Args:
         score: a row of the config `scores`.
         questions: rows of the config `questions`: one, or all that are asked at once.
+        of_score: all that are asked of the score, at once or not: the level-wise success rate is over these.
         wording: the prompts.
         modality: whether the score is given as ABC or as pages.
         content: whether it is given at all, or only its title.
@@ -225,6 +230,7 @@ def record_to_sample(
         "score_id": score["score_id"],
         "title": score["title"],
         "composer": score["composer"],
+        "asked": dict(Counter(str(row["level"]) for row in of_score)),
         "questions": [
             {**row, "answer_type": row["answer_type"] or answer_type_of(row["question"], row["answer"])}
             for row in questions

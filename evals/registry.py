@@ -6,7 +6,14 @@ from music_evals.evals.muse import chord_quality, syncopation, transposition
 from music_evals.evals.ziqi import comprehension, generation
 from music_evals.scorers.choice import answered, final_answer
 from music_evals.scorers.intervals import interval95
-from music_evals.scorers.judge import judged
+from music_evals.scorers.judge import (
+    human_agreement,
+    judge_agreement,
+    judged,
+    judged_accuracy,
+    judged_by_level,
+    judged_success,
+)
 from music_evals.scorers.lettered_choice import (
     bias_figures,
     by_rotation,
@@ -33,8 +40,13 @@ __all__ = [
     "final_answer",
     "formulation",
     "generation",
+    "human_agreement",
     "interval95",
+    "judge_agreement",
     "judged",
+    "judged_accuracy",
+    "judged_by_level",
+    "judged_success",
     "letter_figures",
     "lettered_choice",
     "logiclm",

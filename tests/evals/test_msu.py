@@ -173,7 +173,7 @@ def test_a_run_cut_off_between_answer_and_judging_goes_on_without_asking_again(s
     ("parameters", "said"),
     [
         ({"asking": "twice"}, "asking='twice' is not valid; valid values are: batch, single"),
-        ({"levels": "5"}, "levels='5' is not valid; valid are 1, 2, 3 and 4"),
+        ({"levels": "5"}, "levels='5' is not valid; valid values are 1, 2, 3 and 4"),
         ({"content": "half"}, "content='half' is not valid; valid values are: full, title"),
         ({"split": "dev"}, "split='dev' is not valid"),
         ({"judges": "a,b"}, "odd"),

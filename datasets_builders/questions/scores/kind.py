@@ -8,7 +8,6 @@ from typing import Final, TypeVar
 from music_evals.datasets_builders.questions.score_question import AnswerType, Level, ScoreQuestion
 from music_evals.datasets_builders.questions.scores.reading import Cell, Reading, Voice
 
-# Places that a kind looks at before it gives up, so that long scores take no longer than short ones.
 PLACES: Final = 400
 """How many places of a score a kind looks at."""
 

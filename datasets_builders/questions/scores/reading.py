@@ -84,7 +84,7 @@ class Event:
         return self.start + self.length
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cell:
     """One measure of one part.
 
@@ -92,8 +92,9 @@ class Cell:
         events: by their start.
         fifths: sharps (or flats, negative) of the key signature at its beginning.
         clef: name of the clef at its beginning; None where it has no plain name.
-        new_clefs: names of the clefs that it changes to, at its beginning or within; None as above.
-        is_clear: pitches can be read off without doubt: no octave signs, octave clefs, key changes inside.
+        new_clefs: names of the clefs that it changes to after its beginning; None as above.
+        is_clear: there is no doubt which notes sound: no octave signs, quarter tones, key signatures inside.
+        is_at_pitch: moreover, octaves are as written: no octave clefs.
         dynamics: markings and where they stand.
     """
 
@@ -102,19 +103,20 @@ class Cell:
     clef: str | None
     new_clefs: tuple[str | None, ...]
     is_clear: bool
+    is_at_pitch: bool
     dynamics: tuple[tuple[Fraction, str], ...]
 
-    @property
+    @cached_property
     def notes(self) -> list[Event]:
         """Events with pitches that are no grace notes."""
         return [event for event in self.events if event.pitches and not event.is_grace]
 
-    @property
+    @cached_property
     def rests(self) -> list[Event]:
         """Rests that are printed."""
         return [event for event in self.events if not event.pitches and not event.is_hidden]
 
-    @property
+    @cached_property
     def outline(self) -> tuple[tuple[Fraction, str | None, tuple[str, ...]], ...]:
         """What two measures must share to be the same: onsets, values and pitches of notes and rests."""
         return tuple(
@@ -218,7 +220,8 @@ def spell(each: pitch.Pitch) -> str:
         >>> spell(pitch.Pitch("b-3"))
         'B♭3'
     """
-    return str(each.unicodeNameWithOctave)
+    # music21 writes the sign of a natural that is printed.
+    return str(each.unicodeNameWithOctave).replace("♮", "")
 
 
 def read(score: stream.Score) -> Reading:
@@ -257,7 +260,7 @@ def read(score: stream.Score) -> Reading:
     )
     metadata = score.metadata
     return Reading(
-        title=_clean(metadata.bestTitle if metadata else None),
+        title=_clean((metadata.title or metadata.movementName) if metadata else None),
         composer=_clean(metadata.composer if metadata else None),
         voices=voices,
         measures=tuple(_measures(rows, voices)),
@@ -283,7 +286,9 @@ def _label(names: list[str], index: int) -> str:
 
 def _is_pitched(part: Any) -> bool:
     """Whether the part is written at its pitch, in signs that say it."""
-    if any(part[note.Unpitched]) or any(isinstance(each, clef.PercussionClef | clef.TabClef) for each in part[clef.Clef]):
+    if any(part[note.Unpitched]) or any(
+        isinstance(each, clef.PercussionClef | clef.TabClef) for each in part[clef.Clef]
+    ):
         return False
     return all(each.transposition is None for each in part.getInstruments(recurse=True))
 
@@ -311,22 +316,26 @@ def _cells(row: list[Any], octave_signs: set[int]) -> Iterator[Cell]:
         clefs = [(start, each) for start, each in within if isinstance(each, clef.Clef)]
         before = current
         new_clefs = []
-        for _, sign in clefs:
-            if current is not None and type(sign) is not type(current):
+        for start, sign in clefs:
+            # One that stands at the beginning is printed before the barline, in the measure before.
+            if start > 0 and current is not None and type(sign) is not type(current):
                 new_clefs.append(_clef_name(sign))
             current = sign
         at_start = next((sign for start, sign in clefs if start == 0), before)
         fifths = next((each.sharps for start, each in signatures if start == 0), fifths)
         octave = any(each.octaveChange for each in (*(sign for _, sign in clefs), *([at_start] if at_start else [])))
+        is_clear = (
+            measure.number not in octave_signs
+            and all(start == 0 for start, _ in signatures)
+            and all(each.isTwelveTone() for _, one in within for each in getattr(one, "pitches", ()))
+        )
         yield Cell(
             events=tuple(_events(measure, within)),
             fifths=fifths,
             clef=_clef_name(at_start) if at_start else None,
             new_clefs=tuple(new_clefs),
-            is_clear=not octave
-            and measure.number not in octave_signs
-            and all(start == 0 for start, _ in signatures)
-            and not any(each.isTwelveTone() is False for _, one in within for each in getattr(one, "pitches", ())),
+            is_clear=is_clear,
+            is_at_pitch=is_clear and not octave,
             dynamics=tuple((start, each.value) for start, each in within if _is_dynamic(each)),
         )
         fifths = signatures[-1][1].sharps if signatures else fifths
@@ -389,7 +398,7 @@ def _measures(rows: list[list[Any]], voices: tuple[Voice, ...]) -> Iterator[Meas
     full = Fraction(4)
     before: list[int] | None = None
     for index, measure in enumerate(rows[0]):
-        signs = [each for each in measure.getElementsByClass(meter.TimeSignature)]
+        signs = list(measure.getElementsByClass(meter.TimeSignature))
         is_new = bool(signs) and signs[-1].ratioString != metre and index > 0
         if signs:
             metre, full = signs[-1].ratioString, _time(signs[-1].barDuration.quarterLength)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -61,6 +61,8 @@ _NUMERALS: Final = {
 }
 # By how much the best key must fit better than its relative.
 _KEY_MARGIN: Final = 0.08
+# music21 has no types for it.
+_Profiles: Any = KrumhanslSchmuckler
 _keys: WeakKeyDictionary[Reading, key.Key | None] = WeakKeyDictionary()
 
 
@@ -201,9 +203,7 @@ def certain_key(reading: Reading) -> key.Key | None:
 
 
 def _find_key(reading: Reading) -> key.Key | None:
-    if not reading.is_harmonic or any(
-        voice.cells[0].fifths != reading.measures[0].fifths for voice in reading.voices
-    ):
+    if not reading.is_harmonic or any(voice.cells[0].fifths != reading.measures[0].fifths for voice in reading.voices):
         return None
     changes = [index for index, measure in enumerate(reading.measures) if measure.fifths != reading.measures[0].fifths]
     count = changes[0] if changes else len(reading.measures)
@@ -218,7 +218,7 @@ def _find_key(reading: Reading) -> key.Key | None:
                     weights[each.pitchClass] += float(event.length)
     if not weights.std():
         return None
-    profiles = KrumhanslSchmuckler()
+    profiles: Any = _Profiles()
     fits = {
         (mode, tonic): float(np.corrcoef(weights, np.roll(profiles.getWeights(mode), tonic))[0, 1])
         for mode in ("major", "minor")
@@ -252,4 +252,4 @@ def _first_bass(reading: Reading) -> pitch.Pitch | None:
 
 
 def _name(each: pitch.Pitch) -> str:
-    return str(each.unicodeName)
+    return str(each.unicodeName).replace("♮", "")

@@ -1,0 +1,144 @@
+"""A score as page images: engraved by verovio, drawn by resvg.
+
+The pages need no fonts of the system. verovio brings the music's signs, and text is drawn in DejaVu Serif, which comes
+with matplotlib, that music21 depends on.
+"""
+
+import re
+from pathlib import Path
+from typing import Any, Final
+
+WIDTH: Final = 1400
+"""Default width in pixels. A staff is then some 29 pixels high, so that accidentals and ledger lines can be told apart,
+and the page stays below the 1,568 pixels to which several models scale an image down."""
+
+_PAGE: Final = (2100, 2970)  # verovio's units, tenths of a millimetre: A4
+_MARGIN: Final = 100
+_FONT: Final = "DejaVu Serif"
+_TEXT_SIGNS: Final = {"\ueca3": "half note", "\ueca5": "\u2669", "\ueca7": "\u266a", "\uecb7": "."}  # of SMuFL
+
+
+class EngravingError(ValueError):
+    """A score that verovio cannot engrave."""
+
+
+def engrave_pages(score: Any, *, width: int = WIDTH, scale: int = 45) -> list[bytes]:
+    r"""Engrave a score as page images, upright A4 on white, with the title and the composer on the first page.
+
+    Every system but one that starts with measure 1 bears the number of its first measure.
+
+    Args:
+        score: a prepared music21 score, or MusicXML as text.
+        width: width of a page in pixels; the height is 1.414 times that.
+        scale: size of the music in percent of verovio's own; a staff is ``width * scale / 2100`` pixels high.
+
+    Returns:
+        The pages in order, as PNG. The same score gives the same bytes with the same versions of verovio and resvg.
+
+    Raises:
+        EngravingError: if verovio reads no music from it.
+
+    Example:
+        >>> from music21 import converter
+        >>> from music_evals.notation.score_file import prepare_score
+        >>> pages = engrave_pages(prepare_score(converter.parse("tinyNotation: 2/4 g4 a b2")))
+        >>> [page[1:4] for page in pages]
+        [b'PNG']
+
+    """
+    import resvg_py
+
+    fonts = _font_files()
+    return [
+        resvg_py.svg_to_bytes(
+            svg_string=svg,
+            width=width,
+            background="white",
+            skip_system_fonts=True,
+            font_files=fonts,
+            font_family=_FONT,
+            serif_family=_FONT,
+        )
+        for svg in engrave_svgs(score, scale=scale)
+    ]
+
+
+def engrave_svgs(score: Any, *, scale: int = 45) -> list[str]:
+    """Engrave a score as SVG pages; `engrave_pages` says what is on them.
+
+    Args:
+        score: a prepared music21 score, or MusicXML as text.
+        scale: size of the music in percent of verovio's own.
+
+    Returns:
+        The pages in order. Their text names a font that `engrave_pages` has at hand.
+
+    Raises:
+        EngravingError: if verovio reads no music from it.
+
+    Example:
+        >>> from music21 import converter
+        >>> len(engrave_svgs(converter.parse("tinyNotation: 2/4 g4 a b2")))
+        1
+
+    """
+    import verovio
+
+    verovio.enableLog(verovio.LOG_OFF)
+    tool = verovio.toolkit()
+    tool.setOptions(
+        {
+            "pageWidth": _PAGE[0],
+            "pageHeight": _PAGE[1],
+            "pageMarginTop": _MARGIN,
+            "pageMarginBottom": _MARGIN,
+            "pageMarginLeft": _MARGIN,
+            "pageMarginRight": _MARGIN,
+            "scale": scale,
+            "scaleToPageSize": True,
+            "breaks": "auto",
+            "header": "auto",
+            "footer": "none",
+            "mnumInterval": 0,  # at the start of every system
+            "svgViewBox": True,
+            "svgFormatRaw": True,  # white space within text would be drawn
+            "xmlIdChecksum": True,  # ids are random otherwise, and with them the SVG
+        }
+    )
+    text = score if isinstance(score, str) else _musicxml(score)
+    if not tool.loadData(text) or not (count := tool.getPageCount()):
+        raise EngravingError("verovio reads no music from the score")
+    svgs = [tool.renderToSVG(page) for page in range(1, count + 1)]
+    if 'class="note"' not in "".join(svgs) and 'class="rest"' not in "".join(svgs):
+        raise EngravingError("verovio reads no music from the score")
+    return [_for_resvg(svg) for svg in svgs]
+
+
+def _for_resvg(svg: str) -> str:
+    """Leave out what resvg takes for text or has no font for.
+
+    A ``<title>`` within text is a tool tip, but shifts the text in resvg. Signs of music within text, as the note
+    before a tempo, are in a font that verovio only has in a form for browsers; text signs stand for them.
+    """
+    svg = re.sub(r"<title[^>]*>[^<]*</title>", "", svg)
+    svg = re.sub(
+        r'font-family="(?:Leipzig|Times)[^"]*" font-size="720px"', f'font-family="{_FONT}" font-size="500px"', svg
+    )
+    return re.sub("[\ue000-\uf8ff]", lambda sign: _TEXT_SIGNS.get(sign.group(), ""), svg)
+
+
+def _musicxml(score: Any) -> str:
+    from music21.musicxml.m21ToXml import GeneralObjectExporter
+
+    return bytes(GeneralObjectExporter(score).parse()).decode()
+
+
+def _font_files() -> list[str]:
+    from importlib.util import find_spec
+
+    # Finding matplotlib is much quicker than importing it.
+    spec = find_spec("matplotlib")
+    if spec is None or spec.origin is None:
+        raise EngravingError("text on the pages needs the fonts of matplotlib, which is not installed")
+    folder = Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
+    return [str(folder / f"DejaVuSerif{style}.ttf") for style in ("", "-Bold", "-Italic", "-BoldItalic")]

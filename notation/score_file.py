@@ -1,0 +1,391 @@
+"""Reading a score file of any common kind, and bringing the score into the one form that the suite works on.
+
+Files come from users and from the web. They are checked before music21 sees them: what is damaged or hostile (an
+archive that unpacks to gigabytes, XML with entities, a note of a million beats) is a `ScoreError` that names the file,
+and costs no more than reading it.
+"""
+
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:  # music21 takes a third of a second to import
+    from music21.stream import Score
+
+SUFFIXES: Final = (".musicxml", ".xml", ".mxl", ".mid", ".midi", ".abc", ".krn")
+"""File names that `read_score` accepts, by their ending."""
+
+MAX_BYTES: Final = 20_000_000
+"""Largest file that is read; it is also the most that a compressed one may unpack to."""
+
+MAX_NOTES: Final = 200_000
+"""Most notes and rests in a score."""
+
+MAX_MEASURES: Final = 10_000
+"""Most measures in a part."""
+
+_MAX_QUARTERS: Final = 100_000  # longest file in quarter notes: 13 hours at 120 a minute
+_MAX_DEPTH: Final = 50  # MusicXML nests about ten deep
+_ACCEPTED: Final = "accepted are " + ", ".join(SUFFIXES)
+
+
+class ScoreError(ValueError):
+    """A score file that cannot be read: the message names the file, what is wrong with it and what is accepted."""
+
+
+def read_score(path: Path, *, max_bytes: int = MAX_BYTES) -> "Score":
+    r"""Read a score file: MusicXML (plain or compressed), MIDI, ABC or Humdrum kern.
+
+    Args:
+        path: the file; its suffix, one of `SUFFIXES`, says how it is read.
+        max_bytes: largest size in bytes, of the file and of what a compressed one unpacks to.
+
+    Returns:
+        The score as music21 reads it. `prepare_score` makes it uniform.
+
+    Raises:
+        ScoreError: for a file that is missing, too large, damaged, hostile, of another kind, or that holds several
+            pieces or no notes.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "tune.abc"
+        ...     _ = path.write_text("X:1\nL:1/4\nM:2/4\nK:G\nG A | B2 |]\n")
+        ...     len(list(read_score(path).recurse().notes))
+        3
+
+    """
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ScoreError(f"{path}: {suffix or 'no suffix'} is no score format; {_ACCEPTED}")
+    try:
+        with path.open("rb") as file:
+            data = file.read(max_bytes + 1)
+    except OSError as error:
+        raise ScoreError(f"{path}: cannot be opened ({error.strerror or error}); {_ACCEPTED}") from error
+    if len(data) > max_bytes:
+        raise ScoreError(f"{path}: more than {max_bytes:,} bytes; a score file may have no more")
+    if not data.strip():
+        raise ScoreError(f"{path}: the file is empty; {_ACCEPTED}")
+    kind, check = _KINDS[suffix]
+    score: Score
+    try:
+        checked = check(data, max_bytes)
+        score = _parse(checked, kind)
+        _check_size(score)
+    except ScoreError as error:
+        raise ScoreError(f"{path}: {error}") from error
+    return score
+
+
+def prepare_score(score: Any) -> "Score":
+    """Bring a score into the form that all else relies on.
+
+    The result holds parts of measures. The measures of every part carry the same consecutive numbers: from 1, or from 0
+    where the first measure is a pickup, that is shorter than its time signature says. Parts that end early are filled
+    with rests. Repeats are not expanded. Notes keep ties, voices, spelling, articulations and ornaments; a note that no
+    single note value can show is split and tied. Encoded page layout is dropped. Title and composer are in the
+    metadata, empty where unknown. Pitches stay as written, so that a transposing part is not at sounding pitch.
+
+    Args:
+        score: a music21 score or part; it stays as it is.
+
+    Returns:
+        A new score.
+
+    Raises:
+        ScoreError: if it has no notes.
+
+    Example:
+        >>> from music21 import converter
+        >>> tune = converter.parse("tinyNotation: 3/4 g4 c'2. d'4 e' f'")
+        >>> prepared = prepare_score(tune)
+        >>> [measure.number for measure in prepared.parts[0].getElementsByClass("Measure")]
+        [1, 2, 3]
+
+    """
+    import copy
+
+    from music21 import layout, metadata, stream
+
+    source: Any = copy.deepcopy(score)
+    prepared: Any = stream.Score()
+    parts = list(source.parts) if isinstance(source, stream.Score) else [source]
+    for part in parts:
+        if not part.getElementsByClass(stream.Measure):
+            if not part.recurse().notesAndRests:
+                continue
+            part.makeMeasures(inPlace=True)
+            part.makeTies(inPlace=True)
+        prepared.insert(0, part)
+    if not prepared.recurse().notes:
+        raise ScoreError("the score has no notes")
+    kept = set(map(id, prepared.parts))
+    groups: Any = source.getElementsByClass("Spanner") if isinstance(source, stream.Score) else ()
+    for group in list(groups):
+        if "StaffGroup" not in group.classes or all(id(part) in kept for part in group.getSpannedElements()):
+            prepared.insert(0, group)
+    for element in list(prepared.recurse().getElementsByClass([layout.LayoutBase])):
+        if not isinstance(element, layout.StaffGroup) and element.activeSite is not None:
+            element.activeSite.remove(element)
+    for measure in prepared.recurse().getElementsByClass(stream.Measure):
+        measure.flattenUnnecessaryVoices(inPlace=True)
+    _split_long_notes(prepared)
+    _fill_parts(prepared)
+    _number_measures(prepared)
+
+    old = source.metadata or metadata.Metadata()
+    new = metadata.Metadata()
+    title = _one_line(old.title or old.movementName or "")
+    # music21 puts a file's name where a file has no title.
+    new.title = "" if title.lower().endswith(SUFFIXES) else title
+    new.composer = _one_line(old.composer or "")
+    prepared.metadata = new
+    result: Score = prepared
+    return result
+
+
+def _one_line(text: object) -> str:
+    return " ".join(str(text).split())
+
+
+def _split_long_notes(score: Any) -> None:
+    """Split what no single note value can show (five eighths) into tied notes."""
+    for container in [score, *score.recurse().getElementsByClass(["Measure", "Voice"])]:
+        if any(element.duration.type == "complex" for element in container.getElementsByClass("GeneralNote")):
+            container.splitAtDurations()
+
+
+def _fill_parts(score: Any) -> None:
+    """Give every part as many measures as the longest part has."""
+    from music21 import note, stream
+
+    parts = [list(part.getElementsByClass(stream.Measure)) for part in score.parts]
+    longest = max(parts, key=len)
+    for part, measures in zip(score.parts, parts, strict=True):
+        for model in longest[len(measures) :]:
+            rest = note.Rest(quarterLength=model.duration.quarterLength or 4.0)
+            filler: Any = stream.Measure()
+            filler.append(rest)
+            part.insert(part.highestTime, filler)
+
+
+def _number_measures(score: Any) -> None:
+    from music21 import stream
+
+    parts = [list(part.getElementsByClass(stream.Measure)) for part in score.parts]
+    first = 0 if len(parts[0]) > 1 and _is_pickup([measures[0] for measures in parts]) else 1
+    for measures in parts:
+        for number, measure in enumerate(measures, first):
+            measure.number = number
+            measure.numberSuffix = None
+
+
+def _is_pickup(measures: list[Any]) -> bool:
+    """Whether the first measures of all parts are shorter than their bar."""
+    full = [measure.timeSignature.barDuration.quarterLength for measure in measures if measure.timeSignature]
+    return bool(full) and max(measure.highestTime for measure in measures) < full[0]
+
+
+def _parse(content: Any, kind: str) -> Any:
+    """Let music21 read what was checked: from memory, so that nothing else can come in its place."""
+    from music21 import converter, stream
+
+    try:
+        score = converter.parseData(content, format=kind)
+    # music21's readers let out whatever their code runs into, so that no narrower class would do.
+    except Exception as error:
+        raise ScoreError(f"music21 cannot read it as {kind} ({type(error).__name__}: {str(error)[:200]})") from error
+    if isinstance(score, stream.Opus):
+        raise ScoreError("it holds several pieces; a file may hold one")
+    if isinstance(score, stream.Part):
+        whole = stream.Score()
+        whole.insert(0, score)
+        whole.metadata = score.metadata
+        return whole
+    return score
+
+
+def _check_size(score: Any) -> None:
+    from music21 import stream
+
+    notes = len(score.recurse().notes)
+    if not notes:
+        raise ScoreError("the score has no notes")
+    if notes > MAX_NOTES:
+        raise ScoreError(f"{notes:,} notes; a score may have {MAX_NOTES:,}")
+    measures = max((len(part.getElementsByClass(stream.Measure)) for part in score.parts), default=0)
+    if measures > MAX_MEASURES:
+        raise ScoreError(f"{measures:,} measures; a part may have {MAX_MEASURES:,}")
+
+
+def _check_musicxml(data: bytes, max_bytes: int) -> str:
+    """Parse the XML safely, and give music21 what that parse found rather than the file."""
+    from xml.etree.ElementTree import ParseError, tostring
+
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import fromstring
+
+    try:
+        root = fromstring(data, forbid_dtd=False, forbid_entities=True, forbid_external=True)
+    except DefusedXmlException as error:
+        raise ScoreError("it declares XML entities, which no MusicXML needs and which are not read") from error
+    # An unknown encoding is a LookupError or a ValueError.
+    except (ParseError, ValueError, LookupError) as error:
+        raise ScoreError(f"it is no well-formed XML ({error})") from error
+    if root.tag != "score-partwise":
+        raise ScoreError(f"its root element is <{root.tag[:40]}>; accepted is MusicXML's <score-partwise>")
+    depth = _depth(root)
+    if depth > _MAX_DEPTH:
+        raise ScoreError(f"its XML is nested {depth} deep; MusicXML is not")
+    notes = sum(1 for _ in root.iter("note"))
+    if notes > MAX_NOTES:
+        raise ScoreError(f"{notes:,} notes; a score may have {MAX_NOTES:,}")
+    for tag in ("duration", "divisions"):
+        for element in root.iter(tag):
+            if not re.fullmatch(r"\s*\d{1,7}(\.\d{1,6})?\s*", element.text or ""):
+                raise ScoreError(f"<{tag}> is {(element.text or '')[:20]!r}; it has to be a number below 10,000,000")
+    for part in root.iter("part"):
+        divisions, quarters = 1.0, 0.0
+        for element in part.iter():
+            if element.tag == "divisions":
+                divisions = max(float(element.text or 1), 1.0)
+            elif element.tag == "duration":
+                quarters += float(element.text or 0) / divisions
+        if quarters > _MAX_QUARTERS:
+            raise ScoreError(f"a part lasts {quarters:,.0f} quarter notes; it may last {_MAX_QUARTERS:,}")
+    return tostring(root, encoding="unicode")
+
+
+def _depth(root: Any) -> int:
+    depth, level = 0, [root]
+    while level:
+        depth += 1
+        level = [child for element in level for child in element]
+        if depth > 1000:
+            break
+    return depth
+
+
+def _check_mxl(data: bytes, max_bytes: int) -> str:
+    """Take the MusicXML out of its archive, never writing anything to disk."""
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import fromstring
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = {info.filename: info for info in archive.infolist()}
+            if any(info.flag_bits & 1 for info in members.values()):
+                raise ScoreError("the archive is encrypted; a score has to be readable without a password")
+            total = sum(info.file_size for info in members.values())
+            if total > max_bytes:
+                raise ScoreError(f"it unpacks to {total:,} bytes; {max_bytes:,} are accepted")
+            container = members.get("META-INF/container.xml")
+            if container is None:
+                raise ScoreError("it has no META-INF/container.xml, so that it is no compressed MusicXML")
+            root = fromstring(_unpack(archive, container, max_bytes), forbid_entities=True, forbid_external=True)
+            paths = [element.get("full-path") or "" for element in root.iter() if element.tag.endswith("rootfile")]
+            name = paths[0] if paths else ""
+            if not name or name.startswith(("/", "\\")) or ".." in PurePosixPath(name).parts:
+                raise ScoreError(f"its container names the rootfile {name[:80]!r}, which is no file in the archive")
+            if name not in members:
+                raise ScoreError(f"its rootfile {name[:80]!r} is missing from the archive")
+            text = _unpack(archive, members[name], max_bytes)
+    except ScoreError:
+        raise
+    except DefusedXmlException as error:
+        raise ScoreError("its container declares XML entities, which are not read") from error
+    # zipfile and zlib let out many classes for damaged archives, and no list of them is promised.
+    except Exception as error:
+        raise ScoreError(f"it is a damaged archive ({type(error).__name__}: {str(error)[:200]})") from error
+    return _check_musicxml(text, max_bytes)
+
+
+def _unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo, max_bytes: int) -> bytes:
+    """Unpack one file, stopping at the limit: the size in the archive's headers can be a lie."""
+    with archive.open(info) as file:
+        content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise ScoreError(f"{info.filename[:80]!r} unpacks to more than {max_bytes:,} bytes")
+    return content
+
+
+def _check_midi(data: bytes, max_bytes: int) -> bytes:
+    """Walk through the file with mido, which is stricter than music21 and quick, and look how long it is."""
+    import mido
+
+    if not data.startswith(b"MThd"):
+        raise ScoreError("it does not start with MThd as a MIDI file does")
+    try:
+        file = mido.MidiFile(file=io.BytesIO(data))
+    # mido lets out EOFError, OSError, ValueError, IndexError and KeyError, and promises no list.
+    except Exception as error:
+        raise ScoreError(f"it is a truncated or damaged MIDI file ({type(error).__name__}: {error})") from error
+    if file.ticks_per_beat < 1 or file.ticks_per_beat >= 0x8000:
+        raise ScoreError("its time is in frames (SMPTE); accepted is time in beats")
+    if file.type == 2:
+        raise ScoreError("it is a MIDI file of format 2 with several pieces; accepted are formats 0 and 1")
+    longest = max((sum(message.time for message in track) for track in file.tracks), default=0) / file.ticks_per_beat
+    if longest > _MAX_QUARTERS:
+        raise ScoreError(f"it lasts {longest:,.0f} quarter notes; it may last {_MAX_QUARTERS:,}")
+    starts = sum(message.type == "note_on" and message.velocity > 0 for track in file.tracks for message in track)
+    if not starts:
+        raise ScoreError("the score has no notes")
+    if starts > MAX_NOTES:
+        raise ScoreError(f"{starts:,} notes; a score may have {MAX_NOTES:,}")
+    return data
+
+
+def _check_abc(data: bytes, max_bytes: int) -> str:
+    """Look at the fields and lengths, and write the tune so that music21 reads all of it."""
+    from music_evals.notation.abc_score import plain_abc
+
+    text = _decode(data)
+    tunes = len(re.findall(r"^X:", text, re.MULTILINE))
+    if tunes > 1:
+        raise ScoreError(f"it holds {tunes} tunes; a file may hold one")
+    if not re.search(r"^K:", text, re.MULTILINE):
+        raise ScoreError("it has no K: field, which every ABC tune needs (ABC 2.1, 3.1.14)")
+    music = "\n".join(line for line in text.split("\n") if not re.match(r"[A-Za-z]:(?![|:])|%", line))
+    _check_text(re.sub(r'"[^"\n]*"|\[[A-Za-z]:[^\]\n]*\]|%.*', "", music), r"[0-9]{4,}")
+    return plain_abc(text)
+
+
+def _check_kern(data: bytes, max_bytes: int) -> str:
+    text = _decode(data)
+    if "**kern" not in text:
+        raise ScoreError("it has no **kern spine")
+    _check_text(text, r"^[^!\n]*%\d{4,}")
+    return text
+
+
+def _check_text(text: str, absurd: str) -> None:
+    """Turn away notes so long that measures without end would have to be made for them."""
+    if found := re.search(absurd, text, re.MULTILINE):
+        raise ScoreError(f"{found.group()[-20:]!r} is no sensible note length")
+
+
+def _decode(data: bytes) -> str:
+    """Text as UTF-8, and as Latin-1 where it is none: many collections are older than UTF-8."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    if "\0" in text:
+        raise ScoreError("it is binary data and no text")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+_KINDS: Final[dict[str, tuple[str, Callable[[bytes, int], str | bytes]]]] = {
+    ".musicxml": ("musicxml", _check_musicxml),
+    ".xml": ("musicxml", _check_musicxml),
+    ".mxl": ("musicxml", _check_mxl),
+    ".mid": ("midi", _check_midi),
+    ".midi": ("midi", _check_midi),
+    ".abc": ("abc", _check_abc),
+    ".krn": ("humdrum", _check_kern),
+}

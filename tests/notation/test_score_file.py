@@ -1,0 +1,127 @@
+"""Score files: every format, and files that are damaged or hostile."""
+
+import io
+import time
+import zipfile
+from pathlib import Path
+
+import mido
+import pytest
+from music21 import converter
+
+from music_evals.notation.score_file import ScoreError, prepare_score, read_score
+
+XML = (
+    '<?xml version="1.0"?>{doctype}<score-partwise><part-list><score-part id="P1"><part-name>A</part-name></score-part>'
+    '</part-list><part id="P1"><measure number="7"><attributes><divisions>1</divisions></attributes>{note}</measure>'
+    "</part></score-partwise>"
+)
+NOTE = "<note><pitch><step>C</step><octave>4</octave></pitch><duration>{}</duration><type>whole</type></note>"
+GOOD = XML.format(doctype="", note=NOTE.format(4))
+PLAIN = (
+    '<!DOCTYPE score-partwise PUBLIC "-//Recordare//DTD MusicXML 3.1//EN" "http://www.musicxml.org/dtds/partwise.dtd">'
+)
+LAUGHS = '<!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;&b;">]>'
+OUTSIDE = '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>'
+CONTAINER = '<container><rootfiles><rootfile full-path="{}"/></rootfiles></container>'
+
+
+def mxl(rootfile: str = "score.xml", music: str = GOOD, container: bool = True) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        if container:
+            archive.writestr("META-INF/container.xml", CONTAINER.format(rootfile))
+        archive.writestr("score.xml", music)
+    return buffer.getvalue()
+
+
+def midi(ticks: int) -> bytes:
+    file = mido.MidiFile()
+    file.tracks.append(
+        mido.MidiTrack([mido.Message("note_on", note=60), mido.Message("note_off", note=60, time=ticks)])
+    )
+    buffer = io.BytesIO()
+    file.save(file=buffer)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.xml", GOOD.encode()),
+        ("a.musicxml", XML.format(doctype=PLAIN, note=NOTE.format(4)).encode()),
+        ("a.MXL", mxl()),
+        ("a.mid", midi(480)),
+        ("a.abc", b"X:1\nL:1/4\nM:4/4\nK:C\nC4 |]\n"),
+        ("a.krn", b"**kern\n*M4/4\n=1\n1c\n==\n*-\n"),
+    ],
+)
+def test_every_format_is_read(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    notes = list(prepare_score(read_score(path)).recurse().notes)
+    assert [note.pitch.midi for note in notes] == [60]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.pdf", b"x", "no score format"),
+        ("a.xml", b" \n", "empty"),
+        ("a.xml", b"hello", "no well-formed XML"),
+        ("a.xml", b"<mei/>", "root element"),
+        ("a.xml", XML.format(doctype=LAUGHS, note="").encode(), "entities"),
+        ("a.xml", XML.format(doctype=OUTSIDE, note="").encode(), "entities"),
+        ("a.xml", XML.format(doctype="", note="").encode(), "no notes"),
+        ("a.xml", XML.format(doctype="", note=NOTE.format(9_999_999)).encode(), "quarter notes"),
+        ("a.xml", XML.format(doctype="", note=NOTE.format("1e99")).encode(), "duration"),
+        ("a.xml", b"<a>" * 100_000 + b"</a>" * 100_000, "root element"),
+        ("a.mxl", b"PK\3\4 broken", "damaged archive"),
+        ("a.mxl", mxl(container=False), "container.xml"),
+        ("a.mxl", mxl("../../etc/passwd"), "no file in the archive"),
+        ("a.mxl", mxl("/etc/passwd"), "no file in the archive"),
+        ("a.mxl", mxl("other.xml"), "missing"),
+        ("a.mxl", mxl(music=" " * 50_000_000), "unpacks to"),
+        ("a.mxl", mxl(music=XML.format(doctype=LAUGHS, note="")), "entities"),
+        ("a.mid", midi(480)[:-6], "truncated or damaged|no notes"),
+        ("a.mid", b"RIFF....", "MThd"),
+        ("a.mid", midi(2**27), "quarter notes"),
+        ("a.abc", b"X:1\nK:C\n", "no notes|cannot read"),
+        ("a.abc", b"hello", "no K: field"),
+        ("a.abc", b"X:1\nL:1/4\nK:C\nC99999999 |]\n", "note length"),
+        ("a.abc", b"X:1\nK:C\nC|\n\nX:2\nK:C\nD|\n", "2 tunes"),
+        ("a.krn", b"!! nothing\n", r"\*\*kern"),
+    ],
+)
+def test_bad_files_are_told_apart_quickly(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    start = time.monotonic()
+    with pytest.raises(ScoreError, match=message) as caught:
+        read_score(path)
+    assert str(path) in str(caught.value)
+    assert time.monotonic() - start < 5
+
+
+def test_size_limit_and_missing_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(GOOD)
+    with pytest.raises(ScoreError, match="more than 100 bytes"):
+        read_score(path, max_bytes=100)
+    with pytest.raises(ScoreError, match="cannot be opened"):
+        read_score(tmp_path / "b.xml")
+
+
+def test_a_header_that_lies_about_the_size_is_caught(tmp_path: Path) -> None:
+    data = mxl(music=" " * 5_000_000)
+    path = tmp_path / "a.mxl"
+    path.write_bytes(data.replace((5_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little")))
+    with pytest.raises(ScoreError):
+        read_score(path, max_bytes=1_000_000)
+
+
+def test_measures_are_numbered_from_0_after_a_pickup() -> None:
+    tune = converter.parse("X:1\nL:1/4\nM:3/4\nK:G\nD | G A B | d3 |]\n", format="abc")
+    prepared = prepare_score(tune)
+    assert [measure.number for measure in prepared.parts[0].getElementsByClass("Measure")] == [0, 1, 2]
+    assert (prepared.metadata.title, prepared.metadata.composer) == ("", "")
