@@ -20,7 +20,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
-from music_evals.baselines import muse, ziqi
+from music_evals.baselines import msu, muse, ziqi
 from music_evals.baselines.conversation import Conversation, Turn
 
 MODELS = ("reader", "chance")
@@ -82,7 +82,9 @@ class BaselineAPI(ModelAPI):
         conversation = Conversation(tuple(_turn(message) for message in input), offered)
         random = Random(conversation.digest())
         is_reader = self.model_name == "reader"
-        if ziqi.recognises(conversation):
+        if msu.recognises(conversation):
+            text = msu.read(conversation, random) if is_reader else msu.guess(conversation, random)
+        elif ziqi.recognises(conversation):
             text = ziqi.read(conversation, random) if is_reader else ziqi.guess(conversation, random)
         else:
             text = muse.read(conversation, self.error_rate, random) if is_reader else muse.guess(conversation, random)

@@ -342,7 +342,7 @@ def write(
     """
     configs = {
         "scores": Config(FEATURES["scores"], {split: _engraved(plan, split, on_score) for split in plan.scores}),
-        "questions": Config(FEATURES["questions"], dict(plan.questions)),
+        "questions": Config(FEATURES["questions"], {str(split): rows for split, rows in plan.questions.items()}),
     }
     return write_dataset(out, configs, card=_card, provenance=plan.provenance, overwrite=overwrite)
 

@@ -155,11 +155,15 @@ def _task(
         columns = ["score_id", "title", "composer", *([used] if content == "full" else [])]
         scores: list[ScoreRow] = _load(dataset, "scores", splits, columns)
         questions: list[QuestionRow] = _load(dataset, "questions", splits)
-        if content == "full" and any(not score[used] for score in scores):
+        has_all = all(
+            score["images"] if modality == "visual" else score["abc"] for score in scores if content == "full"
+        )
+        if not has_all:
             raise ValueError(
                 f"{dataset} has scores without {'pages' if used == 'images' else 'ABC'}; valid for it is content=title"
             )
-    shortened, refused = {}, []
+    shortened: dict[str, int] = {}
+    refused: list[str] = []
     if content == "full" and max_score_tokens is not None:
         scores, shortened, refused = _fitted(scores, max_score_tokens, too_long)
     by_score: dict[str, list[QuestionRow]] = {score["score_id"]: [] for score in scores}

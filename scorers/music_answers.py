@@ -244,6 +244,28 @@ _CADENCE: Final = re.compile(
 _Matches = list[tuple[int, int, Hashable]]
 
 
+def _term_group(*terms: str) -> dict[str, re.Pattern[str]]:
+    """Alternatives of a term are separated by bars, its name comes first."""
+    return {
+        term.partition("|")[0]: re.compile(rf"(?<![a-z0-9])(?:{term})(?![a-z0-9])", re.IGNORECASE) for term in terms
+    }
+
+
+# Terms of which a question wants one. An answer that is none of them is for judges.
+_TERMS: Final = (
+    _term_group("root position", "first inversion|1st inversion", "second inversion|2nd inversion",
+                "third inversion|3rd inversion"),
+    _term_group("monophonic|monophony", "homophonic|homophony", "polyphonic|polyphony|contrapuntal"),
+    _term_group("low", "middle", "high"),
+    _term_group("close", "open"),
+    _term_group("root(?! position)", "third(?! inversion)", "fifth", "seventh"),
+    _term_group("pppp?|pianississimo", "pp|pianissimo", "p|piano", "mp|mezzo[ -]?piano", "mf|mezzo[ -]?forte",
+                "f|forte", "ff|fortissimo", "ffff?|fortississimo", "fp|fortepiano", "sfz?|sforzando"),
+    _term_group("staccato", "staccatissimo", "tenuto", "accent", "marcato", "portato"),
+    _term_group("trill", "(?<!inverted )turn", "inverted turn", "upper mordent", "lower mordent"),
+)  # fmt: skip
+
+
 def check(prediction: str, reference: str, answer_type: str) -> bool | None:
     """Check a prediction against the reference answer by the rule of its type.
 
@@ -263,7 +285,8 @@ def check(prediction: str, reference: str, answer_type: str) -> bool | None:
         (True, False, False)
         >>> check("common time", "4/4 time", "metre"), check("Yes, B♯3; F𝄪4", "Yes", "yes_no")
         (True, True)
-        >>> check("Allegro", "Allegro vivace", "text")
+        >>> check("Homophony.", "Homophonic", "text"), check("Allegro", "Allegro vivace", "text")
+        (True, None)
     """
     if answer_type not in get_args(AnswerType):
         raise ValueError(
@@ -274,7 +297,7 @@ def check(prediction: str, reference: str, answer_type: str) -> bool | None:
     if expected.rstrip(". ").lower() in ("none", "there is none"):
         return _against_none(given, answer_type, absent)
     if answer_type == "text":
-        return None
+        return _check_term(given, expected)
     if not given or _UNKNOWN.match(given):
         return False
     if answer_type == "yes_no":
@@ -373,6 +396,25 @@ def _check_yes_no(given: str, expected: str) -> bool | None:
         return True
     named, names = _pitches(details), _pitches(given)
     return True if named.values and named.pure and set(named.values) == set(names.values) else None
+
+
+def _check_term(given: str, expected: str) -> bool | None:
+    """Compare an answer that is one of a few terms; which of them a prediction names decides, if it names just one."""
+    named = _terms(expected)
+    if len(named) != 1 or _HEDGE.search(given):
+        return None
+    if not given or _UNKNOWN.match(given):
+        return False
+    (terms, _term) = next(iter(named))
+    found = {term for others, term in _terms(given) if others == terms}
+    return named == {(terms, term) for term in found} if len(found) == 1 else None
+
+
+def _terms(text: str) -> set[tuple[int, str]]:
+    """The terms that a text names, each with the number of its group."""
+    return {
+        (number, name) for number, group in enumerate(_TERMS) for name, pattern in group.items() if pattern.search(text)
+    }
 
 
 def _said(text: str) -> bool | None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from music_evals.baselines import msu, muse, ziqi
+from music_evals.baselines import msu, ziqi
 from music_evals.baselines.conversation import Conversation, Turn
 from music_evals.baselines.msu.answers import UNKNOWN, answer
 from music_evals.baselines.msu.score import read_score
@@ -167,8 +167,6 @@ def test_whole_scores(question: str, expected: str) -> None:
 
 
 def test_a_measure_that_comes_again() -> None:
-    score = read_score("X:1\nL:1/4\nM:2/4\nK:G\nF>\n")
-    assert score.parts == []
     score = read_score("X:1\nL:1/4\nM:2/4\nK:G\nFB | %1\nGA | %2\n^FB |] %3\n")
     assert answer(score, "In which later measures does measure 1 come again exactly?") == "3"
     assert answer(score, "Does measure 3 repeat measure 1 exactly (same pitches)?") == "Yes"
@@ -235,7 +233,6 @@ def test_other_conversations_are_not_recognised() -> None:
     with pytest.raises(ValueError, match="does not end in questions"):
         msu.read(judged, Random(1))
     assert not ziqi.recognises(_prompt(DUET, "Why?"))
-    assert muse is not msu
 
 
 @pytest.mark.parametrize(
@@ -252,6 +249,7 @@ def test_other_conversations_are_not_recognised() -> None:
         "X:1\nK:C\n[CEG | %1\n(3:0:0C | %1\n{[} | %1\n",
         "X:1\nK:C\n& & & | %1\n" + "[K:C][V:1][M:3/4]" * 100,
         "X:1\nK:C\n%999999999999\n| %1\n| %1\n",
+        "X:1\nK:C\nC>D | %1\n",
     ],
 )
 def test_broken_scores_are_unknown(score: str) -> None:
