@@ -29,12 +29,14 @@ Parameters of both tasks:
 import base64
 from collections import Counter
 from collections.abc import Sequence
+from importlib.metadata import version
 from string import Template
 from typing import Any, Final, Literal
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
+    CachePolicy,
     ChatMessage,
     ChatMessageSystem,
     ChatMessageUser,
@@ -43,6 +45,7 @@ from inspect_ai.model import (
     ContentText,
     GenerateConfig,
 )
+from inspect_ai.solver import generate
 from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
 from music_evals.datasets_builders.msu import BENCHMARK, LEVELS, SPLITS, QuestionRow, ScoreRow
@@ -51,7 +54,6 @@ from music_evals.evals.parameters import check_choice, check_type, user_errors
 from music_evals.evals.prompts import Prompts, load_prompts
 from music_evals.scorers.judge import judged
 from music_evals.scorers.music_answers import answer_type_of
-from music_evals.solvers.shared_prefix import shared_prefix
 
 VERSION = "1.0.0"
 CHARACTERS_PER_TOKEN: Final = 2.0
@@ -185,7 +187,10 @@ def _task(
     return Task(
         name=f"{'msu' if is_msu else 'msu_like'}_{modality}_{origin.label}",
         dataset=MemoryDataset(samples, name=origin.label),
-        solver=shared_prefix("score_id", cache),
+        # Another version may answer otherwise to the same prompt, the baselines above all.
+        solver=generate(
+            cache=CachePolicy(expiry="1W", scopes={"music-evals": version("music-evals")}) if cache else False
+        ),
         scorer=scorer,
         config=GenerateConfig(temperature=0.95, top_p=0.7, top_k=50),
         version=VERSION,

@@ -25,7 +25,6 @@ from music_evals.scorers.lettered_choice import (
 )
 from music_evals.scorers.logiclm import formulation, solver_decision
 from music_evals.solvers.logiclm import logiclm
-from music_evals.solvers.shared_prefix import shared_prefix
 
 __all__ = [
     "BaselineAPI",
@@ -50,7 +49,6 @@ __all__ = [
     "letter_figures",
     "lettered_choice",
     "logiclm",
-    "shared_prefix",
     "solver_decision",
     "syncopation",
     "textual",

@@ -189,8 +189,25 @@ def _plain(text: str) -> str:
     return " ".join(str(text).replace("\\", "/").replace("%", "").split())
 
 
+# Some files give tuplets in ticks, so that a note of a triplet lasts 0.167 of a quarter, and the next one 0.166.
+_IMPRECISION: Final = Fraction(1, 96)
+
+
 def _fraction(value: Any) -> Fraction:
     return Fraction(value).limit_denominator(100_000)
+
+
+def _lasting(element: Any) -> Fraction:
+    """How long a note or rest lasts in quarter notes: as it is notated, where that is as good as what the file says."""
+    length = _fraction(element.quarterLength)
+    tuplets = element.duration.tuplets
+    if tuplets:
+        notated = _fraction(element.duration.quarterLengthNoTuplets)
+        for tuplet in tuplets:
+            notated *= _fraction(tuplet.tupletMultiplier())
+        if abs(notated - length) < _IMPRECISION:
+            return notated
+    return length
 
 
 def _read_bar(measure: Any) -> _Bar:
@@ -211,10 +228,12 @@ def _read_bar(measure: Any) -> _Bar:
             if "Harmony" in element.classes:
                 continue
             onset = base + _fraction(element.offset)
+            if abs(onset - end) < _IMPRECISION:
+                onset = end
             if element.duration.isGrace:
                 graces.append(element)
                 continue
-            duration = _fraction(element.quarterLength)
+            duration = _lasting(element)
             if not duration:
                 continue
             item = _Item(onset, duration, element, graces)
@@ -763,7 +782,7 @@ def score_notes(score: "Score") -> list[AbcNote]:
                 if "Harmony" in element.classes:
                     continue
                 onset = _fraction(element.getOffsetInHierarchy(measure))
-                duration = Fraction(0) if element.duration.isGrace else _fraction(element.quarterLength)
+                duration = Fraction(0) if element.duration.isGrace else _lasting(element)
                 for note in element.notes if hasattr(element, "notes") else [element]:
                     pitch = note.pitch if hasattr(note, "pitch") else note.displayPitch()
                     alter = round(pitch.alter)

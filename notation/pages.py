@@ -22,7 +22,7 @@ class EngravingError(ValueError):
     """A score that verovio cannot engrave."""
 
 
-def engrave_pages(score: Any, *, width: int = WIDTH, scale: int = 45) -> list[bytes]:
+def engrave_pages(score: Any, *, width: int = WIDTH, scale: int = 60) -> list[bytes]:
     r"""Engrave a score as page images, upright A4 on white, with the title and the composer on the first page.
 
     Every system but one that starts with measure 1 bears the number of its first measure.
@@ -63,7 +63,7 @@ def engrave_pages(score: Any, *, width: int = WIDTH, scale: int = 45) -> list[by
     ]
 
 
-def engrave_svgs(score: Any, *, scale: int = 45) -> list[str]:
+def engrave_svgs(score: Any, *, scale: int = 60) -> list[str]:
     """Engrave a score as SVG pages; `engrave_pages` says what is on them.
 
     Args:

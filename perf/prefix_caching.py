@@ -1,8 +1,8 @@
 """How often a vLLM server reads a score when twelve questions on it are asked one at a time: by its own counters.
 
-The task is run twice on fresh prompts, with and without letting the first question of a score go ahead. The server
-counts the tokens of prompts that it looked up in its prefix cache, and those that it found there; the difference is
-what it read. One reading of each score, with its questions once each, is the least possible.
+The task is run on prompts that the server has never seen, once with rules as judge and once with three judge models.
+The server counts the tokens of prompts that it looked up in its prefix cache, and those that it found there; the
+difference is what it read. Without a cache it would read each score twelve times.
 
     VLLM_BASE_URL=http://127.0.0.1:8000/v1 python perf/prefix_caching.py --model vllm/NAME [--scores 8]
 
@@ -19,7 +19,6 @@ import time
 import httpx
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
-from inspect_ai.solver import generate
 
 from music_evals.evals.msu import textual
 from music_evals.scorers.judge import judged
@@ -35,6 +34,20 @@ def counters(metrics: str) -> dict[str, float]:
         found[name] = found.get(name, 0.0) + float(value)
     assert set(found) == {"queries", "hits"}, f"{metrics} has no counters of prefix caching"
     return found
+
+
+def least(task: Task, server: str) -> int:
+    """Count the tokens of the prompts when what those of a score share is counted once."""
+    by_score: dict[str, list[list[int]]] = {}
+    for sample in task.dataset:
+        messages = [{"role": one.role, "content": one.text} for one in sample.input]
+        answer = httpx.post(f"{server}/tokenize", json={"messages": messages})
+        by_score.setdefault(sample.metadata["score_id"], []).append(answer.raise_for_status().json()["tokens"])
+    total = 0
+    for prompts in by_score.values():
+        shared = len(os.path.commonprefix(prompts))
+        total += shared + sum(len(prompt) - shared for prompt in prompts)
+    return total
 
 
 def fresh(task: Task, scores: int) -> Task:
@@ -55,18 +68,17 @@ def main() -> None:
     parser.add_argument("--scores", type=int, default=8)
     parser.add_argument("--connections", type=int, default=32)
     options = parser.parse_args()
-    metrics = os.environ["VLLM_BASE_URL"].removesuffix("/").removesuffix("/v1") + "/metrics"
-    for what in ("first question ahead", "all at once"):
+    server = os.environ["VLLM_BASE_URL"].removesuffix("/").removesuffix("/v1")
+    metrics = f"{server}/metrics"
+    for judges in ((), JUDGES):
         task = fresh(textual(dataset=options.dataset, asking="single", cache=False), options.scores)
-        task.scorer = [judged(list(JUDGES))]
-        if what == "all at once":
-            task.solver = generate()
+        task.scorer = [judged(list(judges) or "rules")]
         before, started = counters(metrics), time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
             (log,) = inspect_eval(
                 task,
                 model=options.model,
-                model_roles=dict.fromkeys(JUDGES, options.model),
+                model_roles=dict.fromkeys(judges, options.model),
                 log_dir=folder,
                 display="none",
                 log_realtime=False,
@@ -78,11 +90,13 @@ def main() -> None:
         after = counters(metrics)
         asked, found = (after[name] - before[name] for name in ("queries", "hits"))
         print(
-            f"{what}: {log.results.total_samples} questions on {options.scores} scores and "
-            f"{len(JUDGES)} judges, {seconds:.1f} s; prompts of {asked:.0f} tokens, {found:.0f} of them from the cache "
+            f"{log.results.total_samples} questions on {options.scores} scores, {len(judges)} judge models, "
+            f"{seconds:.1f} s: prompts of {asked:.0f} tokens, {found:.0f} of them from the cache "
             f"({100 * found / asked:.1f}%), {asked - found:.0f} read",
             flush=True,
         )
+        if not judges:
+            print(f"the least that can be read, each score once and every question once: {least(task, server)} tokens")
 
 
 if __name__ == "__main__":

@@ -70,6 +70,8 @@ _IN_CHORD: Final = re.compile(
     rf'(?P<note>{_NOTE})(?P<length>{_LENGTH})|"[^"\n]*"|!(?P<mark>[^!\s]{{1,30}})!|(?P<tie>-)|[.~()H-Wh-w ]'
 )
 
+_MOST_TOKENS: Final = 20_000  # no measure has so many
+
 Token = tuple[str, str]
 """Its kind and its text."""
 
@@ -198,7 +200,7 @@ def read_events(
         The events; and all decorations and (in quotation marks) annotations, with the moments at which they stand.
 
     Raises:
-        ValueError: a token is unknown, or a length or tuplet cannot be read.
+        ValueError: the measure is too long, a token is unknown, or a length or tuplet cannot be read.
 
     Example:
         >>> events, _ = read_events(list(tokens("^f/!trill!F2 & (3CDE z")), Fraction(1, 8), None, 0)
@@ -206,6 +208,8 @@ def read_events(
         [('0', 'Sixteenth', 'F♯5'), ('1/16', 'Quarter', 'F4'), ('0', '', 'C4'), ('1/12', '', 'D4'), ('1/6', '', 'E4'), \
 ('1/4', 'Eighth')]
     """
+    if len(music) > _MOST_TOKENS:
+        raise ValueError(f"a measure of {len(music)} tokens is too long; accepted are {_MOST_TOKENS}")
     events: list[Event] = []
     signs: list[tuple[Fraction, str]] = []
     marks: list[str] = []

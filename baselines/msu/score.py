@@ -54,6 +54,7 @@ class Measure:
         has_new_metre: whether its time signature differs from the one before.
         has_new_key: whether its key signature differs from the one before.
         has_repeat: whether a repeat bar line stands at its beginning or end.
+        has_music: whether a note or rest is in it so far.
         layers: the same measure of further voices on the staff.
     """
 
@@ -67,17 +68,13 @@ class Measure:
     has_new_metre: bool = False
     has_new_key: bool = False
     has_repeat: bool = False
+    has_music: bool = False
     layers: list["Measure"] = field(default_factory=list)
 
     @property
     def full(self) -> Fraction | None:
         """What the time signature asks for, in whole notes."""
         return Fraction(self.metre) if _METRE.fullmatch(self.metre) else None
-
-    @property
-    def has_music(self) -> bool:
-        """Whether a note or rest is in it so far."""
-        return any(kind in _MUSIC for kind, _ in self.music)
 
     @cached_property
     def _content(self) -> tuple[tuple[Event, ...], tuple[tuple[Fraction, str], ...]]:
@@ -180,6 +177,7 @@ class Part:
             self._bar(token)
         else:
             measure.music.append((kind, token))
+            measure.has_music = measure.has_music or kind in _MUSIC
 
     def end_line(self, number: int | None, before: int) -> None:
         """Close the measure that is open, and number the last one; there were so many before the line."""

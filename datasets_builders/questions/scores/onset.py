@@ -150,9 +150,14 @@ def _last_measure(reading: Reading, rng: Random) -> Answered | None:
     )
 
 
+_AT_FIRST_NOTE: Final = 0.5  # of a quarter
+
+
 def _opening_dynamic(reading: Reading, rng: Random) -> Answered | None:
-    found = {value for voice in reading.voices for start, value in voice.cells[0].dynamics if start == 0}
-    if len(found) != 1:
+    # A mark that a file places just behind the first note, as for a grace note, is printed at it.
+    found = {value for voice in reading.voices for start, value in voice.cells[0].dynamics if start < _AT_FIRST_NOTE}
+    at_once = any(start == 0 for voice in reading.voices for start, _ in voice.cells[0].dynamics)
+    if len(found) != 1 or not at_once:
         return None
     return "Which dynamic marking stands at the very beginning of the piece?", found.pop()
 
