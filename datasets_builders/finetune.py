@@ -11,8 +11,6 @@ set that is never trained on) and Appendix I (long scores are left out of traini
 import hashlib
 import json
 import os
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
+from music_evals.datasets_builders.same_work import music_of, name_of
 from music_evals.datasets_builders.store import (
     Benchmark,
     DatasetError,
@@ -45,10 +44,6 @@ _SCORE_COLUMNS: Final = ("score_id", "title", "composer", "abc")
 _SHOWN: Final = 3  # names in a message
 
 # A line such as "A:|" is music, however much it looks like a field; "+:" continues a field.
-_FIELD_LINE: Final = re.compile(r"^\s*[A-Za-z+]:(?![|:]).*$", re.MULTILINE)
-_COMMENT: Final = re.compile(r"(?<!\\)%.*$", re.MULTILINE)
-_INLINE_FIELD: Final = re.compile(r"\[[A-Za-z]:(?![|:])[^\]\n]*\]")
-_NO_MUSIC: Final = re.compile(r"[\s\\$]+")  # white space and the marks of where a line goes on
 
 
 class Message(TypedDict):
@@ -86,46 +81,6 @@ class Plan:
     questions_left_out: Mapping[str, int]
     source: Mapping[str, Any]
     max_characters: int | None
-
-
-def music_of(abc: str) -> str:
-    """Return the music of an ABC text: without fields, comments and white space.
-
-    Two encodings of a score that differ in title, headers, measure numbers or line breaks have the same music.
-
-    Args:
-        abc: the whole text.
-
-    Returns:
-        The music on one line; empty where there is none.
-
-    >>> music_of("X:1\\nT:A title\\nK:C\\n[V:1] C2 D2 | %1\\nA:| w\\nw: a word\\n")
-    'C2D2|A:|w'
-    """
-    text = _COMMENT.sub("", abc.replace("\r", "\n"))
-    return _NO_MUSIC.sub("", _INLINE_FIELD.sub("", _FIELD_LINE.sub("", text)))
-
-
-def name_of(title: str, composer: str) -> str:
-    """Return title and composer without what spellings differ in: case, accents, punctuation and white space.
-
-    Args:
-        title: title of the score.
-        composer: its composer.
-
-    Returns:
-        Both as one text; empty where the title has no letters or digits, for then it names nothing.
-
-    >>> name_of("Sonata, Op. 10", "Frédéric  CHOPIN") == name_of("Sonata op.10", "Frederic Chopin")
-    True
-    >>> name_of(" - ", "Anon.")
-    ''
-    """
-    plain = [
-        "".join(letter for letter in unicodedata.normalize("NFKD", text).casefold() if letter.isalnum())
-        for text in (title, composer)
-    ]
-    return " / ".join(plain) if plain[0] else ""
 
 
 def read_plan(

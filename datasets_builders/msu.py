@@ -27,6 +27,7 @@ from datasets import Features, Image, List, Value
 from music_evals.datasets_builders.card import make_card
 from music_evals.datasets_builders.questions.scores import UnsuitableScoreError, compose_score_questions
 from music_evals.datasets_builders.questions.scores.default_works import default_works
+from music_evals.datasets_builders.same_work import music_of, name_of
 from music_evals.datasets_builders.store import (
     GENERATED,
     Benchmark,
@@ -230,7 +231,7 @@ def _planned(works: Sequence[Work], seed: int, source: str, licence: str, made_w
     if not found:
         first = next(iter(left_out.items()), ("", "there are no works"))
         raise DatasetError(f"none of {len(works)} scores gives questions; {first[0]}: {first[1]}")
-    splits = split_works([one.work.score_id for one in found], seed)
+    splits = split_works([one.score for one in found if one.score], seed)
     provenance = Provenance(
         NAME,
         VERSION,
@@ -250,30 +251,38 @@ def _planned(works: Sequence[Work], seed: int, source: str, licence: str, made_w
     )
 
 
-def split_works(names: Sequence[str], seed: int) -> dict[str, Split]:
-    """Assign works to splits, 6:2:2.
+def split_works(scores: Sequence[ScoreRow], seed: int) -> dict[str, Split]:
+    """Assign scores to splits, 6:2:2, those of the same work to the same split.
+
+    Scores are of the same work if they have the same title and composer, or the same music. Several harmonisations of
+    one hymn have one title, for example, so that numbers can be a little off.
 
     Args:
-        names: ids of the works.
+        scores: the scores.
         seed: decides which goes where.
 
     Returns:
-        Name → split.
+        Id of the score → split.
 
     Source: arXiv 2511.20697, section 5.1 (90, 30 and 30 of 150).
-
-    Example:
-        >>> from collections import Counter
-        >>> sorted(Counter(split_works([str(number) for number in range(150)], seed=1).values()).items())
-        [('test', 30), ('train', 90), ('validation', 30)]
     """
-    shuffled = sorted(names)
-    random.Random(f"{seed}/splits").shuffle(shuffled)
-    n_test = n_validation = round(len(shuffled) / 5)
-    return {
-        name: "test" if place < n_test else "validation" if place < n_test + n_validation else "train"
-        for place, name in enumerate(shuffled)
-    }
+    works: list[list[str]] = []
+    known: dict[str, list[str]] = {}
+    for score in sorted(scores, key=lambda score: score["score_id"]):
+        marks = [mark for mark in (name_of(score["title"], score["composer"]), music_of(score["abc"] or "")) if mark]
+        work = next((known[mark] for mark in marks if mark in known), None)
+        if work is None:
+            work = []
+            works.append(work)
+        work.append(score["score_id"])
+        known |= dict.fromkeys(marks, work)
+    random.Random(f"{seed}/splits").shuffle(works)
+    fifth = round(len(scores) / 5)
+    splits: dict[str, Split] = {}
+    for work in works:
+        split: Split = "test" if len(splits) < fifth else "validation" if len(splits) < 2 * fifth else "train"
+        splits |= dict.fromkeys(work, split)
+    return splits
 
 
 def _read(work: Work, seed: int) -> ReadWork:

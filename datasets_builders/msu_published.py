@@ -177,7 +177,7 @@ def _planned(
     checksum: str | None,
     seed: int,
 ) -> Plan:
-    splits = split_works([row["score_id"] for row in scores], seed)
+    splits = split_works(scores, seed)
     anomalies = {
         "scores without ABC": sum(not row["abc"] for row in scores),
         "scores without pages": sum(not row["images"] for row in scores),

@@ -15,6 +15,7 @@ import re
 import secrets
 import tempfile
 import time
+from itertools import takewhile
 
 import httpx
 from inspect_ai import Task
@@ -45,7 +46,7 @@ def least(task: Task, server: str) -> int:
         by_score.setdefault(sample.metadata["score_id"], []).append(answer.raise_for_status().json()["tokens"])
     total = 0
     for prompts in by_score.values():
-        shared = len(os.path.commonprefix(prompts))
+        shared = sum(1 for _ in takewhile(lambda tokens: len(set(tokens)) == 1, zip(*prompts, strict=False)))
         total += shared + sum(len(prompt) - shared for prompt in prompts)
     return total
 

@@ -12,7 +12,7 @@ import pytest
 from datasets import load_dataset
 from PIL import Image
 
-from music_evals.datasets_builders.msu import BENCHMARK, Plan, build_generated, build_own, write
+from music_evals.datasets_builders.msu import BENCHMARK, Plan, build_generated, build_own, split_works, write
 from music_evals.datasets_builders.msu_published import build_snapshot, build_spreadsheets, is_snapshot
 from music_evals.datasets_builders.store import DatasetError, load_split
 from tests.msu_dataset import ABC, png
@@ -50,6 +50,10 @@ def test_published_counts(tmp_path: Path) -> None:
     assert published == Counter((row["score_id"], row["level"], row["question"], row["answer"]) for row in read)
 
 
+def song(number: int) -> str:
+    return ABC.format(title=f"Song {number}", metre="4/4").replace("C D", "C " * number + "D")
+
+
 def write_snapshot(folder: Path, answer: str = "Yes", flat_answer: str = "Yes") -> Path:
     nested, flat = [], []
     for number in range(1, 6):
@@ -61,7 +65,7 @@ def write_snapshot(folder: Path, answer: str = "Yes", flat_answer: str = "Yes") 
         nested.append(
             {
                 "song_id": f"song{number}",
-                "abc_notation": ABC.format(title=f"Song {number}", metre="4/4"),
+                "abc_notation": song(number),
                 "pdf": b"%PDF-1.7",
                 "images": [{"bytes": png(number), "path": None}, {"bytes": png(100), "path": None}],
                 "questions": questions,
@@ -88,7 +92,7 @@ def test_a_snapshot_of_the_hub(tmp_path: Path) -> None:
         for row in load_split(str(tmp_path / "out"), "scores", split, benchmark=BENCHMARK).to_list()
     }
     assert (scores["song2"]["title"], scores["song2"]["composer"]) == ("Song 2", "Nobody")
-    assert scores["song2"]["abc"] == ABC.format(title="Song 2", metre="4/4")
+    assert scores["song2"]["abc"] == song(2)
     assert [image["bytes"] for image in scores["song2"]["images"]] == [png(2), png(100)]
     questions = [row for row in rows(plan, "questions") if row["score_id"] == "song2"]
     assert [(row["level"], row["answer"]) for row in questions[:3]] == [(1, "Yes"), (1, "None"), (1, "Yes")]
@@ -96,6 +100,21 @@ def test_a_snapshot_of_the_hub(tmp_path: Path) -> None:
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "license: apache-2.0" in card
     assert load_dataset(str(tmp_path / "out"), "questions", split="test", cache_dir=str(tmp_path / "c")).num_rows == 12
+
+
+def test_scores_of_one_work_are_in_one_split() -> None:
+    def score(number: int, title: str, music: str) -> Any:
+        return {"score_id": str(number), "title": title, "composer": "Bach", "abc": f"X:1\nK:C\n{music}|]\n"}
+
+    scores = [score(number, f"Hymn {number % 20}", "C" * (number + 1)) for number in range(40)]
+    scores += [score(40, "Other title", "C C C"), score(41, "", "G")]
+    splits = split_works(scores, seed=3)
+    assert all(splits[str(number)] == splits[str(number + 20)] for number in range(20))
+    assert splits["40"] == splits["2"]
+    assert Counter(splits.values()).keys() == {"train", "validation", "test"}
+    assert 8 <= Counter(splits.values())["test"] <= 10  # a fifth of 42, and a work more at most
+    distinct = [score(number, f"Hymn {number}", "C" * (number + 1)) for number in range(150)]
+    assert Counter(split_works(distinct, seed=1).values()) == {"train": 90, "validation": 30, "test": 30}
 
 
 def test_nested_and_flat_must_agree(tmp_path: Path) -> None:
