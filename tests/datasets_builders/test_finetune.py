@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -305,8 +306,14 @@ write_plan(Plan({"train": Slow([{}]), "validation": []}, {}, {}, {}, None), Path
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_killed_writing_leaves_no_target(number: signal.Signals, tmp_path: Path) -> None:
     out = tmp_path / "out"
+    # Under a shell's "&" the interrupt is ignored, and children inherit that.
+    interruptible = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with subprocess.Popen(
-        [sys.executable, "-c", SLOW, str(out)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [sys.executable, "-c", SLOW, str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        preexec_fn=interruptible,
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "writing\n"

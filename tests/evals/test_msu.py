@@ -51,8 +51,8 @@ def test_right_answers_are_right_by_the_rules(small: str, tmp_path: Path) -> Non
     (log,) = run(textual(dataset=small, cache=False), tmp_path, scripted(right))
     found = metrics(log)["judged"]
     assert found["accuracy"] == 1
-    # Composer and texture are text, which no rule can check.
-    assert (found["questions"], found["unscored"]) == (36, 6)
+    # The composer is text, which no rule can check.
+    assert (found["questions"], found["unscored"]) == (36, 3)
 
 
 def test_single_questions_stand_side_by_side_and_begin_alike(small: str) -> None:
