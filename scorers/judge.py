@@ -268,8 +268,7 @@ def judged(
     Each judge is asked about each answer at temperature 0, all at the same time, up to `ATTEMPTS` times if it fails or
     replies anything but 0 or 1; then it abstains. More than half of *all* judges must agree, otherwise the question is
     unscored. A question without an answer is wrong, and no judge is asked. With ``rules`` alone a question is unscored
-    where the rule cannot tell; so is one without an answer whose type no rule reads, because only its wrong answers
-    could ever count.
+    where no rule reads the reference; where one does, an answer that it cannot read is wrong.
 
     Args:
         judges: ``rules``, or an odd number of judging models: names with a "/", or roles (``model_roles``) without.
@@ -284,7 +283,8 @@ def judged(
         The scorer: the share of right answers among the sample's scored questions; NaN where there is none. The
         score's metadata hold ``score_id``, ``epoch``, ``asked``, ``judges`` and ``questions``: for each its ``id``,
         ``level``, ``kind``, ``prediction``, ``verdict`` (1, 0 or None), ``votes`` by judge (the same), ``abstained``
-        (reasons by judge), ``rule`` (True, False or None) and ``human``.
+        (reasons by judge), ``rule`` (True, False or None), ``readable`` (whether a rule reads the reference) and
+        ``human``.
 
     Raises:
         ValueError: the judges are not odd in number or one is named twice, the prompt lacks a placeholder, the file
@@ -416,13 +416,16 @@ def _entry(question: Mapping[str, Any], prediction: str | None, labels: Mapping[
         "votes": {},
         "abstained": {},
         "rule": rule,
+        "readable": check(question["answer"], question["answer"], question["answer_type"]) is not None,
         "human": labels.get(str(question["id"])),
     }
 
 
 def _verdict(entry: Mapping[str, Any], judges: int) -> int | None:
     if not judges:
-        return None if entry["rule"] is None else int(entry["rule"])
+        # The answer alone was asked for. Where a rule reads the reference, an answer that it cannot read is not right
+        # by it; left unscored, vague answers would raise the accuracy.
+        return int(entry["rule"] is True) if entry["readable"] else None
     if entry["prediction"] is None:
         return 0
     votes = Counter(vote for vote in entry["votes"].values() if vote is not None)
