@@ -698,7 +698,8 @@ def plain_abc(abc: str) -> str:
 
     music21 passes over inline fields and invisible rests, takes every return to a voice for another part, transposes
     what stands in a bass clef, keeps a voice's last key for the next voice, takes a third ending for a chord, counts
-    grace notes as notes of a tuplet, and loses the note after an ``H`` and an ``E`` before ``::``.
+    grace notes as notes of a tuplet, and loses the note after an ``H`` and an ``E`` before ``::``. Its time grows with
+    the square of the length of a voice with slurs, which are therefore left out.
 
     Args:
         abc: one tune.
@@ -722,8 +723,16 @@ def plain_abc(abc: str) -> str:
     for number, music in enumerate(voices.values(), 1):
         lines += [f"V:{number}", *fields] if len(voices) > 1 else []
         for line in music:
-            lines += [piece for text in _plain_line(line).split("\n") if (piece := text.strip(" \\"))]
+            pieces = (_without_slurs(text).strip(" \\") for text in _plain_line(line).split("\n"))
+            lines += [piece for piece in pieces if piece]
     return "\n".join(lines) + "\n"
+
+
+def _without_slurs(line: str) -> str:
+    if re.match(r"[A-Za-z]:(?![|:])", line):
+        return line
+    # Hairpins have brackets in their names.
+    return re.sub(r"(![^!\n]*!)|\((?!\d)|\)", lambda found: found[1] or "", line)
 
 
 def _without_clef(line: str) -> str:
@@ -757,6 +766,10 @@ def _plain_music(music: str) -> str:
     return re.sub(r"\[[3-9][0-9,-]*", "", music)
 
 
+def _on_grid(onset: Fraction) -> Fraction:
+    return round(onset / _IMPRECISION) * _IMPRECISION
+
+
 def score_notes(score: "Score") -> list[AbcNote]:
     """List the notes of a score, sorted, to compare with what a reader finds in its ABC.
 
@@ -764,7 +777,8 @@ def score_notes(score: "Score") -> list[AbcNote]:
         score: a score from `prepare_score`.
 
     Returns:
-        The notes. Chords are notes of their own; unpitched notes are where they are written.
+        The notes. Chords are notes of their own; unpitched notes are where they are written. Onsets are on a grid as
+        fine as the files are precise that give tuplets in ticks.
 
     Example:
         >>> from music21 import converter
@@ -781,7 +795,7 @@ def score_notes(score: "Score") -> list[AbcNote]:
             for element in measure.recurse().notes:
                 if "Harmony" in element.classes:
                     continue
-                onset = _fraction(element.getOffsetInHierarchy(measure))
+                onset = _on_grid(_fraction(element.getOffsetInHierarchy(measure)))
                 duration = Fraction(0) if element.duration.isGrace else _lasting(element)
                 for note in element.notes if hasattr(element, "notes") else [element]:
                     pitch = note.pitch if hasattr(note, "pitch") else note.displayPitch()
@@ -894,7 +908,7 @@ def _mei_notes(mei: str, *, keyless: bool) -> tuple[list[AbcNote], int]:
         accid = note.find(f"{name}accid")
         sign = accid.get("accid") if accid is not None else note.get("accid.ges", "") * (not keyless)
         pitch = f"{note.get('pname').upper()}{alterations[sign]:+d}/{note.get('oct')}"
-        found.append(AbcNote(0, index, onset, duration, pitch))
+        found.append(AbcNote(0, index, _on_grid(onset), duration, pitch))
 
     def walk(element: Any, index: int, onset: Fraction, ratio: Fraction) -> Fraction:
         for child in element:
