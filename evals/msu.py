@@ -18,6 +18,7 @@ Parameters of both tasks:
 - content: ``full``, or ``title`` to give nothing but title and composer (does the model know the piece?);
 - split: ``all``, ``train``, ``validation`` or ``test``;
 - judges: ``rules`` for no model, or an odd number of models (or roles), separated by commas, whose majority decides;
+- judge_max_tokens: of a judge's reply; one that reasons needs thousands; ``null`` sets no limit;
 - human_labels: a CSV file with the columns id and label, to hold the judges against people;
 - max_score_tokens: the longest score, in estimated tokens (textual: `CHARACTERS_PER_TOKEN`; visual: not accepted);
 - too_long: what becomes of longer ones: ``refuse`` leaves their questions out, ``truncate`` cuts them after a measure;
@@ -84,6 +85,7 @@ def textual(
     content: ScoreContent = "full",
     split: WhichSplit = "all",
     judges: str | list[str] = "rules",
+    judge_max_tokens: int | None = 16,
     human_labels: str | None = None,
     max_score_tokens: int | None = None,
     too_long: TooLong = "refuse",
@@ -95,8 +97,8 @@ def textual(
     Parameters as listed at the top of the module. Source: arXiv 2511.20697, sections 3 and 5.
     """
     return _task(
-        "textual", dataset, asking, levels, content, split, judges, human_labels, max_score_tokens, too_long, cache,
-        prompts,
+        "textual", dataset, asking, levels, content, split, judges, judge_max_tokens, human_labels, max_score_tokens,
+        too_long, cache, prompts,
     )  # fmt: skip
 
 
@@ -108,6 +110,7 @@ def visual(
     content: ScoreContent = "full",
     split: WhichSplit = "all",
     judges: str | list[str] = "rules",
+    judge_max_tokens: int | None = 16,
     human_labels: str | None = None,
     cache: bool = True,
     prompts: str | None = None,
@@ -117,7 +120,19 @@ def visual(
     Parameters as listed at the top of the module. Source: arXiv 2511.20697, sections 3 and 5.
     """
     return _task(
-        "visual", dataset, asking, levels, content, split, judges, human_labels, None, "refuse", cache, prompts
+        "visual",
+        dataset,
+        asking,
+        levels,
+        content,
+        split,
+        judges,
+        judge_max_tokens,
+        human_labels,
+        None,
+        "refuse",
+        cache,
+        prompts,
     )
 
 
@@ -129,6 +144,7 @@ def _task(
     content: ScoreContent,
     split: WhichSplit,
     judges: str | list[str],
+    judge_max_tokens: int | None,
     human_labels: str | None,
     max_score_tokens: int | None,
     too_long: TooLong,
@@ -141,13 +157,13 @@ def _task(
         check_choice("split", split, WhichSplit)
         check_choice("too_long", too_long, TooLong)
         check_type("cache", cache, bool)
-        if max_score_tokens is not None:
-            check_type("max_score_tokens", max_score_tokens, int)
-            if max_score_tokens < 1:
-                raise ValueError(f"max_score_tokens={max_score_tokens} is not valid; a number above 0 is needed")
+        _check_tokens("max_score_tokens", max_score_tokens)
         asked_levels = _levels(levels)
         named = [name.strip() for name in judges.split(",")] if isinstance(judges, str) else judges
-        scorer = judged("rules" if named == ["rules"] else named, human_labels=human_labels)
+        _check_tokens("judge_max_tokens", judge_max_tokens)
+        scorer = judged(
+            "rules" if named == ["rules"] else named, human_labels=human_labels, max_tokens=judge_max_tokens
+        )
         wording = load_prompts("msu", prompts)
         origin = describe_dataset(dataset, benchmark=BENCHMARK)
         splits = [name for name in SPLITS if name in origin.provenance.counts.get("questions", {})]
@@ -305,6 +321,13 @@ def _load(dataset: str, config: str, splits: Sequence[str], columns: Sequence[st
     for split in splits:
         rows += load_split(dataset, config, split, benchmark=BENCHMARK, columns=columns).to_list()
     return rows
+
+
+def _check_tokens(name: str, value: int | None) -> None:
+    if value is not None:
+        check_type(name, value, int)
+        if value < 1:
+            raise ValueError(f"{name}={value} is not valid; a number above 0 is needed")
 
 
 def _levels(levels: int | str | list[int] | None) -> list[int]:

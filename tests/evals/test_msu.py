@@ -161,6 +161,7 @@ def test_a_run_cut_off_between_answer_and_judging_goes_on_without_asking_again(s
         ({"split": "dev"}, "split='dev' is not valid"),
         ({"judges": "a,b"}, "odd"),
         ({"max_score_tokens": 0}, "max_score_tokens=0 is not valid; a number above 0 is needed"),
+        ({"judge_max_tokens": 0}, "judge_max_tokens=0 is not valid; a number above 0 is needed"),
         ({"too_long": "weep"}, "too_long='weep' is not valid; valid values are: refuse, truncate"),
         ({"dataset": "no/such/folder"}, "dataset 'no/such/folder' does not exist"),
         ({"human_labels": "no/such/file.csv"}, "no/such/file.csv"),
