@@ -6,7 +6,7 @@ from music_evals.baselines.msu.score import Score
 UNKNOWN = "Unknown"
 """The answer where there is none."""
 
-_RULES = (*opening.RULES, *written.RULES, *whole.RULES)
+_ON_THE_MUSIC = (*written.RULES, *whole.RULES)
 
 
 def answer(score: Score, question: str) -> str:
@@ -28,7 +28,9 @@ def answer(score: Score, question: str) -> str:
         >>> answer(score, "In measure 2, what is the lowest pitch?"), answer(score, "Is it beautiful?")
         ('Unknown', 'Unknown')
     """
-    for pattern, answer_match in _RULES:
+    # Of a score that is not there, nothing is true and nothing false.
+    rules = (*opening.RULES, *_ON_THE_MUSIC) if score.parts else opening.RULES
+    for pattern, answer_match in rules:
         match = pattern.match(question)
         if match is not None:
             try:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from music_evals.baselines import msu, ziqi
 from music_evals.baselines.conversation import Conversation, Turn
 from music_evals.baselines.msu.answers import UNKNOWN, answer
-from music_evals.baselines.msu.score import read_score
+from music_evals.baselines.msu.score import Score, read_score
 from music_evals.datasets_builders.msu import QuestionRow, ScoreRow
 from music_evals.datasets_builders.questions.scores import compose_score_questions
 from music_evals.datasets_builders.questions.scores.default_works import DefaultWork, default_works
@@ -333,3 +333,15 @@ def test_the_reader_agrees_with_music21(asked: tuple[str, list[QuestionRow], Con
 def _agrees(reply: str, row: QuestionRow) -> bool:
     verdict = check(reply, row["answer"], row["answer_type"] or "text")
     return reply.casefold() == row["answer"].casefold() if verdict is None else verdict
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is there a repeat sign (a repeat barline) in measures 1–8?",
+        "Does every part have at least one note in measure 3?",
+        "Is there a rest in measure 2?",
+    ],
+)
+def test_nothing_is_said_of_a_score_that_is_not_there(question: str) -> None:
+    assert answer(Score(), question) == "Unknown"

@@ -132,5 +132,5 @@ def test_corpus_is_read_back() -> None:
         if verovio_notes(abc) != notes:
             wrong["verovio"].append(name)
     assert not wrong["music21"]
-    # verovio loses track of tuplets and of keys that change after a bar line's sign.
-    assert len(wrong["verovio"]) <= 5
+    # verovio misreads tuplets of mixed lengths, of which the mazurka has some.
+    assert wrong["verovio"] == ["chopin/mazurka06-2.krn"]
