@@ -300,6 +300,9 @@ def _read(work: Work, seed: int) -> ReadWork:
         }
     except (ScoreError, UnsuitableScoreError) as error:
         return ReadWork(work, reason=str(error))
+    # music21 lets out whatever its code runs into, and one score must not stop the others.
+    except Exception as error:
+        return ReadWork(work, reason=f"music21 fails on it ({type(error).__name__}: {str(error)[:200]})")
     rows = tuple(
         QuestionRow(
             id=f"{work.score_id}-level{one.level}-{number % 3 + 1}",

@@ -122,8 +122,8 @@ def prepare_score(score: Any) -> "Score":
             part.makeMeasures(inPlace=True)
             part.makeTies(inPlace=True)
         prepared.insert(0, part)
-    if not prepared.recurse().notes:
-        raise ScoreError("the score has no notes")
+    if not prepared.parts or not prepared.recurse().notes:
+        raise ScoreError("the score has no parts with notes; several pieces in one have to be given one by one")
     kept = set(map(id, prepared.parts))
     groups: Any = source.getElementsByClass("Spanner") if isinstance(source, stream.Score) else ()
     for group in list(groups):

@@ -12,6 +12,7 @@ import pytest
 from datasets import load_dataset
 from PIL import Image
 
+from music_evals.datasets_builders import msu
 from music_evals.datasets_builders.msu import BENCHMARK, Plan, build_generated, build_own, split_works, write
 from music_evals.datasets_builders.msu_published import build_snapshot, build_spreadsheets, is_snapshot
 from music_evals.datasets_builders.store import DatasetError, load_split
@@ -198,3 +199,13 @@ def test_damaged_scores_of_ones_own_stop_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     with pytest.raises(DatasetError, match="holds no scores; files are read that end in"):
         build_own(tmp_path / "nothing")
+
+
+def test_whatever_music21_runs_into_is_a_reason_to_leave_a_score_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_work: Any) -> None:
+        raise KeyError("no such clef")
+
+    monkeypatch.setattr(msu, "_parsed", fail)
+    left_out = msu._read(msu.Work("odd.krn", "odd.krn", in_corpus=False), 1)
+    assert left_out.score is None
+    assert left_out.reason == "music21 fails on it (KeyError: 'no such clef')"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import mido
 import pytest
-from music21 import converter
+from music21 import converter, corpus
 
 from music_evals.notation.score_file import ScoreError, prepare_score, read_score
 
@@ -125,3 +125,8 @@ def test_measures_are_numbered_from_0_after_a_pickup() -> None:
     prepared = prepare_score(tune)
     assert [measure.number for measure in prepared.parts[0].getElementsByClass("Measure")] == [0, 1, 2]
     assert (prepared.metadata.title, prepared.metadata.composer) == ("", "")
+
+
+def test_several_pieces_in_one_are_refused() -> None:
+    with pytest.raises(ScoreError, match="several pieces in one have to be given one by one"):
+        prepare_score(corpus.parse("josquin/laDeploration"))
