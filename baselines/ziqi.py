@@ -47,9 +47,7 @@ def read(conversation: Conversation, random: Random) -> str:
     Raises:
         ValueError: the conversation asks no such question; see `recognises`.
     """
-    asked = _asked(conversation)
-    if asked is None:
-        raise ValueError("the conversation does not end in a question with options A to D")
+    asked = _required(conversation)
     # The question may be preceded by words of introduction.
     for start in range(len(asked.lines)):
         place = solve("\n".join(asked.lines[start:]), asked.options)
@@ -71,10 +69,15 @@ def guess(conversation: Conversation, random: Random) -> str:
     Raises:
         ValueError: the conversation asks no such question; see `recognises`.
     """
+    asked = _required(conversation)
+    return f"[[{asked.form}{random.choice(LETTERS)}]]"
+
+
+def _required(conversation: Conversation) -> _Asked:
     asked = _asked(conversation)
     if asked is None:
         raise ValueError("the conversation does not end in a question with options A to D")
-    return f"[[{asked.form}{random.choice(LETTERS)}]]"
+    return asked
 
 
 def _asked(conversation: Conversation) -> _Asked | None:

@@ -38,7 +38,13 @@ from music_evals.datasets_builders.store import (
 )
 from music_evals.notation.abc_score import score_to_abc
 from music_evals.notation.pages import engrave_pages
-from music_evals.notation.score_file import SUFFIXES, ScoreError, prepare_score, read_score
+from music_evals.notation.score_file import (
+    SUFFIXES,
+    ScoreError,
+    prepare_score,
+    read_score,
+    score_to_musicxml,
+)
 
 NAME: Final = "msu"
 VERSION: Final = "1.0.0"
@@ -295,7 +301,7 @@ def _read(work: Work, seed: int) -> ReadWork:
             "composer": score.metadata.composer or "",
             "abc": score_to_abc(score),
             "images": [],
-            "musicxml": _musicxml(score),
+            "musicxml": score_to_musicxml(score),
             "source": f"music21 corpus: {work.location}" if work.in_corpus else work.score_id,
         }
     except (ScoreError, UnsuitableScoreError) as error:
@@ -322,17 +328,6 @@ def _parsed(work: Work) -> Any:
     if work.in_corpus:
         return next(one for one in default_works() if one.name == work.score_id).load()
     return prepare_score(read_score(Path(work.location)))
-
-
-def _musicxml(score: Any) -> str:
-    from music21.exceptions21 import Music21Exception
-    from music21.musicxml.m21ToXml import GeneralObjectExporter
-
-    try:
-        text: str = GeneralObjectExporter(score).parse().decode("utf-8")
-    except Music21Exception as error:
-        raise ScoreError(f"cannot be written as MusicXML, from which its pages are engraved: {error}") from error
-    return text
 
 
 def write(

@@ -8,6 +8,8 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
+from music_evals.notation.score_file import score_to_musicxml
+
 WIDTH: Final = 1400
 """Default width in pixels. A staff is then some 29 pixels high, so that accidentals and ledger lines can be told apart,
 and the page stays below the 1,568 pixels to which several models scale an image down."""
@@ -105,7 +107,7 @@ def engrave_svgs(score: Any, *, scale: int = 60) -> list[str]:
             "xmlIdChecksum": True,  # ids are random otherwise, and with them the SVG
         }
     )
-    text = score if isinstance(score, str) else _musicxml(score)
+    text = score if isinstance(score, str) else score_to_musicxml(score)
     if not tool.loadData(text) or not (count := tool.getPageCount()):
         raise EngravingError("verovio reads no music from the score")
     svgs = [tool.renderToSVG(page) for page in range(1, count + 1)]
@@ -125,12 +127,6 @@ def _for_resvg(svg: str) -> str:
         r'font-family="(?:Leipzig|Times)[^"]*" font-size="720px"', f'font-family="{_FONT}" font-size="500px"', svg
     )
     return re.sub("[\ue000-\uf8ff]", lambda sign: _TEXT_SIGNS.get(sign.group(), ""), svg)
-
-
-def _musicxml(score: Any) -> str:
-    from music21.musicxml.m21ToXml import GeneralObjectExporter
-
-    return bytes(GeneralObjectExporter(score).parse()).decode()
 
 
 def _font_files() -> list[str]:

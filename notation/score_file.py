@@ -149,6 +149,33 @@ def prepare_score(score: Any) -> "Score":
     return result
 
 
+def score_to_musicxml(score: Any) -> str:
+    """Write a prepared score as MusicXML.
+
+    Args:
+        score: a score from `prepare_score`.
+
+    Returns:
+        The text.
+
+    Raises:
+        ScoreError: if music21 cannot write it.
+
+    Example:
+        >>> from music21 import converter
+        >>> "<step>G</step>" in score_to_musicxml(prepare_score(converter.parse("tinyNotation: 3/4 g2.")))
+        True
+
+    """
+    from music21.exceptions21 import Music21Exception
+    from music21.musicxml.m21ToXml import GeneralObjectExporter
+
+    try:
+        return bytes(GeneralObjectExporter(score).parse()).decode()
+    except Music21Exception as error:
+        raise ScoreError(f"cannot be written as MusicXML: {error}") from error
+
+
 def _one_line(text: object) -> str:
     return " ".join(str(text).split())
 

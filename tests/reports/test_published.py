@@ -106,7 +106,7 @@ def test_five_zero_shot_averages_are_over_the_questions() -> None:
     ]
 
 
-@pytest.mark.skipif(not PAPER, reason="no copy of the paper's text beside the checkout (../shared/seeds/002*.txt)")
+@pytest.mark.skipif(not PAPER, reason="no copy of the paper's text beside the checkout")
 @pytest.mark.parametrize(
     ("name", "first", "end", "rows"),
     [
