@@ -1,0 +1,153 @@
+"""What a row of LilyBench holds: the tasks, their sizes, and the pieces that they are made from.
+
+Title: Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding
+Paper: https://arxiv.org/abs/2606.08722 (section 3.2 and Table 1)
+Homepage: https://github.com/CSCPadova/lilybench
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypedDict, get_args
+
+from datasets import Features, List, Value
+
+TaskName = Literal[
+    "bar_count",
+    "metadata_qa",
+    "bar_sequencing",
+    "next_bar_prediction",
+    "metadata_prediction",
+    "music_captioning",
+    "composer_recognition",
+    "genre_recognition",
+    "emotion_recognition",
+    "error_detection",
+]
+TASKS: Final[tuple[TaskName, ...]] = get_args(TaskName)
+
+Protocol = Literal["strict", "paper"]
+PROTOCOLS: Final[tuple[Protocol, ...]] = get_args(Protocol)
+"""How rows were made; the splits of every task's config."""
+
+SIZES: Final[Mapping[TaskName, int]] = {
+    "bar_count": 100,
+    "metadata_qa": 60,
+    "bar_sequencing": 119,
+    "next_bar_prediction": 119,
+    "metadata_prediction": 60,
+    "music_captioning": 60,
+    "composer_recognition": 96,
+    "genre_recognition": 132,
+    "emotion_recognition": 120,
+    "error_detection": 220,
+}
+"""Rows of a task in the paper's Table 1; strict `error_detection` has `CLEAN_CONTROLS` more."""
+
+Field = Literal["key", "metre", "note_length"]
+FIELDS: Final[tuple[Field, ...]] = get_args(Field)
+"""What `metadata_qa` and `metadata_prediction` ask for; the note length is the denominator of the metre."""
+
+Corruption = Literal[
+    "invalid_metadata", "invalid_content", "invalid_bar_duration", "melodic_leap", "accidental_outside_key"
+]
+CORRUPTIONS: Final[tuple[Corruption, ...]] = get_args(Corruption)
+CLEAN: Final = "clean"
+"""`TaskRow.kind` of a score in `error_detection` that nothing was done to."""
+PER_CORRUPTION: Final = 44
+CLEAN_CONTROLS: Final = 44
+
+QUADRANTS: Final = (
+    "Q1: high arousal, positive valence",
+    "Q2: high arousal, negative valence",
+    "Q3: low arousal, negative valence",
+    "Q4: low arousal, positive valence",
+)
+"""The options of `emotion_recognition`, always in this order: Russell's quadrants as EMOPIA numbers them."""
+PER_QUADRANT: Final = 30
+
+
+class TaskRow(TypedDict):
+    """A question on a score.
+
+    `id` is ``TASK.PROTOCOL.PIECE``, with ``.KIND`` at the end where a task asks a piece about several kinds; `piece` the
+    id of the piece in the corpus; `kind` a `Field` for the two tasks on metadata, a `Corruption` or `CLEAN` for
+    `error_detection`, else empty. `score` is the LilyPond text to show: for `next_bar_prediction` the four measures
+    ahead, for `bar_sequencing` empty.
+
+    `options` holds four texts to choose from (for `bar_sequencing` the four measures in shuffled order), none for
+    `bar_count` and `error_detection`. `answer` has the required form: a number of measures; the index of an option,
+    0 to 3; the indices of the options in playing order as four digits; the numbers of the wrong measures, ascending,
+    separated by spaces, or ``none``.
+    """
+
+    id: str
+    piece: str
+    kind: str
+    score: str
+    options: list[str]
+    answer: str
+
+
+class CorpusRow(TypedDict):
+    """A piece of the source; what is not known of it is null.
+
+    `text` is the self-contained text, brought to the current syntax. `measures` is counted by LilyPond and null where
+    LilyPond's count is no plain count (`reason` says why). `compiles` means exit status 0; `messages` are LilyPond's
+    own. `usable` says whether any strict task may take the piece, and `reason` why not.
+    """
+
+    id: str
+    text: str
+    composer: str | None
+    title: str | None
+    style: str | None
+    instrument: str | None
+    key: str | None
+    metre: str | None
+    measures: int | None
+    licence: str | None
+    compiles: bool
+    messages: str
+    usable: bool
+    reason: str | None
+
+
+TASK_FEATURES: Final = Features(
+    {
+        "id": Value("string"),
+        "piece": Value("string"),
+        "kind": Value("string"),
+        "score": Value("string"),
+        "options": List(Value("string")),
+        "answer": Value("string"),
+    }
+)
+CORPUS_FEATURES: Final = Features(
+    {
+        "id": Value("string"),
+        **{name: Value("string") for name in ("text", "composer", "title", "style", "instrument", "key", "metre")},
+        "measures": Value("int64"),
+        "licence": Value("string"),
+        "compiles": Value("bool"),
+        "messages": Value("string"),
+        "usable": Value("bool"),
+        "reason": Value("string"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of the source, ahead of any question.
+
+    Args:
+        id: readable and stable, such as ``BachJS/BWV846/wtk1-prelude1``.
+        raw: the text as published, decoded, of the piece's main file alone.
+        text: the self-contained text (includes resolved), brought to the current syntax.
+        header: fields of the first header that holds any, and of later ones what that lacks; plain text.
+    """
+
+    id: str
+    raw: str
+    text: str
+    header: Mapping[str, str]
