@@ -30,9 +30,12 @@ def report(
 ) -> None:
     """Show tables from Inspect logs beside the published figures, and write them with --out."""
     # Here, so that `music-evals --help` need not wait for Inspect.
-    from music_evals.reports import ziqi
+    from music_evals.reports import lilybench, ziqi
 
-    benchmarks: Mapping[str, Callable[[Sequence[EvalLog]], Report]] = {"ziqi": ziqi.report}
+    benchmarks: Mapping[str, Callable[[Sequence[EvalLog]], Report]] = {
+        "ziqi": ziqi.report,
+        "lilybench": lilybench.report,
+    }
     console = Console()
     try:
         if out is not None:

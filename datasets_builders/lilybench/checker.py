@@ -1,0 +1,150 @@
+"""What is wrong with a score, and in which measure: the five kinds of error of `error_detection`.
+
+The definitions, which the strict rows keep to:
+
+- ``invalid_metadata``: a ``\\key`` or ``\\clef`` whose argument does not exist;
+- ``invalid_content``: a word among the notes that is no LilyPond;
+- ``invalid_bar_duration``: what is written between two bar checks of a voice does not fill its measure;
+- ``melodic_leap``: a note more than ten steps of the staff above or below the note right before it in its voice;
+- ``accidental_outside_key``: a note that the key signature in force does not have. In minor the raised sixth and
+  seventh degrees belong to the key.
+"""
+
+import re
+from fractions import Fraction
+from typing import Final
+
+from music_evals.datasets_builders.lilybench.measures import Span, find_spans, written_at
+from music_evals.datasets_builders.lilybench.rows import Corruption
+from music_evals.notation.lilypond.languages import language_of, pitch_of
+from music_evals.notation.lilypond.structure import Event, Key, Structure
+from music_evals.notation.lilypond.syntax import Lines, Token, code_tokens, string_value
+
+MAX_LEAP: Final = 10
+"""Steps of the staff; more is an error."""
+
+MODES: Final = frozenset(
+    ["major", "minor", "ionian", "dorian", "phrygian", "lydian", "mixolydian", "aeolian", "locrian"]
+)
+CLEFS: Final = frozenset(
+    [
+        *["treble", "violin", "G", "G2", "GG", "tenorG", "french", "soprano", "mezzosoprano", "alto", "C", "tenor"],
+        *["baritone", "bass", "F", "subbass", "varbaritone", "baritonevarC", "baritonevarF", "altovarC", "tenorvarC"],
+        *["varC", "percussion", "varpercussion", "tab", "moderntab"],
+    ]
+)
+_TRANSPOSED_CLEF: Final = re.compile(r"[_^](?:[0-9]{1,2}|\([0-9]{1,2}\)|\[[0-9]{1,2}\])$")
+_NOT_A_NOTE: Final = re.compile(r"^[^:\n]*:(\d+):(\d+): error: (?:not a note name|unrecognized string)", re.MULTILINE)
+
+
+def find_errors(text: str, structure: Structure) -> dict[Corruption, list[int]]:
+    """Find the errors of the five kinds.
+
+    Args:
+        text: what `structure` was read from.
+        structure: LilyPond's reading.
+
+    Returns:
+        Kind → numbers of the measures, ascending; only kinds that occur.
+
+    Example:
+        >>> from music_evals.notation.lilypond.structure import read_structure
+        >>> text = "{ \\\\key g \\\\major g'4 a' b' c'' | d''4 c''8 b' a'4 | g'4 fis' e'' f' | g'1 }"
+        >>> find_errors(text, read_structure(text))
+        {'invalid_bar_duration': [2], 'accidental_outside_key': [3]}
+    """
+    spans = find_spans(text, structure)
+    invalid = invalid_commands(text)
+    found: dict[Corruption, list[int]] = {
+        "invalid_metadata": _measures(spans, [token.start for token in invalid]),
+        "invalid_content": _measures(spans, _unknown_words(text, structure)),
+        "invalid_bar_duration": sorted({span.measure for span in spans if not fills_its_measure(span, structure)}),
+        "melodic_leap": sorted({note.measure for _, note in leaps(structure)}),
+        # Of a key that cannot be read nobody can say what lies outside of it.
+        "accidental_outside_key": []
+        if any(token.text == "\\key" for token in invalid)
+        else sorted({event.measure for event in structure.events if is_outside_key(event, structure)}),
+    }
+    return {kind: measures for kind, measures in found.items() if measures}
+
+
+def invalid_commands(text: str) -> list[Token]:
+    """The ``\\key`` and ``\\clef`` commands whose arguments do not exist."""
+    language = language_of(text)
+    # A clef may be written without quotes, so what follows the command is taken as it stands.
+    words = code_tokens(text)
+    found = []
+    for token, *arguments in zip(words, words[1:], words[2:], strict=False):
+        first, second = (argument.text for argument in arguments)
+        if token.text == "\\key":
+            if pitch_of(first, language) is None or second.removeprefix("\\") not in MODES:
+                found.append(token)
+        elif token.text == "\\clef":
+            name = _TRANSPOSED_CLEF.sub("", string_value(first) if first.startswith('"') else first)
+            if name not in CLEFS:
+                found.append(token)
+    return found
+
+
+def _unknown_words(text: str, structure: Structure) -> list[int]:
+    """Offsets of the words that LilyPond took for no note, save in commands that are wrong themselves."""
+    lines = Lines(text)
+    offsets = [
+        lines.offset_of_column(int(line), int(column) - 1) for line, column in _NOT_A_NOTE.findall(structure.messages)
+    ]
+    inside = [(token.start, token.start + 40) for token in invalid_commands(text)]
+    return [offset for offset in offsets if not any(start <= offset < end for start, end in inside)]
+
+
+def _measures(spans: list[Span], offsets: list[int]) -> list[int]:
+    return sorted({span.measure for offset in offsets if (span := written_at(spans, offset)) is not None})
+
+
+def fills_its_measure(span: Span, structure: Structure) -> bool:
+    """Whether the next stretch of the voice begins a measure later; unknown of the last one, which passes."""
+    if span.length is None:
+        return True
+    first = span.events[0]
+    metre = structure.metre_at(first.moment)
+    measure = Fraction(metre.numerator, metre.denominator)
+    if first.position < 0 and first.measure == 0:
+        return span.length == -first.position
+    if all(event.kind != "note" for event in span.events):
+        return span.length > 0 and span.length % measure == 0
+    return span.length == measure
+
+
+def leaps(structure: Structure) -> list[tuple[Event, Event]]:
+    """Pairs of a note and the note more than `MAX_LEAP` steps away that follows it at once in its voice."""
+    found = []
+    for events in structure.voices.values():
+        lines = [event for event in events if not event.grace]
+        melody: list[Event] = []
+        for event in lines:
+            # Of a chord, the note that is written first.
+            if not melody or event.moment != melody[-1].moment:
+                melody.append(event)
+        for earlier, later in zip(melody, melody[1:], strict=False):
+            if earlier.degree is None or later.degree is None or earlier.moment + earlier.duration != later.moment:
+                continue
+            if abs(earlier.degree - later.degree) > MAX_LEAP:
+                found.append((earlier, later))
+    return found
+
+
+def is_outside_key(event: Event, structure: Structure) -> bool:
+    """Whether a note is none of the key signature in force in its staff; no signature means no sharps and flats."""
+    if event.step is None:
+        return False
+    key = structure.key_at(event.moment, event.staff)
+    return event.alteration not in alterations_in(key, event.step)
+
+
+def alterations_in(key: Key | None, step: int) -> frozenset[Fraction]:
+    """The alterations (in whole tones) that a step (0 = C to 6 = B) may have in a key."""
+    if key is None:
+        return frozenset([Fraction(0)])
+    signature = key.scale[step]
+    if key.mode == "minor" and (step - key.step) % 7 in (5, 6):
+        return frozenset([signature, signature + Fraction(1, 2)])
+    return frozenset([signature])

@@ -1,0 +1,280 @@
+"""One error put into a clean score, in place, of one kind, and proven to be that alone.
+
+A corruption replaces what stands there: one note or one command, and where the notation makes the next note depend on
+it (its octave in ``\\relative`` music, its duration where none is written) that note is written out so that it stays
+what it was. LilyPond reads the corrupted text again, and it is taken only if `find_errors` then finds this kind in this
+measure and nothing else anywhere, and if all other notes are what they were.
+"""
+
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from music_evals.datasets_builders.lilybench.checker import alterations_in, find_errors
+from music_evals.datasets_builders.lilybench.measures import Span, find_spans, written_at
+from music_evals.datasets_builders.lilybench.rows import Corruption
+from music_evals.notation.lilypond.languages import language_of, name_of, pitch_of
+from music_evals.notation.lilypond.structure import Event, Structure, StructureError, read_structures
+from music_evals.notation.lilypond.syntax import Token, code_tokens
+
+_NOTE: Final = re.compile(
+    r"(?P<name>[^\W\d_]+)(?P<octave>'*|,*)(?P<shown>[!?]?)"
+    r"(?P<duration>(?:128|64|32|16|8|4|2|1)\.{0,2})?(?P<rest>(?:\*\d)?)"
+)
+# Letters that begin no note name, rest or articulation in any of LilyPond's languages.
+_NONSENSE: Final = ("zq", "xj", "qz", "jx", "zv", "vz", "wq", "zk")
+_WRONG_MODES: Final = ("majeur", "mayor", "minur", "dorien", "nonsense", "tonic")
+_WRONG_CLEFS: Final = ("trebel", "bas", "tenner", "sopran", "highest", "violine")
+_OTHER_DURATIONS: Final = {
+    "1": ("2", "2."),
+    "2": ("4", "2.", "4."),
+    "4": ("8", "2", "4."),
+    "8": ("4", "16", "8."),
+    "16": ("8", "32"),
+    "32": ("16", "8"),
+}
+_OCTAVES: Final = 2  # fourteen steps: a leap from wherever the melody is, and no more than it must be
+_TRIES: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Corrupted:
+    """A corrupted score.
+
+    Args:
+        text: the score.
+        kind: of error.
+        measure: number of the measure it is in.
+        before: what stood there.
+        after: what stands there now.
+    """
+
+    text: str
+    kind: Corruption
+    measure: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A candidate: edits as (start, end, replacement), and the place in its voice of the note that it is about."""
+
+    measure: int
+    edits: tuple[tuple[int, int, str], ...]
+    changed: Event | None
+
+    def apply(self, text: str) -> str:
+        for start, end, replacement in sorted(self.edits, reverse=True):
+            text = text[:start] + replacement + text[end:]
+        return text
+
+
+def corrupt(
+    scores: Iterable[tuple[str, Structure, Corruption]], *, seed: int, cache: Path | None = None
+) -> Iterator[Corrupted | None]:
+    """Put one error into each of some clean scores.
+
+    Args:
+        scores: text, LilyPond's reading of it, and the kind of error; `find_errors` must find nothing in the text.
+        seed: chooses the places.
+        cache: a folder to keep LilyPond's readings in.
+
+    Yields:
+        For each score its corrupted text, or None where no place could be proven to become this error alone.
+    """
+    for text, structure, kind in scores:
+        draw = random.Random(f"{seed} {kind} {text}")
+        candidates = list(islice(_candidates(text, structure, kind, draw), _TRIES))
+        readings = read_structures((change.apply(text) for change in candidates), cache=cache)
+        yield next(
+            (
+                Corrupted(change.apply(text), kind, change.measure, *_difference(text, change))
+                for change, reading in zip(candidates, readings, strict=True)
+                if not isinstance(reading, StructureError)
+                and _is_proven(change.apply(text), reading, structure, kind, change)
+            ),
+            None,
+        )
+
+
+def _difference(text: str, change: _Change) -> tuple[str, str]:
+    start, end, replacement = change.edits[0]
+    return text[start:end], replacement
+
+
+def _is_proven(text: str, reading: Structure, clean: Structure, kind: Corruption, change: _Change) -> bool:
+    if find_errors(text, reading) != {kind: [change.measure]}:
+        return False
+    return _others(reading, change) == _others(clean, change)
+
+
+def _others(structure: Structure, change: _Change) -> list[list[tuple[object, ...]]]:
+    """All events by voice, but for the one that a change is about; onsets only where the change keeps them."""
+    if change.changed is None:
+        return [[_content(event) for event in events] for events in structure.voices.values()]
+    gone = change.changed
+    voices = []
+    for voice, events in structure.voices.items():
+        contents = [_content(event) for event in events]
+        if voice == gone.voice:
+            contents = [content for content, event in zip(contents, events, strict=True) if event.offset != gone.offset]
+        voices.append(contents)
+    return voices
+
+
+def _content(event: Event) -> tuple[object, ...]:
+    return (event.kind, event.grace, event.step, event.alteration, event.octave, event.duration, event.tied)
+
+
+def _candidates(text: str, structure: Structure, kind: Corruption, draw: random.Random) -> Iterator[_Change]:
+    spans = find_spans(text, structure)
+    if kind == "invalid_metadata":
+        yield from _command_changes(text, spans, draw)
+        return
+    notes = list(_plain_notes(text, spans, structure))
+    draw.shuffle(notes)
+    language = language_of(text)
+    for span, event, match, following in notes:
+        if kind == "invalid_content":
+            yield _Change(span.measure, ((match.start(), match.end("name"), draw.choice(_NONSENSE)),), event)
+        elif kind == "invalid_bar_duration":
+            yield from _duration_change(span, event, match, following, draw)
+        elif kind == "melodic_leap":
+            yield from _leap_changes(span, event, match, following, draw)
+        else:
+            yield from _accidental_change(span, event, match, structure, language, draw)
+
+
+def _plain_notes(
+    text: str, spans: Sequence[Span], structure: Structure
+) -> Iterator[tuple[Span, Event, re.Match[str], tuple[Event, re.Match[str]] | None]]:
+    """Single notes that are written once, with the note that is written after them in the same measure."""
+    for span in spans:
+        if span.shared or not span.closed or span.measure < 1:
+            continue
+        onsets: dict[tuple[Fraction, bool], int] = {}
+        for event in span.events:
+            onsets[event.moment, event.grace] = onsets.get((event.moment, event.grace), 0) + 1
+        written: list[tuple[Event, re.Match[str]] | None] = []
+        for event in span.events:
+            match = _NOTE.match(text, event.offset)
+            plain = (
+                event.kind == "note"
+                and not event.grace
+                and onsets[event.moment, event.grace] == 1
+                and match is not None
+                and not text[: event.offset].rstrip().endswith("<")
+            )
+            written.append((event, match) if plain and match is not None else None)
+        for index, here in enumerate(written):
+            before = written[index - 1] if index else None
+            if here is None or here[0].tied or (before is not None and before[0].tied):
+                continue
+            following = written[index + 1] if index + 1 < len(written) else None
+            yield span, here[0], here[1], following
+
+
+def _command_changes(text: str, spans: Sequence[Span], draw: random.Random) -> Iterator[_Change]:
+    words = code_tokens(text)
+    changes = []
+    for token, *arguments in zip(words, words[1:], words[2:], strict=False):
+        if token.text not in ("\\key", "\\clef"):
+            continue
+        span = written_at(spans, token.start)
+        # A command after the last note of a measure takes effect in the next one: nobody could say which is wrong.
+        if span is None or span.shared or span.measure < 1 or token.start > span.events[-1].offset:
+            continue
+        changes.append(_Change(span.measure, (_wrong_argument(token, arguments, draw),), None))
+    draw.shuffle(changes)
+    # Most scores have their key and clef in measure 1 and nowhere else; where there is a choice, take another place.
+    yield from sorted(changes, key=lambda change: change.measure == 1)
+
+
+def _wrong_argument(token: Token, arguments: Sequence[Token], draw: random.Random) -> tuple[int, int, str]:
+    first, second = arguments
+    if token.text == "\\key":
+        return second.start, second.end, f"\\{draw.choice(_WRONG_MODES)}"
+    wrong = draw.choice(_WRONG_CLEFS)
+    return first.start, first.end, f'"{wrong}"'
+
+
+def _duration_change(
+    span: Span,
+    event: Event,
+    match: re.Match[str],
+    following: tuple[Event, re.Match[str]] | None,
+    draw: random.Random,
+) -> Iterator[_Change]:
+    written = _duration_name(event.duration)
+    if written is None or match["rest"]:
+        return
+    edits = [(*_duration_place(match), draw.choice(_OTHER_DURATIONS[written.rstrip(".")]))]
+    if edits[0][2] == written:
+        return
+    if following is None:
+        # The last note of the measure: what comes next must not take its duration from it.
+        return
+    after, next_match = following
+    if not next_match["duration"]:
+        if after.duration != event.duration:
+            return
+        edits.append((*_duration_place(next_match), written))
+    yield _Change(span.measure, tuple(edits), event)
+
+
+def _duration_place(match: re.Match[str]) -> tuple[int, int]:
+    return match.end("shown"), match.end("duration") if match["duration"] else match.end("shown")
+
+
+def _duration_name(duration: Fraction) -> str | None:
+    """How LilyPond writes a duration (in whole notes) without or with one dot; None for any other."""
+    for name in _OTHER_DURATIONS:
+        plain = Fraction(1, int(name))
+        if duration == plain:
+            return name
+        if duration == plain * Fraction(3, 2):
+            return f"{name}."
+    return None
+
+
+def _leap_changes(
+    span: Span,
+    event: Event,
+    match: re.Match[str],
+    following: tuple[Event, re.Match[str]] | None,
+    draw: random.Random,
+) -> Iterator[_Change]:
+    if following is None:
+        return
+    by = draw.choice((-_OCTAVES, _OCTAVES))
+    here = (match.start("octave"), match.end("octave"), _octave_marks(match["octave"], by))
+    there = following[1]
+    back = (there.start("octave"), there.end("octave"), _octave_marks(there["octave"], -by))
+    # In relative music the next note must be brought back, in absolute music it must not: the check tells which it is.
+    yield _Change(span.measure, (here, back), event)
+    yield _Change(span.measure, (here,), event)
+
+
+def _octave_marks(marks: str, by: int) -> str:
+    octaves = len(marks) * (-1 if marks.startswith(",") else 1) + by
+    return "'" * octaves if octaves > 0 else "," * -octaves
+
+
+def _accidental_change(
+    span: Span, event: Event, match: re.Match[str], structure: Structure, language: str, draw: random.Random
+) -> Iterator[_Change]:
+    if event.step is None or pitch_of(match["name"], language) is None:
+        return
+    allowed = alterations_in(structure.key_at(event.moment, event.staff), event.step)
+    others = [event.alteration + by for by in (Fraction(-1, 2), Fraction(1, 2))]
+    wrong = [alteration for alteration in others if alteration not in allowed and abs(alteration) <= Fraction(1, 2)]
+    if wrong:
+        name = name_of(event.step, draw.choice(wrong), language)
+        if name is not None:
+            yield _Change(span.measure, ((match.start("name"), match.end("name"), name),), event)

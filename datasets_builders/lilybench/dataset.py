@@ -1,0 +1,258 @@
+"""LilyBench, understanding, as a dataset: a Mutopia checkout and EMOPIA clips, or what can be made offline.
+
+Title: Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding
+Paper: https://arxiv.org/abs/2606.08722
+Homepage: https://github.com/CSCPadova/lilybench
+Licence: each piece's own (public domain, CC BY or CC BY-SA), see the column `licence` of the config `corpus`
+
+A config a task, with the splits `strict` and `paper`, and `corpus` with the one split `all`. See `rows`.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from datasets import Features
+
+from music_evals.datasets_builders.card import make_card
+from music_evals.datasets_builders.lilybench import paper, strict
+from music_evals.datasets_builders.lilybench.corpus import Surveyed, corpus_row, survey, usable
+from music_evals.datasets_builders.lilybench.default_pieces import default_pieces
+from music_evals.datasets_builders.lilybench.emopia import Clip, compose_clips, emotion_rows, read_clips
+from music_evals.datasets_builders.lilybench.mutopia import read_pieces
+from music_evals.datasets_builders.lilybench.rows import (
+    CORPUS_FEATURES,
+    PROTOCOLS,
+    SIZES,
+    TASK_FEATURES,
+    TASKS,
+    CorpusRow,
+    Piece,
+    Protocol,
+    TaskName,
+    TaskRow,
+)
+from music_evals.datasets_builders.store import (
+    GENERATED,
+    Benchmark,
+    Config,
+    DatasetError,
+    Provenance,
+    cache_folder,
+    write_dataset,
+)
+
+NAME: Final = "lilybench"
+VERSION: Final = "1.0.0"
+"""Version of the rows: to be raised whenever the content of any row changes."""
+DEFAULT_SEED: Final = 1234
+MUTOPIA: Final = "mutopia"
+CORPUS: Final = "corpus"
+CORPUS_SPLIT: Final = "all"
+
+TITLE: Final = "Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding"
+HOMEPAGE: Final = "https://github.com/CSCPadova/lilybench"
+CITATION: Final = """\
+@article{lilybench2026,
+  title   = {Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding},
+  journal = {arXiv preprint arXiv:2606.08722},
+  year    = {2026}
+}"""
+
+FEATURES: Final[Mapping[str, Features]] = {**dict.fromkeys(TASKS, TASK_FEATURES), CORPUS: CORPUS_FEATURES}
+"""Config → declared columns."""
+
+GENERATED_SIZES: Final[Mapping[TaskName, int]] = {
+    **{task: 24 for task in TASKS},
+    "metadata_qa": 30,
+    "metadata_prediction": 30,
+    "error_detection": 50,
+}
+"""Rows of a task in the default dataset, which is to be there within a minute or two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A dataset that can be written.
+
+    Args:
+        rows: task → protocol → rows.
+        corpus: the pieces.
+        provenance: who builds it from what.
+        left_out: what gave no piece, or no clip → why.
+        surveyed: the pieces with LilyPond's reading of them.
+    """
+
+    rows: Mapping[TaskName, Mapping[Protocol, Sequence[TaskRow]]]
+    corpus: Sequence[CorpusRow]
+    provenance: Provenance
+    left_out: Mapping[str, str]
+    surveyed: Sequence[Surveyed]
+
+    @property
+    def unusable(self) -> Counter[str]:
+        """Why pieces cannot be used by strict tasks → how many; a reason's particulars are left off."""
+        return Counter(reason.split(":")[0] for found in self.surveyed if (reason := found.reason) is not None)
+
+
+def build_mutopia(
+    source: Path,
+    emopia: Path | None = None,
+    *,
+    seed: int = DEFAULT_SEED,
+    on_piece: Callable[[], None] = lambda: None,
+    on_pieces: Callable[[int], None] = lambda _: None,
+) -> Plan:
+    """Plan the dataset on a checkout of the Mutopia Project, at the paper's sizes.
+
+    Args:
+        source: holds the checkout's ``ftp`` folder.
+        emopia: folder of EMOPIA's MIDI files; without it there is no `emotion_recognition`.
+        seed: chooses pieces, places and distractors.
+        on_piece: called after each piece that LilyPond has read.
+        on_pieces: called with the number of pieces before that.
+
+    Returns:
+        The plan.
+
+    Raises:
+        DatasetError: a folder is not what it should be, or holds too few pieces or clips.
+    """
+    # A clip's file is small and there is nothing to do without it, so it is read first.
+    clips, bad_clips = ([], {}) if emopia is None else read_clips(emopia)
+    pieces, left_out = read_pieces(source, cache=lilypond_cache())
+    on_pieces(len(pieces))
+    provenance = Provenance(
+        NAME,
+        VERSION,
+        MUTOPIA,
+        "other",
+        seed=seed,
+        source_sha256=_checksum(pieces, clips),
+        missing=() if emopia else ("EMOPIA, for emotion_recognition",),
+        made_with=_made_with(),
+    )
+    return _planned(pieces, clips, {**left_out, **bad_clips}, provenance, seed, SIZES, on_piece)
+
+
+def build_generated(
+    seed: int = DEFAULT_SEED,
+    *,
+    on_piece: Callable[[], None] = lambda: None,
+    on_pieces: Callable[[int], None] = lambda _: None,
+) -> Plan:
+    """Plan the dataset on LilyPond made from scores that come with music21, and on composed clips.
+
+    Args:
+        seed: chooses pieces, places and distractors, and composes the clips.
+        on_piece: called after each piece that LilyPond has read.
+        on_pieces: called with the number of pieces before that.
+
+    Returns:
+        The plan, of `GENERATED_SIZES`.
+    """
+    pieces, left_out = default_pieces(cache=lilypond_cache())
+    on_pieces(len(pieces))
+    clips = compose_clips(seed, per_quadrant=GENERATED_SIZES["emotion_recognition"] // 4)
+    made_with = {**_made_with(), "music21": version("music21")}
+    provenance = Provenance(NAME, VERSION, GENERATED, "other", seed=seed, made_with=made_with)
+    return _planned(pieces, clips, left_out, provenance, seed, GENERATED_SIZES, on_piece)
+
+
+def _planned(
+    pieces: Sequence[Piece],
+    clips: Sequence[Clip],
+    left_out: Mapping[str, str],
+    provenance: Provenance,
+    seed: int,
+    sizes: Mapping[TaskName, int],
+    on_piece: Callable[[], None],
+) -> Plan:
+    cache = lilypond_cache()
+    surveyed = survey(pieces, cache=cache, on_piece=on_piece)
+    good = usable(surveyed)
+    rows: dict[TaskName, dict[Protocol, Sequence[TaskRow]]] = {}
+    try:
+        for task in TASKS:
+            if task == "emotion_recognition":
+                if clips:
+                    rows[task] = {
+                        protocol: emotion_rows(clips, protocol, seed, sizes[task] // 4, cache=cache)
+                        for protocol in PROTOCOLS
+                    }
+                continue
+            rows[task] = {
+                "strict": strict.make_rows(task, good, seed, sizes[task], cache=cache),
+                "paper": paper.make_rows(task, pieces, seed, sizes),
+            }
+    except ValueError as error:
+        raise DatasetError(
+            f"{len(pieces)} pieces, {len(good)} of them usable by strict tasks, are too few: {error}"
+        ) from error
+    plan = Plan(rows, [corpus_row(found) for found in surveyed], provenance, left_out, surveyed)
+    anomalies = {
+        **{f"not usable by strict tasks: {reason}": count for reason, count in plan.unusable.most_common()},
+        **({"left out": len(left_out)} if left_out else {}),
+    }
+    return replace(plan, provenance=replace(provenance, anomalies=anomalies))
+
+
+def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
+    """Write a planned dataset as a folder in the layout of the Hub, whole or not at all.
+
+    Args:
+        plan: from `build_mutopia` or `build_generated`.
+        out: the folder to write.
+        overwrite: whether a dataset folder of ours may be replaced.
+
+    Returns:
+        What was recorded as ``provenance.json``.
+
+    Raises:
+        DatasetError: the folder may not be written.
+    """
+    configs = {
+        **{
+            str(task): Config(TASK_FEATURES, {str(name): rows for name, rows in splits.items()})
+            for task, splits in plan.rows.items()
+        },
+        CORPUS: Config(CORPUS_FEATURES, {CORPUS_SPLIT: plan.corpus}),
+    }
+    return write_dataset(out, configs, card=_card, provenance=plan.provenance, overwrite=overwrite)
+
+
+def lilypond_cache() -> Path:
+    """Folder in which LilyPond's results are kept by content."""
+    return cache_folder() / "lilypond"
+
+
+def _made_with() -> dict[str, str]:
+    return {"LilyPond": version("lilypond")}
+
+
+def _checksum(pieces: Sequence[Piece], clips: Sequence[Clip]) -> str:
+    state = hashlib.sha256()
+    for piece in pieces:
+        state.update(f"{piece.id}\0{piece.raw}\0{piece.text}\0".encode("utf-8", "surrogatepass"))
+    for clip in clips:
+        state.update(f"{clip.id}\0".encode() + clip.midi)
+    return state.hexdigest()
+
+
+def _card(provenance: Provenance) -> str:
+    generated = provenance.source == GENERATED
+    pretty_name = "Questions on LilyPond scores, in the form of LilyBench" if generated else "LilyBench, understanding"
+    fields = {"pretty_name": pretty_name, "title": TITLE, "homepage": HOMEPAGE, "citation": CITATION}
+    return make_card(NAME, provenance, fields=fields, header={"pretty_name": pretty_name})
+
+
+def _generate(out: Path) -> None:
+    write(build_generated(), out, overwrite=True)
+
+
+BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+"""LilyBench for `store.load_split` and `store.describe_dataset`."""

@@ -1,0 +1,388 @@
+r"""LilyBench's emotion recognition: clips of piano music by Russell's quadrant, as LilyPond texts made by midi2ly.
+
+Title: EMOPIA: a multi-modal pop piano dataset for emotion recognition and emotion-based music generation (ISMIR 2021)
+Paper: https://arxiv.org/abs/2108.01374; data: Zenodo 10.5281/zenodo.5090631
+Used by: LilyBench (arXiv 2606.08722, section 3.2), 120 rows, 30 a quadrant
+
+Expected layout: MIDI files ``Q<quadrant>_<song>_<number>.mid`` in a folder, or in a folder ``midis`` in it, as EMOPIA
+has them; several clips may come from one song.
+
+The two protocols differ in what a text tells besides its music. The published texts are midi2ly's as they are: the
+first line names the MIDI file, whose name begins with the quadrant, and text events of the file (names of tracks,
+lyrics) are printed as well. Strict texts are made of the music alone: text events are taken out of the MIDI file and
+comments out of the text, and no two clips are of one song.
+
+`compose_clips` writes a stand-in that needs no download: short pieces composed by rule, after what Russell's
+circumplex model and the studies on music and emotion agree on (arousal: tempo, density, loudness and register;
+valence: mode and consonance). The text keeps no loudness, because midi2ly drops it.
+"""
+
+import io
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import mido
+from mido.midifiles.meta import KeySignatureError
+
+from music_evals.datasets_builders.lilybench.rows import PER_QUADRANT, QUADRANTS, Protocol, TaskRow
+from music_evals.datasets_builders.store import DatasetError
+from music_evals.notation.lilypond.compiler import ConversionError, midi_to_lilypond
+from music_evals.notation.midi import load_score, write_midi
+from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
+
+MAX_BYTES: Final = 1 << 20
+"""Larger MIDI files are left out; EMOPIA's are of a few kilobytes."""
+
+_NAME: Final = re.compile(r"Q([1-4])_(.+)_(\d+)", re.DOTALL)
+_COMMENT: Final = re.compile(r"[ \t]*%[^\n]*")
+_TEXT_EVENTS: Final = {
+    *("text", "copyright", "track_name", "instrument_name", "lyrics", "marker", "cue_marker", "device_name"),
+    *("sequencer_specific", "unknown_meta", "sysex"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """A clip of piano music.
+
+    Args:
+        id: name of its file without the ending, such as ``Q1_8v0MFBZoco_0``.
+        quadrant: 1 to 4, as in `QUADRANTS`.
+        midi: bytes of the MIDI file.
+    """
+
+    id: str
+    quadrant: int
+    midi: bytes
+
+    @property
+    def song(self) -> str:
+        """The song that the clip is cut from.
+
+        >>> Clip("Q1_8v0_FBZoco_12", 1, b"").song
+        '8v0_FBZoco'
+        """
+        found = _NAME.fullmatch(self.id)
+        return found[2] if found else self.id
+
+
+def read_clips(folder: Path) -> tuple[list[Clip], dict[str, str]]:
+    """Read a folder of EMOPIA's MIDI files.
+
+    Args:
+        folder: where the files lie, or the folder `midis` with them.
+
+    Returns:
+        The clips by id, and the names of the files left out with the reason.
+
+    Raises:
+        DatasetError: if there is no such folder, or no MIDI file in it.
+
+    Source: EMOPIA (arXiv 2108.01374), section 4.
+
+    Example:
+        >>> read_clips(Path("no-such-folder"))
+        Traceback (most recent call last):
+        music_evals.datasets_builders.store.DatasetError: no-such-folder has no MIDI files; a folder with files named \
+Q<1-4>_<song>_<number>.mid is needed
+    """
+    where = folder.expanduser()
+    if (where / "midis").is_dir():
+        where = where / "midis"
+    paths = sorted(path for path in where.glob("*") if path.suffix.lower() in (".mid", ".midi") and path.is_file())
+    if not paths:
+        raise DatasetError(
+            f"{folder} has no MIDI files; a folder with files named Q<1-4>_<song>_<number>.mid is needed"
+        )
+    clips: dict[str, Clip] = {}
+    left_out: dict[str, str] = {}
+    for path in paths:
+        named = _NAME.fullmatch(path.stem)
+        if named is None:
+            left_out[path.name] = "the name does not say the quadrant; accepted is Q<1-4>_<song>_<number>.mid"
+        elif path.stem in clips:
+            left_out[path.name] = "there is a file of this name with another ending"
+        elif path.stat().st_size > MAX_BYTES:
+            left_out[path.name] = f"{path.stat().st_size} bytes are too many; accepted are {MAX_BYTES}"
+        else:
+            midi = path.read_bytes()
+            if problem := _problem(midi):
+                left_out[path.name] = problem
+            else:
+                clips[path.stem] = Clip(path.stem, int(named[1]), midi)
+    return list(clips.values()), left_out
+
+
+def make_rows(
+    protocol: Protocol,
+    clips: Sequence[Clip],
+    seed: int,
+    *,
+    per_quadrant: int = PER_QUADRANT,
+    convert: Callable[[bytes], str] = midi_to_lilypond,
+) -> tuple[list[TaskRow], dict[str, str]]:
+    """Make the rows of `emotion_recognition`; the quadrants take turns.
+
+    Args:
+        protocol: which texts are shown, as the module says.
+        clips: the clips to draw from, in any order.
+        seed: the same seed gives the same rows.
+        per_quadrant: rows of each quadrant.
+        convert: writes a MIDI file as LilyPond text, as midi2ly does: its first line is a comment that ends in the
+            name of the file. It is called from several threads.
+
+    Returns:
+        The rows, and the ids of the clips that were drawn but could not be converted, with the reason.
+
+    Raises:
+        ValueError: if a quadrant has too few clips that can be converted (in strict rows: too few songs).
+
+    Source: LilyBench (arXiv 2606.08722), section 3.2 and Table 1.
+
+    Example:
+        >>> clip = compose_clips(seed=1, per_quadrant=1)[0]
+        >>> make_rows("strict", [clip], seed=1)
+        Traceback (most recent call last):
+        ValueError: emotion_recognition: Q1 has 1 usable clips (1 a song at most), and 30 are needed
+    """
+    left_out: dict[str, str] = {}
+    by_quadrant: list[list[TaskRow]] = []
+    with ThreadPoolExecutor() as pool:
+        for index, option in enumerate(QUADRANTS):
+            rng = random.Random(f"lilybench.{protocol}.emotion_recognition.{index}.{seed}")
+            drawn = _draw(protocol, [clip for clip in clips if clip.quadrant == index + 1], rng)
+            rows: list[TaskRow] = []
+            while len(rows) < per_quadrant:
+                batch, drawn = drawn[: per_quadrant - len(rows)], drawn[per_quadrant - len(rows) :]
+                if len(rows) + len(batch) < per_quadrant:
+                    limit = " (1 a song at most)" if protocol == "strict" else ""
+                    raise ValueError(
+                        f"emotion_recognition: {option[:2]} has {len(rows) + len(batch)} usable clips{limit}, "
+                        f"and {per_quadrant} are needed"
+                    )
+                for clip, (text, problem) in zip(
+                    batch, pool.map(lambda clip: _text(protocol, clip, convert), batch), strict=True
+                ):
+                    if problem:
+                        left_out[clip.id] = problem
+                    else:
+                        rows.append(_row(protocol, clip, text, index))
+            by_quadrant.append(rows)
+    return [row for turn in zip(*by_quadrant, strict=True) for row in turn], left_out
+
+
+def without_text(midi: bytes) -> bytes:
+    """Take all that is no music out of a MIDI file: text events, names, lyrics and system-exclusive data.
+
+    Args:
+        midi: bytes of a standard MIDI file.
+
+    Returns:
+        Bytes of a file with the same music at the same ticks.
+
+    Raises:
+        ValueError: if the bytes are not a MIDI file.
+
+    Example:
+        >>> from music_evals.notation.midi import read_notes
+        >>> midi = compose_clips(seed=1, per_quadrant=1)[0].midi
+        >>> read_notes(without_text(midi)) == read_notes(midi)
+        True
+    """
+    try:
+        file = mido.MidiFile(file=io.BytesIO(midi))
+        for track in file.tracks:
+            waited = 0
+            kept = []
+            for message in track:
+                waited += message.time
+                if message.type not in _TEXT_EVENTS:
+                    kept.append(message.copy(time=waited))
+                    waited = 0
+            track[:] = kept
+        buffer = io.BytesIO()
+        file.save(file=buffer)
+    except (OSError, EOFError, ValueError, LookupError, TypeError, KeySignatureError) as error:
+        raise ValueError(f"MIDI data of {len(midi)} bytes cannot be read: {error or type(error).__name__}") from error
+    return buffer.getvalue()
+
+
+def _problem(midi: bytes) -> str | None:
+    try:
+        score = load_score(midi)
+        without_text(midi)  # reads with the other parser
+    except ValueError as error:
+        return str(error)
+    return None if any(len(track.notes) for track in score.tracks) else "the file has no notes"
+
+
+def _draw(protocol: Protocol, clips: Sequence[Clip], rng: random.Random) -> list[Clip]:
+    """Shuffle the clips, for strict rows with one clip a song."""
+    ordered = sorted(clips, key=lambda clip: clip.id)
+    rng.shuffle(ordered)
+    return list({clip.song: clip for clip in ordered}.values()) if protocol == "strict" else ordered
+
+
+def _text(protocol: Protocol, clip: Clip, convert: Callable[[bytes], str]) -> tuple[str, str | None]:
+    """Return the text to be shown and no problem, or no text and the problem."""
+    try:
+        if protocol == "paper":
+            first, newline, rest = convert(clip.midi).partition("\n")
+            # The converter saw bytes without a name; the published texts name the file.
+            return f"{first.rpartition(' ')[0]} {clip.id}.mid{newline}{rest}", None
+        text = convert(without_text(clip.midi))
+    except (ConversionError, ValueError) as error:
+        return "", str(error)
+    if '"' in text:
+        return "", "the text of the music alone holds a string"
+    lines = [_COMMENT.sub("", line).rstrip() for line in text.splitlines()]
+    return "\n".join(lines).strip() + "\n", None
+
+
+def _row(protocol: Protocol, clip: Clip, text: str, index: int) -> TaskRow:
+    return TaskRow(
+        id=f"emotion_recognition.{protocol}.{clip.id}",
+        piece=clip.id,
+        kind="",
+        score=text,
+        options=list(QUADRANTS),
+        answer=str(index),
+    )
+
+
+# --- the stand-in ---
+
+
+@dataclass(frozen=True, slots=True)
+class _Arousal:
+    """Ranges of what tells high from low arousal; the two overlap in each.
+
+    Args:
+        tempo: quarter notes a minute.
+        notes_a_beat: melody notes a quarter note → how often.
+        velocity: MIDI velocities.
+        melody: lowest MIDI pitch of the melody, which spans an octave and a fifth.
+        patterns: of the left hand.
+    """
+
+    tempo: tuple[int, int]
+    notes_a_beat: Mapping[int, float]
+    velocity: tuple[int, int]
+    melody: tuple[int, int]
+    patterns: Sequence[str]
+
+
+_HIGH: Final = _Arousal((92, 168), {1: 0.25, 2: 0.5, 4: 0.25}, (72, 108), (62, 70), ("eighths", "oom-pah", "broken"))
+_LOW: Final = _Arousal((54, 108), {0: 0.3, 1: 0.5, 2: 0.2}, (40, 78), (59, 66), ("held", "halves", "broken"))
+
+_SCALES: Final = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
+# Degrees of the scale, from 0; each line is four measures and is played twice, closing on the tonic.
+_PROGRESSIONS: Final = {
+    "major": ((0, 3, 4, 0), (0, 5, 3, 4), (0, 4, 5, 3), (0, 1, 4, 0)),
+    "minor": ((0, 3, 4, 0), (0, 5, 3, 4), (0, 1, 4, 0), (0, 3, 1, 4)),
+}
+_TENSION: Final = {"major": 0.05, "minor": 0.35}
+"""How often a chord of the left hand gets a semitone against its root."""
+_LOWEST_BASS: Final = 36
+
+
+def compose_clips(seed: int, per_quadrant: int = PER_QUADRANT) -> list[Clip]:
+    """Compose short piano pieces whose arousal and valence are those of a quadrant.
+
+    Tempo, density, register and loudness overlap between high and low arousal, so that no single figure decides; the
+    mode is major where the valence is positive, minor with more semitone clashes where it is negative. As in EMOPIA,
+    the file names no key.
+
+    Args:
+        seed: the same seed gives the same bytes.
+        per_quadrant: pieces of each quadrant.
+
+    Returns:
+        The clips by quadrant and number, each a song of its own.
+
+    Source: J. A. Russell, "A circumplex model of affect", Journal of Personality and Social Psychology 39 (1980).
+
+    Example:
+        >>> [clip.id for clip in compose_clips(seed=1, per_quadrant=1)]
+        ['Q1_composed-000_0', 'Q2_composed-000_0', 'Q3_composed-000_0', 'Q4_composed-000_0']
+    """
+    return [
+        Clip(
+            f"Q{quadrant}_composed-{number:03d}_0",
+            quadrant,
+            write_midi(_compose(quadrant, random.Random(f"emopia.{seed}.{quadrant}.{number}"))),
+        )
+        for quadrant in (1, 2, 3, 4)
+        for number in range(per_quadrant)
+    ]
+
+
+def _compose(quadrant: int, rng: random.Random) -> Performance:
+    arousal = _HIGH if quadrant in (1, 2) else _LOW
+    mode = "major" if quadrant in (1, 4) else "minor"
+    tonic = rng.randrange(12)
+    beats = rng.choice((3, 4))
+    lowest = rng.randint(*arousal.melody)
+    loudness = rng.randint(*arousal.velocity)
+    pattern = rng.choice(arousal.patterns)
+    degrees = rng.choice(_PROGRESSIONS[mode])
+    # A piece keeps to its own mix of rhythms.
+    weights = {notes: share * rng.uniform(0.5, 1.5) for notes, share in arousal.notes_a_beat.items()}
+    place = lowest + 9
+    notes: list[Note] = []
+    for measure, degree in enumerate((*degrees, *degrees[:-1], 0)):
+        start = measure * beats * TICKS_PER_BEAT
+        # The dominant of a minor key has the leading note.
+        scale = [*_SCALES[mode][:6], 11] if degree == 4 else _SCALES[mode]
+        chord = [(tonic + scale[(degree + third) % 7]) % 12 for third in (0, 2, 4)]
+        clash = rng.random() < _TENSION[mode]
+        notes += _left_hand(pattern, chord, clash, start, beats, loudness)
+        held = sorted((tonic + step) % 12 for step in scale)
+        beat = 0
+        while beat < beats:
+            many = rng.choices(list(weights), list(weights.values()))[0]
+            many, length = (1, 2) if many == 0 and beat + 2 <= beats else (max(many, 1), 1)
+            duration = length * TICKS_PER_BEAT // many
+            for number in range(many):
+                place = _next_pitch(place, chord if number == 0 else held, lowest, rng)
+                onset = start + beat * TICKS_PER_BEAT + number * duration
+                notes.append(Note(onset, place, duration, min(127, loudness + rng.randint(0, 12))))
+            beat += length
+    return Performance(tuple(notes), tempo=rng.randint(*arousal.tempo), meter=(beats, 4), key=None)
+
+
+def _next_pitch(place: int, pitch_classes: Sequence[int], lowest: int, rng: random.Random) -> int:
+    """Choose one of the pitches nearest to the last, but not the last itself."""
+    near = [pitch for pitch in range(lowest, lowest + 20) if pitch % 12 in pitch_classes and pitch != place]
+    near.sort(key=lambda pitch: (abs(pitch - place), pitch))
+    return rng.choice(near[:3])
+
+
+def _left_hand(pattern: str, chord: Sequence[int], clash: bool, start: int, beats: int, loudness: int) -> list[Note]:
+    """Accompany a measure; all pitches lie below the lowest melody."""
+    root = _LOWEST_BASS + (chord[0] - _LOWEST_BASS) % 12
+    upper = [root + (pitch_class - root) % 12 for pitch_class in chord[1:]]
+    if clash:
+        upper[0] = root + 1
+    measure = beats * TICKS_PER_BEAT
+    half = TICKS_PER_BEAT // 2
+    match pattern:
+        case "held":
+            events = [(pitch, 0, measure) for pitch in (root, *upper)]
+        case "halves":
+            events = [(root, 0, measure)]
+            events += [(pitch, TICKS_PER_BEAT, measure - TICKS_PER_BEAT) for pitch in upper]
+        case "oom-pah":
+            events = [(root, 0, TICKS_PER_BEAT)]
+            events += [(pitch, beat * TICKS_PER_BEAT, TICKS_PER_BEAT) for beat in range(1, beats) for pitch in upper]
+        case "eighths":
+            events = [(pitch, place, half) for place in range(0, measure, half) for pitch in (root, *upper)]
+        case _:
+            turn = (root, upper[1], upper[0], upper[1])
+            events = [(turn[number % 4], number * half, half) for number in range(2 * beats)]
+    return [Note(start + onset, pitch, duration, max(1, loudness - 15)) for pitch, onset, duration in events]

@@ -1,0 +1,97 @@
+"""Where a text writes its measures: the stretches between bar checks, each with the events that LilyPond made of it.
+
+A stretch (`Span`) belongs to one voice where all that LilyPond read in it sounds in that voice, once. What a stretch
+holds is not taken from its text but from LilyPond's events, so a bar check at the wrong place shows as a stretch whose
+events do not fill a measure.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from music_evals.notation.lilypond.structure import Event, Structure
+from music_evals.notation.lilypond.syntax import Kind, code_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What stands between two bar checks of a voice.
+
+    Args:
+        voice: number of the voice.
+        start: offset after the bar check ahead, or of the first event where none is ahead.
+        end: offset of the bar check that closes it, or of the end of the text.
+        closed: whether a bar check of the same voice begins and ends it.
+        events: what sounds, by time; never empty.
+        length: whole notes until the next stretch of the voice begins; None where none follows directly.
+        shared: whether other voices are written in it too, or it is played more than once.
+    """
+
+    voice: int
+    start: int
+    end: int
+    closed: bool
+    events: tuple[Event, ...]
+    length: Fraction | None
+    shared: bool
+
+    @property
+    def measure(self) -> int:
+        """Number of the measure in which it begins."""
+        return self.events[0].measure
+
+
+def find_spans(text: str, structure: Structure) -> list[Span]:
+    """Find the stretches between bar checks, with what LilyPond made of them.
+
+    Args:
+        text: what `structure` was read from.
+        structure: LilyPond's reading.
+
+    Returns:
+        By voice, then by time.
+
+    Example:
+        >>> from music_evals.notation.lilypond.structure import read_structure
+        >>> text = "{ c'4 d' e' f' | g'1 | c''2 r2 }"
+        >>> [(span.measure, text[span.start : span.end].strip()) for span in find_spans(text, read_structure(text))]
+        [(1, "c'4 d' e' f'"), (2, "g'1"), (3, 'c\\'\\'2 r2 }')]
+    """
+    checks = [token.start for token in code_tokens(text) if token.kind is Kind.SIGN and token.text == "|"]
+    uses: dict[int, int] = defaultdict(int)
+    runs: list[tuple[int, list[tuple[int, list[Event]]]]] = []
+    for voice, events in sorted(structure.voices.items()):
+        run: list[tuple[int, list[Event]]] = []
+        for event in events:
+            place = bisect_right(checks, event.offset)
+            if run and run[-1][0] == place and event.offset >= run[-1][1][-1].offset:
+                run[-1][1].append(event)
+                continue
+            uses[place] += 1
+            run.append((place, [event]))
+        runs.append((voice, run))
+    spans: list[Span] = []
+    for voice, run in runs:
+        for index, (place, events) in enumerate(run):
+            follows = run[index + 1] if index + 1 < len(run) and run[index + 1][0] == place + 1 else None
+            preceded = index > 0 and run[index - 1][0] == place - 1
+            begin = events[0].moment
+            spans.append(
+                Span(
+                    voice=voice,
+                    start=checks[place - 1] + 1 if place else events[0].offset,
+                    end=checks[place] if place < len(checks) else len(text),
+                    closed=preceded and follows is not None,
+                    events=tuple(events),
+                    length=follows[1][0].moment - begin if follows else None,
+                    shared=uses[place] > 1,
+                )
+            )
+    return spans
+
+
+def written_at(spans: Sequence[Span], offset: int) -> Span | None:
+    """The stretch that an offset of the text lies in; of several, the one of the first voice."""
+    return next((span for span in spans if span.start <= offset < span.end), None)

@@ -1,0 +1,199 @@
+"""The pieces of the Mutopia Project, from a checkout of its source files.
+
+Title: the Mutopia Project, free sheet music typeset with LilyPond
+Homepage: https://www.mutopiaproject.org
+Source: https://github.com/MutopiaProject/MutopiaProject
+Licence: public domain, CC BY or CC BY-SA, as each piece's header says
+
+Expected layout, in the folder or in a folder ``ftp`` in it: ``COMPOSER/OPUS/PIECE/`` with one ``.ly`` file, or with a
+folder ``PIECE-lys`` of the files of a piece that has several. The opus may be missing or have a further level.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from music_evals.datasets_builders.lilybench.rows import Piece
+from music_evals.datasets_builders.store import DatasetError
+from music_evals.notation.lilypond.compiler import ConversionError, modernise
+from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
+from music_evals.notation.lilypond.syntax import Kind, code_tokens, read_header
+
+_FOLDER: Final = "ftp"
+_SEVERAL: Final = "-lys"
+_FULL_SCORE: Final = re.compile("score|partitura|conductor", re.IGNORECASE)
+
+
+def read_pieces(
+    source: Path,
+    *,
+    convert: Callable[[str], str] = modernise,
+    workers: int | None = None,
+    on_piece: Callable[[], None] = lambda: None,
+) -> tuple[list[Piece], dict[str, str]]:
+    """Read every piece of a checkout as one self-contained text in the current syntax.
+
+    Of a piece with several files, `main_file` says which one is read.
+
+    Args:
+        source: folder in the layout above.
+        convert: brings the text of one file to the current syntax; the default runs LilyPond's ``convert-ly``.
+        workers: pieces at a time; by default as many as a thread pool takes.
+        on_piece: called after each piece.
+
+    Returns:
+        The pieces in order of their ids, and for each folder that is left out the reason, by the id it would have.
+
+    Raises:
+        DatasetError: the folder holds no piece.
+
+    Example:
+        >>> read_pieces(Path("no-such-folder"))
+        Traceback (most recent call last):
+        music_evals.datasets_builders.store.DatasetError: no-such-folder is not a folder; a checkout of \
+the Mutopia Project, or its folder ftp, is needed
+    """
+    root = source.expanduser()
+    if not root.is_dir():
+        raise DatasetError(f"{source} is not a folder; a checkout of the Mutopia Project, or its folder ftp, is needed")
+    if (root / _FOLDER).is_dir():
+        root = root / _FOLDER
+    found = find_pieces(root)
+    if not found:
+        raise DatasetError(f"{source} holds no LilyPond files; a checkout of the Mutopia Project is needed")
+    pieces: list[Piece] = []
+    left_out: dict[str, str] = {}
+    with ThreadPoolExecutor(workers) as pool:
+        results = pool.map(partial(_read, convert=convert), found, found.values())
+        for name, piece in zip(found, results, strict=True):
+            if isinstance(piece, Piece):
+                pieces.append(piece)
+            else:
+                left_out[name] = piece
+            on_piece()
+    return pieces, left_out
+
+
+def find_pieces(root: Path) -> dict[str, list[Path]]:
+    """The folders of pieces below a folder, and the files of each.
+
+    Args:
+        root: the folder that holds the composers'.
+
+    Returns:
+        Ids (the piece's folder, relative to the root) to their ``.ly`` files, both in order of names. A piece whose
+        folder holds no ``.ly`` file but others of LilyPond's is there with none.
+    """
+    found: dict[str, list[Path]] = {}
+    for path in sorted(root.rglob("*")):
+        if path.suffix not in (".ly", ".ily", ".lyi") or not path.is_file():
+            continue
+        parts = path.relative_to(root).parts[:-1]
+        depth = next((index for index, part in enumerate(parts) if part.endswith(_SEVERAL)), len(parts))
+        files = found.setdefault("/".join(parts[:depth]), [])
+        if path.suffix == ".ly":
+            files.append(path)
+    return dict(sorted(found.items()))
+
+
+def main_file(name: str, files: Sequence[Path]) -> Path | None:
+    """The file of a piece that stands for it: its full score, where there are parts too.
+
+    Only files that no other one includes, and that hold music themselves or by what they include, can be it. Of these,
+    the files nearest to the piece's folder; of these, one named like the piece; then one whose name tells a full score;
+    of these, the one that with all it includes is longest; then the first by name. So a score goes before its parts,
+    and of two paper sizes of the same music the first is taken.
+
+    Args:
+        name: the piece's id, or the last part of it.
+        files: the piece's ``.ly`` files.
+
+    Returns:
+        The file; None where no file qualifies.
+
+    Raises:
+        SourceError: a file cannot be read.
+    """
+    if len(files) == 1:
+        return files[0]
+    known = {path.resolve(): path for path in files}
+    inner = {path: _included(path, text, known) for path, text in ((path, read_text(path)) for path in files)}
+    includes = {path: reached for path, (reached, _) in inner.items()}
+    inside = {path for reached in includes.values() for path in reached}
+    candidates = []
+    for path in files:
+        if path in inside:
+            continue
+        closure = _closure(path, includes)
+        if any(_holds_score(inner[file][1]) for file in closure):
+            candidates.append((path, sum(len(inner[file][1]) for file in closure)))
+    wanted = _letters(name.split("/")[-1])
+    return min(
+        candidates,
+        key=lambda item: (
+            len(item[0].parts),
+            _letters(item[0].stem) != wanted,
+            _FULL_SCORE.search(item[0].stem) is None,
+            -item[1],
+            item[0].name,
+        ),
+        default=(None, 0),
+    )[0]
+
+
+def _read(name: str, files: Sequence[Path], *, convert: Callable[[str], str]) -> Piece | str:
+    """A piece, or why there is none."""
+    try:
+        main = main_file(name, files)
+        if main is None:
+            return "no file of it is a score"
+        raw = read_text(main)
+        text = resolve_includes(main, root=_root_of(name, main), convert=convert).text
+    except (SourceError, ConversionError) as error:
+        return str(error)
+    if not _holds_score(text):
+        return f"{main.name} holds no music"
+    return Piece(name, raw, text, read_header(text))
+
+
+def _root_of(name: str, main: Path) -> Path:
+    """The piece's folder, which its files do not reach out of."""
+    last = name.split("/")[-1]
+    return next((folder for folder in main.parents if folder.name == last), main.parent)
+
+
+def _included(path: Path, text: str, known: dict[Path, Path]) -> tuple[list[Path], str]:
+    reached = []
+    for name in included_names(text):
+        file = known.get((path.parent / name).resolve())
+        if file is not None and file != path:
+            reached.append(file)
+    return reached, text
+
+
+def _closure(path: Path, includes: dict[Path, list[Path]]) -> set[Path]:
+    reached, waiting = {path}, [path]
+    while waiting:
+        new = [file for file in includes[waiting.pop()] if file not in reached]
+        reached.update(new)
+        waiting.extend(new)
+    return reached
+
+
+def _holds_score(text: str) -> bool:
+    r"""Whether a text says ``\score``, or has music at top level, which LilyPond makes a score of."""
+    return any(token.kind is Kind.COMMAND and token.text in _SCORE for token in code_tokens(text)) or _bare(text)
+
+
+_SCORE: Final = frozenset({"\\score", "\\new", "\\context", "\\relative"})
+
+
+def _bare(text: str) -> bool:
+    return any(token.text in ("{", "<<") for token in code_tokens(text))
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()

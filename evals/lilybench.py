@@ -1,0 +1,404 @@
+"""LilyBench, understanding: ten tasks on scores written in LilyPond.
+
+"Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding"
+Matteo Spanio, Mohammad Torabi, Andrea Poltronieri, Antonio Rodà
+https://arxiv.org/abs/2606.08722
+
+inspect eval evals/lilybench.py --model baseline/reader
+inspect eval evals/lilybench.py --model vllm/Qwen/Qwen2.5-Coder-14B-Instruct -T dataset=data/lilybench -T protocol=paper
+inspect eval evals/lilybench.py@bar_count --model openai/gpt-4o -T strategy=logiclm
+inspect eval evals/lilybench.py@error_detection --model openai/gpt-4o -T strategy=cot -T max_score_tokens=8000
+
+Parameters of all tasks:
+
+- dataset: ``generated`` (another test of the same form), a dataset folder, or ``hf://datasets/ORG/NAME[@REVISION]``;
+- protocol: ``strict`` for rows without leaks whose answers LilyPond confirms, and answers in exactly the form asked
+  for; ``paper`` for rows made as published, and the first thing in a reply that looks like an answer
+  (``music_evals/scorers/score_answers.py`` says how both are read);
+- strategy: ``standalone`` for the answer alone in 20 tokens, as in the paper; ``cot`` to think step by step first; or,
+  for `bar_count`, `metadata_qa` and `error_detection`, ``logiclm``: the model may call tools that parse the score. On
+  the other tasks tools have nothing to parse (fragments of a score, a score with a part taken out), or would tell what
+  is to be recognised;
+- max_score_tokens: rows whose score is longer, in estimated tokens (`CHARACTERS_PER_TOKEN`), are left out, and their
+  number is in the task's metadata. Scores are never cut: the answer to a part of a score is another;
+- prompts: a TOML file with other wording, see ``evals/prompts/lilybench.toml``.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from string import Template
+from typing import Any, Final, Literal, get_args
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig
+from inspect_ai.scorer import Scorer
+from inspect_ai.solver import Solver, generate
+from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
+
+from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
+from music_evals.datasets_builders.lilybench.rows import Protocol, TaskName, TaskRow
+from music_evals.datasets_builders.store import GENERATED, describe_dataset, load_split
+from music_evals.evals.parameters import check_choice, check_type, user_errors
+from music_evals.evals.prompts import Prompts, load_prompts
+from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
+from music_evals.scorers.score_tasks import measure_count, measure_order, option_index, wrong_measures
+from music_evals.solvers.score_tools import score_tools
+
+VERSION: Final = "1.0.0"
+CHARACTERS_PER_TOKEN: Final = 2.0
+"""Of LilyPond, for estimates: no tokenizer is asked, because none is at hand for every model."""
+
+Strategy = Literal["standalone", "cot", "logiclm"]
+MAX_TOKENS: Final[Mapping[Strategy, int]] = {"standalone": 20, "cot": 2048, "logiclm": 2048}
+"""New tokens of a reply; the paper's 20, and room to reason."""
+
+WITH_TOOLS: Final[tuple[TaskName, ...]] = ("bar_count", "metadata_qa", "error_detection")
+"""Tasks on whole scores whose answers tools can help to find without giving a recognition away."""
+
+Form = Literal["number", "index", "order", "measures"]
+FORMS: Final[Mapping[TaskName, Form]] = {
+    "bar_count": "number",
+    "bar_sequencing": "order",
+    "error_detection": "measures",
+}
+"""Forms of answers other than an index."""
+
+_SCORERS: Final[Mapping[Form, Callable[[Protocol, bool], Scorer]]] = {
+    "number": measure_count,
+    "index": option_index,
+    "order": measure_order,
+    "measures": wrong_measures,
+}
+
+SAMPLES_VIEW = TaskSamplesView(
+    name="LilyBench",
+    columns=[
+        *[TaskSamplesColumn(id=name) for name in ("sampleStatus", "sampleId", "target", "answer")],
+        # All prompts begin with the same instruction, so this column would say the same in every row.
+        *[TaskSamplesColumn(id=name, visible=False) for name in ("input", "tokens", "duration")],
+    ],
+    multiline=False,
+    compact_scores=True,
+)
+
+
+@task
+def bar_count(
+    dataset: str = "generated",
+    protocol: Protocol = "strict",
+    strategy: Strategy = "standalone",
+    max_score_tokens: int | None = None,
+    prompts: str | None = None,
+) -> Task:
+    """Count the measures of a score.
+
+    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
+    """
+    return _task("bar_count", dataset, protocol, strategy, max_score_tokens, prompts)
+
+
+@task
+def metadata_qa(
+    dataset: str = "generated",
+    protocol: Protocol = "strict",
+    strategy: Strategy = "standalone",
+    max_score_tokens: int | None = None,
+    prompts: str | None = None,
+) -> Task:
+    """Tell key, metre or note length of a score: four options.
+
+    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
+    """
+    return _task("metadata_qa", dataset, protocol, strategy, max_score_tokens, prompts)
+
+
+@task
+def bar_sequencing(
+    dataset: str = "generated",
+    protocol: Protocol = "strict",
+    strategy: Strategy = "standalone",
+    max_score_tokens: int | None = None,
+    prompts: str | None = None,
+) -> Task:
+    """Put four measures in order.
+
+    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
+    """
+    return _task("bar_sequencing", dataset, protocol, strategy, max_score_tokens, prompts)
+
+
+@task
+def next_bar_prediction(
+    dataset: str = "generated",
+    protocol: Protocol = "strict",
+    strategy: Strategy = "standalone",
+    max_score_tokens: int | None = None,
+    prompts: str | None = None,
+) -> Task:
+    """Choose the measure that follows four others: four options.
+
+    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
+    """
+    return _task("next_bar_prediction", dataset, protocol, strategy, max_score_tokens, prompts)
+
+
+@task
+def metadata_prediction(
+    dataset: str = "generated",
+    protocol: Protocol = "strict",
+    strategy: Strategy = "standalone",
+    max_score_tokens: int | None = None,
+    prompts: str | None = None,
+) -> Task:
+    """Infer a key, metre or note length that was taken out of a score: four options.
+
+    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
+    """
+    return _task("metadata_prediction", dataset, protocol, strategy, max_score_tokens, prompts)
+
+
+@task
+def music_captioning(
+    dataset: str = "generated",
+    protocol: Protocol = "strict",
+    strategy: Strategy = "standalone",
+    max_score_tokens: int | None = None,
+    prompts: str | None = None,
+) -> Task:
+    """Choose the title of a piece: four options.
+
+    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
+    """
+    return _task("music_captioning", dataset, protocol, strategy, max_score_tokens, prompts)
+
+
+@task
+def composer_recognition(
+    dataset: str = "generated",
+    protocol: Protocol = "strict",
+    strategy: Strategy = "standalone",
+    max_score_tokens: int | None = None,
+    prompts: str | None = None,
+) -> Task:
+    """Choose the composer of a piece: four options.
+
+    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
+    """
+    return _task("composer_recognition", dataset, protocol, strategy, max_score_tokens, prompts)
+
+
+@task
+def genre_recognition(
+    dataset: str = "generated",
+    protocol: Protocol = "strict",
+    strategy: Strategy = "standalone",
+    max_score_tokens: int | None = None,
+    prompts: str | None = None,
+) -> Task:
+    """Choose the style of a piece: four options.
+
+    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
+    """
+    return _task("genre_recognition", dataset, protocol, strategy, max_score_tokens, prompts)
+
+
+@task
+def emotion_recognition(
+    dataset: str = "generated",
+    protocol: Protocol = "strict",
+    strategy: Strategy = "standalone",
+    max_score_tokens: int | None = None,
+    prompts: str | None = None,
+) -> Task:
+    """Choose the quadrant of emotion that a piece expresses: four options.
+
+    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
+    """
+    return _task("emotion_recognition", dataset, protocol, strategy, max_score_tokens, prompts)
+
+
+@task
+def error_detection(
+    dataset: str = "generated",
+    protocol: Protocol = "strict",
+    strategy: Strategy = "standalone",
+    max_score_tokens: int | None = None,
+    prompts: str | None = None,
+) -> Task:
+    """Find the measures of a score that are wrong.
+
+    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
+    """
+    return _task("error_detection", dataset, protocol, strategy, max_score_tokens, prompts)
+
+
+def _task(
+    name: TaskName,
+    dataset: str,
+    protocol: Protocol,
+    strategy: Strategy,
+    max_score_tokens: int | None,
+    prompts: str | None,
+) -> Task:
+    with user_errors():
+        check_choice("protocol", protocol, Protocol)
+        _check_strategy(name, strategy)
+        if max_score_tokens is not None:
+            check_type("max_score_tokens", max_score_tokens, int)
+            if max_score_tokens < 1:
+                raise ValueError(f"max_score_tokens={max_score_tokens} is not valid; a number above 0 is needed")
+        wording = load_prompts("lilybench", prompts)
+        origin = describe_dataset(dataset, benchmark=BENCHMARK)
+        rows: list[TaskRow] = load_split(dataset, name, protocol, benchmark=BENCHMARK).to_list()
+        kept = [row for row in rows if max_score_tokens is None or score_tokens(row) <= max_score_tokens]
+        if not kept:
+            shortest = min(map(score_tokens, rows))
+            raise ValueError(
+                f"max_score_tokens={max_score_tokens} leaves no row of {name} in {dataset}; its shortest score is "
+                f"estimated at {shortest} tokens"
+            )
+    # Generated data is another test, and its log must not pass for one of LilyBench.
+    is_lilybench = origin.provenance.source != GENERATED
+    return Task(
+        name=f"{'lilybench' if is_lilybench else 'lilybench_like'}_{name}_{origin.label}",
+        dataset=MemoryDataset(
+            [record_to_sample(name, row, wording, protocol, strategy) for row in kept], name=origin.label
+        ),
+        solver=_solver(strategy),
+        scorer=_SCORERS[_form(name)](protocol, strategy != "standalone"),
+        config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS[strategy]),
+        version=VERSION,
+        metadata={
+            "benchmark": "lilybench",
+            "config": name,
+            "is_lilybench": is_lilybench,
+            "protocol": protocol,
+            "strategy": strategy,
+            "rows_left_out": len(rows) - len(kept),
+            "score_tokens": sum(map(score_tokens, kept)),
+            **origin.metadata(),
+        },
+        viewer=ViewerConfig(task_samples_view=SAMPLES_VIEW),
+    )
+
+
+def record_to_sample(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protocol, strategy: Strategy) -> Sample:
+    """Map a row to a sample.
+
+    Args:
+        name: the task.
+        row: a row of its config.
+        wording: the prompts.
+        protocol: how the row was made, which decides how the prompt says that measures are numbered.
+        strategy: how the model is to reply.
+
+    Returns:
+        The sample; for ``logiclm`` the score is in its metadata, where the tools find it.
+    """
+    metadata: dict[str, Any] = {
+        "task": name,
+        "piece": row["piece"],
+        "kind": row["kind"],
+        "score_tokens": score_tokens(row),
+    }
+    if strategy == "logiclm":
+        metadata["score"] = row["score"]
+    return Sample(
+        id=row["id"],
+        input=[
+            ChatMessageSystem(content=wording["instruction"]),
+            ChatMessageUser(content=prompt_text(name, row, wording, protocol, strategy)),
+        ],
+        choices=row["options"] or None,
+        target=row["answer"],
+        metadata=metadata,
+    )
+
+
+def prompt_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protocol, strategy: Strategy) -> str:
+    """Word what is asked: the score, the question, its options, and how to reply.
+
+    Args:
+        name: the task.
+        row: a row of its config.
+        wording: the prompts.
+        protocol: how the row was made.
+        strategy: how the model is to reply.
+
+    Returns:
+        The text of the user's message.
+    """
+    question = wording["question"][name]
+    if isinstance(question, Mapping):
+        question = question[row["kind"]]
+    parts = [Template(wording["score"]).substitute(score=row["score"].strip("\r\n"))] if row["score"] else []
+    parts.append(Template(question).substitute(numbering=wording["numbering"][protocol]))
+    if row["options"]:
+        parts.append(Template(wording["options"]).substitute(options=listed(row["options"])))
+    parts.append(Template(wording["reply"][strategy]).substitute(form=wording["form"][_form(name)]))
+    return "\n\n".join(parts)
+
+
+def listed(options: Sequence[str]) -> str:
+    r"""List options with their indices; where one has several lines, all are set in below their indices.
+
+    Args:
+        options: their texts.
+
+    Returns:
+        A text in which only the lines that begin options begin with anything but a space.
+
+    Example:
+        >>> print(listed(["G major", "D minor"]))
+        0: G major
+        1: D minor
+        >>> print(listed(["c4 d\ne f |", "g1 |"]))
+        0:
+            c4 d
+            e f |
+        1:
+            g1 |
+    """
+    texts = [option.strip("\r\n").splitlines() or [""] for option in options]
+    if all(len(lines) == 1 for lines in texts):
+        return "\n".join(f"{index}: {lines[0]}" for index, lines in enumerate(texts))
+    return "\n".join("\n".join([f"{index}:", *(f"    {line}" for line in lines)]) for index, lines in enumerate(texts))
+
+
+def score_tokens(row: TaskRow) -> int:
+    """Estimate the tokens of the music in a row, the measures among its options included.
+
+    Args:
+        row: a row of any task.
+
+    Returns:
+        A number of tokens, rounded up.
+
+    Example:
+        >>> score_tokens({"id": "", "piece": "", "kind": "", "score": "{ c'4 d' }", "options": ["c"], "answer": ""})
+        6
+    """
+    return -int(-(len(row["score"]) + sum(map(len, row["options"]))) // CHARACTERS_PER_TOKEN)
+
+
+def _check_strategy(name: TaskName, strategy: str) -> None:
+    check_choice("strategy", strategy, Strategy)
+    if strategy == "logiclm" and name not in WITH_TOOLS:
+        valid = ", ".join(one for one in get_args(Strategy) if one != "logiclm")
+        raise ValueError(
+            f"strategy='logiclm' is not valid for {name}; valid values are: {valid} "
+            f"(tools that parse the score are for {', '.join(WITH_TOOLS)})"
+        )
+    if strategy == "logiclm":
+        try:
+            available_confinement()
+        except SandboxError as error:
+            raise ValueError(f"strategy='logiclm' runs LilyPond on the scores, in a sandbox: {error}") from error
+
+
+def _solver(strategy: Strategy) -> Solver:
+    return score_tools() if strategy == "logiclm" else generate()
+
+
+def _form(name: TaskName) -> Form:
+    return FORMS.get(name, "index")

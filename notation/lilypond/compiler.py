@@ -1,0 +1,443 @@
+"""LilyPond at work on texts: the MIDI that it makes of them, what it has to say, and its converters.
+
+Every text runs in the sandbox of `sandbox`, one process a text, on all cores. Unless told otherwise LilyPond makes MIDI
+alone (`settings/midi.ly`), which spares it the engraving, most of its work, and leaves exit status and MIDI as they are.
+
+LilyPond itself comes with the package ``lilypond``: ``pip install 'music-evals[lilypond]'``.
+"""
+
+import hashlib
+import io
+import json
+import os
+import re
+import signal
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache as cached
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from pathlib import Path
+from typing import Final, Literal
+
+from music_evals.notation.lilypond import launcher
+from music_evals.notation.lilypond.sandbox import Confinement, Limits, run_confined
+
+_TEXT: Final = "score.ly"
+_SETTINGS: Final = "settings.ly"
+_MIDI_ONLY: Final = files("music_evals.notation.lilypond").joinpath("settings/midi.ly")
+_MIDI_FILES: Final = ("*.midi", "*.mid")
+_CACHE_FORMAT: Final = 1
+_CACHE_ENTRY: Final = 64 << 20  # bytes that an entry of the cache may have
+_ENVIRONMENT: Final = {"GC_MARKERS": "1"}  # one collecting thread: the cores have other texts to work on
+_AHEAD: Final = 16  # texts a worker that may be under way while the first of them is not done
+_BY_CHANCE: Final = (-signal.SIGKILL, -signal.SIGXCPU)  # ends that another time may not bring
+_CONVERTING: Final = Limits(seconds=60.0, output_bytes=16 << 20)
+
+# Without /proc, which a sandbox does not have, LilyPond's garbage collector finds the stack in another way.
+_NOISE: Final = "GC Warning: pthread_getattr_np or pthread_attr_getstack failed for main thread\n"
+_OUT_OF_MEMORY: Final = re.compile(r"out of memory|bad_alloc|cannot allocate|too many heap sections", re.IGNORECASE)
+_ERROR: Final = re.compile(r"^.{0,200}?\berror: .{0,300}", re.MULTILINE)
+
+
+class LilyPondError(RuntimeError):
+    """LilyPond is not installed."""
+
+
+class ConversionError(ValueError):
+    """A text or file that LilyPond's converters do not take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What LilyPond made of a text.
+
+    Args:
+        status: exit status, or the signal that ended LilyPond as a negative number; None if it was stopped.
+        stopped: why it was stopped: it took too long; it wrote too much, to its messages or into files; or the text
+            was larger than a file may be, and LilyPond not started.
+        messages: its warnings and errors, in which the text is called ``score.ly``.
+        midi: the MIDI files in the order in which LilyPond wrote them.
+        files: the other files that were asked for, by name.
+        limits: under which it ran.
+
+    """
+
+    status: int | None
+    stopped: Literal["time", "output", "input"] | None
+    messages: str
+    midi: tuple[bytes, ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    limits: Limits = Limits()
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the exit status was 0. There may still be no MIDI: that is up to the text."""
+        return self.status == 0
+
+    @property
+    def problem(self) -> str | None:
+        """Why it did not succeed, in one line."""
+        if self.succeeded:
+            return None
+        limits = self.limits
+        if self.stopped == "time":
+            return f"stopped after {limits.seconds:g} s"
+        if self.stopped == "output":
+            return (
+                f"stopped: more than {_size(limits.output_bytes)} of messages or {_size(limits.scratch_bytes)} of files"
+            )
+        if self.stopped == "input":
+            return f"not started: a text of more than {_size(limits.file_bytes)}"
+        if _OUT_OF_MEMORY.search(self.messages[-4000:]):
+            return f"needed more than {_size(limits.memory)} of memory"
+        if self.status == -signal.SIGXFSZ:
+            return f"wrote a file of more than {_size(limits.file_bytes)}"
+        if self.status == -signal.SIGXCPU:
+            return f"took more CPU time than {limits.seconds:g} s allow"
+        how = f"ended by signal {-self.status}" if self.status is not None and self.status < 0 else ""
+        first = _ERROR.search(self.messages)
+        return f"{how or f'exit status {self.status}'}: {first.group().strip() if first else 'no message'}"
+
+
+def compile_texts(
+    texts: Iterable[str],
+    *,
+    settings: str | None = None,
+    collect: Sequence[str] = (),
+    limits: Limits | None = None,
+    confinement: Confinement | None = None,
+    workers: int | None = None,
+    cache: Path | None = None,
+) -> Iterator[Compiled]:
+    """Compile LilyPond texts, several at a time.
+
+    Args:
+        texts: each a file of its own; what they include must be LilyPond's own files. They are taken as needed.
+        settings: LilyPond code that is read ahead of each text, instead of the default that makes MIDI alone.
+        collect: patterns, such as ``*.svg``, of the names of more files to hand back.
+        limits: what a text may use up; default `Limits()`.
+        confinement: the sandbox; default is what `sandbox.available_confinement` finds.
+        workers: how many run at a time; default is one a core.
+        cache: a folder to keep results in, and to take them from where the same text was compiled in the same way by
+            the same LilyPond. Results that were stopped for their time are not kept.
+
+    Yields:
+        what became of each text, in their order.
+
+    Raises:
+        LilyPondError: LilyPond is not installed.
+        SandboxError: there is no way to confine it here.
+
+    """
+    job = _Job(
+        settings=_MIDI_ONLY.read_text(encoding="utf-8") if settings is None else settings,
+        collect=tuple(collect),
+        limits=limits or Limits(),
+        confinement=confinement,
+        cache=cache,
+        root=_lilypond(),
+        stop=threading.Event(),
+    )
+    workers = workers or len(
+        os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+    )
+    waiting: deque[Future[Compiled]] = deque()
+    with ThreadPoolExecutor(workers, thread_name_prefix="lilypond") as pool:
+        try:
+            for text in texts:
+                waiting.append(pool.submit(job.compile, text))
+                if len(waiting) > _AHEAD * workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            job.stop.set()
+            for future in waiting:
+                future.cancel()
+
+
+def compile_text(
+    text: str,
+    *,
+    settings: str | None = None,
+    collect: Sequence[str] = (),
+    limits: Limits | None = None,
+    confinement: Confinement | None = None,
+    cache: Path | None = None,
+) -> Compiled:
+    r"""Compile one LilyPond text, as `compile_texts` does.
+
+    Example:
+        >>> compiled = compile_text(r'\version "2.24.3" \score { { c4 d e f } \midi { } }')  # doctest: +SKIP
+        >>> compiled.succeeded, len(compiled.midi)  # doctest: +SKIP
+        (True, 1)
+
+    """
+    (compiled,) = compile_texts(
+        [text],
+        settings=settings,
+        collect=collect,
+        limits=limits,
+        confinement=confinement,
+        workers=1,
+        cache=cache,
+    )
+    return compiled
+
+
+def midi_to_lilypond(midi: bytes, *, limits: Limits | None = None, confinement: Confinement | None = None) -> str:
+    """Turn MIDI into LilyPond code, by LilyPond's own midi2ly.
+
+    Args:
+        midi: a MIDI file.
+        limits: what it may use up; by default more time than a text has, and more output.
+        confinement: the sandbox, as in `compile_texts`.
+
+    Raises:
+        ConversionError: midi2ly makes nothing of it; its messages are told.
+        LilyPondError: LilyPond is not installed.
+        SandboxError: there is no way to confine it here.
+
+    """
+    arguments = ["--quiet", "--output=score.ly", "score.midi"]
+    return _convert("midi2ly", arguments, "score.midi", midi, limits, confinement, result="score.ly")
+
+
+def musicxml_to_lilypond(
+    musicxml: str, *, relative: bool = True, limits: Limits | None = None, confinement: Confinement | None = None
+) -> str:
+    r"""Turn MusicXML into LilyPond code, by LilyPond's own musicxml2ly.
+
+    Args:
+        musicxml: a document, not compressed.
+        relative: write pitches in ``\relative`` music, else as absolute ones.
+        limits: what it may use up; by default more time than a text has, and more output.
+        confinement: the sandbox, as in `compile_texts`. It is needed: musicxml2ly evaluates part of its input as Python.
+
+    Raises:
+        ConversionError: musicxml2ly makes nothing of it; its messages are told.
+        LilyPondError: LilyPond is not installed.
+        SandboxError: there is no way to confine it here.
+
+    """
+    arguments = ["--relative" if relative else "--absolute", "--loglevel=WARN", "--output=-", "score.xml"]
+    return _convert("musicxml2ly", arguments, "score.xml", musicxml.encode(), limits, confinement)
+
+
+def modernise(text: str, *, limits: Limits | None = None, confinement: Confinement | None = None) -> str:
+    r"""Bring LilyPond code to the syntax of the installed LilyPond, by LilyPond's own convert-ly.
+
+    Args:
+        text: LilyPond code with a ``\version`` in it.
+        limits: what it may use up; by default more time than a text has, and more output.
+        confinement: the sandbox, as in `compile_texts`.
+
+    Raises:
+        ConversionError: convert-ly fails, as with a text that tells no version; its messages are told.
+        LilyPondError: LilyPond is not installed.
+        SandboxError: there is no way to confine it here.
+
+    """
+    return _convert("convert-ly", ["--loglevel=WARN", "score.ly"], "score.ly", text.encode(), limits, confinement)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What the texts of a batch have in common."""
+
+    settings: str
+    collect: tuple[str, ...]
+    limits: Limits
+    confinement: Confinement | None
+    cache: Path | None
+    root: Path
+    stop: threading.Event
+
+    def compile(self, text: str) -> Compiled:
+        """Compile a text, or find what became of it before."""
+        content = text.encode(errors="replace")
+        if len(content) > self.limits.file_bytes:
+            return Compiled(None, "input", "", limits=self.limits)
+        if self.cache is None:
+            return self.run(content)
+        entry = self.cache / f"{self.key(content)}.compiled"
+        known = _read_entry(entry, self.limits)
+        if known is None:
+            known = self.run(content)
+            if known.stopped != "time" and known.status not in _BY_CHANCE:
+                _write_entry(entry, known)
+        return known
+
+    def run(self, content: bytes) -> Compiled:
+        """Let LilyPond work on a text."""
+        command = [
+            str(self.root / "bin" / "lilypond"),
+            "--loglevel=WARN",
+            "-dno-print-pages",
+            f"-dinclude-settings={_SETTINGS}",
+            _TEXT,
+        ]
+        ended = run_confined(
+            command,
+            {_TEXT: content, _SETTINGS: self.settings.encode()},
+            collect=(*_MIDI_FILES, *self.collect),
+            readable=(self.root,),
+            environment=_ENVIRONMENT,
+            limits=self.limits,
+            confinement=self.confinement,
+            stop=self.stop,
+        )
+        midi = [name for name in ended.files if name.endswith((".midi", ".mid"))]
+        return Compiled(
+            ended.status,
+            ended.stopped,
+            self.tidy(ended.stderr),
+            tuple(ended.files[name] for name in _in_order(midi)),
+            {name: file for name, file in ended.files.items() if name not in midi},
+            self.limits,
+        )
+
+    def tidy(self, messages: str) -> str:
+        """Leave out of LilyPond's messages where it ran."""
+        messages = messages.replace(_NOISE, "").replace(f"{launcher.SCRATCH}/", "")
+        return messages.replace(f"{self.root}/", "lilypond/")
+
+    def key(self, content: bytes) -> str:
+        """Tell apart what may have different results."""
+        # Of LilyPond's limits, time is left out: only what ended in time is kept.
+        limits = [self.limits.memory, self.limits.file_bytes, self.limits.scratch_bytes]
+        limits += [self.limits.scratch_files, self.limits.output_bytes]
+        kind = "none" if self.confinement is Confinement.NONE else "confined"
+        parts = [_CACHE_FORMAT, lilypond_version(), kind, self.settings, self.collect, limits]
+        return hashlib.sha256(json.dumps(parts).encode() + b"\0" + content).hexdigest()
+
+
+def lilypond_version() -> str:
+    """Return the version of LilyPond, such as ``2.24.3``.
+
+    Raises:
+        LilyPondError: LilyPond is not installed.
+
+    """
+    _lilypond()
+    return version("lilypond")
+
+
+@cached
+def _lilypond() -> Path:
+    """Find LilyPond's folder."""
+    try:
+        version("lilypond")
+        import lilypond
+    except (PackageNotFoundError, ImportError) as error:
+        raise LilyPondError("LilyPond is not installed: pip install 'music-evals[lilypond]'") from error
+    root = Path(lilypond.executable()).resolve().parents[1]
+    if not (root / "bin" / "lilypond").is_file():
+        raise LilyPondError(f"no LilyPond in {root}: pip install --force-reinstall 'music-evals[lilypond]'")
+    return root
+
+
+def _convert(
+    tool: str,
+    arguments: Sequence[str],
+    name: str,
+    content: bytes,
+    limits: Limits | None,
+    confinement: Confinement | None,
+    result: str | None = None,
+) -> str:
+    """Run one of LilyPond's converters, which are Python scripts, without the shell that is wrapped around them."""
+    root = _lilypond()
+    limits = limits or _CONVERTING
+    if len(content) > limits.file_bytes:
+        raise ConversionError(f"{tool} gets {_size(limits.file_bytes)} at most, not {len(content)} bytes")
+    ended = run_confined(
+        [str(root / "libexec" / "python3.10"), "-B", str(root / "libexec" / tool), *arguments],
+        {name: content},
+        collect=[result] if result else (),
+        readable=(root,),
+        limits=limits,
+        confinement=confinement,
+    )
+    messages = " ".join(ended.stderr.replace(f"{root}/", "lilypond/").split())[-1000:]
+    if ended.stopped:
+        what = (
+            f"after {limits.seconds:g} s" if ended.stopped == "time" else f"at {_size(limits.output_bytes)} of output"
+        )
+        raise ConversionError(f"{tool} was stopped {what}: {messages or 'no message'}")
+    text = ended.stdout if result is None else ended.files.get(result, b"").decode(errors="replace")
+    if ended.status != 0 or not text:
+        raise ConversionError(f"{tool} ended with {ended.status}: {messages or 'no message'}")
+    return text
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    """Put names of MIDI files, oldest first, in LilyPond's order.
+
+    Files of one name differ in a number, and can be as old as each other by the clock.
+
+    Example:
+        >>> _in_order(["score-1.midi", "score-10.midi", "score-2.midi", "score.midi"])
+        ['score.midi', 'score-1.midi', 'score-2.midi', 'score-10.midi']
+
+    """
+    groups: dict[str, list[tuple[int, str]]] = {}
+    for name in names:
+        stem = name.rpartition(".")[0]
+        base, _, number = stem.rpartition("-")
+        numbered = bool(base) and number.isascii() and number.isdecimal() and len(number) < 10
+        groups.setdefault(base if numbered else stem, []).append((int(number) if numbered else 0, name))
+    return [name for group in groups.values() for _, name in sorted(group)]
+
+
+def _size(count: int) -> str:
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if count >= unit:
+            return f"{count / unit:.4g} {name}"
+    return f"{count} bytes"
+
+
+def _read_entry(path: Path, limits: Limits) -> Compiled | None:
+    """Read what `_write_entry` wrote; None if there is nothing, or if it is damaged."""
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(_CACHE_ENTRY + 1)
+    except FileNotFoundError:
+        return None
+    digest, body = content[:32], io.BytesIO(content[32:])
+    if hashlib.sha256(body.getbuffer()).digest() != digest:
+        return None
+    header = launcher.unpack_header(body)
+    midi = tuple(body.read(size) for size in header["midi"])
+    files = {name: body.read(size) for name, size in header["files"]}
+    return Compiled(header["status"], header["stopped"], header["messages"], midi, files, limits)
+
+
+def _write_entry(path: Path, compiled: Compiled) -> None:
+    """Keep a result, if it is not too large; nobody ever sees half of it."""
+    header = {
+        "status": compiled.status,
+        "stopped": compiled.stopped,
+        "messages": compiled.messages,
+        "midi": [len(midi) for midi in compiled.midi],
+        "files": [(name, len(content)) for name, content in compiled.files.items()],
+    }
+    body = launcher.pack(header, [*compiled.midi, *compiled.files.values()])
+    if len(body) + 32 > _CACHE_ENTRY:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    try:
+        with open(part, "wb") as stream:
+            stream.write(hashlib.sha256(body).digest() + body)
+        os.replace(name, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+        raise

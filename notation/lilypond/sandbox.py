@@ -1,0 +1,381 @@
+"""Running one program that nobody trusts: what it can see, change and use up is bounded.
+
+LilyPond executes Scheme from its input and has no safe mode (removed in version 2.23.12), so a text that a model wrote
+is a program that a model wrote. It runs without network, in name spaces of its own, in a file system that holds nothing
+but the system's libraries, the program's own folder and an empty scratch folder in memory, without privileges, under a
+filter of system calls that allows no new process and no socket. Time, memory, files and output are bounded. When it
+ends, or the caller does, nothing of it is left, running or on disk. `launcher` is the part of this that runs inside.
+
+Two ways to make the file system and the name spaces are known, and both are as tight: bubblewrap where it is installed,
+and Linux's name spaces by util-linux's ``unshare``. Where neither works, `run_confined` refuses.
+"""
+
+import functools
+import io
+import json
+import os
+import platform
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Literal
+
+from music_evals.notation.lilypond import launcher
+
+_SYSTEM_LIBRARIES: Final = (
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/libx32",
+)
+_GRACE: Final = 5.0  # seconds to report, after the program's own time
+_LOOK_EVERY: Final = 0.2  # seconds between two looks at whether to stop
+_CHUNK: Final = 1 << 16
+
+
+class SandboxError(RuntimeError):
+    """A program cannot be confined here, or cannot be started."""
+
+
+class Confinement(StrEnum):
+    """How a program is kept from everything else."""
+
+    BUBBLEWRAP = "bubblewrap"
+    NAMESPACES = "namespaces"
+    NONE = "none"
+    """Not at all: it has every right of the user, and only its time, memory and output are bounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a program may use up.
+
+    Args:
+        seconds: wall-clock time; the same again is allowed in CPU time, for each of four cores.
+        memory: bytes of address space.
+        file_bytes: size of any one file that it writes.
+        scratch_bytes: size of all its files together, which lie in memory too.
+        scratch_files: number of its files and folders.
+        output_bytes: standard output and standard error together.
+
+    """
+
+    seconds: float = 15.0
+    memory: int = 1 << 30
+    file_bytes: int = 32 << 20
+    scratch_bytes: int = 64 << 20
+    scratch_files: int = 1000
+    output_bytes: int = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended.
+
+    Args:
+        status: exit status, or the signal that ended it as a negative number; None if it was stopped.
+        stopped: why it was stopped: it took too long, or it wrote too much (to its output, or into files).
+        stdout: its standard output, as far as the limit goes; what is not UTF-8 is replaced.
+        stderr: its standard error, likewise.
+        files: the files that it left and that were asked for, in the order in which they were last written.
+        memory: the most bytes of memory that it held at a time; 0 if it was stopped.
+
+    """
+
+    status: int | None
+    stopped: Literal["time", "output"] | None
+    stdout: str
+    stderr: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    memory: int = 0
+
+
+def available_confinement() -> Confinement:
+    """Find the way in which programs are confined here.
+
+    Each way is tried once in a process, by really running a program in it.
+
+    Raises:
+        SandboxError: if there is none; it says why, and what to do.
+
+    """
+    reasons = []
+    for confinement in (Confinement.BUBBLEWRAP, Confinement.NAMESPACES):
+        reason = why_unavailable(confinement)
+        if reason is None:
+            return confinement
+        reasons.append(f"- {confinement}: {reason}")
+    advice = [
+        "No sandbox works here, and LilyPond executes what its input says.",
+        *reasons,
+        *_forbidding_settings(),
+        "Install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap), or run on a "
+        "machine or in a container that allows user name spaces.",
+    ]
+    raise SandboxError("\n".join(advice))
+
+
+@functools.cache
+def why_unavailable(confinement: Confinement) -> str | None:
+    """Try a confinement and say why it does not work here; None if it does."""
+    if confinement is Confinement.NONE:
+        return None
+    if platform.system() != "Linux" or platform.machine() not in ("x86_64", "aarch64"):
+        return f"only on Linux on x86_64 or aarch64, not on {platform.system()} on {platform.machine()}"
+    tool = {"bubblewrap": "bwrap", "namespaces": "unshare"}[confinement]
+    if shutil.which(tool) is None:
+        return f"{tool} is not installed"
+    nothing = shutil.which("true")
+    if nothing is None:
+        return "the program `true`, to try it with, is not installed"
+    nothing = os.path.realpath(nothing)
+    try:
+        ended = run_confined([nothing], {}, readable=[Path(nothing)], confinement=confinement)
+    except SandboxError as error:
+        return str(error)
+    return None if ended.status == 0 else f"`true` ended with {ended.status}: {ended.stderr.strip()}"
+
+
+def run_confined(
+    command: Sequence[str],
+    files: Mapping[str, bytes],
+    *,
+    collect: Sequence[str] = (),
+    readable: Sequence[Path] = (),
+    environment: Mapping[str, str] | None = None,
+    limits: Limits | None = None,
+    confinement: Confinement | None = None,
+    stop: threading.Event | None = None,
+) -> Ended:
+    """Run a program in a sandbox and wait for its end.
+
+    It works in a scratch folder that at first holds the given files, has no input, no network and no right to write
+    anywhere else, and cannot start other programs. Several threads may run programs at the same time.
+
+    Args:
+        command: the program, an absolute path, and its arguments.
+        files: names (plain ones, without a folder) and contents of the files that it finds.
+        collect: patterns, such as ``*.midi``, of the names of the files that are handed back. Only regular files right
+            in the scratch folder are, and no link is followed.
+        readable: files and folders that it may read beside the system's libraries: absolute, and without symbolic links.
+        environment: variables to set; it has no others than these and a minimal set of a system's usual ones.
+        limits: what it may use up; default `Limits()`.
+        confinement: default is what `available_confinement` finds.
+        stop: when this is set, the program is ended, as if its time were up.
+
+    Raises:
+        SandboxError: if there is no way to confine it, or it does not start.
+
+    Example:
+        >>> import os
+        >>> cat = os.path.realpath("/bin/cat")
+        >>> run_confined([cat, "a", "/etc/passwd"], {"a": b"c4"}, readable=[Path(cat)]).stdout  # doctest: +SKIP
+        'c4'
+
+    """
+    limits = limits or Limits()
+    confinement = confinement or available_confinement()
+    if strange := [name for name in files if name in ("", ".", "..") or "/" in name or "\0" in name]:
+        raise SandboxError(f"{strange[0]!r} is no plain file name")
+    if sum(map(len, files.values())) > limits.scratch_bytes or len(files) > limits.scratch_files:
+        raise SandboxError(f"the files for {command[0]} are more than {limits.scratch_bytes} bytes")
+    unconfined = confinement is Confinement.NONE
+    with (
+        tempfile.TemporaryDirectory(prefix="music-evals-") if unconfined else nullcontext(launcher.SCRATCH) as scratch,
+        tempfile.TemporaryFile() as asked,
+    ):
+        request = {
+            "command": list(command),
+            "environment": {
+                "PATH": "/usr/bin:/bin",
+                "HOME": scratch,
+                "TMPDIR": scratch,
+                "LC_ALL": "C.UTF-8",
+                **(environment or {}),
+            },
+            "files": [(name, len(content)) for name, content in files.items()],
+            "collect": list(collect),
+            "read_only": _read_only(readable),
+            "memory": limits.memory,
+            "cpu_seconds": int(4 * limits.seconds) + 1,
+            "file_bytes": limits.file_bytes,
+            "scratch_bytes": limits.scratch_bytes,
+            "scratch_files": limits.scratch_files,
+        }
+        asked.write(launcher.pack(request, files.values()))
+        asked.seek(0)
+        outer = [*_outer_command(confinement, request), confinement.value, str(asked.fileno())]
+        return _serve(outer, asked.fileno(), scratch if unconfined else None, limits, stop)
+
+
+def _serve(
+    outer: Sequence[str], request_fd: int, folder: str | None, limits: Limits, stop: threading.Event | None
+) -> Ended:
+    """Run the launcher, gather what comes back within the limits, and leave nothing running."""
+    report_end, report_write = os.pipe()
+    deadline = time.monotonic() + limits.seconds
+    with open(report_end, "rb", buffering=0) as report_stream:
+        try:
+            process = subprocess.Popen(
+                [*outer, str(report_write)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                pass_fds=(request_fd, report_write),
+                cwd=folder,
+                start_new_session=True,
+            )
+        finally:
+            os.close(report_write)
+        with process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            assert process.stderr is not None
+            streams = {process.stdout: bytearray(), process.stderr: bytearray(), report_stream: bytearray()}
+            try:
+                stopped = _gather(streams, report_stream, deadline, limits, stop)
+            finally:
+                # The group lives at least as long as its first process, which is not waited for until after this.
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+    stdout, stderr = (streams[stream].decode(errors="replace") for stream in (process.stdout, process.stderr))
+    if stopped is not None:
+        return Ended(None, stopped, stdout, stderr)
+    content = io.BytesIO(streams[report_stream])
+    if not content.getbuffer():
+        raise SandboxError(f"{outer[0]} ended without a report: {stderr.strip() or 'no message'}")
+    report = launcher.unpack_header(content)
+    if "error" in report:
+        raise SandboxError(report["error"])
+    if report["too_much"]:
+        return Ended(None, "output", stdout, stderr)
+    files = {name: content.read(size) for name, size in report["files"]}
+    return Ended(report["status"], None, stdout, stderr, files, report["memory"])
+
+
+def _gather(
+    streams: Mapping[Any, bytearray], report: BinaryIO, deadline: float, limits: Limits, stop: threading.Event | None
+) -> Literal["time", "output"] | None:
+    """Read all streams until the report is complete, and say why that was not waited for."""
+    output = [gathered for stream, gathered in streams.items() if stream is not report]
+    with selectors.DefaultSelector() as selector:
+        for stream in streams:
+            os.set_blocking(stream.fileno(), False)
+            selector.register(stream, selectors.EVENT_READ)
+        while report in selector.get_map():
+            # A program that ended in time has some more to hand its files back.
+            left = deadline - time.monotonic() + (_GRACE if streams[report] else 0)
+            if left <= 0 or (stop is not None and stop.is_set()):
+                return "time"
+            for key, _ in selector.select(min(left, _LOOK_EVERY)):
+                chunk = os.read(key.fd, _CHUNK)
+                streams[key.fileobj] += chunk
+                if not chunk:
+                    selector.unregister(key.fileobj)
+            if sum(map(len, output)) > limits.output_bytes:
+                return "output"
+        # What the program wrote last is in the pipes still; nobody is left who could write more without end.
+        for stream, gathered in streams.items():
+            while stream in selector.get_map() and len(gathered) <= limits.output_bytes:
+                try:
+                    chunk = os.read(stream.fileno(), _CHUNK)
+                except BlockingIOError:
+                    break
+                if not chunk:
+                    break
+                gathered += chunk
+    return None
+
+
+def _outer_command(confinement: Confinement, request: Mapping[str, Any]) -> list[str]:
+    """Make the command line that starts the launcher in a confinement, but for the launcher's arguments."""
+    script = os.path.realpath(launcher.__file__)
+    python = [_interpreter(), "-I", "-S", "-B"]
+    if confinement is Confinement.NONE:
+        return [*python, script]
+    if confinement is Confinement.NAMESPACES:
+        apart = ("--user", "--map-root-user", "--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup")
+        return [_tool("unshare"), *apart, "--fork", "--kill-child=KILL", "--", *python, script]
+    command = [_tool("bwrap"), "--unshare-all", "--unshare-user", "--die-with-parent", "--as-pid-1"]
+    command += ["--cap-drop", "ALL", "--clearenv"]
+    for path in [*_system_libraries(), *_needs_of_launcher()]:
+        command += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
+    for folder in _packages_of_interpreter():
+        command += ["--tmpfs", folder, "--remount-ro", folder]
+    for path in request["read_only"][len(_system_libraries()) :]:
+        command += ["--ro-bind", path, path]
+    command += ["--ro-bind", script, "/launcher.py"]
+    command += ["--size", str(request["scratch_bytes"]), "--tmpfs", launcher.SCRATCH, "--remount-ro", "/"]
+    return [*command, "--chdir", launcher.SCRATCH, "--", *python, "/launcher.py"]
+
+
+def _tool(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise SandboxError(f"{name} is not installed")
+    return path
+
+
+def _interpreter() -> str:
+    """Return this Python without its virtual environment."""
+    return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+
+
+def _read_only(readable: Sequence[Path]) -> list[str]:
+    for path in readable:
+        if not path.is_absolute() or os.path.realpath(path) != str(path):
+            raise SandboxError(f"{path} is not absolute, or has a symbolic link in it")
+        if not path.exists():
+            raise SandboxError(f"{path} does not exist")
+    return [*_system_libraries(), *(str(path) for path in readable)]
+
+
+@functools.cache
+def _system_libraries() -> tuple[str, ...]:
+    return tuple(path for path in _SYSTEM_LIBRARIES if os.path.lexists(path))
+
+
+@functools.cache
+def _needs_of_launcher() -> tuple[str, ...]:
+    """Find the files that the launcher's interpreter needs where nothing but the system's libraries is at hand."""
+    command = [_interpreter(), "-I", "-S", "-B", os.path.realpath(launcher.__file__), "needs"]
+    answer = subprocess.run(command, capture_output=True, check=True, timeout=30, text=True, cwd="/")
+    within = tuple(f"{os.path.realpath(folder)}/" for folder in _system_libraries())
+    return tuple(path for path in json.loads(answer.stdout) if not path.startswith(within))
+
+
+@functools.cache
+def _packages_of_interpreter() -> tuple[str, ...]:
+    """Find the folders of installed packages within what the launcher needs, which it does not need."""
+    folders = (os.path.join(path, name) for path in _needs_of_launcher() for name in ("site-packages", "dist-packages"))
+    return tuple(folder for folder in folders if os.path.isdir(folder))
+
+
+def _forbidding_settings() -> list[str]:
+    """Say which of the system's settings forbid user name spaces."""
+    settings = {
+        "kernel/unprivileged_userns_clone": "0",
+        "kernel/apparmor_restrict_unprivileged_userns": "1",
+        "user/max_user_namespaces": "0",
+    }
+    found = []
+    for name, forbidding in settings.items():
+        path = Path("/proc/sys") / name
+        if path.exists() and path.read_text().strip() == forbidding:
+            found.append(f"- the setting {name.replace('/', '.')}={forbidding} forbids user name spaces (see sysctl)")
+    return found

@@ -1,0 +1,255 @@
+"""LilyPond files: their encodings, the files that they include, and one text of all that in the current syntax."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from music_evals.notation.lilypond.syntax import Kind, Token, code_tokens, string_value, version_of
+
+MAX_BYTES: Final = 4_000_000
+"""Most bytes of a file, and most characters of a text with all that it includes."""
+
+_MAX_DEPTH: Final = 20  # of files that include files
+_MAX_FILES: Final = 500  # inclusions in one text
+
+OWN_FILES: Final = frozenset(
+    {
+        *("arabic.ly", "articulate.ly", "bagpipe.ly", "base-tkit.ly", "catalan.ly", "deutsch.ly", "english.ly"),
+        *("espanol.ly", "event-listener.ly", "gregorian.ly", "hel-arabic.ly", "italiano.ly", "lyrics-tkit.ly"),
+        *("makam.ly", "nederlands.ly", "norsk.ly", "persian.ly", "piano-tkit.ly", "portugues.ly"),
+        *("predefined-fretboards-init.ly", "predefined-guitar-fretboards.ly", "predefined-guitar-ninth-fretboards.ly"),
+        *("predefined-mandolin-fretboards.ly", "predefined-ukulele-fretboards.ly", "satb.ly", "ssaattbb.ly"),
+        *("staff-tkit.ly", "suomi.ly", "svenska.ly", "swing.ly", "text-replacements.ly", "turkish-makam.ly"),
+        *("vlaams.ly", "vocal-tkit.ly", "voice-tkit.ly"),
+    }
+)
+"""Files that come with LilyPond 2.24.3 for pieces to include; those that it reads itself at its start are left out."""
+
+
+class SourceError(ValueError):
+    """Files that cannot be joined to one text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A self-contained text.
+
+    Args:
+        text: includes nothing but files that come with LilyPond; lines end in a line feed.
+        files: the files in it, in order of first use, relative to the source root; the main one first.
+        problems: what was odd and could be mended, such as a file that is not in UTF-8.
+    """
+
+    text: str
+    files: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+def decode(data: bytes) -> tuple[str, str]:
+    r"""The text of a file of unknown encoding, and the encoding's name.
+
+    UTF-8 and UTF-16 with a byte-order mark, UTF-8 without, else Windows-1252, and Latin-1 where the bytes are not even
+    that. The mark goes, and lines end in a line feed.
+
+    Args:
+        data: a file's content.
+
+    Example:
+        >>> decode("né\r\n".encode("utf-16")), decode(b"n\xe9")
+        (('né\n', 'utf-16'), ('né', 'cp1252'))
+    """
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return _unix(data.decode("utf-16", errors="replace")), "utf-16"
+    for encoding in ("utf-8-sig", "cp1252"):
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        return _unix(text), "utf-8" if encoding == "utf-8-sig" else encoding
+    return _unix(data.decode("latin-1")), "latin-1"
+
+
+def read_text(path: Path) -> str:
+    """The text of a LilyPond file, whatever its encoding; `decode` says which are told apart.
+
+    Args:
+        path: a file.
+
+    Raises:
+        SourceError: it cannot be read, or holds more than `MAX_BYTES`.
+    """
+    return _read(path, path.name)[0]
+
+
+def resolve_includes(path: Path, *, root: Path | None = None, convert: Callable[[str], str] | None = None) -> Resolved:
+    r"""Join a file and the files that it includes, as LilyPond would read them.
+
+    A file is looked for beside the one that includes it, then beside the main file; one that comes with LilyPond
+    (`OWN_FILES`) stays an ``\include``. What stands in comments and strings includes nothing. The text has one
+    ``\version``, at its top: the main file's, or the first there is.
+
+    Args:
+        path: the main file.
+        root: folder that no included file may lie outside of; that of the main file by default.
+        convert: brings the text of one file to another syntax, by the ``\version`` that it holds. It is called for
+            each file alone, since their versions may differ; a file without one is given the main file's first.
+
+    Returns:
+        The text, its files, and what was odd.
+
+    Raises:
+        SourceError: a file is missing, cannot be read, lies outside of the root, includes itself, is named by Scheme,
+            or the text gets too large. What `convert` raises is passed on.
+    """
+    joining = _Joining((root or path.parent).resolve(), path.parent.resolve(), convert)
+    text = joining.joined(path.resolve(), ())
+    top = "" if joining.version is None else f'\\version "{joining.version}"\n'
+    return Resolved(top + text.lstrip("\n"), tuple(joining.contents), tuple(joining.problems))
+
+
+def modern(path: Path, *, root: Path | None = None, convert: Callable[[str], str]) -> str:
+    """A self-contained text in the current syntax: `resolve_includes` with a converter.
+
+    Args:
+        path: the main file.
+        root: folder that no included file may lie outside of.
+        convert: brings a text to the current syntax.
+
+    Raises:
+        SourceError: the files cannot be joined. What `convert` raises is passed on.
+    """
+    return resolve_includes(path, root=root, convert=convert).text
+
+
+def included_names(text: str) -> list[str]:
+    r"""The names that a text includes, in order; those within comments and strings are none.
+
+    Example:
+        >>> included_names('\\include "a.ly" % \\include "b.ly"\n\\include "english.ly"')
+        ['a.ly', 'english.ly']
+    """
+    return [name for _, _, name in _inclusions(text, "the text")]
+
+
+@dataclass(slots=True)
+class _Joining:
+    root: Path
+    main_folder: Path
+    convert: Callable[[str], str] | None
+    version: str | None = None
+    main_version: str | None = None
+    """As the main file states it, before any conversion."""
+    contents: dict[str, str] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    inclusions: int = 0
+    characters: int = 0
+
+    def joined(self, path: Path, above: tuple[Path, ...]) -> str:
+        name = self._name(path)
+        if path in above:
+            way = " > ".join(self._name(file) for file in (*above[above.index(path) :], path))
+            raise SourceError(f"{name} includes itself: {way}")
+        self.inclusions += 1
+        if len(above) >= _MAX_DEPTH or self.inclusions > _MAX_FILES:
+            raise SourceError(f"{name} is included too deep or too often; {_MAX_DEPTH} levels, {_MAX_FILES} in all")
+        text = self._content(path, name)
+        self.characters += len(text)
+        if self.characters > MAX_BYTES:
+            raise SourceError(f"with {name} the text gets longer than {MAX_BYTES:,} characters")
+        pieces: list[str] = []
+        reached = 0
+        for start, end, included in _inclusions(text, name):
+            file = self._find(included, path, name)
+            pieces.append(text[reached:start])
+            if file is None:
+                pieces.append(f'\\include "{included}"')
+            else:
+                # A comment in the included file's last line must not swallow what follows.
+                pieces.append(self.joined(file, (*above, path)).rstrip("\n") + "\n")
+            reached = end
+        return "".join([*pieces, text[reached:]])
+
+    def _content(self, path: Path, name: str) -> str:
+        """A file's text, converted, without its version."""
+        if name in self.contents:
+            return self.contents[name]
+        text, encoding = _read(path, name)
+        if encoding != "utf-8":
+            self.problems.append(f"{name} is not in UTF-8 and was read as {encoding}")
+        stated = version_of(text)
+        first = not self.contents
+        if first:
+            self.main_version = stated
+        if self.convert is not None:
+            if stated is None and self.main_version is not None:
+                text = f'\\version "{self.main_version}"\n{text}'
+            text = self.convert(text)
+        if self.version is None:
+            self.version = version_of(text)
+        self.contents[name] = _without_version(text)
+        return self.contents[name]
+
+    def _find(self, included: str, path: Path, name: str) -> Path | None:
+        """The file that is included; None for one that comes with LilyPond."""
+        relative = PurePosixPath(included)
+        if not included or relative.is_absolute() or "\0" in included:
+            raise SourceError(f"{name} includes {included!r}; a path relative to the file is needed")
+        for folder in (path.parent, self.main_folder):
+            candidate = (folder / relative).resolve()
+            if not candidate.is_relative_to(self.root):
+                raise SourceError(f"{name} includes {included!r}, which lies outside of the source folder")
+            if candidate.is_file():
+                return candidate
+        if included in OWN_FILES:
+            return None
+        raise SourceError(f"{name} includes {included!r}, which is missing")
+
+    def _name(self, path: Path) -> str:
+        if not path.is_relative_to(self.root):
+            raise SourceError(f"{path.name} lies outside of the source folder")
+        return path.relative_to(self.root).as_posix()
+
+
+def _inclusions(text: str, name: str) -> list[tuple[int, int, str]]:
+    found = code_tokens(text)
+    inclusions = []
+    for index, token in enumerate(found):
+        if token.kind is Kind.COMMAND and token.text == "\\include":
+            after = found[index + 1] if index + 1 < len(found) else None
+            if after is None or not (literal := _literal(after)):
+                raise SourceError(f"{name} has an \\include whose file is not given as a string")
+            inclusions.append((token.start, after.end, string_value(literal)))
+    return inclusions
+
+
+def _literal(token: Token) -> str | None:
+    """A string, or one that is given as Scheme."""
+    literal = token.text[1:] if token.kind is Kind.SCHEME else token.text
+    return literal if literal.startswith('"') else None
+
+
+def _without_version(text: str) -> str:
+    found = code_tokens(text)
+    kept, reached = [], 0
+    for token, after in pairwise(found):
+        if token.kind is Kind.COMMAND and token.text == "\\version" and _literal(after):
+            kept.append(text[reached : token.start])
+            reached = after.end
+    return "".join([*kept, text[reached:]])
+
+
+def _read(path: Path, name: str) -> tuple[str, str]:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise SourceError(f"{name} cannot be read: {error.strerror}") from error
+    if len(data) > MAX_BYTES:
+        raise SourceError(f"{name} is larger than {MAX_BYTES:,} bytes")
+    return decode(data)
+
+
+def _unix(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,0 +1,377 @@
+"""The music of a LilyPond text as LilyPond itself understands it: measures, keys, metres, and which note stands where.
+
+LilyPond is made to interpret the score with listeners instead of engravers (`settings/structure.ly`), so that measures
+are numbered by its own timing and no `|` is counted: bar checks may be missing or wrong, voices may be any number, and
+variables and repeats are resolved.
+
+Measures are numbered as LilyPond does: the first complete measure is 1, and a pickup ahead of it is 0 here (LilyPond
+gives it the number 1 and a negative position). Repeats count once, as written; each alternative ending counts.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Final, Literal
+
+from music_evals.notation.lilypond.compiler import Compiled, LilyPondError, compile_texts
+from music_evals.notation.lilypond.sandbox import Confinement, Limits
+from music_evals.notation.lilypond.syntax import Lines
+
+_SETTINGS: Final = files("music_evals.notation.lilypond").joinpath("settings/structure.ly")
+_OUTPUT: Final = "structure.tsv"
+_STEPS: Final = "CDEFGAB"
+_SIGNS: Final = {
+    Fraction(-1): "eses",
+    Fraction(-1, 2): "es",
+    Fraction(0): "",
+    Fraction(1, 2): "is",
+    Fraction(1): "isis",
+}
+
+# The pitches of a mode counted from its tonic, as alterations of the major scale on that tonic.
+_MODES: Final[Mapping[tuple[Fraction, ...], str]] = {
+    tuple(Fraction(sign, 2) for sign in signs): name
+    for name, signs in {
+        "major": (0, 0, 0, 0, 0, 0, 0),
+        "minor": (0, 0, -1, 0, 0, -1, -1),
+        "dorian": (0, 0, -1, 0, 0, 0, -1),
+        "phrygian": (0, -1, -1, 0, 0, -1, -1),
+        "lydian": (0, 0, 0, 1, 0, 0, 0),
+        "mixolydian": (0, 0, 0, 0, 0, 0, -1),
+        "locrian": (0, -1, -1, 0, -1, -1, -1),
+    }.items()
+}
+_MAJOR: Final = (0, 2, 4, 5, 7, 9, 11)
+
+Kind = Literal["note", "rest", "skip"]
+
+
+class StructureError(LilyPondError):
+    """LilyPond understood no score in a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key signature, from `moment` on in one staff.
+
+    Args:
+        moment: when, in whole notes from the beginning.
+        measure: number of the measure.
+        staff: number of the staff, from 1.
+        step: the tonic's letter, 0 = C to 6 = B.
+        alteration: of the tonic, in whole tones (1/2 is a sharp).
+        scale: alteration of each of the steps 0 to 6.
+        offset: where the command stands in the text; -1 where it does not stand there.
+    """
+
+    moment: Fraction
+    measure: int
+    staff: int
+    step: int
+    alteration: Fraction
+    scale: tuple[Fraction, ...]
+    offset: int
+
+    @property
+    def mode(self) -> str | None:
+        """``major``, ``minor``, or a church mode; None for any other scale."""
+        tonic = _MAJOR[self.step] + 2 * self.alteration
+        signs = []
+        for degree in range(7):
+            step = (self.step + degree) % 7
+            height = _MAJOR[step] + 2 * self.scale[step] - tonic
+            signs.append((height - _MAJOR[degree] + 6) % 12 - 6)
+        return _MODES.get(tuple(Fraction(sign, 2) for sign in signs))
+
+    @property
+    def name(self) -> str | None:
+        """Such as ``B-flat major``; None where the scale has no name or the tonic a microtone."""
+        sign = {Fraction(-1, 2): "-flat", Fraction(0): "", Fraction(1, 2): "-sharp"}.get(self.alteration)
+        return None if self.mode is None or sign is None else f"{_STEPS[self.step]}{sign} {self.mode}"
+
+
+@dataclass(frozen=True, slots=True)
+class Metre:
+    """A time signature, from `moment` (in whole notes) on."""
+
+    moment: Fraction
+    measure: int
+    numerator: int
+    denominator: int
+
+    @property
+    def name(self) -> str:
+        """Such as ``3/4``."""
+        return f"{self.numerator}/{self.denominator}"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A note, rest or skip.
+
+    Args:
+        kind: which.
+        moment: onset in whole notes from the beginning.
+        grace: whether it is a grace note.
+        measure: number of the measure it begins in; 0 for a pickup.
+        position: onset in whole notes from the measure's beginning; negative in a pickup.
+        staff: number of the staff, from 1 in the order in which they sound first.
+        voice: number of the voice, from 1 in the order in which they sound first.
+        step: of a note, 0 = C to 6 = B; None for rests, skips and drums.
+        alteration: of a note, in whole tones (1/2 is a sharp).
+        octave: of a note, 0 being the octave of middle C.
+        duration: in whole notes.
+        offset: where it begins in the text; -1 where it does not stand there.
+        tied: whether a tie leads on from it.
+    """
+
+    kind: Kind
+    moment: Fraction
+    grace: bool
+    measure: int
+    position: Fraction
+    staff: int
+    voice: int
+    step: int | None
+    alteration: Fraction
+    octave: int
+    duration: Fraction
+    offset: int
+    tied: bool = False
+
+    @property
+    def degree(self) -> int | None:
+        """The height of a note in steps of the staff, middle C being 0; None for what is no note."""
+        return None if self.step is None else self.step + 7 * self.octave
+
+    @property
+    def name(self) -> str:
+        """LilyPond's own name of a note in absolute octaves, such as ``fis''``; ``r`` for a rest, ``s`` for a skip."""
+        if self.kind != "note":
+            return "r" if self.kind == "rest" else "s"
+        if self.step is None:
+            return "x"
+        marks = self.octave + 1
+        sign = _SIGNS.get(self.alteration, f"({self.alteration})")
+        return _STEPS[self.step].lower() + sign + ("'" * marks if marks > 0 else "," * -marks)
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What LilyPond makes of a score.
+
+    Args:
+        measures: how many, a pickup not counted, an incomplete last one counted.
+        pickup: whether music comes before measure 1.
+        keys: key signatures by time.
+        metres: time signatures by time.
+        events: notes, rests and skips of all voices by time.
+        scores: how many written scores the text holds; this is the first of them.
+        problems: why the measures are no plain count, in words; empty where they are.
+        messages: LilyPond's own messages.
+    """
+
+    measures: int
+    pickup: bool
+    keys: tuple[Key, ...]
+    metres: tuple[Metre, ...]
+    events: tuple[Event, ...]
+    scores: int
+    problems: tuple[str, ...]
+    messages: str
+
+    @cached_property
+    def voices(self) -> Mapping[int, tuple[Event, ...]]:
+        """Voice → its events by time."""
+        found: dict[int, list[Event]] = {}
+        for event in self.events:
+            found.setdefault(event.voice, []).append(event)
+        return {voice: tuple(events) for voice, events in found.items()}
+
+    def key_at(self, moment: Fraction, staff: int) -> Key | None:
+        """The key signature in force in a staff at a moment (whole notes), or None where none was given."""
+        keys = [key for key in self.keys if key.staff == staff]
+        place = bisect_right(keys, moment, key=lambda key: key.moment)
+        return keys[place - 1] if place else None
+
+    def metre_at(self, moment: Fraction) -> Metre:
+        """The time signature in force at a moment (whole notes)."""
+        place = bisect_right(self.metres, moment, key=lambda metre: metre.moment)
+        return self.metres[max(place - 1, 0)]
+
+
+def read_structure(
+    text: str,
+    *,
+    limits: Limits | None = None,
+    confinement: Confinement | None = None,
+    cache: Path | None = None,
+) -> Structure:
+    """Let LilyPond interpret a text, in a sandbox, and tell what it understood.
+
+    Args:
+        text: self-contained LilyPond.
+        limits: on time, memory and output.
+        confinement: how to confine LilyPond; the best that there is, where None.
+        cache: a folder to keep results in, by content.
+
+    Returns:
+        The first written score: one with a layout, or else one for MIDI alone.
+
+    Raises:
+        StructureError: LilyPond found no score, or was stopped before it had read one.
+        LilyPondError: LilyPond is not installed.
+
+    Example:
+        >>> read = read_structure("{ \\\\time 3/4 \\\\partial 4 d'4 | g'2. | g'2 }")
+        >>> read.measures, read.pickup, [metre.name for metre in read.metres]
+        (2, True, ['3/4'])
+        >>> [(event.name, event.measure) for event in read.events]
+        [("d'", 0), ("g'", 1), ("g'", 2)]
+    """
+    (read,) = read_structures([text], limits=limits, confinement=confinement, cache=cache)
+    if isinstance(read, StructureError):
+        raise read
+    return read
+
+
+def read_structures(
+    texts: Iterable[str],
+    *,
+    limits: Limits | None = None,
+    confinement: Confinement | None = None,
+    workers: int | None = None,
+    cache: Path | None = None,
+) -> Iterator[Structure | StructureError]:
+    """Read many texts at once, as `read_structure` reads one; a text that cannot be read gives its error."""
+    kept: list[str] = []
+
+    def remembered() -> Iterator[str]:
+        for text in texts:
+            kept.append(text)
+            yield text
+
+    settings = _SETTINGS.read_text(encoding="utf-8")
+    results = compile_texts(
+        remembered(),
+        settings=settings,
+        collect=(_OUTPUT,),
+        limits=limits or Limits(),
+        confinement=confinement,
+        workers=workers,
+        cache=cache,
+    )
+    for compiled in results:
+        text = kept.pop(0)
+        try:
+            yield _interpret(text, compiled)
+        except StructureError as error:
+            yield error
+
+
+def _interpret(text: str, compiled: Compiled) -> Structure:
+    table = compiled.files.get(_OUTPUT, b"").decode("utf-8", "replace")
+    scores = _scores(table)
+    if not scores:
+        raise StructureError(f"LilyPond read no score: {compiled.problem or 'there is no music in the text'}")
+    written = [lines for kinds, lines in scores if kinds != {"midi"}] or [lines for _, lines in scores]
+    return _structure(written[0], len(written), Lines(text), compiled)
+
+
+def _scores(table: str) -> list[tuple[set[str], list[list[str]]]]:
+    scores: list[tuple[set[str], list[list[str]]]] = []
+    for line in table.splitlines():
+        fields = line.split("\t")
+        if fields[0] == "score":
+            scores.append((set(fields[2].split(",")), []))
+        elif scores:
+            scores[-1][1].append(fields)
+    # A score of no music at all, such as one of lyrics alone, has no measures to speak of.
+    return [(kinds, lines) for kinds, lines in scores if any(line[0] in ("note", "rest") for line in lines)]
+
+
+def _structure(lines: list[list[str]], scores: int, where: Lines, compiled: Compiled) -> Structure:
+    clock: dict[tuple[Fraction, bool], tuple[int, Fraction]] = {}
+    problems: dict[str, None] = {}
+    end: tuple[int, Fraction] | None = None
+    for kind, moment, grace, *rest in lines:
+        if kind in ("time", "end"):
+            bar, position = int(rest[0]), Fraction(rest[1])
+            clock[Fraction(moment), grace == "1"] = (bar, position)
+            if kind == "end":
+                end = (bar, position)
+        elif kind == "timing" and rest[0] == "0":
+            problems["it has unmeasured music"] = None
+        elif kind == "full":
+            raise StructureError("the score has more notes than are read")
+    if end is None:
+        raise StructureError(f"LilyPond did not come to the end: {compiled.problem or 'nothing says why'}")
+    numbers = [clock[key] for key in sorted(clock)]
+    if any(position < 0 and bar != 1 for bar, position in numbers):
+        problems["it has an incomplete measure inside"] = None
+    bars = [bar for bar, _ in numbers]
+    if bars[0] != 1 or any(later < earlier for earlier, later in zip(bars, bars[1:], strict=False)):
+        problems["it numbers its measures otherwise"] = None
+    if scores > 1:
+        problems[f"it holds {scores} scores"] = None
+
+    def place(moment: str, grace: str) -> tuple[Fraction, int, Fraction]:
+        now = Fraction(moment)
+        bar, position = clock.get((now, grace == "1")) or clock[now, grace != "1"]
+        return now, (0 if position < 0 and bar == 1 else bar), position
+
+    ties = {(rest[0], moment, grace) for kind, moment, grace, *rest in lines if kind == "tie"}
+    keys: list[Key] = []
+    metres: list[Metre] = []
+    events: list[Event] = []
+    for kind, moment, grace, *rest in lines:
+        if kind == "metre":
+            now, measure, _ = place(moment, grace)
+            metres.append(Metre(now, measure, int(rest[0]), int(rest[1])))
+        elif kind == "key":
+            now, measure, _ = place(moment, grace)
+            scale = dict(pair.split(":") for pair in rest[3].split(",") if pair)
+            # A key signature may also alter a step in one octave alone; that is no key of ours.
+            if rest[1] and set(scale) == set("0123456"):
+                alterations = tuple(Fraction(scale[str(step)]) for step in range(7))
+                tonic = (int(rest[1]), Fraction(rest[2]))
+                keys.append(Key(now, measure, int(rest[0]), *tonic, alterations, _offset(where, *rest[4:6])))
+        elif kind == "note" or kind == "rest" or kind == "skip":
+            now, measure, position = place(moment, grace)
+            staff, voice, step, alteration, octave, duration, line, character = rest
+            pitch = (int(step), Fraction(alteration), int(octave)) if step else (None, Fraction(0), 0)
+            events.append(
+                Event(
+                    kind,
+                    now,
+                    grace == "1",
+                    measure,
+                    position,
+                    int(staff),
+                    int(voice),
+                    *pitch,
+                    Fraction(duration),
+                    _offset(where, line, character),
+                    tied=kind == "note" and (voice, moment, grace) in ties,
+                )
+            )
+    bar, position = end
+    return Structure(
+        measures=bar if position > 0 else bar - 1,
+        pickup=numbers[0][1] < 0,
+        keys=tuple(sorted(keys, key=lambda key: key.moment)),
+        metres=tuple(sorted(metres, key=lambda metre: metre.moment)),
+        events=tuple(sorted(events, key=lambda event: (event.moment, not event.grace))),
+        scores=scores,
+        problems=tuple(problems),
+        messages=compiled.messages,
+    )
+
+
+def _offset(lines: Lines, line: str, character: str) -> int:
+    # What LilyPond's own files or Scheme put into the music stands nowhere in the text.
+    return lines.offset(int(line), int(character)) if int(line) > 0 else -1

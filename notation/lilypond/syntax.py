@@ -1,0 +1,643 @@
+r"""The words of LilyPond text, with exact offsets, and what its surface says: header, version, definitions.
+
+This is a lexer and not a parser. It knows where comments, strings, Scheme, commands and words begin and end, which is
+enough to find a block or an assignment, and it takes time linear in the text whatever stands there. It never fails: an
+unclosed comment, string, brace or Scheme expression reaches to the end.
+
+The rules are those of LilyPond 2.24's lexer (Notation Reference, "Input syntax"), with two modes: within lyrics and
+markup a word holds almost any character (``50%`` is a word there), elsewhere it holds letters, with single ``-`` or
+``_`` between. Octave marks, durations and dots come as signs and numbers: ``cis'4.`` is ``cis``, ``'``, ``4``, ``.``.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+
+class Kind(StrEnum):
+    """What a token is."""
+
+    COMMENT = "comment"
+    STRING = "string"
+    SCHEME = "scheme"
+    COMMAND = "command"
+    WORD = "word"
+    NUMBER = "number"
+    SIGN = "sign"
+
+
+class Token(NamedTuple):
+    r"""A token: ``text`` is ``source[start:end]``.
+
+    A command's text begins with its backslash; a string's holds its quotes; a Scheme expression's begins with ``#`` or
+    ``$``. Signs are single characters but for ``<<``, ``>>`` and what follows a backslash: ``\\``, ``\<``, ``\!``.
+    """
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+
+
+class Definition(NamedTuple):
+    """A variable that a text defines at top level: ``source[start:end]`` is ``name = value``."""
+
+    name: str
+    start: int
+    value: int
+    """Offset at which the value begins."""
+    end: int
+
+
+_LETTER: Final = r"[a-zA-Z\u0080-\U0010ffff]"
+_SYMBOL: Final = rf"{_LETTER}(?:{_LETTER}|[-_](?={_LETTER}))*"
+_COMMON: Final = rf"""
+    (?P<space>[ \t\n\r\f\v\ufeff]+)
+  | (?P<comment>%(?!\{{)[^\n\r]*)
+  | (?P<block>%\{{)
+  | (?P<string>")
+  | (?P<quoted>\\")
+  | (?P<scheme>[#$])
+  | (?P<command>\\{_SYMBOL})
+"""
+_SIGN: Final = r" | (?P<number>[0-9]+) | (?P<sign> \\. | << | >> | . )"
+_MUSIC: Final = re.compile(_COMMON + rf" | (?P<word>{_SYMBOL})" + _SIGN, re.VERBOSE | re.DOTALL)
+_TEXT: Final = re.compile(
+    _COMMON + r' | (?P<word>[^$#{}"\\\s0-9%|*.=][^$#{}"\\\s0-9]*)' + _SIGN, re.VERBOSE | re.DOTALL
+)
+_STRING_END: Final = re.compile(r'["\\]')
+_SCHEME: Final = re.compile(
+    r"""
+    (?P<space>\s+)
+  | (?P<comment>;[^\n]*)
+  | (?P<block>\#!|\#\|)
+  | (?P<string>")
+  | (?P<embedded>\#\{)
+  | (?P<open>\#?[(\[])
+  | (?P<close>[)\]])
+  | (?P<prefix>\#;|\#?,@|\#?['`,])
+  | (?P<atom>\#\\.[^\s()\[\]";]*|[^\s()\[\]";]+)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_BOOLEAN: Final = re.compile(r"#(?:true|false|[tf])")
+_NESTING: Final = 32  # of LilyPond within Scheme within LilyPond; what is deeper is taken for one expression
+
+_TEXT_COMMANDS: Final = frozenset({"\\markup", "\\markuplist", "\\markuplines"})
+_LYRIC_COMMANDS: Final = frozenset({"\\lyricmode", "\\lyrics", "\\addlyrics", "\\lyricsto"})
+_BLOCKS: Final = re.compile(
+    r"\\(?:version|language|include|header|paper|layout|midi|score|book|bookpart|markup|markuplist|void|addQuote|"
+    r"defaultchild|sourcefilename|sourcefileline|pointAndClick\w*|display\w*)"
+)
+r"""Commands that begin something new at top level, where an assignment's value is complete.
+
+Not ``\new`` or ``\relative``: they begin values too, but nobody writes them at top level after a complete one without
+being noticed; taking them in makes a definition longer, never shorter."""
+
+
+def tokens(text: str) -> Iterator[Token]:
+    r"""The tokens of a text in order, comments included, white space left out.
+
+    Args:
+        text: LilyPond source.
+
+    Yields:
+        Tokens that do not overlap. Scheme is one token, however long; `scheme_tokens` looks into it.
+
+    Example:
+        >>> [token.text for token in tokens('\\clef "bass" cis\'4. #(f "}") % end')]
+        ['\\clef', '"bass"', 'cis', "'", '4', '.', '#(f "}")', '% end']
+    """
+    yield from _lex(text, 0, len(text), 0)
+
+
+def scheme_tokens(text: str, token: Token) -> Iterator[Token]:
+    r"""The parts of a Scheme expression: strings, comments, symbols and other atoms as words, and signs.
+
+    LilyPond text within ``#{ … #}`` is one token of the kind scheme, with these marks.
+
+    Args:
+        text: the source that the token was found in.
+        token: of the kind scheme.
+
+    Example:
+        >>> source = '#(define (f x) "a" #{ c4 #})'
+        >>> [part.text for part in scheme_tokens(source, next(tokens(source)))]
+        ['(', 'define', '(', 'f', 'x', ')', '"a"', '#{ c4 #}', ')']
+    """
+    for part in _lex_scheme(text, token.start, 0):
+        if part.end > token.end:
+            return
+        yield part
+
+
+def embedded(text: str, part: Token) -> tuple[int, int]:
+    """Start and end of the LilyPond text within ``#{ … #}``.
+
+    Args:
+        text: the source.
+        part: as `scheme_tokens` gives it.
+    """
+    closed = text.endswith("#}", part.start + 2, part.end)
+    return part.start + 2, part.end - 2 if closed else part.end
+
+
+def tokens_between(text: str, start: int, end: int) -> Iterator[Token]:
+    """The tokens of a part of a text, which begins outside of strings and comments.
+
+    Args:
+        text: the whole text, to which the offsets refer.
+        start: offset of the part's first character.
+        end: offset after its last one.
+    """
+    yield from _lex(text, start, end, 0)
+
+
+class Lines:
+    r"""Where the lines of a text begin, to go from LilyPond's places to offsets and back.
+
+    LilyPond counts lines from 1. Its messages (``file:3:5``) count columns from 1, a tab reaching to the next multiple
+    of 8; ``ly:input-file-line-char-column`` gives, after the line, the characters before the place in its line and
+    the column from 0. Characters are those of Unicode. All this was measured with LilyPond 2.24.3.
+
+    Args:
+        text: the source.
+
+    Example:
+        >>> lines = Lines("c4\n\tdé e")
+        >>> lines.offset(2, 4), lines.offset_of_column(2, 11), lines.place(7)
+        (7, 7, (2, 4))
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+
+    def offset(self, line: int, character: int) -> int:
+        """Offset of a place.
+
+        Args:
+            line: from 1.
+            character: characters before the place in its line.
+
+        Raises:
+            ValueError: the text has no such place.
+        """
+        if not 1 <= line <= len(self._starts):
+            raise ValueError(f"the text has {len(self._starts)} lines; there is no line {line}")
+        offset = self._starts[line - 1] + character
+        if character < 0 or offset > self._end(line):
+            raise ValueError(f"line {line} has {self._end(line) - self._starts[line - 1]} characters, not {character}")
+        return offset
+
+    def offset_of_column(self, line: int, column: int) -> int:
+        """Offset of a place in a message of LilyPond.
+
+        Args:
+            line: from 1.
+            column: from 0, in columns of a terminal with tab stops at multiples of 8.
+
+        Raises:
+            ValueError: the text has no such place.
+        """
+        start = self.offset(line, 0)
+        reached = 0
+        for offset in range(start, self._end(line)):
+            if reached >= column:
+                return offset
+            reached += 8 - reached % 8 if self._text[offset] == "\t" else 1
+        if reached < column:
+            raise ValueError(f"line {line} has {reached} columns, not {column}")
+        return self._end(line)
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line (from 1) and characters before the place in it.
+
+        Args:
+            offset: 0 to the length of the text.
+
+        Raises:
+            ValueError: it is not.
+        """
+        if not 0 <= offset <= len(self._text):
+            raise ValueError(f"the text has {len(self._text)} characters; there is no offset {offset}")
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1]
+
+    def _end(self, line: int) -> int:
+        return self._starts[line] - 1 if line < len(self._starts) else len(self._text)
+
+
+def string_value(literal: str) -> str:
+    r"""What a string literal stands for, of LilyPond or of Scheme.
+
+    Example:
+        >>> print(string_value(r'"say \"a\""'))
+        say "a"
+    """
+    inner = literal[1:-1] if len(literal) > 1 and literal.endswith('"') else literal[1:]
+    return re.sub(r"\\(.)", lambda found: {"n": "\n", "t": "\t"}.get(found[1], found[1]), inner, flags=re.DOTALL)
+
+
+def code_tokens(text: str) -> list[Token]:
+    """All tokens but the comments."""
+    return [token for token in tokens(text) if token.kind is not Kind.COMMENT]
+
+
+def closing(found: Sequence[Token], index: int) -> int:
+    """Index of the brace that closes the one at an index; of the last token where none does.
+
+    Args:
+        found: tokens.
+        index: of a ``{``.
+    """
+    depth = 0
+    for here in range(index, len(found)):
+        token = found[here]
+        if token.kind is Kind.SIGN:
+            depth += (token.text == "{") - (token.text == "}")
+            if not depth:
+                return here
+    return len(found) - 1
+
+
+def header_spans(text: str) -> list[tuple[int, int]]:
+    r"""Start and end of every ``\header { … }``, at top level and within other blocks.
+
+    Example:
+        >>> source = r'\header { title = "A" } { c4 }'
+        >>> [source[start:end] for start, end in header_spans(source)]
+        ['\\header { title = "A" }']
+    """
+    return block_spans(text, "\\header")
+
+
+def block_spans(text: str, command: str) -> list[tuple[int, int]]:
+    r"""Start and end of every block of a command, such as ``\paper { … }``; blocks within such a block are not listed.
+
+    Args:
+        text: LilyPond source.
+        command: with its backslash.
+    """
+    found = code_tokens(text)
+    spans: list[tuple[int, int]] = []
+    for index, token in enumerate(found[:-1]):
+        inside = spans and token.start < spans[-1][1]
+        if token.kind is Kind.COMMAND and token.text == command and found[index + 1].text == "{" and not inside:
+            spans.append((token.start, found[closing(found, index + 1)].end))
+    return spans
+
+
+def strip_headers(text: str) -> str:
+    r"""The text without its ``\header`` blocks.
+
+    Example:
+        >>> strip_headers(r'\score { { c4 } \header { piece = "A" } }')
+        '\\score { { c4 }  }'
+    """
+    return _without(text, header_spans(text))
+
+
+def strip_comments(text: str) -> str:
+    r"""The text without its comments; those within Scheme go as well.
+
+    Example:
+        >>> strip_comments('c4 %{ a\n b %} d4 % "e"\nf4 #(list ; g\n 1)')
+        'c4  d4 \nf4 #(list \n 1)'
+    """
+    return _without(text, list(comment_spans(text, 0, len(text))))
+
+
+def comment_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Start and end of every comment in a part of a text, within Scheme too.
+
+    Args:
+        text: the whole text.
+        start: offset of the part's first character.
+        end: offset after its last one.
+    """
+    for token in tokens_between(text, start, end):
+        if token.kind is Kind.COMMENT:
+            yield token.start, token.end
+        elif token.kind is Kind.SCHEME:
+            for part in scheme_tokens(text, token):
+                if part.kind is Kind.COMMENT:
+                    yield part.start, part.end
+                elif part.kind is Kind.SCHEME:
+                    yield from comment_spans(text, *embedded(text, part))
+
+
+def version_of(text: str) -> str | None:
+    r"""What the text's first ``\version`` states, or None.
+
+    Example:
+        >>> version_of('% \\version "1.0"\n\\version "2.18.2" { c4 }')
+        '2.18.2'
+    """
+    found = code_tokens(text)
+    for token, after in pairwise(found):
+        if token.text == "\\version" and after.kind is Kind.STRING:
+            return string_value(after.text).strip()
+        if token.text == "\\version" and after.kind is Kind.SCHEME and after.text[1:2] == '"':
+            return string_value(after.text[1:]).strip()
+    return None
+
+
+def definitions(text: str) -> list[Definition]:
+    r"""The variables that a text defines at top level, in order; a name may come twice.
+
+    Args:
+        text: LilyPond source.
+
+    Example:
+        >>> source = 'upper = \\relative c\' { c4 }\nname = "A"\n\\score { \\upper }'
+        >>> [(found.name, source[found.value : found.end]) for found in definitions(source)]
+        [('upper', "\\relative c' { c4 }"), ('name', '"A"')]
+    """
+    found = code_tokens(text)
+    depths = _depths(found)
+    starts = [index for index in range(len(found)) if not depths[index] and _assigns(found, index)]
+    result: list[Definition] = []
+    for number, index in enumerate(starts):
+        first = _sign_of(found, index) + 1
+        stop = starts[number + 1] if number + 1 < len(starts) else len(found)
+        last = first
+        for here in range(first, stop):
+            if here > first and not depths[here] and _begins(found, here):
+                break
+            last = here
+        if first < stop:
+            token = found[index]
+            name = string_value(token.text) if token.kind is Kind.STRING else token.text
+            result.append(Definition(name, token.start, found[first].start, found[last].end))
+    return result
+
+
+def read_header(text: str) -> dict[str, str]:
+    r"""The fields of a text's header as plain text.
+
+    They are those of the first header that holds any, and of later ones what that lacks. Markup is reduced to its
+    words; a field that refers to another or to a variable of the text has its value; ``##f`` and what is empty is
+    absent.
+
+    Args:
+        text: LilyPond source.
+
+    Returns:
+        Fields in order of appearance; white space is single spaces.
+
+    Example:
+        >>> read_header(r'\header { title = \markup { \bold "Air" in \with-url #"http://a.b" G } opus = ##f }')
+        {'title': 'Air in G'}
+    """
+    fields: dict[str, str] = {}
+    spans = header_spans(text)
+    if not spans:
+        return fields
+    variables = {
+        definition.name: value
+        for definition in definitions(text)
+        if text[definition.value] in '"\\#$'
+        and (value := _plain(code_tokens_between(text, definition.value, definition.end), {}))
+    }
+    for start, end in spans:
+        found = code_tokens_between(text, start, end)[2:]
+        if found and found[-1].text == "}":
+            found.pop()
+        depths = _depths(found)
+        places = [index for index in range(len(found)) if not depths[index] and _assigns(found, index)]
+        for index, following in zip(places, [*places[1:], len(found)], strict=True):
+            name = found[index].text.strip('"')
+            value = _plain(found[_sign_of(found, index) + 1 : following], {**variables, **fields})
+            if value:
+                fields.setdefault(name, value)
+    return fields
+
+
+def code_tokens_between(text: str, start: int, end: int) -> list[Token]:
+    """The tokens of a part of a text but the comments.
+
+    Args:
+        text: the whole text.
+        start: offset of the part's first character.
+        end: offset after its last one.
+    """
+    return [token for token in tokens_between(text, start, end) if token.kind is not Kind.COMMENT]
+
+
+def markup_words(found: Sequence[Token]) -> str:
+    r"""The words that a markup prints, by its tokens.
+
+    Example:
+        >>> markup_words(list(tokens(r'\markup { \fontsize #2 "A b" \hspace #1 c-d }')))
+        'A b c-d'
+    """
+    return _plain(found, {})
+
+
+_NO_WORDS: Final = re.compile(
+    r"\\(?:with-url|with-color|hspace|vspace|fontsize|abs-fontsize|magnify|musicglyph|char|raise|lower|scale|rotate|"
+    r"translate|draw-line|postscript|fromproperty|epsfile|pad-markup|pad-around|general-align|lookup|note|"
+    r"note-by-number|fill-with-pattern|override)"
+)
+"""Markup commands whose first argument is no text to print."""
+
+
+def _plain(found: Sequence[Token], known: Mapping[str, str]) -> str:
+    if found and found[0].kind is Kind.SCHEME and len(found) == 1:
+        literal = found[0].text[1:].lstrip()
+        return _spaced(string_value(literal)) if literal.startswith('"') else ""
+    pieces: list[tuple[int, int, str]] = []
+    skip = False
+    for token in found:
+        if token.kind is Kind.COMMAND:
+            skip = _NO_WORDS.fullmatch(token.text) is not None
+            if token.text[1:] in known:
+                pieces.append((token.start, token.end, known[token.text[1:]]))
+        elif skip:
+            skip = token.text in ("-", ".")  # a number's sign and digits are several tokens
+        elif token.kind is Kind.STRING:
+            pieces.append((token.start, token.end, string_value(token.text)))
+        elif token.kind in (Kind.WORD, Kind.NUMBER) or (token.kind is Kind.SIGN and token.text not in "{}"):
+            pieces.append((token.start, token.end, token.text))
+    joined = "".join(
+        piece if index and start == pieces[index - 1][1] else " " + piece
+        for index, (start, _, piece) in enumerate(pieces)
+    )
+    return _spaced(joined)
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    kept, reached = [], 0
+    for start, end in spans:
+        kept.append(text[reached:start])
+        reached = end
+    return "".join([*kept, text[reached:]])
+
+
+def _depths(found: Sequence[Token]) -> list[int]:
+    """How many braces and double angles are open ahead of each token; a closing one belongs to the inside."""
+    depths, depth = [], 0
+    for token in found:
+        depths.append(depth)
+        if token.kind is Kind.SIGN:
+            if token.text in ("{", "<<"):
+                depth += 1
+            elif token.text in ("}", ">>"):
+                depth = max(0, depth - 1)
+    return depths
+
+
+def _assigns(found: Sequence[Token], index: int) -> bool:
+    """Whether ``name =`` or ``name.path =`` begins at a token."""
+    if found[index].kind not in (Kind.WORD, Kind.STRING):
+        return False
+    before = found[index - 1].text if index else ""
+    if before == "." or before in _NAMING:
+        return False
+    here = _sign_of(found, index)
+    return here < len(found) and found[here].text == "="
+
+
+_NAMING: Final = frozenset({"\\new", "\\context", "\\change", "\\set", "\\unset", "\\override", "\\revert", "\\tempo"})
+
+
+def _sign_of(found: Sequence[Token], index: int) -> int:
+    """Index of what follows a name with its path of words and numbers, the sign of equality if it is assigned to."""
+    here = index + 1
+    while here + 1 < len(found) and found[here].text == "." and found[here + 1].kind in (Kind.WORD, Kind.NUMBER):
+        here += 2
+    return here
+
+
+def _begins(found: Sequence[Token], index: int) -> bool:
+    """Whether something new begins at a token at top level, after a value's first token."""
+    token, before = found[index], found[index - 1]
+    complete = before.text in ("}", ">>") or before.kind in (Kind.STRING, Kind.SCHEME)
+    if token.kind is Kind.COMMAND and _BLOCKS.fullmatch(token.text):
+        return True
+    return token.kind is Kind.SCHEME and complete and found[index].text[1:2] == "("
+
+
+def _lex(text: str, start: int, end: int, level: int, *, within: bool = False) -> Iterator[Token]:
+    """Tokens from an offset on, up to ``#}`` where the text is embedded in Scheme."""
+    position = start
+    modes = [False]  # whether each open brace holds words of lyrics or markup
+    awaited: str | None = None  # the command whose brace would open such text
+    while position < end:
+        match = (_TEXT if modes[-1] else _MUSIC).match(text, position)
+        if match is None:  # cannot be: the sign takes any character
+            raise AssertionError(position)
+        what = match.lastgroup
+        stop = match.end()
+        if what == "space":
+            position = stop
+            continue
+        if what == "scheme":
+            if within and text.startswith("#}", position):
+                return
+            stop = _scheme_end(text, position, level)
+            kind = Kind.SCHEME
+        elif what == "block":
+            closed = text.find("%}", stop)
+            stop, kind = (len(text) if closed < 0 else closed + 2), Kind.COMMENT
+        elif what == "string":
+            stop, kind = _string_end(text, stop), Kind.STRING
+        elif what == "quoted":
+            stop, kind = _string_end(text, stop), Kind.COMMAND
+        else:
+            kind = Kind(str(what))
+        stop = min(stop, end)
+        token = Token(kind, text[position:stop], position, stop)
+        if kind is Kind.SIGN and token.text == "{":
+            modes.append(awaited is not None or modes[-1])
+        elif kind is Kind.SIGN and token.text == "}" and len(modes) > 1:
+            modes.pop()
+        awaited = _awaited(token, awaited)
+        yield token
+        position = stop
+
+
+def _awaited(token: Token, awaited: str | None) -> str | None:
+    """The command whose brace of text may still follow a token."""
+    if token.kind is Kind.COMMENT:
+        return awaited
+    if token.kind is Kind.COMMAND and (token.text in _TEXT_COMMANDS or token.text in _LYRIC_COMMANDS):
+        return token.text
+    if awaited in _TEXT_COMMANDS:
+        return awaited if token.kind in (Kind.COMMAND, Kind.SCHEME, Kind.NUMBER, Kind.STRING) else None
+    if awaited == "\\lyricsto" and token.kind in (Kind.STRING, Kind.WORD, Kind.SCHEME):
+        return "\\lyricmode"
+    return None
+
+
+def _string_end(text: str, position: int) -> int:
+    """Offset after the closing quote; `position` is after the opening one."""
+    while found := _STRING_END.search(text, position):
+        if found[0] == '"':
+            return found.end()
+        position = found.end() + 1
+    return len(text)
+
+
+def _scheme_end(text: str, position: int, level: int) -> int:
+    end = position + 1
+    for part in _lex_scheme(text, position, level):
+        end = part.end
+    return min(end, len(text))
+
+
+def _lex_scheme(text: str, position: int, level: int) -> Iterator[Token]:
+    """Parts of the one Scheme datum after the ``#`` or ``$`` at an offset."""
+    position += 2 if text.startswith("@", position + 1) else 1
+    depth = 0
+    while position < len(text):
+        match = _SCHEME.match(text, position)
+        if match is None:  # cannot be: the patterns cover all characters
+            raise AssertionError(position)
+        what, stop = match.lastgroup, match.end()
+        kind = Kind.SIGN
+        if what == "space":
+            position = stop
+            continue
+        if what == "comment":
+            kind = Kind.COMMENT
+        elif what == "block":
+            closed = text.find("!#" if match[0] == "#!" else "|#", stop)
+            stop, kind = (len(text) if closed < 0 else closed + 2), Kind.COMMENT
+        elif what == "string":
+            stop, kind = _string_end(text, stop), Kind.STRING
+        elif what == "embedded":
+            stop, kind = _embedded_end(text, stop, level), Kind.SCHEME
+        elif what == "open":
+            depth += 1
+        elif what == "close":
+            if not depth:  # closes nothing of this datum, which is then missing
+                return
+            depth -= 1
+        elif what == "atom":
+            kind = Kind.WORD
+            if found := _BOOLEAN.match(text, position):
+                stop = found.end()
+        yield Token(kind, text[position:stop], position, stop)
+        if not depth and what in ("string", "embedded", "close", "atom"):
+            return
+        position = stop
+
+
+def _embedded_end(text: str, position: int, level: int) -> int:
+    """Offset after the ``#}`` that ends LilyPond text within Scheme; `position` is after its ``#{``."""
+    if level >= _NESTING:
+        return len(text)
+    end = position
+    for token in _lex(text, position, len(text), level + 1, within=True):
+        end = token.end
+    found = text.find("#}", end)
+    return len(text) if found < 0 else found + 2

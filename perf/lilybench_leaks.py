@@ -1,0 +1,414 @@
+r"""Leaks of LilyBench: how often can a question be answered without the music?
+
+Three answerers that know nothing of music are put to the rows of a task, each beside what guessing gives:
+
+- *Search* looks for an option's own words in what is shown: the words of a title, a name or a style, ``Q1`` for a
+  quadrant, a ``\key`` or ``\time`` that was left unmasked, a number in a comment. There is a leak where the right
+  option is found more often than the wrong ones of the same rows.
+- *Options alone* is a classifier that does not see the score. It learns which options tend to be right.
+- *Words* is a classifier that sees the options and the words outside of the music: headers, comments, strings,
+  markups, lyrics, and the names of variables and contexts. For `error_detection` it sees comments and strings alone and
+  names the kind of corruption; for `emotion_recognition` it names the quadrant.
+
+Both classifiers are logistic regressions on bags of words, cross-validated so that no piece is on both sides. For
+`bar_count` "words" is the largest number in a comment; for the tasks on segments it is the order of the bar numbers in
+comments. `metadata_qa` asks for what the text says, so that nothing in it is a leak, save the options by themselves.
+
+The lexing here is independent of the code that takes such words out of strict rows.
+
+    python perf/lilybench_leaks.py --dataset DIR
+"""
+
+import argparse
+import re
+import unicodedata
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, get_args
+
+import numpy as np
+import pyarrow.parquet as pq
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
+
+from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TaskName, TaskRow
+from music_evals.scorers.metrics.proportion import wilson_interval
+
+FOLDS: Final = 5
+
+_BY_HEADER: Final = ("music_captioning", "composer_recognition", "genre_recognition")
+_BY_SEGMENT: Final = ("bar_sequencing", "next_bar_prediction")
+
+_STRING: Final = r'"(?:[^"\\]|\\.)*"'
+_COMMENT: Final = r"%\{.*?%\}|%[^\n]*"
+_COMMENT_OR_STRING: Final = re.compile(rf"(?P<comment>{_COMMENT})|(?P<string>{_STRING})", re.DOTALL)
+_BLOCK: Final = re.compile(r"\\(?:header|markup|markuplist|lyricmode|lyrics|addlyrics|lyricsto)\b[^{}|]{0,200}\{")
+_NAME: Final = re.compile(r"(?:^|(?<=[\s}]))([A-Za-z][A-Za-z_-]*)\s*=|=\s*([A-Za-z][A-Za-z_-]*)")
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_NUMBER: Final = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
+_KEY: Final = re.compile(r"([a-g])[ -]?(is|es|s|#|b|♯|♭|sharp|flat)?\s+(major|minor)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """So many of so many.
+
+    Args:
+        hits: successes; fractional where ties were split.
+        trials: of which.
+    """
+
+    hits: float
+    trials: int
+
+    @property
+    def value(self) -> float:
+        """The proportion."""
+        return self.hits / self.trials
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95% interval."""
+        return wilson_interval(self.value, self.trials)
+
+    def __str__(self) -> str:
+        """Write the proportion with its interval."""
+        low, high = self.interval
+        return f"{self.value:.2f} [{low:.2f}, {high:.2f}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found in the rows of a task and protocol; None where an answerer does not apply.
+
+    Args:
+        rows: how many there are.
+        right: rows whose right option (or answer) the search finds.
+        wrong: wrong options that it finds, of all wrong options.
+        options: right answers of the classifier that sees the options alone.
+        words: right answers of the one that sees the words outside of the music.
+        chance: what guessing gives for `words`.
+    """
+
+    rows: int
+    right: Share | None = None
+    wrong: Share | None = None
+    options: Share | None = None
+    words: Share | None = None
+    chance: float = 0.25
+
+    @property
+    def leaks(self) -> list[str]:
+        """Which answerers do better than guessing, beyond their 95% intervals."""
+        found = []
+        if self.right and self.wrong and self.right.interval[0] > self.wrong.interval[1]:
+            found.append("search")
+        if self.options and self.options.interval[0] > 0.25:
+            found.append("options alone")
+        if self.words and self.words.interval[0] > self.chance:
+            found.append("words")
+        return found
+
+
+def find_leaks(task: TaskName, rows: Sequence[TaskRow]) -> Finding:
+    """Put the three answerers to the rows of one task and protocol.
+
+    Args:
+        task: their task.
+        rows: at least one, of at least `FOLDS` pieces.
+
+    Returns:
+        What they reach.
+
+    Raises:
+        ValueError: if there are too few pieces to cross-validate.
+    """
+    if (pieces := len({row["piece"] for row in rows})) < FOLDS:
+        raise ValueError(f"{task}: rows of {pieces} pieces cannot be cross-validated; {FOLDS} pieces are needed")
+    if task == "bar_count":
+        return _bar_numbers(rows)
+    if task == "error_detection":
+        outside = [commented_words(row["score"]) for row in rows]
+        kinds = [row["kind"] for row in rows]
+        return Finding(len(rows), words=_classify(rows, outside, kinds), chance=_largest_share(kinds))
+    if task in _BY_SEGMENT:
+        return _segment_numbers(task, rows)
+    if task == "metadata_qa":
+        return Finding(len(rows), options=_pick(rows, [Counter() for _ in rows]))
+    right, wrong = _search(task, rows)
+    if task == "emotion_recognition":
+        quadrants = [row["answer"] for row in rows]
+        outside = [outside_words(row["score"]) for row in rows]
+        accuracy = _classify(rows, outside, quadrants)
+        return Finding(len(rows), right, wrong, words=accuracy, chance=_largest_share(quadrants))
+    options = _pick(rows, [Counter() for _ in rows])
+    words = _pick(rows, [outside_words(row["score"]) for row in rows]) if task in _BY_HEADER else None
+    return Finding(len(rows), right, wrong, options, words)
+
+
+# --- what a text says beside its music ---
+
+
+def outside_words(text: str) -> Counter[str]:
+    r"""Count the words of a text that are no music, folded to plain small letters.
+
+    Args:
+        text: LilyPond text.
+
+    Returns:
+        Words of headers, comments, strings, markups, lyrics and names → how often.
+
+    Example:
+        >>> sorted(outside_words('\\header { title = "Für Elise" } % by ear\n melodyA = { c4 d \\bar "||" }'))
+        ['by', 'ear', 'elise', 'fur', 'header', 'melodya', 'title']
+    """
+    parts = [found[0] for found in _COMMENT_OR_STRING.finditer(text)]
+    music = _COMMENT_OR_STRING.sub(" ", text)
+    parts += _blocks(music)
+    parts += [name for found in _NAME.finditer(music) for name in found.groups() if name]
+    return Counter(_WORD.findall(folded(" ".join(parts))))
+
+
+def commented_words(text: str) -> Counter[str]:
+    """Count the words of a text's comments and strings.
+
+    Example:
+        >>> sorted(commented_words('c4 % two words'))
+        ['two', 'words']
+    """
+    return Counter(_WORD.findall(folded(" ".join(found[0] for found in _COMMENT_OR_STRING.finditer(text)))))
+
+
+def folded(text: str) -> str:
+    """Take accents off, and make letters small.
+
+    Example:
+        >>> folded("Für ÉLISE")
+        'fur elise'
+    """
+    apart = unicodedata.normalize("NFKD", text)
+    return "".join(character for character in apart if not unicodedata.combining(character)).lower()
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Yield the blocks in braces that hold words, of a text without comments and strings."""
+    position = 0
+    while found := _BLOCK.search(text, position):
+        depth, position = 1, found.end()
+        while depth and position < len(text):
+            depth += (text[position] == "{") - (text[position] == "}")
+            position += 1
+        yield text[found.start() : position]
+
+
+def _comment_numbers(text: str) -> list[int]:
+    """List the numbers of a text's comments, in order."""
+    comments = [found["comment"] for found in _COMMENT_OR_STRING.finditer(text) if found["comment"]]
+    return [int(number) for number in _NUMBER.findall(" ".join(comments))]
+
+
+# --- search ---
+
+
+def _search(task: TaskName, rows: Sequence[TaskRow]) -> tuple[Share, Share]:
+    right = wrong = 0
+    for row in rows:
+        text = row["score"] if task == "metadata_prediction" else folded(row["score"])
+        for index, option in enumerate(row["options"]):
+            others = [other for other in row["options"] if other != option]
+            found = _holds(task, row["kind"], text, option, others)
+            if str(index) == row["answer"]:
+                right += found
+            else:
+                wrong += found
+    return Share(right, len(rows)), Share(wrong, sum(len(row["options"]) - 1 for row in rows))
+
+
+def _holds(task: TaskName, kind: str, text: str, option: str, others: Sequence[str]) -> bool:
+    """Say whether a text holds what tells one option from the others of its row."""
+    if task == "metadata_prediction":
+        pattern = _in_lilypond(kind, option)
+        return pattern is not None and re.search(pattern, text) is not None
+    own = _search_words(option) - set().union(*map(_search_words, others))
+    # A long word is found within another one as well: composers' names stand in ids such as BachJS.
+    return any(re.search(re.escape(word) if len(word) > 3 else rf"\b{re.escape(word)}", text) for word in own)
+
+
+def _search_words(option: str) -> set[str]:
+    """Return the words worth searching: three letters or more, or a letter with a digit."""
+    words = re.findall(r"[^\W_]+", folded(option))
+    return {word for word in words if (len(word) > 2 and not word.isdigit()) or re.fullmatch(r"[a-z]\d", word)}
+
+
+def _in_lilypond(kind: str, option: str) -> str | None:
+    """Return a pattern for the command that states an option of `metadata_prediction`; None for a key not known."""
+    match kind:
+        case "metre":
+            return rf"\\time\s+{re.escape(option)}(?!\d)"
+        case "note_length":
+            return rf"\\time\s+\d+/{re.escape(option.rpartition('/')[2])}(?!\d)"
+        case _:
+            if (found := _KEY.fullmatch(option.strip())) is None:
+                tonic, _, mode = option.partition(" ")
+                return rf"\\key\s+{re.escape(tonic)}\s*\\{re.escape(mode)}\b" if mode else None
+            step = found[1].lower()
+            sign = (found[2] or "").lower()
+            if sign in ("is", "#", "♯", "sharp"):
+                names = f"{step}(?:is|s|-sharp)"
+            elif sign:
+                names = f"{step}(?:es|s|f|-flat)" if step not in "ae" else f"{step}(?:es|s|f|-flat|ses)"
+            else:
+                names = step
+            return rf"\\key\s+{names}\s*\\{found[3].lower()}\b"
+
+
+# --- classifiers ---
+
+
+def _pick(rows: Sequence[TaskRow], outside: Sequence[Counter[str]]) -> Share:
+    """Learn to tell right options from wrong ones; count how often the likeliest of a row is right."""
+    features = [
+        [_pair_features(option, row["options"], words) for option in row["options"]]
+        for row, words in zip(rows, outside, strict=True)
+    ]
+    hits = 0.0
+    for train, test in _folds(rows):
+        pairs = [(features[row][index], str(index) == rows[row]["answer"]) for row in train for index in range(4)]
+        vectorizer, model = _fitted([pair for pair, _ in pairs], [is_right for _, is_right in pairs])
+        for row in test:
+            scores = model.decision_function(vectorizer.transform(features[row]))
+            best = np.flatnonzero(np.isclose(scores, scores.max()))
+            hits += (int(rows[row]["answer"]) in best) / len(best)
+    return Share(hits, len(rows))
+
+
+def _pair_features(option: str, options: Sequence[str], words: Counter[str]) -> dict[str, float]:
+    """Describe an option beside the words: itself, whether its own words are there, and which words are there."""
+    label = folded(option)
+    features = {f"option {label}": 1.0, **{f"option word {word}": 1.0 for word in _WORD.findall(label)}}
+    if words:
+        own = _search_words(option) - set().union(*(_search_words(other) for other in options if other != option))
+        everything = " ".join(words)
+        features["own words found"] = sum(word in everything for word in own) / max(1, len(own))
+        features.update({f"{label} with {word}": 0.3 for word in words})
+    return features
+
+
+def _classify(rows: Sequence[TaskRow], outside: Sequence[Counter[str]], classes: Sequence[str]) -> Share:
+    bags = [dict.fromkeys(words, 1.0) for words in outside]
+    hits = 0
+    for train, test in _folds(rows):
+        vectorizer, model = _fitted([bags[row] for row in train], [classes[row] for row in train])
+        guesses = model.predict(vectorizer.transform([bags[row] for row in test]))
+        hits += sum(guess == classes[row] for guess, row in zip(guesses, test, strict=True))
+    return Share(hits, len(rows))
+
+
+def _fitted(bags: Sequence[dict[str, float]], classes: Sequence[object]) -> tuple[DictVectorizer, LogisticRegression]:
+    vectorizer = DictVectorizer()
+    # A constant keeps the matrix from having no column where no bag holds a word.
+    matrix = vectorizer.fit_transform([{**bag, "constant": 1.0} for bag in bags])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = LogisticRegression(max_iter=2000).fit(matrix, classes)
+    return vectorizer, model
+
+
+def _folds(rows: Sequence[TaskRow]) -> Iterator[tuple[list[int], list[int]]]:
+    groups = [row["piece"] for row in rows]
+    for train, test in GroupKFold(FOLDS, shuffle=True, random_state=0).split(rows, groups=groups):
+        yield train.tolist(), test.tolist()
+
+
+def _largest_share(classes: Sequence[str]) -> float:
+    return max(Counter(classes).values()) / len(classes)
+
+
+# --- numbers in comments ---
+
+
+def _bar_numbers(rows: Sequence[TaskRow]) -> Finding:
+    """Compare each row's comments with its own answer and with those of the other rows."""
+    numbers = [_comment_numbers(row["score"]) for row in rows]
+    answers = [int(row["answer"]) for row in rows]
+    others = [(row, other) for row in range(len(rows)) for other in range(len(rows)) if row != other]
+    right = sum(answer in held for answer, held in zip(answers, numbers, strict=True))
+    wrong = sum(answers[other] in numbers[row] for row, other in others)
+    largest = [max(held, default=None) for held in numbers]
+    last = sum(answer == number for answer, number in zip(answers, largest, strict=True))
+    chance = sum(answers[other] == largest[row] for row, other in others) / len(others)
+    return Finding(
+        len(rows), Share(right, len(rows)), Share(wrong, len(others)), words=Share(last, len(rows)), chance=chance
+    )
+
+
+def _segment_numbers(task: TaskName, rows: Sequence[TaskRow]) -> Finding:
+    """Order segments by the numbers in their comments, and guess where they do not tell."""
+    hits = 0.0
+    for row in rows:
+        first = [next(iter(_comment_numbers(option)), None) for option in row["options"]]
+        if task == "bar_sequencing":
+            if None in first or len(set(first)) < len(first):
+                hits += 1 / 24
+            else:
+                order = sorted(range(4), key=lambda index: first[index] or 0)
+                hits += "".join(map(str, order)) == row["answer"]
+        else:
+            shown = _comment_numbers(row["score"])
+            later = [
+                index for index, number in enumerate(first) if shown and number is not None and number == shown[-1] + 1
+            ]
+            hits += (later == [int(row["answer"])]) if len(later) == 1 else 0.25
+    return Finding(len(rows), words=Share(hits, len(rows)), chance=1 / 24 if task == "bar_sequencing" else 0.25)
+
+
+# --- the table ---
+
+
+def table(findings: Sequence[tuple[str, str, Finding]]) -> str:
+    """Write findings as a Markdown table.
+
+    Args:
+        findings: task, protocol, and what was found.
+
+    Returns:
+        The table, a line a finding.
+    """
+    head = ("task", "protocol", "rows", "search, right", "search, wrong", "options alone", "words", "chance", "leaks")
+    lines = [head, ("---",) * len(head)]
+    lines += [
+        (
+            task,
+            protocol,
+            str(found.rows),
+            *(str(share or "") for share in (found.right, found.wrong, found.options, found.words)),
+            f"{found.chance:.2f}",
+            ", ".join(found.leaks),
+        )
+        for task, protocol, found in findings
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def main() -> None:
+    """Read a dataset folder, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dataset", type=Path, required=True, help="a dataset folder of LilyBench")
+    options = parser.parse_args()
+    findings = []
+    for task in get_args(TaskName):
+        for protocol in PROTOCOLS:
+            for path in sorted(options.dataset.expanduser().glob(f"{task}/{protocol}-*.parquet")):
+                rows: list[TaskRow] = pq.read_table(path).to_pylist()
+                findings.append((task, protocol, find_leaks(task, rows)))
+    if not findings:
+        parser.error(f"{options.dataset} holds no rows of LilyBench; a folder with TASK/PROTOCOL-*.parquet is needed")
+    print(table(findings))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""Figures for answers that count or name measures, and for means over categories.
+
+Conventions: a measure is a number from 1 (a pickup is 0); a count is a number of measures; None is an answer that
+cannot be read; shares, F1 and the ends of intervals lie between 0 and 1, intervals are two-sided 95%. What is random is
+drawn from a fixed seed.
+
+Metrics: :func:`measure_f1`, :func:`count_figures`, :func:`macro_mean`, :func:`macro_interval`,
+:func:`combined_interval`.
+
+Source: arXiv 2606.08722, section 3.3 (understanding).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from math import sqrt
+from statistics import median
+from typing import Final
+
+import numpy as np
+
+TOLERANCES: Final = (1, 5, 10)
+"""Numbers of measures within which a count is called near."""
+
+_ENDS: Final = (0.025, 0.975)
+_RESAMPLES: Final = 10_000
+
+
+def measure_f1(answer: Collection[int] | None, reference: Collection[int]) -> float:
+    """F1 of the measures that an answer names.
+
+    Args:
+        answer: the measures named, none for "nothing is wrong"; None where no answer can be read.
+        reference: the right ones.
+
+    Returns:
+        2·hits / (named + right); 1 where both are empty, 0 where there is no answer.
+
+    Source: arXiv 2606.08722, section 3.3 (error_detection).
+
+    Example:
+        >>> measure_f1({3, 4}, {4}), measure_f1(set(), set()), measure_f1(None, set())
+        (0.6666666666666666, 1.0, 0.0)
+    """
+    if answer is None:
+        return 0.0
+    named, right = set(answer), set(reference)
+    return 2 * len(named & right) / (len(named) + len(right)) if named or right else 1.0
+
+
+def count_figures(answers: Sequence[int | None], reference: Sequence[int]) -> dict[str, float]:
+    """How near counts come to the right ones.
+
+    Args:
+        answers: a count, or None, for each of at least one question.
+        reference: as many right counts.
+
+    Returns:
+        ``exact`` and ``within_1``, ``within_5``, ``within_10``: shares of all answers, one that cannot be read being
+        near nothing; ``unreadable``: the share of those; and ``median_absolute_error``, in measures, over the readable
+        ones, absent where there are none.
+
+    Raises:
+        ValueError: the lengths differ, or there is no question.
+
+    Source: arXiv 2606.08722, sections 3.3 and 4.2 (bar_count).
+
+    Example:
+        >>> count_figures([16, 30, None, 99], [16, 32, 8, 9])["within_5"]
+        0.5
+    """
+    if len(answers) != len(reference) or not answers:
+        raise ValueError(f"{len(answers)} answers, {len(reference)} right counts: as many of both are needed, and any")
+    errors = [abs(answer - right) for answer, right in zip(answers, reference, strict=True) if answer is not None]
+    figures = {
+        name: sum(error <= most for error in errors) / len(answers)
+        for name, most in {"exact": 0, **{f"within_{most}": most for most in TOLERANCES}}.items()
+    }
+    figures["unreadable"] = 1 - len(errors) / len(answers)
+    if errors:
+        figures["median_absolute_error"] = float(median(errors))
+    return figures
+
+
+def macro_mean(values: Mapping[str, Sequence[float]]) -> float:
+    """The mean of the categories' means, every category counting alike.
+
+    Args:
+        values: a figure for each question, by category; at least one in each of at least one category.
+
+    Returns:
+        The mean of means.
+
+    Raises:
+        ValueError: there is no category, or one without questions.
+
+    Source: arXiv 2606.08722, section 3.3.
+
+    Example:
+        >>> macro_mean({"leap": [1.0, 0.0, 0.0, 0.0], "key": [1.0]})
+        0.625
+    """
+    validate(values)
+    return sum(sum(some) / len(some) for some in values.values()) / len(values)
+
+
+def macro_interval(values: Mapping[str, Sequence[float]], seed: int = 0) -> tuple[float, float]:
+    """A percentile bootstrap interval for `macro_mean`, drawn within each category.
+
+    Args:
+        values: as for `macro_mean`.
+        seed: seed of the draws.
+
+    Returns:
+        The 2.5% and 97.5% quantiles.
+
+    Raises:
+        ValueError: as for `macro_mean`.
+
+    Source: A. C. Davison and D. V. Hinkley, "Bootstrap Methods and their Application" (1997), section 3.2 (several
+        samples).
+
+    Example:
+        >>> low, high = macro_interval({"leap": [1, 0] * 22, "key": [1] * 44})
+        >>> 0.66 < low < 0.69 < 0.81 < high < 0.84
+        True
+    """
+    validate(values)
+    rng = np.random.default_rng(seed)
+    means = np.zeros(_RESAMPLES)
+    for name in sorted(values):
+        some = np.asarray(values[name], dtype=float)
+        means += some[rng.integers(0, len(some), (_RESAMPLES, len(some)))].mean(axis=1)
+    low, high = np.quantile(means / len(values), _ENDS)
+    return float(low), float(high)
+
+
+def combined_interval(parts: Sequence[tuple[float, float, float]], weights: Sequence[float]) -> tuple[float, float]:
+    """An interval for a weighted mean of independent figures, from their own intervals.
+
+    Args:
+        parts: value, lower and upper end of each figure.
+        weights: as many weights, not negative, their sum above 0.
+
+    Returns:
+        Lower and upper end: the squared distances of the ends add up, separately below and above.
+
+    Raises:
+        ValueError: the lengths differ, a weight is negative, or all are 0.
+
+    Source: G. Y. Zou and A. Donner, "Construction of confidence limits about effect measures: a general approach",
+        Statistics in Medicine 27 (2008).
+
+    Example:
+        >>> low, high = combined_interval([(0.5, 0.47, 0.54), (0.7, 0.66, 0.73)], [1, 1])
+        >>> round(low, 3), round(high, 3)
+        (0.575, 0.625)
+    """
+    if len(parts) != len(weights) or sum(weights) <= 0 or min(weights) < 0:
+        raise ValueError(
+            f"weights are {list(weights)} for {len(parts)} figures; one each, from 0, is needed, not all 0"
+        )
+    shares = [weight / sum(weights) for weight in weights]
+    value, below, above = 0.0, 0.0, 0.0
+    for share, (middle, low, high) in zip(shares, parts, strict=True):
+        value += share * middle
+        below += (share * (middle - low)) ** 2
+        above += (share * (high - middle)) ** 2
+    return value - sqrt(below), value + sqrt(above)
+
+
+def validate(values: Mapping[str, Sequence[float]]) -> None:
+    """Check that there are categories, and questions in each.
+
+    Raises:
+        ValueError: naming what is empty.
+    """
+    empty = [name for name, some in values.items() if len(some) == 0]
+    if empty or not values:
+        raise ValueError(f"there are no questions in {', '.join(empty) or 'any category'}; each needs one at least")

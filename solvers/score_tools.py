@@ -1,0 +1,138 @@
+"""LogicLM on scores: the model may call tools that parse the score of its question, and then answers.
+
+The tools are deterministic: LilyPond itself reads the text, in a sandbox. They work on the sample's own score, so that
+no model need copy it. What the model writes is never run.
+
+Source: the strategy of arXiv 2510.22455, section 2.3 (a model beside a deterministic solver), on the tasks of
+arXiv 2606.08722, section 3.2, which has no such strategy.
+"""
+
+from typing import Final
+
+import anyio
+import anyio.to_thread
+from inspect_ai.model import execute_tools, get_model
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.tool import ToolDef, ToolError
+
+from music_evals.notation.lilypond.compiler import LilyPondError
+from music_evals.notation.lilypond.structure import Structure, read_structure
+from music_evals.notation.lilypond.syntax import read_header
+from music_evals.solvers.symbolic.lilypond import (
+    tell_count,
+    tell_header,
+    tell_measure,
+    tell_problems,
+    tell_signatures,
+)
+
+MAX_TURNS: Final = 6
+"""Turns in which the model may call tools."""
+MAX_CALLS: Final = 12
+"""Calls that are answered."""
+
+
+@solver
+def score_tools() -> Solver:
+    """Let the model call tools that parse the score, then have it answer.
+
+    The sample's metadata has the text of its score as ``score``. After `MAX_TURNS` turns with calls the model must
+    answer without one; calls beyond `MAX_CALLS` are refused.
+
+    Returns:
+        The solver.
+    """
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        model = get_model()
+        tools = ScoreTools(state.metadata["score"]).definitions()
+        for turn in range(MAX_TURNS + 1):
+            # A chat that holds tool calls must name its tools again; the choice "none" keeps them from being called.
+            choice = "auto" if turn < MAX_TURNS else "none"
+            state.output = await model.generate(state.messages, tools=tools, tool_choice=choice)
+            state.messages.append(state.output.message)
+            if not state.output.message.tool_calls or choice == "none":
+                break
+            state.messages.extend((await execute_tools(state.messages, tools)).messages)
+        return state
+
+    return solve
+
+
+class ScoreTools:
+    """Tools on one score, which is read when first asked about.
+
+    Args:
+        text: the score's LilyPond.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._calls = 0
+        self._read: Structure | LilyPondError | None = None
+        self._reading = anyio.Lock()
+
+    def definitions(self) -> list[ToolDef]:
+        """Return the tools for a model."""
+        return [
+            ToolDef(self.count_measures, name="count_measures", description="Counts the measures of the score."),
+            ToolDef(
+                self.read_key_and_metre,
+                name="read_key_and_metre",
+                description="Lists the key and time signatures of the score, with the measures where they begin.",
+            ),
+            ToolDef(
+                self.list_measure,
+                name="list_measure",
+                description="Lists the notes and rests of one measure, with staff, voice, onset and length.",
+                parameters={"number": "Number of the measure; the first complete one is 1, a pickup is 0."},
+            ),
+            ToolDef(
+                self.list_problems,
+                name="list_problems",
+                description="Lists what LilyPond finds wrong with the text, with line and column.",
+            ),
+            ToolDef(self.read_header, name="read_header", description="Lists the fields of the score's header."),
+        ]
+
+    async def count_measures(self) -> str:
+        """Count the measures."""
+        return tell_count(await self._structure())
+
+    async def read_key_and_metre(self) -> str:
+        """List the key and time signatures."""
+        return tell_signatures(await self._structure())
+
+    async def list_measure(self, number: int) -> str:
+        """List what stands in a measure."""
+        score = await self._structure()
+        try:
+            return tell_measure(score, number)
+        except ValueError as error:
+            raise ToolError(str(error)) from error
+
+    async def list_problems(self) -> str:
+        """List what LilyPond finds wrong."""
+        return tell_problems(await self._structure())
+
+    async def read_header(self) -> str:
+        """List the fields of the header."""
+        self._count()
+        return tell_header(read_header(self._text))
+
+    async def _structure(self) -> Structure:
+        self._count()
+        async with self._reading:
+            if self._read is None:
+                try:
+                    self._read = await anyio.to_thread.run_sync(read_structure, self._text)
+                except LilyPondError as error:
+                    self._read = error  # kept, so that a text that cannot be read costs its time once
+        if isinstance(self._read, LilyPondError):
+            raise ToolError(str(self._read))
+        return self._read
+
+    def _count(self) -> None:
+        self._calls += 1
+        if self._calls > MAX_CALLS:
+            raise ToolError(f"no more than {MAX_CALLS} calls are answered; give your answer now")

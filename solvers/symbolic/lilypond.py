@@ -1,0 +1,127 @@
+"""What is told of a score that LilyPond has read: its length, its signatures, its measures, its faults, its header.
+
+Every text is bounded, whatever the score holds.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from music_evals.notation.lilypond.structure import Event, Structure
+
+MAX_LINES: Final = 200
+MAX_LINE: Final = 200
+"""Lines of a text, and characters of a line."""
+
+
+def tell_count(score: Structure) -> str:
+    """Say how many measures there are.
+
+    Args:
+        score: the score.
+
+    Returns:
+        The number, and what LilyPond has to say against it.
+
+    Example:
+        >>> tell_count(Structure(2, True, (), (), (), 1, (), ""))
+        '2 measures, and a pickup ahead of measure 1'
+    """
+    text = f"{score.measures} measure{'' if score.measures == 1 else 's'}"
+    text += ", and a pickup ahead of measure 1" if score.pickup else ""
+    return f"{text}. But {'; '.join(score.problems)}." if score.problems else text
+
+
+def tell_signatures(score: Structure) -> str:
+    """List the key and time signatures where they change.
+
+    Args:
+        score: the score.
+
+    Returns:
+        A line for each: the time signatures, then the key signatures. A key that is the same in several staves is
+        listed once.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from music_evals.notation.lilypond.structure import Metre
+        >>> tell_signatures(Structure(8, False, (), (Metre(Fraction(0), 1, 3, 4),), (), 1, (), ""))
+        'measure 1: time signature 3/4\\nno key signature'
+    """
+    metres = [f"measure {metre.measure}: time signature {metre.name}" for metre in score.metres]
+    keys = [f"measure {key.measure}: key signature {key.name or 'of no common name'}" for key in score.keys]
+    return _lines([*(metres or ["no time signature"]), *(keys or ["no key signature"])])
+
+
+def tell_measure(score: Structure, number: int) -> str:
+    """List what stands in a measure.
+
+    Args:
+        score: the score.
+        number: number of the measure; 0 for a pickup.
+
+    Returns:
+        The time signature, and a line for every note and rest, by staff, voice and time.
+
+    Raises:
+        ValueError: there is no such measure.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> note = Event("note", Fraction(0), False, 1, Fraction(0), 1, 1, 0, Fraction(1, 2), 0, Fraction(1, 4), 2)
+        >>> print(tell_measure(Structure(1, False, (), (), (note,), 1, (), ""), 1))
+        staff 1, voice 1, at 0: cis' lasting 1/4
+    """
+    first = 0 if score.pickup else 1
+    if not first <= number <= score.measures:
+        raise ValueError(f"there is no measure {number}; the measures are {first} to {score.measures}")
+    events = [event for event in score.events if event.measure == number and event.kind != "skip"]
+    metre = [score.metre_at(events[0].moment)] if events and score.metres else []
+    ordered = sorted(events, key=lambda event: (event.staff, event.voice, event.moment, not event.grace))
+    lines = [*(f"time signature {one.name}" for one in metre), *(_told(event) for event in ordered)]
+    return _lines(lines or ["nothing begins in this measure"])
+
+
+def tell_problems(score: Structure) -> str:
+    """List what LilyPond found fault with.
+
+    Args:
+        score: the score.
+
+    Returns:
+        LilyPond's own messages, whose lines and columns are those of the text; or that there are none.
+
+    Example:
+        >>> tell_problems(Structure(2, False, (), (), (), 1, (), ""))
+        'LilyPond has nothing to say against the text'
+    """
+    lines = [line for line in score.messages.splitlines() if line.strip()]
+    return _lines([*score.problems, *lines] or ["LilyPond has nothing to say against the text"])
+
+
+def tell_header(header: Mapping[str, str]) -> str:
+    r"""List the fields of a header.
+
+    Args:
+        header: field → text.
+
+    Returns:
+        A line for each, or that there are none.
+
+    Example:
+        >>> tell_header({"title": "Menuet", "opus": "Anh.\n114"})
+        'title: Menuet\nopus: Anh. 114'
+    """
+    return _lines([f"{name}: {text}" for name, text in header.items()] or ["the text has no header"])
+
+
+def _told(event: Event) -> str:
+    grace = "grace note " if event.grace else ""
+    name = "rest" if event.kind == "rest" else event.name
+    return f"staff {event.staff}, voice {event.voice}, at {event.position}: {grace}{name} lasting {event.duration}"
+
+
+def _lines(lines: Iterable[str]) -> str:
+    kept = list(dict.fromkeys(" ".join(line.split())[:MAX_LINE] for line in lines))
+    if len(kept) > MAX_LINES:
+        kept = [*kept[:MAX_LINES], f"and {len(kept) - MAX_LINES} more lines"]
+    return "\n".join(kept)
