@@ -123,8 +123,8 @@ def main_table(runs: Sequence[Run]) -> Table:
             "bar_count: exact match; bar_sequencing: penalised Kendall τ, (τ + 1) / 2 and 0 for what is no order; "
             "error_detection: macro F1 over the five categories, without clean scores; else accuracy.",
             f"Averages: over the {len(MUTOPIA)} tasks on Mutopia other than error_detection, the exact match of "
-            "bar_count among them; weighted by the number of rows asked. The paper's weighted averages follow from "
-            "31 rows of music_captioning, not the 60 of its Table 1. A condition has averages where all eight were run.",
+            "bar_count among them; weighted by the number of rows asked. A condition has them where all were run. The "
+            "paper's weighted averages follow from 31 rows of music_captioning, not the 60 of its Table 1.",
             *notes_on(runs),
         ),
     )

@@ -6,6 +6,7 @@ guesses.
 """
 
 import re
+from itertools import pairwise
 from random import Random
 from typing import Final, Literal, NamedTuple
 
@@ -125,7 +126,8 @@ def guess(conversation: Conversation, random: Random) -> str | ToolUse:
     Example:
         >>> from music_evals.baselines.conversation import Turn
         >>> form = "Reply with nothing but the index of the right option, which is 0, 1, 2 or 3."
-        >>> guess(Conversation((Turn("user", f"Which?\\n\\nOptions:\\n0: a\\n1: b\\n2: c\\n3: d\\n\\n{form}"),)), Random(1))
+        >>> options = "Options:\\n0: a\\n1: b\\n2: c\\n3: d"
+        >>> guess(Conversation((Turn("user", f"Which?\\n\\n{options}\\n\\n{form}"),)), Random(1))
         '1'
     """
     asked = _required(conversation)
@@ -204,6 +206,6 @@ def _asked(conversation: Conversation) -> _Asked | None:
         return None
     options = [
         "\n".join(line.removeprefix("    ") for line in listed[start + 2 : after].strip("\n ").split("\n"))
-        for start, after in zip(starts, [*starts[1:], len(listed)], strict=True)
+        for start, after in pairwise([*starts, len(listed)])
     ]
     return _Asked(score, question, options, form, '"Answer:"' in reply)

@@ -127,10 +127,11 @@ class Group:
     ratio: Fraction = Fraction(1)
     count: int = 1
     name: str = ""
-    depth: int = field(default=0)
-    sounds: bool = field(default=False)
+    depth: int = field(init=False, default=0)
+    sounds: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
+        """Tell the depth, and refuse what is too deep."""
         depth = 1 + max((part.depth for part in self.parts if isinstance(part, Group)), default=0)
         if depth > MAX_DEPTH:
             raise UnreadableScoreError(f"the music is nested {depth} deep; accepted are at most {MAX_DEPTH} levels")
@@ -140,12 +141,12 @@ class Group:
 
 Music = Sound | Check | Mark | Group
 
-NOTHING: Final = Group("sequence", ())
-
-
 def has_sound(music: Music) -> bool:
     """Whether music is, or holds, a note, rest or skip."""
     return music.sounds if isinstance(music, Group) else isinstance(music, Sound)
+
+
+NOTHING: Final = Group("sequence", ())
 
 
 def relative(music: Music, reference: Pitch) -> Music:

@@ -25,7 +25,6 @@ from music_evals.baselines.lilybench.music import (
     Pitch,
     Problem,
     Sound,
-    SoundKind,
     filtered,
     has_sound,
     relative,
@@ -79,7 +78,7 @@ def parse(text: str) -> list[Written]:
 
     Example:
         >>> (score,) = parse("tune = { c'4 d' } \\score { \\tune \\midi { } }")
-        >>> len(score.music.parts), sorted(score.outputs)
+        >>> len(score.music.parts[0].parts), sorted(score.outputs)
         (2, ['midi'])
     """
     return _Parser(text).scores()
@@ -543,10 +542,7 @@ class _Parser:
             return
         if token.text == "\\markup":
             self._item()
-        elif token.kind in ("script", "scheme", "string", "word", "command"):
-            self._place += 1
-            self._value_goes_on()
-        elif token.kind == "number" or token.text == "-":
+        elif token.kind != "sign" or token.text == "-":
             self._place += 1
             self._value_goes_on()
 
@@ -974,10 +970,13 @@ class _Parser:
 _Rule = Callable[[_Parser, Token], Music | None]
 
 _SIGNS_OF_MARKUP: Final = frozenset(
-    "flat sharp natural doublesharp doubleflat semiflat semisharp null strut musicglyph char note note-by-number rest "
-    "vspace hspace draw-line draw-hline fermata simple lookup score dynamic number triangle markalphabet markletter "
-    "postscript epsfile fret-diagram fret-diagram-terse fret-diagram-verbose segno coda varcoda eyeglasses "
-    "tied-lyric beam".split()
+    [
+        *["flat", "sharp", "natural", "doublesharp", "doubleflat", "semiflat", "semisharp", "null", "strut"],
+        *["musicglyph", "char", "note", "note-by-number", "rest", "vspace", "hspace", "draw-line", "draw-hline"],
+        *["fermata", "simple", "lookup", "score", "dynamic", "number", "triangle", "markalphabet", "markletter"],
+        *["postscript", "epsfile", "fret-diagram", "fret-diagram-terse", "fret-diagram-verbose", "segno", "coda"],
+        *["varcoda", "eyeglasses", "tied-lyric", "beam"],
+    ]
 )
 
 

@@ -8,7 +8,7 @@ MAX_CHARACTERS: Final = 2_000_000
 
 Kind = Literal["string", "scheme", "command", "word", "number", "script", "sign"]
 
-# A name may hold single dashes and underscores between letters; `\\` followed by anything else is a command of one sign.
+# A name may hold single dashes and underscores between letters; `\\` and anything else is a command of one sign.
 _NAME: Final = r"[^\W\d_]+(?:[-_][^\W\d_]+)*"
 _TOKEN: Final = re.compile(
     r"(?P<space>\s+)|(?P<block>%\{)|(?P<comment>%[^\n]*)"

@@ -10,7 +10,7 @@ folder ``PIECE-lys`` of the files of a piece that has several. The opus may be m
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -20,10 +20,12 @@ from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.datasets_builders.store import DatasetError
 from music_evals.notation.lilypond.compiler import ConversionError, modernise
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
-from music_evals.notation.lilypond.syntax import Kind, code_tokens, read_header
+from music_evals.notation.lilypond.syntax import code_tokens, read_header
 
 _FOLDER: Final = "ftp"
 _SEVERAL: Final = "-lys"
+_MAIN: Final = ".ly"
+_SUFFIXES: Final = (_MAIN, ".ily", ".lyi")
 _FULL_SCORE: Final = re.compile("score|partitura|conductor", re.IGNORECASE)
 
 
@@ -84,32 +86,29 @@ def find_pieces(root: Path) -> dict[str, list[Path]]:
         root: the folder that holds the composers'.
 
     Returns:
-        Ids (the piece's folder, relative to the root) to their ``.ly`` files, both in order of names. A piece whose
-        folder holds no ``.ly`` file but others of LilyPond's is there with none.
+        Ids (the piece's folder, relative to the root) to their files of LilyPond source, both in order of names.
     """
     found: dict[str, list[Path]] = {}
     for path in sorted(root.rglob("*")):
-        if path.suffix not in (".ly", ".ily", ".lyi") or not path.is_file():
+        if path.suffix not in _SUFFIXES or not path.is_file():
             continue
         parts = path.relative_to(root).parts[:-1]
         depth = next((index for index, part in enumerate(parts) if part.endswith(_SEVERAL)), len(parts))
-        files = found.setdefault("/".join(parts[:depth]), [])
-        if path.suffix == ".ly":
-            files.append(path)
+        found.setdefault("/".join(parts[:depth]), []).append(path)
     return dict(sorted(found.items()))
 
 
 def main_file(name: str, files: Sequence[Path]) -> Path | None:
     """The file of a piece that stands for it: its full score, where there are parts too.
 
-    Only files that no other one includes, and that hold music themselves or by what they include, can be it. Of these,
+    Only files ``.ly`` that no other one includes, and that hold music themselves or by what they include, can be it. Of these,
     the files nearest to the piece's folder; of these, one named like the piece; then one whose name tells a full score;
     of these, the one that with all it includes is longest; then the first by name. So a score goes before its parts,
     and of two paper sizes of the same music the first is taken.
 
     Args:
         name: the piece's id, or the last part of it.
-        files: the piece's ``.ly`` files.
+        files: the piece's files.
 
     Returns:
         The file; None where no file qualifies.
@@ -117,19 +116,19 @@ def main_file(name: str, files: Sequence[Path]) -> Path | None:
     Raises:
         SourceError: a file cannot be read.
     """
-    if len(files) == 1:
-        return files[0]
+    if len(own := [path for path in files if path.suffix == _MAIN]) == 1:
+        return own[0]
     known = {path.resolve(): path for path in files}
-    inner = {path: _included(path, text, known) for path, text in ((path, read_text(path)) for path in files)}
-    includes = {path: reached for path, (reached, _) in inner.items()}
+    texts = {path: read_text(path) for path in files}
+    includes = {path: _included(path, text, known) for path, text in texts.items()}
     inside = {path for reached in includes.values() for path in reached}
     candidates = []
     for path in files:
-        if path in inside:
+        if path in inside or path.suffix != _MAIN:
             continue
         closure = _closure(path, includes)
-        if any(_holds_score(inner[file][1]) for file in closure):
-            candidates.append((path, sum(len(inner[file][1]) for file in closure)))
+        if any(_holds_music(texts[file]) for file in closure):
+            candidates.append((path, sum(len(texts[file]) for file in closure)))
     wanted = _letters(name.split("/")[-1])
     return min(
         candidates,
@@ -154,7 +153,7 @@ def _read(name: str, files: Sequence[Path], *, convert: Callable[[str], str]) ->
         text = resolve_includes(main, root=_root_of(name, main), convert=convert).text
     except (SourceError, ConversionError) as error:
         return str(error)
-    if not _holds_score(text):
+    if not _holds_music(text):
         return f"{main.name} holds no music"
     return Piece(name, raw, text, read_header(text))
 
@@ -165,16 +164,14 @@ def _root_of(name: str, main: Path) -> Path:
     return next((folder for folder in main.parents if folder.name == last), main.parent)
 
 
-def _included(path: Path, text: str, known: dict[Path, Path]) -> tuple[list[Path], str]:
-    reached = []
-    for name in included_names(text):
-        file = known.get((path.parent / name).resolve())
-        if file is not None and file != path:
-            reached.append(file)
-    return reached, text
+def _included(path: Path, text: str, known: Mapping[Path, Path]) -> list[Path]:
+    """Which of the known files a file includes itself."""
+    found = [known.get((path.parent / name).resolve()) for name in included_names(text)]
+    return [file for file in found if file is not None and file != path]
 
 
-def _closure(path: Path, includes: dict[Path, list[Path]]) -> set[Path]:
+def _closure(path: Path, includes: Mapping[Path, Sequence[Path]]) -> set[Path]:
+    """A file and all that it includes, directly or not."""
     reached, waiting = {path}, [path]
     while waiting:
         new = [file for file in includes[waiting.pop()] if file not in reached]
@@ -183,16 +180,12 @@ def _closure(path: Path, includes: dict[Path, list[Path]]) -> set[Path]:
     return reached
 
 
-def _holds_score(text: str) -> bool:
-    r"""Whether a text says ``\score``, or has music at top level, which LilyPond makes a score of."""
-    return any(token.kind is Kind.COMMAND and token.text in _SCORE for token in code_tokens(text)) or _bare(text)
+def _holds_music(text: str) -> bool:
+    return any(token.text in _MUSIC for token in code_tokens(text))
 
 
-_SCORE: Final = frozenset({"\\score", "\\new", "\\context", "\\relative"})
-
-
-def _bare(text: str) -> bool:
-    return any(token.text in ("{", "<<") for token in code_tokens(text))
+_MUSIC: Final = frozenset({"\\score", "\\new", "\\context", "\\relative", "<<"})
+"""Some of these is in any piece of more than a bare row of notes, and none in a cover page or a header."""
 
 
 def _letters(name: str) -> str:

@@ -51,9 +51,10 @@ MASK: Final = "[MASK]"
 """What stands for the arguments of the masked ``\\key`` or ``\\time``."""
 
 _STRING: Final = r'"(?:[^"\\\n]|\\[^\n])*"'
-_BAR_OR_BLOCK: Final = re.compile(rf"\\(?:header|paper)\b\s*\{{|{_STRING}|\|")
+# Without its second quote a string ends with its line, so that no text takes more than linear time.
+_BAR_OR_BLOCK: Final = re.compile(rf"\\(?:header|paper)\b\s*\{{|{_STRING}?|\|")
 # Within a block a brace in a comment is none; outside, comments are read like music.
-_IN_BLOCK: Final = re.compile(rf"{_STRING}|%[^\n]*|[{{}}]")
+_IN_BLOCK: Final = re.compile(rf"{_STRING}?|%[^\n]*|[{{}}]")
 _KEY: Final = re.compile(r"(\\key\s+)([a-z]{1,16})\s*\\([a-z]{1,16})")
 _METRE: Final = re.compile(r"(\\time\s+)(\d{1,3})\s*/\s*(\d{1,3})")
 _HEADER_FIELD: Final = {name: re.compile(rf"(\b{name}\s*=\s*)({_STRING})") for name in ("title", "composer", "style")}
@@ -130,7 +131,7 @@ def make_rows(
 def split_bars(text: str) -> list[Bar]:
     r"""Split a text at every ``|`` outside of ``\header``, ``\paper`` and quotes.
 
-    A string ends at the latest where its line does. What follows the last ``|`` is no bar.
+    A string without its second quote ends where its line does. What follows the last ``|`` is no bar.
 
     Args:
         text: LilyPond text, in any syntax.

@@ -1,7 +1,7 @@
 """LilyPond at work on texts: the MIDI that it makes of them, what it has to say, and its converters.
 
 Every text runs in the sandbox of `sandbox`, one process a text, on all cores. Unless told otherwise LilyPond makes MIDI
-alone (`settings/midi.ly`), which spares it the engraving, most of its work, and leaves exit status and MIDI as they are.
+alone (`settings/midi.ly`), which spares it the engraving, and leaves exit status and MIDI as they are.
 
 LilyPond itself comes with the package ``lilypond``: ``pip install 'music-evals[lilypond]'``.
 """
@@ -34,15 +34,16 @@ _MIDI_ONLY: Final = files("music_evals.notation.lilypond").joinpath("settings/mi
 _MIDI_FILES: Final = ("*.midi", "*.mid")
 _CACHE_FORMAT: Final = 1
 _CACHE_ENTRY: Final = 64 << 20  # bytes that an entry of the cache may have
-_ENVIRONMENT: Final = {"GC_MARKERS": "1"}  # one collecting thread: the cores have other texts to work on
 _AHEAD: Final = 16  # texts a worker that may be under way while the first of them is not done
 _BY_CHANCE: Final = (-signal.SIGKILL, -signal.SIGXCPU)  # ends that another time may not bring
 _CONVERTING: Final = Limits(seconds=60.0, output_bytes=16 << 20)
 
 # Without /proc, which a sandbox does not have, LilyPond's garbage collector finds the stack in another way.
 _NOISE: Final = "GC Warning: pthread_getattr_np or pthread_attr_getstack failed for main thread\n"
-_OUT_OF_MEMORY: Final = re.compile(r"out of memory|bad_alloc|cannot allocate|too many heap sections", re.IGNORECASE)
-_ERROR: Final = re.compile(r"^.{0,200}?\berror: .{0,300}", re.MULTILINE)
+_OUT_OF_MEMORY: Final = re.compile(
+    r"out of memory|bad_alloc|cannot allocate|dynamic memory|too many heap sections", re.IGNORECASE
+)
+_ERROR: Final = re.compile(r"^.{0,200}?\berror: .{0,300}", re.MULTILINE | re.IGNORECASE)
 
 
 class LilyPondError(RuntimeError):
@@ -73,7 +74,7 @@ class Compiled:
     messages: str
     midi: tuple[bytes, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict)
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def succeeded(self) -> bool:
@@ -218,7 +219,7 @@ def musicxml_to_lilypond(
         musicxml: a document, not compressed.
         relative: write pitches in ``\relative`` music, else as absolute ones.
         limits: what it may use up; by default more time than a text has, and more output.
-        confinement: the sandbox, as in `compile_texts`. It is needed: musicxml2ly evaluates part of its input as Python.
+        confinement: the sandbox, as in `compile_texts`; needed, for musicxml2ly evaluates part of its input as Python.
 
     Raises:
         ConversionError: musicxml2ly makes nothing of it; its messages are told.
@@ -288,17 +289,16 @@ class _Job:
             {_TEXT: content, _SETTINGS: self.settings.encode()},
             collect=(*_MIDI_FILES, *self.collect),
             readable=(self.root,),
-            environment=_ENVIRONMENT,
             limits=self.limits,
             confinement=self.confinement,
             stop=self.stop,
         )
-        midi = [name for name in ended.files if name.endswith((".midi", ".mid"))]
+        midi = {name: file for name, file in ended.files.items() if name.endswith((".midi", ".mid"))}
         return Compiled(
             ended.status,
             ended.stopped,
             self.tidy(ended.stderr),
-            tuple(ended.files[name] for name in _in_order(midi)),
+            tuple(midi.values()),
             {name: file for name, file in ended.files.items() if name not in midi},
             self.limits,
         )
@@ -334,7 +334,7 @@ def _lilypond() -> Path:
     """Find LilyPond's folder."""
     try:
         version("lilypond")
-        import lilypond
+        import lilypond  # type: ignore[import-untyped]
     except (PackageNotFoundError, ImportError) as error:
         raise LilyPondError("LilyPond is not installed: pip install 'music-evals[lilypond]'") from error
     root = Path(lilypond.executable()).resolve().parents[1]
@@ -375,25 +375,6 @@ def _convert(
     if ended.status != 0 or not text:
         raise ConversionError(f"{tool} ended with {ended.status}: {messages or 'no message'}")
     return text
-
-
-def _in_order(names: Iterable[str]) -> list[str]:
-    """Put names of MIDI files, oldest first, in LilyPond's order.
-
-    Files of one name differ in a number, and can be as old as each other by the clock.
-
-    Example:
-        >>> _in_order(["score-1.midi", "score-10.midi", "score-2.midi", "score.midi"])
-        ['score.midi', 'score-1.midi', 'score-2.midi', 'score-10.midi']
-
-    """
-    groups: dict[str, list[tuple[int, str]]] = {}
-    for name in names:
-        stem = name.rpartition(".")[0]
-        base, _, number = stem.rpartition("-")
-        numbered = bool(base) and number.isascii() and number.isdecimal() and len(number) < 10
-        groups.setdefault(base if numbered else stem, []).append((int(number) if numbered else 0, name))
-    return [name for group in groups.values() for _, name in sorted(group)]
 
 
 def _size(count: int) -> str:

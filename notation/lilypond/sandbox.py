@@ -156,7 +156,6 @@ def run_confined(
     *,
     collect: Sequence[str] = (),
     readable: Sequence[Path] = (),
-    environment: Mapping[str, str] | None = None,
     limits: Limits | None = None,
     confinement: Confinement | None = None,
     stop: threading.Event | None = None,
@@ -171,8 +170,7 @@ def run_confined(
         files: names (plain ones, without a folder) and contents of the files that it finds.
         collect: patterns, such as ``*.midi``, of the names of the files that are handed back. Only regular files right
             in the scratch folder are, and no link is followed.
-        readable: files and folders that it may read beside the system's libraries: absolute, and without symbolic links.
-        environment: variables to set; it has no others than these and a minimal set of a system's usual ones.
+        readable: files and folders that it may read beside the system's libraries: absolute, with no symbolic link.
         limits: what it may use up; default `Limits()`.
         confinement: default is what `available_confinement` finds.
         stop: when this is set, the program is ended, as if its time were up.
@@ -205,7 +203,6 @@ def run_confined(
                 "HOME": scratch,
                 "TMPDIR": scratch,
                 "LC_ALL": "C.UTF-8",
-                **(environment or {}),
             },
             "files": [(name, len(content)) for name, content in files.items()],
             "collect": list(collect),
@@ -355,8 +352,9 @@ def _needs_of_launcher() -> tuple[str, ...]:
     """Find the files that the launcher's interpreter needs where nothing but the system's libraries is at hand."""
     command = [_interpreter(), "-I", "-S", "-B", os.path.realpath(launcher.__file__), "needs"]
     answer = subprocess.run(command, capture_output=True, check=True, timeout=30, text=True, cwd="/")
-    within = tuple(f"{os.path.realpath(folder)}/" for folder in _system_libraries())
-    return tuple(path for path in json.loads(answer.stdout) if not path.startswith(within))
+    paths = json.loads(answer.stdout)
+    folders = [path for path in paths if os.path.isdir(path)] + [os.path.realpath(path) for path in _system_libraries()]
+    return tuple(path for path in paths if not path.startswith(tuple(f"{folder}/" for folder in folders)))
 
 
 @functools.cache

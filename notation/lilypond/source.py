@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from music_evals.notation.lilypond.syntax import Kind, Token, code_tokens, string_value, version_of
+from music_evals.notation.lilypond.syntax import Kind, Token, code_tokens, definitions, string_value, version_of
 
 MAX_BYTES: Final = 4_000_000
 """Most bytes of a file, and most characters of a text with all that it includes."""
@@ -124,13 +124,13 @@ def modern(path: Path, *, root: Path | None = None, convert: Callable[[str], str
 
 
 def included_names(text: str) -> list[str]:
-    r"""The names that a text includes, in order; those within comments and strings are none.
+    r"""The names that a text includes as strings, in order; those within comments and strings are none.
 
     Example:
         >>> included_names('\\include "a.ly" % \\include "b.ly"\n\\include "english.ly"')
         ['a.ly', 'english.ly']
     """
-    return [name for _, _, name in _inclusions(text, "the text")]
+    return [string_value(literal) for _, _, named in _inclusions(text) if (literal := _literal(named))]
 
 
 @dataclass(slots=True)
@@ -143,6 +143,8 @@ class _Joining:
     """As the main file states it, before any conversion."""
     contents: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    strings: dict[str, str] = field(default_factory=dict)
+    """Variables that hold strings, which may name files."""
     inclusions: int = 0
     characters: int = 0
 
@@ -160,7 +162,8 @@ class _Joining:
             raise SourceError(f"with {name} the text gets longer than {MAX_BYTES:,} characters")
         pieces: list[str] = []
         reached = 0
-        for start, end, included in _inclusions(text, name):
+        for start, end, named in _inclusions(text):
+            included = self._named(named, name)
             file = self._find(included, path, name)
             pieces.append(text[reached:start])
             if file is None:
@@ -179,8 +182,7 @@ class _Joining:
         if encoding != "utf-8":
             self.problems.append(f"{name} is not in UTF-8 and was read as {encoding}")
         stated = version_of(text)
-        first = not self.contents
-        if first:
+        if not self.contents:
             self.main_version = stated
         if self.convert is not None:
             if stated is None and self.main_version is not None:
@@ -188,8 +190,22 @@ class _Joining:
             text = self.convert(text)
         if self.version is None:
             self.version = version_of(text)
-        self.contents[name] = _without_version(text)
-        return self.contents[name]
+        self.contents[name] = content = _without_version(text)
+        self.strings |= {
+            found.name: content[found.value : found.end]
+            for found in definitions(content)
+            if content[found.value] == '"'
+        }
+        return content
+
+    def _named(self, token: Token, name: str) -> str:
+        """The name of an included file, given as a string or as a variable that holds one."""
+        literal = _literal(token)
+        if literal is None and token.kind is Kind.COMMAND:
+            literal = self.strings.get(token.text[1:])
+        if literal is None:
+            raise SourceError(f"{name} includes {token.text[:40]!r}; the name of a file is needed, as a string")
+        return string_value(literal)
 
     def _find(self, included: str, path: Path, name: str) -> Path | None:
         """The file that is included; None for one that comes with LilyPond."""
@@ -212,16 +228,13 @@ class _Joining:
         return path.relative_to(self.root).as_posix()
 
 
-def _inclusions(text: str, name: str) -> list[tuple[int, int, str]]:
-    found = code_tokens(text)
-    inclusions = []
-    for index, token in enumerate(found):
-        if token.kind is Kind.COMMAND and token.text == "\\include":
-            after = found[index + 1] if index + 1 < len(found) else None
-            if after is None or not (literal := _literal(after)):
-                raise SourceError(f"{name} has an \\include whose file is not given as a string")
-            inclusions.append((token.start, after.end, string_value(literal)))
-    return inclusions
+def _inclusions(text: str) -> list[tuple[int, int, Token]]:
+    """Start and end of every inclusion, and what names the file."""
+    return [
+        (token.start, after.end, after)
+        for token, after in pairwise(code_tokens(text))
+        if token.kind is Kind.COMMAND and token.text == "\\include"
+    ]
 
 
 def _literal(token: Token) -> str | None:

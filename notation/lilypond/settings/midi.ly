@@ -9,41 +9,33 @@
       (lambda (output)
         (if (eq? 'midi (ly:output-def-lookup output 'output-def-kind))
             (ly:score-add-output-def! only output)))
-      (reverse (ly:score-output-defs score)))
+      (ly:score-output-defs score))
      (if (module? (ly:score-header score))
          (ly:score-set-header! only (ly:score-header score)))
      only))
 
-#(define (midi-only-scores scores)
-   (filter-map
-    (lambda (score)
-      (and (ly:score? score)
-           (not (ly:score-error? score))
-           (let ((only (midi-only-score score)))
-             (and (pair? (ly:score-output-defs only)) only))))
-    scores))
-
-#(define (midi-only-part part)
-   (let ((only (apply ly:make-book-part (midi-only-scores (ly:book-scores part)))))
-     (midi-only-furnish only part)))
-
-#(define (midi-only-furnish only book)
-   (if (module? (ly:book-header book))
-       (ly:book-set-header! only (ly:book-header book)))
+% LilyPond keeps parts and scores last first. Scores that follow a part have to be added after it.
+#(define (midi-only-contents only book)
    (for-each
-    (lambda (part) (ly:book-add-bookpart! only (midi-only-part part)))
+    (lambda (part)
+      (let ((only-part (ly:make-book-part '())))
+        (if (module? (ly:book-header part))
+            (ly:book-set-header! only-part (ly:book-header part)))
+        (ly:book-add-bookpart! only (midi-only-contents only-part part))))
     (reverse (ly:book-book-parts book)))
+   (for-each
+    (lambda (score)
+      (if (and (ly:score? score) (not (ly:score-error? score)))
+          (let ((only-score (midi-only-score score)))
+            (if (pair? (ly:score-output-defs only-score))
+                (ly:book-add-score! only only-score)))))
+    (reverse (ly:book-scores book)))
    only)
 
-#(define (midi-only-book book)
-   (midi-only-furnish
-    (apply ly:make-book
-           (or (ly:book-paper book) $defaultpaper)
-           (ly:book-header book)
-           (midi-only-scores (ly:book-scores book)))
-    book))
-
 #(define (default-toplevel-book-handler book)
-   (print-book-with-defaults (midi-only-book book)))
+   (print-book-with-defaults
+    (midi-only-contents
+     (ly:make-book (or (ly:book-paper book) $defaultpaper) (ly:book-header book))
+     book)))
 
 #(define toplevel-book-handler default-toplevel-book-handler)

@@ -1,0 +1,306 @@
+"""What headers tell of a piece (composer, title, style, instrument, licence), brought to one form.
+
+Headers are as `music_evals.notation.lilypond.syntax.read_header` gives them. The Mutopia Project asks for certain
+fields (``mutopiacomposer``, ``style`` and so on) with words from its own lists; what people write into them is more
+varied. The table of names is ``datasets_builders/names/lilybench.toml``.
+"""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+STYLES: Final = (
+    "Baroque",
+    "Classical",
+    "Folk",
+    "Gospel",
+    "Hymn",
+    "Jazz",
+    "March",
+    "Modern",
+    "Popular",
+    "Renaissance",
+    "Romantic",
+    "Song",
+    "Technique",
+)
+"""The styles of the Mutopia Project's list (``Popular / Dance`` in one word), and ``Technique``, which pieces have too."""
+
+_NOBODY: Final = frozenset({"Anonymous", "Traditional"})
+_ABOUT_MUSIC: Final = re.compile(
+    r"\b(?:anon|anonymous|arr|attr|attrib|attributed|doubtful|spurious|trad|traditional)\b"
+)
+_UNCERTAIN: Final = re.compile(r"\b(?:attr|attrib|attributed|doubtful|spurious)\b")
+_BY_SOMEBODY: Final = re.compile(r"\b(?:[Bb]y|nach|d['’]après) (?:\w\. ?){0,3}[A-Z]\w")
+_YEAR: Final = r"(?:ca?\. ?)?(\d{4})\??"
+_YEARS: Final = re.compile(rf"\( ?{_YEAR} ?[-–—]{{1,3}} ?(?:{_YEAR})? ?\)")
+_NAME: Final = re.compile(r"[^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){1,5}")
+_SEPARATOR: Final = re.compile(r"[:;,./–—]| - ")
+_BRACKETED: Final = re.compile(r"\([^()]{0,200}\)|\[[^\[\]]{0,200}\]")
+_PREPOSITION: Final = re.compile(r"\b(?:after|auf|aus|by|for|from|fur|in|of|on|per|pour|sur|uber)\b.*", re.DOTALL)
+_REMARK: Final = re.compile(r"\((?:hymntune|hymn tune|alternative typesetting)\)", re.IGNORECASE)
+_ARTICLE_LAST: Final = re.compile(r"(.{1,200}), (The|An?|Les?|La|Der|Die|Das|Il)")
+
+
+@dataclass(frozen=True, slots=True)
+class Composer:
+    """A composer.
+
+    Args:
+        name: as it is usually written in English, without years.
+        born: year, or None where it is not known; roughly known years count as known.
+        died: year, likewise.
+    """
+
+    name: str
+    born: int | None = None
+    died: int | None = None
+
+    @property
+    def name_and_years(self) -> str:
+        """The name as headers write it, with the years if both are known.
+
+        Example:
+            >>> Composer("Clara Schumann", 1819, 1896).name_and_years, Composer("Maestro Piero").name_and_years
+            ('Clara Schumann (1819–1896)', 'Maestro Piero')
+        """
+        return f"{self.name} ({self.born}–{self.died})" if self.born and self.died else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    composer: Composer
+    words: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    by_code: Mapping[str, _Known]
+    by_name: Mapping[str, Composer]
+    doubtful: tuple[str, ...]
+    styles: Mapping[str, str]
+    kinds: Mapping[str, str]
+    endings: Mapping[str, str]
+
+
+@cache
+def _names() -> _Names:
+    listed = tomllib.loads((files("music_evals.datasets_builders.names") / "lilybench.toml").read_text("utf-8"))
+    by_code: dict[str, _Known] = {}
+    by_name: dict[str, Composer] = {}
+    for code, entry in listed["mutopia"].items():
+        composer = _composer(entry["name"], entry)
+        last = _words(composer.name)[-1]
+        by_code[code] = _Known(composer, frozenset([last, *(_fold(word) for word in entry.get("also", ()))]))
+        by_name[_fold(composer.name)] = composer
+    for name, entry in listed["corpus"].items():
+        by_name[_fold(name)] = _composer(name, entry)
+    return _Names(
+        by_code,
+        by_name,
+        tuple(listed["attribution"]["doubtful"]),
+        listed["styles"],
+        {word: kind for kind, words in listed["kinds"].items() for word in words},
+        listed["endings"],
+    )
+
+
+def _composer(name: str, entry: Mapping[str, Any]) -> Composer:
+    return Composer(name, entry.get("born"), entry.get("died"))
+
+
+def composer_named(name: str) -> Composer | None:
+    """The composer whom the table lists under this very name, whatever its accents and capitals.
+
+    Example:
+        >>> composer_named("Antonin Dvorak")
+        Composer(name='Antonín Dvořák', born=1841, died=1904)
+    """
+    return _names().by_name.get(_fold(name))
+
+
+def composer_of(header: Mapping[str, str], piece_id: str) -> Composer | None:
+    """Who composed a piece, if that is certain.
+
+    The Mutopia Project's code of a composer (``mutopiacomposer``, or the first folder of the piece) decides. A header
+    whose own ``composer`` names somebody else, or nobody (a folk tune that the person arranged), leaves it open, and so
+    do the words ``attributed`` and ``spurious``, a title such as ``March by Rossini``, and a work that scholars doubt.
+    Of a composer whom the table lacks, name and years are read from ``composer``.
+
+    Args:
+        header: fields of the header.
+        piece_id: such as ``BachJS/BWV846/wtk1-prelude1``.
+
+    Returns:
+        The composer, or None for what is anonymous, traditional, doubtful or not stated.
+
+    Example:
+        >>> composer_of({"mutopiacomposer": "ChopinFF", "composer": "F. Chopin. Op.6, No.1."}, "ChopinFF/O6/mazurka-1")
+        Composer(name='Frédéric Chopin', born=1810, died=1849)
+        >>> composer_of({"composer": "Tomaso Albinoni (1671-1751)"}, "AlbinoniT/O9/no2").name
+        'Tomaso Albinoni'
+        >>> composer_of({"composer": "Volksweise aus der Pfalz"}, "BruchM/Waisenklage")
+    """
+    names = _names()
+    stated = _tidy(header.get("composer", ""))
+    if piece_id.startswith(names.doubtful) or _UNCERTAIN.search(_fold(stated)):
+        return None
+    code = next(
+        (
+            code
+            for code in (_tidy(header.get("mutopiacomposer", "")), piece_id.split("/")[0])
+            if code in names.by_code or code in _NOBODY
+        ),
+        None,
+    )
+    if code in _NOBODY or _BY_SOMEBODY.search(_tidy(header.get("mutopiatitle") or header.get("title", ""))):
+        return None
+    if code is not None:
+        known = names.by_code[code]
+        return known.composer if not stated or known.words.intersection(_words(stated)) else None
+    return _stated_composer(stated)
+
+
+def _stated_composer(stated: str) -> Composer | None:
+    """The composer that a header names in words, such as ``Tomaso Albinoni (1671–1751)``."""
+    name = stated.partition("(")[0].strip()
+    if known := composer_named(name):
+        return known
+    if not _NAME.fullmatch(name) or _ABOUT_MUSIC.search(_fold(stated)):
+        return None
+    years = _YEARS.search(stated)
+    born, died = years.groups() if years else (None, None)
+    return Composer(name, int(born) if born else None, int(died) if died else None)
+
+
+def title_of(header: Mapping[str, str]) -> str | None:
+    """The title, without stray signs and the remarks of an archive.
+
+    Args:
+        header: fields of the header; ``mutopiatitle`` is taken ahead of ``title``.
+
+    Example:
+        >>> title_of({"title": "Ellacombe", "mutopiatitle": "Ellacombe (hymntune)"})
+        'Ellacombe'
+        >>> title_of({"title": " Holly and the Ivy, The "}), title_of({"title": "-"})
+        ('The Holly and the Ivy', None)
+    """
+    for name in ("mutopiatitle", "title"):
+        title = _tidy(_REMARK.sub(" ", header.get(name, ""))).strip("-–— ,;:")
+        if moved := _ARTICLE_LAST.fullmatch(title):
+            title = f"{moved[2]} {moved[1]}"
+        if title.endswith(".") and not title.endswith("..") and "." not in title[:-1]:
+            title = title[:-1]
+        if any(sign.isalpha() for sign in title):
+            return title
+    return None
+
+
+def title_kind(title: str) -> str | None:
+    """The kind of piece that a title names, in English: prelude, fugue, minuet, waltz, étude, hymn, song and so on.
+
+    Of several kinds the last one counts, which is the movement's (``English Suite II: Gigue``), but not what stands
+    behind a preposition (``Air from Suite No. 3``), and what is in brackets only where nothing else names a kind.
+
+    Args:
+        title: in any of the usual languages.
+
+    Returns:
+        The kind, or None where the title names none.
+
+    Example:
+        >>> [title_kind(title) for title in ("English Suite II: Gigue", "Air, from Suite No. 3", "Für Elise")]
+        ['gigue', 'air', None]
+        >>> title_kind("28 melodische Übungsstücke (No. 13)"), title_kind("Praeludium und Fuge G-Dur")
+        ('etude', 'fugue')
+    """
+    outside = _BRACKETED.sub(" ; ", title)
+    return _last_kind(outside) or _last_kind(title.translate(str.maketrans("()[]", ";;;;")))
+
+
+def _last_kind(title: str) -> str | None:
+    names = _names()
+    for part in reversed(_SEPARATOR.split(title)):
+        for word in reversed(_words(_PREPOSITION.sub("", _fold(part)))):
+            if kind := names.kinds.get(word):
+                return kind
+            for ending, kind in names.endings.items():
+                if word.endswith(ending):
+                    return kind
+    return None
+
+
+def style_of(header: Mapping[str, str]) -> str | None:
+    """The style, as one of `STYLES`.
+
+    Args:
+        header: fields of the header.
+
+    Returns:
+        The style, or None where the header has none or one that is not among them.
+
+    Example:
+        >>> style_of({"style": "Popular / Dance"}), style_of({"style": "romantique"}), style_of({"style": "grace"})
+        ('Popular', 'Romantic', None)
+    """
+    for name in ("style", "mutopiastyle"):
+        if style := _names().styles.get(_fold(_tidy(header.get(name, "")))):
+            return style
+    return None
+
+
+def instrument_of(header: Mapping[str, str]) -> str | None:
+    """The instruments, as the header has them.
+
+    Example:
+        >>> instrument_of({"mutopiainstrument": "Voice and  Piano"})
+        'Voice and Piano'
+    """
+    return next((text for name in ("mutopiainstrument", "instrument") if (text := _tidy(header.get(name, "")))), None)
+
+
+def licence_of(header: Mapping[str, str]) -> str | None:
+    """The licence: ``Public Domain``, ``CC BY x.y``, ``CC BY-SA x.y``, or what else the header says.
+
+    Example:
+        >>> licence_of({"copyright": "Creative Commons Attribution-ShareAlike 3.0"})
+        'CC BY-SA 3.0'
+        >>> licence_of({"copyright": "© 1999 A. Typesetter"})
+        '© 1999 A. Typesetter'
+    """
+    names = ("license", "licence", "mutopialicense", "copyright", "mutopiacopyright")
+    texts = [text for name in names if (text := _tidy(header.get(name, "")))]
+    return next((licence for text in texts if (licence := _known_licence(text))), texts[0] if texts else None)
+
+
+def _known_licence(text: str) -> str | None:
+    folded = _fold(text)
+    if re.search(r"non-?commercial|no-?deriv|by-n[cd]|by-sa-n[cd]", folded):
+        return None
+    if "public domain" in folded:
+        return "Public Domain"
+    if not re.search(r"creative commons|\bcc\b", folded):
+        return None
+    version = re.search(r"\b([1-4])\.(\d)\b", folded)
+    name = "CC BY-SA" if re.search(r"share-? ?alike|by-sa", folded) else "CC BY"
+    return f"{name} {version.group()}" if version else name
+
+
+def _tidy(text: str) -> str:
+    """One line, without control signs, single spaces."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+
+
+def _fold(text: str) -> str:
+    """Without accents and capitals."""
+    text = text.casefold().replace("æ", "ae").replace("œ", "oe").replace("ø", "o")
+    return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+", _fold(text))

@@ -1,0 +1,114 @@
+r"""Where a markup ends.
+
+``\markup`` takes one markup, and a markup command as many arguments as its kind has: `_KINDS` says which of them are
+values and which are markups. The tests compare it with LilyPond's own definitions.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from music_evals.notation.lilypond.syntax import Kind, Token, closing
+
+_KINDS: Final[Mapping[str, str]] = {
+    "": "coda doubleflat doublesharp draw-hline eyeglasses fermata flat natural null segno semiflat semisharp "
+    "sesquiflat sesquisharp sharp strut table-of-contents varcoda",
+    "v": "accidental backslashed-digit char compound-meter draw-dashed-line draw-dotted-line draw-line fret-diagram "
+    "fret-diagram-terse fret-diagram-verbose fromproperty harp-pedal hspace justify-field justify-string left-brace "
+    "lookup markalphabet markletter multi-measure-rest-by-number musicglyph polygon postscript property-recursive rest "
+    "rhythm right-brace score score-lines set-symbol simple slashed-digit stencil string-lines tied-lyric triangle "
+    "verbatim-file vspace wordwrap-field wordwrap-string",
+    "vv": "customTabClef note path rest-by-number woodwind-diagram wordwrap-string-internal",
+    "vvv": "arrow-head beam draw-circle draw-squiggle-line epsfile filled-box note-by-number",
+    "vm": "abs-fontsize conditional-trill-markup fontsize halign hcenter-in if lower magnify map-markup-commands "
+    "on-the-fly override override-lines pad-around pad-markup pad-x page-link raise replace rotate scale table "
+    "translate translate-scaled unless with-color with-link with-string-transformer with-true-dimension with-url "
+    "wordwrap-internal",
+    "mm": "auto-footnote combine footnote fraction with-dimensions-from with-outline",
+    "vvm": "general-align pad-to-box with-dimension with-dimensions",
+    "vmm": "page-ref with-dimension-from",
+    "vvmm": "put-adjacent",
+    "vvvm": "pattern",
+    "vvmvm": "align-on-other",
+    "vvmmm": "fill-with-pattern",
+}
+_ARGUMENTS: Final[Mapping[str, str]] = {name: kinds for kinds, names in _KINDS.items() for name in names.split()}
+_NESTING: Final = 200  # commands within each other without braces
+_WORD_END: Final = re.compile(r'[$#{}"\\ \t\n\r\f]')
+
+
+def arguments_of(name: str) -> str:
+    """The kinds of a markup command's arguments: ``v`` for a value, ``m`` for a markup; one markup if it is unknown.
+
+    Args:
+        name: without its backslash.
+
+    Example:
+        >>> arguments_of("with-url"), arguments_of("bold")
+        ('vm', 'm')
+    """
+    return _ARGUMENTS.get(name, "m")
+
+
+def markup_end(text: str, found: Sequence[Token], index: int, own: Mapping[str, str]) -> int:
+    r"""Index of the token after the markup that begins at a token.
+
+    Args:
+        text: the source.
+        found: its tokens without comments.
+        index: of ``\markup``, ``\markuplist`` or ``\markuplines``.
+        own: kinds of arguments of the text's own markup commands, and of its variables that hold markups (none).
+
+    Example:
+        >>> from music_evals.notation.lilypond.syntax import code_tokens
+        >>> source = r'c4^\markup \raise #2 \bold "a" d'
+        >>> found = code_tokens(source)
+        >>> found[markup_end(source, found, 3, {})].text
+        'd'
+    """
+    return _one(text, found, index + 1, own, 0)
+
+
+def value_end(found: Sequence[Token], index: int) -> int:
+    r"""Index of the token after a value: a number with its sign, decimals and unit, a string, Scheme, a word or variable.
+
+    Args:
+        found: tokens without comments.
+        index: of the value's first token.
+    """
+    if index < len(found) and found[index].text in ("-", "+"):
+        index += 1
+    if index < len(found) and found[index].kind is Kind.NUMBER:
+        index += 1
+        if index + 1 < len(found) and found[index].text == "." and found[index + 1].start == found[index].end:
+            index += 2 if found[index + 1].kind is Kind.NUMBER else 0
+        if index < len(found) and found[index].text in ("\\cm", "\\mm", "\\in", "\\pt"):
+            index += 1
+        return index
+    if index < len(found) and found[index].text == "{":
+        return closing(found, index) + 1
+    return min(index + 1, len(found))
+
+
+def _one(text: str, found: Sequence[Token], index: int, own: Mapping[str, str], level: int) -> int:
+    """Index of the token after one markup."""
+    if index >= len(found) or level > _NESTING:
+        return min(index, len(found))
+    token = found[index]
+    if token.text == "{":
+        return closing(found, index) + 1
+    if token.kind is Kind.COMMAND:
+        name = token.text[1:]
+        index += 1
+        for kind in own.get(name, arguments_of(name)):
+            index = value_end(found, index) if kind == "v" else _one(text, found, index, own, level + 1)
+        return index
+    if token.kind in (Kind.STRING, Kind.SCHEME):
+        return index + 1
+    if token.text in ("}", ">>"):  # no markup is there
+        return index
+    stop = _WORD_END.search(text, token.start)
+    end = stop.start() if stop else len(text)
+    while index < len(found) and found[index].start < end:
+        index += 1
+    return index

@@ -1,0 +1,277 @@
+"""LilyBench's understanding end to end, on a small dataset whose answers are plain to see."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from inspect_ai import Task, score
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.event import ToolEvent
+from inspect_ai.log import EvalLog, read_eval_log
+from inspect_ai.model import ChatMessage, ChatMessageTool, get_model
+
+from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TASKS, TaskName, TaskRow
+from music_evals.evals import lilybench
+from music_evals.evals.lilybench import WITH_TOOLS, Strategy, listed, prompt_text
+from music_evals.evals.prompts import load_prompts
+from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
+from music_evals.scorers.score_tasks import option_index
+from music_evals.solvers.score_tools import MAX_TURNS
+from tests.harness import metrics, run, run_scripted, samples
+from tests.lilybench_dataset import music, row, write_small
+
+HEADLINES = {"bar_count": "exact", "bar_sequencing": "tau", "error_detection": "macro_f1"}
+
+
+def has_sandbox() -> bool:
+    try:
+        available_confinement()
+    except SandboxError:
+        return False
+    return True
+
+
+needs_sandbox = pytest.mark.skipif(not has_sandbox(), reason="no sandbox for LilyPond on this machine")
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_small(tmp_path_factory.mktemp("small") / "lilybench")
+
+
+def make(name: TaskName, small: str, **parameters: Any) -> Task:
+    task: Task = getattr(lilybench, name)(dataset=small, **parameters)
+    return task
+
+
+def headline(log: EvalLog) -> float:
+    (figures,) = metrics(log).values()
+    assert log.eval.metadata is not None
+    return figures[HEADLINES.get(log.eval.metadata["config"], "accuracy")]
+
+
+def asked(messages: list[ChatMessage]) -> str:
+    return next(message.text for message in reversed(messages) if message.role == "user")
+
+
+def knowing(tasks: list[Task], form: str = "{}") -> Any:
+    """A model that knows all answers."""
+    answers = {asked(list(sample.input)): str(sample.target) for task in tasks for sample in task.dataset}  # type: ignore[arg-type]
+    reply: Callable[..., str] = lambda messages, _: form.format(answers[asked(messages)])  # noqa: E731
+    return get_model("scripted/model", reply=reply, memoize=False)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_who_knows_the_answers_scores_in_full(small: str, tmp_path: Path, protocol: str) -> None:
+    tasks = [make(name, small, protocol=protocol) for name in TASKS]
+    for name, log in zip(TASKS, run(tasks, tmp_path, model=knowing(tasks)), strict=True):
+        assert headline(log) == 1, name
+        (figures,) = metrics(log).values()
+        assert figures["in_form"] == 1
+        assert log.eval.task == f"lilybench_{name}_mutopia"
+        assert log.eval.metadata is not None
+        assert log.eval.metadata["protocol"] == protocol
+
+
+def test_reasoning_ends_in_a_labelled_line(small: str, tmp_path: Path) -> None:
+    tasks = [make(name, small, strategy="cot") for name in TASKS]
+    model = knowing(tasks, "I count 1, 2, 3 and then some, or none.\nAnswer: 0\nNo.\n\n**Answer:** {}")
+    assert [headline(log) for log in run(tasks, tmp_path, model=model)] == [1] * 10
+
+
+@pytest.mark.parametrize("strategy", ["standalone", "cot"])
+@pytest.mark.parametrize("model", ["baseline/reader", "baseline/chance"])
+def test_baselines_answer_all_tasks_in_form(small: str, tmp_path: Path, model: str, strategy: Strategy) -> None:
+    tasks = [make(name, small, strategy=strategy, protocol=protocol) for name in TASKS for protocol in PROTOCOLS]
+    logs = run(tasks, tmp_path, model=model)
+    for log in logs:
+        (figures,) = metrics(log).values()
+        assert figures["in_form"] == 1, log.eval.task
+    found = {(log.eval.metadata or {})["config"]: headline(log) for log in logs}
+    if model == "baseline/reader":
+        assert found["bar_count"] == found["metadata_qa"] == 1
+
+
+def test_decoding_is_the_papers(small: str) -> None:
+    task = make("bar_count", small)
+    assert (task.config.temperature, task.config.max_tokens) == (0, 20)
+    assert (make("bar_count", small, strategy="cot").config.max_tokens or 0) >= 2000
+
+
+def test_what_a_prompt_holds(small: str) -> None:
+    first = next(iter(make("metadata_qa", small).dataset))
+    system, user = list(first.input)  # type: ignore[arg-type]
+    assert "LilyPond" in system.text  # type: ignore[union-attr]
+    assert user.text == (  # type: ignore[union-attr]
+        f"<score>\n{music(8).strip()}\n</score>\n\n"
+        "In which key does this score begin?\n\n"
+        "Options:\n0: C major\n1: G major\n2: D minor\n3: F major\n\n"
+        "Reply with nothing but the index of the right option, which is 0, 1, 2 or 3."
+    )
+    assert first.target == "0"
+    assert first.metadata is not None
+    assert "score" not in first.metadata, "the log holds the score once"
+
+
+def test_all_prompts_on_a_score_begin_alike(small: str) -> None:
+    shared = f"<score>\n{music(9).strip()}\n</score>\n\n"
+    for name in ("bar_count", "metadata_qa", "composer_recognition", "emotion_recognition"):
+        for strategy in ("standalone", "cot"):
+            second = list(make(name, small, strategy=strategy).dataset)[1]  # type: ignore[arg-type]
+            assert asked(list(second.input)).startswith(shared)  # type: ignore[arg-type]
+
+
+def test_the_prompt_says_how_measures_are_numbered(small: str) -> None:
+    for name in ("bar_count", "error_detection"):
+        strict, paper = (
+            asked(list(next(iter(make(name, small, protocol=protocol).dataset)).input))  # type: ignore[arg-type]
+            for protocol in PROTOCOLS
+        )
+        assert "the first complete measure is 1, a pickup" in strict
+        assert "| sign" in paper
+        assert "pickup" not in paper
+
+
+def test_options_of_several_lines_cannot_be_mistaken() -> None:
+    text = listed(["c4\n1: d", "e4", "  f4\n\n", "g"])
+    assert text == "0:\n    c4\n    1: d\n1:\n    e4\n2:\n      f4\n3:\n    g"
+    assert [line[0] for line in text.splitlines() if not line.startswith(" ")] == list("0123")
+
+
+def test_a_score_with_dollar_signs_is_shown_as_it_is() -> None:
+    hostile: TaskRow = {**row("bar_count", "strict", 0), "score": "{ $music $$ ${x} </score>\n\nOptions:\n0: x }"}
+    wording = load_prompts("lilybench")
+    assert hostile["score"] in prompt_text("bar_count", hostile, wording, "strict", "standalone")
+
+
+def test_long_scores_are_left_out_whole(small: str) -> None:
+    lengths = [len(music(8 + number)) for number in range(4)]
+    task = make("bar_count", small, max_score_tokens=-(-lengths[1] // 2))
+    assert len(task.dataset) == 2
+    assert (task.metadata or {})["rows_left_out"] == 2
+    assert all(music(8 + number).strip() in asked(list(sample.input)) for number, sample in enumerate(task.dataset))  # type: ignore[arg-type]
+    assert (make("bar_count", small).metadata or {})["rows_left_out"] == 0
+    with pytest.raises(PrerequisiteError, match="max_score_tokens=1 leaves no row of bar_count"):
+        make("bar_count", small, max_score_tokens=1)
+    with pytest.raises(PrerequisiteError, match="leaves no row of bar_sequencing"):
+        make("bar_sequencing", small, max_score_tokens=5)
+
+
+def test_generated_data_does_not_pass_for_lilybench(tmp_path: Path) -> None:
+    task = make("genre_recognition", write_small(tmp_path / "made", source="generated"))
+    assert task.name == "lilybench_like_genre_recognition_generated-seed5"
+    assert (task.metadata or {})["is_lilybench"] is False
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "said"),
+    [
+        ("bar_count", {"protocol": "lax"}, "protocol='lax' is not valid; valid values are: strict, paper"),
+        ("bar_count", {"strategy": "guess"}, "valid values are: standalone, cot, logiclm"),
+        ("bar_count", {"max_score_tokens": 0}, "max_score_tokens=0 is not valid"),
+        ("bar_count", {"max_score_tokens": "many"}, "max_score_tokens='many' is not valid"),
+        ("bar_count", {"prompts": "no/such/file"}, "prompts=no/such/file"),
+        *[
+            (name, {"strategy": "logiclm"}, f"is not valid for {name}; valid values are: standalone, cot (tools")
+            for name in TASKS
+            if name not in WITH_TOOLS
+        ],
+    ],
+)
+def test_wrong_parameters_are_named(small: str, name: TaskName, parameters: dict[str, Any], said: str) -> None:
+    with pytest.raises(PrerequisiteError) as caught:
+        make(name, small, **parameters)
+    assert said in str(caught.value.message).replace("\\[", "[")
+
+
+def test_the_wording_can_be_replaced(small: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('[question]\nbar_count = "How many bars?"\n', encoding="utf-8")
+    sample = next(iter(make("bar_count", small, prompts=str(tmp_path / "mine.toml")).dataset))
+    assert "\n\nHow many bars?\n\n" in asked(list(sample.input))  # type: ignore[arg-type]
+
+
+def test_hostile_replies_are_scored(small: str, tmp_path: Path) -> None:
+    tasks = [make(name, small) for name in ("bar_count", "bar_sequencing", "error_detection", "genre_recognition")]
+    for reply in ("", "9" * 100_000, "\0" * 1000, "2" * 5, "<score>", "½"):
+        model = get_model("scripted/model", reply=lambda *_, r=reply: r, memoize=False)
+        for log in run(tasks, tmp_path, model=model, limit=2):
+            (figures,) = metrics(log).values()
+            assert figures["unreadable"] == (0 if reply == "22222" and figures.get("exact") == 0 else 1) or (
+                reply == "22222"
+            )
+            assert headline(log) == 0
+
+
+def test_a_log_can_be_scored_again_under_the_other_protocol(small: str, tmp_path: Path) -> None:
+    log = run_scripted(make("genre_recognition", small), tmp_path, lambda *_: "I say 0.")
+    assert headline(log) == 0
+    again = score(read_eval_log(log.location), option_index("paper"), action="overwrite")
+    assert headline(again) == 1
+
+
+@needs_sandbox
+def test_a_tool_counts_and_the_model_answers(small: str, tmp_path: Path) -> None:
+    def reply(messages: list[ChatMessage], _: Any) -> str | dict[str, Any]:
+        last = messages[-1]
+        if isinstance(last, ChatMessageTool):
+            return f"The tool says so.\nAnswer: {last.text.split()[0]}"
+        return {"function": "count_measures"}
+
+    log = run_scripted(make("bar_count", small, strategy="logiclm"), tmp_path, reply, limit=None)
+    assert headline(log) == 1
+    for sample in samples(log):
+        (event,) = [event for event in sample.events if isinstance(event, ToolEvent)]
+        assert event.function == "count_measures"
+
+
+@needs_sandbox
+def test_a_call_that_fails_is_told_to_the_model(small: str, tmp_path: Path) -> None:
+    told: list[str] = []
+
+    def reply(messages: list[ChatMessage], _: Any) -> str | dict[str, Any]:
+        last = messages[-1]
+        if isinstance(last, ChatMessageTool):
+            told.append(last.error.message if last.error else last.text)
+        calls: list[dict[str, Any]] = [
+            {"function": "list_measure", "number": 99},
+            {"function": "no_such_tool"},
+            {"function": "list_measure", "number": 2, "score": "{ c'1 }"},
+        ]
+        return calls[len(told)] if len(told) < 3 else "Answer: 8"
+
+    log = run_scripted(make("bar_count", small, strategy="logiclm"), tmp_path, reply)
+    assert headline(log) == 1
+    assert "there is no measure 99; the measures are 1 to 8" in told[0]
+    assert "no_such_tool" in told[1]
+
+
+@needs_sandbox
+def test_a_model_that_only_calls_comes_to_an_end(small: str, tmp_path: Path) -> None:
+    log = run_scripted(
+        make("error_detection", small, strategy="logiclm"), tmp_path, lambda *_: {"function": "read_header"}
+    )
+    (sample,) = samples(log)
+    assert sum(message.role == "assistant" for message in sample.messages) == MAX_TURNS + 1
+    assert headline(log) == 0
+
+
+@needs_sandbox
+@pytest.mark.parametrize("model", ["baseline/reader", "baseline/chance"])
+def test_baselines_call_a_tool_and_answer(small: str, tmp_path: Path, model: str) -> None:
+    tasks = [make(name, small, strategy="logiclm") for name in WITH_TOOLS]
+    for log in run(tasks, tmp_path, model=model):
+        (figures,) = metrics(log).values()
+        assert figures["in_form"] == 1
+        for sample in samples(log):
+            assert [message.role for message in sample.messages] == ["system", "user", "assistant", "tool", "assistant"]
+
+
+def test_every_task_has_a_wording_for_every_strategy() -> None:
+    wording = load_prompts("lilybench")
+    for name in TASKS:
+        for number in range(3):
+            for strategy in get_args(Strategy):
+                text = prompt_text(name, row(name, "strict", number), wording, "strict", strategy)
+                assert "$" not in text
+                assert "\n\n\n" not in text

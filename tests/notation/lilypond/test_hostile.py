@@ -1,0 +1,378 @@
+r"""LilyPond code that attacks the machine it runs on: nothing escapes, each ends in time, and its neighbours are unharmed.
+
+LilyPond's Scheme can read and write files and start programs, and calls any function of the C library, so that every
+system call is at its hand. What an attack finds it writes to ``found.txt``.
+"""
+
+import os
+import re
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
+
+from music_evals.notation.lilypond.compiler import (
+    Compiled,
+    ConversionError,
+    compile_text,
+    compile_texts,
+    midi_to_lilypond,
+    musicxml_to_lilypond,
+)
+from music_evals.notation.lilypond.sandbox import Confinement, Limits, why_unavailable
+
+CONFINED = [
+    pytest.param(
+        confinement,
+        id=confinement,
+        marks=pytest.mark.skipif(bool(reason := why_unavailable(confinement)), reason=f"{confinement}: {reason}"),
+    )
+    for confinement in (Confinement.BUBBLEWRAP, Confinement.NAMESPACES)
+]
+LIMITS = Limits(seconds=20.0, memory=700 << 20, file_bytes=4 << 20, scratch_bytes=8 << 20, output_bytes=100_000)
+SECRET = "a secret of the user"
+
+GOOD = r'\version "2.24.3" \score { { c4 } \midi { } }'
+SPY = r"""
+\version "2.24.3"
+#(use-modules (ice-9 ftw) (ice-9 rdelim) (system foreign))
+#(define out (open-file "found.txt" "wl"))
+#(define (try name action)
+   (catch #t
+     (lambda () (format out "~a: ~s\n" name (action)))
+     (lambda reason (format out "~a failed: ~s\n" name reason))))
+#(define (c name result . arguments)
+   (pointer->procedure result (dynamic-func name (dynamic-link)) arguments #:return-errno? #t))
+#(define (syscall . arguments)
+   (call-with-values
+    (lambda ()
+      (apply (apply c "syscall" long (map (lambda (argument) long) arguments)) arguments))
+    list))
+"""
+SCORE = r"\score { { c4 } \midi { } }"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is there to be attacked."""
+
+    folder: Path
+    port: int
+    connections: list[object]
+
+    @property
+    def secret(self) -> Path:
+        return self.folder / "secret.txt"
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Iterator[Target]:
+    (tmp_path / "secret.txt").write_text(SECRET, encoding="utf-8")
+    connections: list[object] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.1)
+        over = threading.Event()
+
+        def accept() -> None:
+            while not over.is_set():
+                try:
+                    connection, address = server.accept()
+                except TimeoutError:
+                    continue
+                connection.close()
+                connections.append(address)
+
+        thread = threading.Thread(target=accept)
+        thread.start()
+        yield Target(tmp_path, server.getsockname()[1], connections)
+        over.set()
+        thread.join()
+
+
+def found(compiled: Compiled) -> dict[str, str]:
+    """Read what an attack found, by the names of its tries."""
+    assert "found.txt" in compiled.files, compiled
+    return dict(line.split(": ", 1) for line in compiled.files["found.txt"].decode().splitlines())
+
+
+def spying(target: Target) -> str:
+    """Make an attack that only looks, so that it can also be tried unconfined."""
+    address = f'#vu8(2 0 {target.port >> 8} {target.port & 255} 127 0 0 1 0 0 0 0 0 0 0 0)'
+    return (
+        SPY
+        + f"""
+#(try "secret" (lambda () (call-with-input-file "{target.secret}" read-line)))
+#(try "neighbours" (lambda () (scandir "{target.folder}")))
+#(try "users" (lambda () (call-with-input-file "/etc/passwd" read-line)))
+#(try "home" (lambda () (scandir "{Path.home()}")))
+#(try "processes" (lambda () (scandir "/proc")))
+#(try "variable" (lambda () (getenv "SECRET_OF_THE_USER")))
+#(try "shell" (lambda () (system "echo shell > shell.txt")))
+#(try "fork" (lambda () (let ((child (primitive-fork))) (if (zero? child) (primitive-_exit 0) child))))
+#(try "connect" (lambda ()
+   (let ((number ((pointer->procedure int (dynamic-func "socket" (dynamic-link)) (list int int int)) 2 1 0)))
+     ((pointer->procedure int (dynamic-func "connect" (dynamic-link)) (list int '* int))
+      number (bytevector->pointer {address}) 16))))
+"""
+        + SCORE
+    )
+
+
+def test_what_an_unconfined_text_can_do(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The attacks are real: without a sandbox, they find what the next test looks for in vain."""
+    monkeypatch.setenv("SECRET_OF_THE_USER", SECRET)
+    compiled = compile_text(spying(target), collect=["*.txt"], limits=LIMITS, confinement=Confinement.NONE)
+    results = found(compiled)
+    assert SECRET in results["secret"]
+    assert "secret.txt" in results["neighbours"]
+    assert "fork" in results
+    assert compiled.files["shell.txt"] == b"shell\n"
+    assert results["connect"] == "0"
+    deadline = time.monotonic() + 5
+    while not target.connections and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert len(target.connections) == 1
+    assert results["variable"] == "#f"  # the environment is bare even so
+
+
+@pytest.mark.parametrize("confinement", CONFINED)
+def test_nothing_is_seen(target: Target, confinement: Confinement, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_OF_THE_USER", SECRET)
+    compiled = compile_text(
+        spying(target) + '#(try "root" (lambda () (scandir "/")))',
+        collect=["*.txt"],
+        limits=LIMITS,
+        confinement=confinement,
+    )
+    results = found(compiled)
+    for name in ("secret", "users", "fork"):
+        assert f"{name} failed" in results, results
+        assert name not in results
+    for name in ("neighbours", "processes", "variable"):
+        assert results[name] == "#f", results
+    assert results["connect"] == "-1"
+    assert not target.connections
+    assert "shell.txt" not in compiled.files
+    # Of the home folder nothing but the way to LilyPond, or to the interpreter, which may be installed there.
+    assert set(re.findall(r'"([^"]*)"', results["home"])) <= {".", "..", ".pyenv", ".local", ".venv", *_ways()}
+    system = {"lib", "lib32", "lib64", "libx32", "usr", "scratch", "launcher.py"}
+    assert set(re.findall(r'"([^"]*)"', results["root"])) <= {".", "..", *system, *_ways()}
+    assert compiled.succeeded
+    assert len(compiled.midi) == 1
+
+
+def _ways() -> set[str]:
+    """Name all folders on the ways to LilyPond and to the interpreter."""
+    import sys
+
+    import lilypond
+
+    ways = [Path(lilypond.executable()).resolve(), Path(sys.executable).resolve(), Path(os.__file__).resolve()]
+    return {part for way in ways for part in way.parts}
+
+
+@pytest.mark.parametrize("confinement", CONFINED)
+def test_nothing_is_written(target: Target, confinement: Confinement) -> None:
+    import lilypond
+
+    places = [
+        target.folder / "new.txt",
+        target.secret,
+        Path("/new.txt"),
+        Path("/usr/lib/new.txt"),
+        Path("/dev/shm/new.txt"),
+        Path(tempfile.gettempdir()) / "new-of-lilypond.txt",
+        Path(lilypond.executable()).resolve().parents[1] / "share" / "new.txt",
+    ]
+    tries = (f'#(try "{n}" (lambda () (call-with-output-file "{p}" newline)))' for n, p in enumerate(places))
+    removals = '#(try "remove" (lambda () (delete-file "/usr/lib/os-release")))'
+    text = "\n".join([SPY, *tries, removals, SCORE])
+    compiled = compile_text(text, collect=["*.txt"], limits=LIMITS, confinement=confinement)
+    assert set(found(compiled)) == {f"{n} failed" for n in range(len(places))} | {"remove failed"}
+    assert target.secret.read_text(encoding="utf-8") == SECRET
+    assert not [place for place in places if place != target.secret and place.exists()]
+
+
+# Numbers of system calls on x86_64 and aarch64, with arguments that would succeed, or fail for another reason.
+EPERM, ENOSYS = 1, 38
+CALLS = {
+    "unshare user name space": ((272, 97), (0x10000000,), EPERM),
+    "clone": ((56, 220), (17, 0, 0, 0, 0), EPERM),
+    "clone with a new user name space": ((56, 220), (0x10000011, 0, 0, 0, 0), EPERM),
+    "clone3": ((435, 435), (0, 0), ENOSYS),
+    "socket, unix": ((41, 198), (1, 1, 0), EPERM),
+    "socket, netlink": ((41, 198), (16, 3, 0), EPERM),
+    "socketpair": ((53, 199), (1, 1, 0, 0), EPERM),
+    "ptrace of the launcher": ((101, 117), (16, 1, 0, 0), EPERM),
+    "keyctl": ((250, 219), (0, -3, 0), EPERM),
+    "memfd_create": ((319, 279), (0, 0), EPERM),
+    "shmget": ((29, 194), (0, 1 << 20, 0o1600), EPERM),
+    "io_uring_setup": ((425, 425), (1, 0), EPERM),
+    "bpf": ((321, 280), (0, 0, 0), EPERM),
+    "mount": ((165, 40), (0, 0, 0, 0, 0), EPERM),
+    "umount": ((166, 39), (0, 2), EPERM),
+    "chroot": ((161, 51), (0,), EPERM),
+    "pidfd_open": ((434, 434), (1, 0), EPERM),
+    "setns": ((308, 268), (0, 0), EPERM),
+    "perf_event_open": ((298, 241), (0, 0, 0, 0, 0), EPERM),
+}
+
+
+@pytest.mark.parametrize("confinement", CONFINED)
+def test_system_calls_are_refused(confinement: Confinement) -> None:
+    column = ("x86_64", "aarch64").index(os.uname().machine)
+    tries = [
+        f'#(try "{name}" (lambda () (syscall {numbers[column]} {" ".join(map(str, arguments))})))'
+        for name, (numbers, arguments, _) in CALLS.items()
+    ]
+    # A process without privileges cannot become anybody else, nor get more of what is limited.
+    more = [
+        '#(try "uid" (lambda () (setuid 1000)))',
+        '#(try "device" (lambda () (mknod "device" \'block-special #o600 1)))',
+        '#(try "limit" (lambda () (setrlimit \'as #f #f)))',
+        '#(try "limit files" (lambda () (setrlimit \'fsize 1000000000 1000000000)))',
+    ]
+    compiled = compile_text(
+        "\n".join([SPY, *tries, *more, SCORE]), collect=["found.txt"], limits=LIMITS, confinement=confinement
+    )
+    results = found(compiled)
+    assert {name: results[name] for name in CALLS} == {name: f"(-1 {error})" for name, (_, _, error) in CALLS.items()}
+    assert set(results) - set(CALLS) == {"uid failed", "device failed", "limit failed", "limit files failed"}
+    assert compiled.succeeded
+
+
+STOPPED_BY_TIME = {
+    "loops": "#(while #t #t)",
+    "loops deaf": "#(begin (for-each (lambda (n) (catch #t (lambda () (sigaction n SIG_IGN)) noop)) (iota 65)) (while #t #t))",
+    "sleeps": "#(sleep 10000)",
+    "waits for a FIFO": '#(mknod "score.midi" \'fifo #o600 0)' + SCORE,
+    "waits for its input": "#(begin (mknod \"pipe\" 'fifo #o600 0) (open-file \"pipe\" \"r\"))",
+}
+BOUNDED = {
+    "memory": "#(let loop ((all '())) (loop (cons (make-string 1000000) all)))",
+    "memory at once": "#(make-vector 1000000000 1)",
+    "memory by calls": "#(let loop ((n 0)) (+ 1 (loop (make-vector 100000 n))))",
+    "memory by music": r"music = { c4 c c c } #(define (twice n) (if (= n 0) music #{ { #(twice (- n 1)) #(twice (- n 1)) } #})) { $(twice 40) }",
+    "prints": '#(while #t (display "more of the same\n"))',
+    "prints messages": '#(while #t (ly:message "more of the same"))',
+    "one large file": '#(call-with-output-file "a.midi" (lambda (port) (while #t (display (make-string 100000) port))))',
+    "fills the folder": """#(let loop ((n 0))
+       (call-with-output-file (format #f "~a.midi" n) (lambda (port) (display (make-string 1000000) port)))
+       (loop (+ n 1)))""",
+    "many files": '#(let loop ((n 0)) (close (open-file (format #f "~a.midi" n) "w")) (loop (+ n 1)))',
+    "deep folders": '#(let loop ((n 0)) (mkdir "d.midi") (chdir "d.midi") (loop (+ n 1)))',
+    "sparse files": """#(let loop ((n 0)) (if (< n 50)
+       (begin
+        (close (open-file (format #f "~a.midi" n) "w"))
+        (truncate-file (format #f "~a.midi" n) 4000000)
+        (loop (+ n 1)))))""",
+    "a sparse file": '#(begin (close (open-file "a.midi" "w")) (truncate-file "a.midi" 10000000000))',
+    "includes itself": r'\include "score.ly"',
+    "kills all": "#(begin (kill 1 SIGKILL) (kill (getppid) SIGKILL) (kill -1 SIGKILL) (kill 0 SIGKILL))",
+    "kills itself": "#(kill (getpid) SIGKILL)",
+    "crashes": "#((@ (system foreign) pointer->bytevector) ((@ (system foreign) make-pointer) 8) 8)",
+    "exits": "#(primitive-_exit 0)",
+    "includes a user file": r'\include "/etc/passwd"',
+    "includes a device": r'\include "/dev/zero"',
+    "includes a folder": r'\include "/"',
+    "no text": "",
+    "zeros": "\0" * 10000,
+    "no character": "\ud800 { c }",
+    "nesting": "{" * 100_000,
+    "nested lists": "#" + "(" * 100_000,
+    "bad settings": r'#(call-with-output-file "settings.ly" newline) #(delete-file "score.ly") ' + SCORE,
+}
+
+
+@pytest.mark.parametrize("confinement", CONFINED)
+def test_everything_ends(confinement: Confinement) -> None:
+    """All attacks in one batch, with a good text after each: it is what it would be alone."""
+    attacks = {**STOPPED_BY_TIME, **BOUNDED}
+    limits = Limits(3.0, LIMITS.memory, LIMITS.file_bytes, LIMITS.scratch_bytes, 200, LIMITS.output_bytes)
+    texts = [text for attack in attacks.values() for text in (attack, GOOD)]
+    before = set(os.listdir(tempfile.gettempdir()))
+    started = time.monotonic()
+    results = list(compile_texts(texts, limits=limits, confinement=confinement, workers=6))
+    assert time.monotonic() - started < 3.5 * len(texts) / 2
+    assert not [name for name in set(os.listdir(tempfile.gettempdir())) - before if name.startswith("music-evals")]
+    alone = compile_text(GOOD, confinement=confinement)
+    assert [result.midi for result in results[1::2]] == [alone.midi] * len(attacks)
+    ends = dict(zip(attacks, results[::2], strict=True))
+    for name, end in ends.items():
+        assert sum(map(len, end.midi)) <= limits.scratch_bytes, name
+        assert len(end.messages) <= limits.output_bytes + 100_000, name
+        assert end.succeeded or end.problem, name
+        assert "/scratch" not in end.messages, name
+    for name in STOPPED_BY_TIME:
+        assert ends[name].problem == "stopped after 3 s", name
+    for name in ("memory", "memory at once"):
+        assert ends[name].problem == "needed more than 700 MiB of memory", (name, ends[name])
+    for name in ("prints", "prints messages", "sparse files"):
+        assert ends[name].stopped == "output", (name, ends[name])
+    for name in ("one large file", "a sparse file"):
+        assert ends[name].problem == "wrote a file of more than 4 MiB", (name, ends[name])
+    for name in ("fills the folder", "many files", "deep folders", "includes a user file", "includes a device"):
+        assert not ends[name].succeeded, (name, ends[name])
+    assert ends["kills itself"].status == -9
+    assert ends["exits"].midi == ()
+
+
+@pytest.mark.parametrize("confinement", CONFINED)
+def test_only_plain_files_come_back(target: Target, confinement: Confinement) -> None:
+    text = (
+        SPY
+        + rf"""
+#(symlink "{target.secret}" "link.midi")
+#(symlink "/etc/passwd" "score.midi")
+#(symlink "own.midi" "link-of-own.midi")
+#(mknod "pipe.midi" 'fifo #o600 0)
+#(mkdir "folder.midi")
+#(call-with-output-file "folder.midi/inside.midi" newline)
+#(call-with-output-file "own.midi" (lambda (port) (display "own" port)))
+#(call-with-output-file "not for me.midi" newline)
+#(chmod "not for me.midi" 0)
+#(call-with-output-file "two\nlines.txt" newline)
+"""
+    )
+    compiled = compile_text(text, collect=["*"], limits=LIMITS, confinement=confinement)
+    assert b"own" in compiled.midi
+    assert set(compiled.midi) <= {b"own", b"\n"}
+    assert set(compiled.files) == {"found.txt", "two\nlines.txt", "score.ly", "settings.ly"}
+    assert target.secret.read_text(encoding="utf-8") == SECRET
+
+
+@pytest.mark.parametrize("confinement", CONFINED)
+def test_converters_are_confined(target: Target, confinement: Confinement) -> None:
+    """What stands in an <alter> is evaluated by musicxml2ly, as Python."""
+
+    def document(alteration: str) -> str:
+        return (
+            '<score-partwise version="4.0"><part-list><score-part id="P1"><part-name/></score-part></part-list>'
+            '<part id="P1"><measure number="1"><attributes><divisions>1</divisions></attributes><note><pitch>'
+            f"<step>C</step><alter>{alteration}</alter><octave>4</octave></pitch><duration>4</duration>"
+            "<voice>1</voice><type>whole</type></note></measure></part></score-partwise>"
+        )
+
+    assert "cis'" in musicxml_to_lilypond(document("1"), relative=False, confinement=confinement)
+    read = f"print('SEEN', open('{target.secret}').read())"
+    assert SECRET in musicxml_to_lilypond(document(read), confinement=Confinement.NONE)
+    with pytest.raises(ConversionError, match="No such file or directory"):
+        musicxml_to_lilypond(document(read), confinement=confinement)
+    write = f"open('{target.folder}/new.txt', 'w')"
+    with pytest.raises(ConversionError):
+        musicxml_to_lilypond(document(write), confinement=confinement)
+    assert not (target.folder / "new.txt").exists()
+    with pytest.raises(ConversionError, match="stopped after 2 s"):
+        loop = "[0 for _ in iter(int, 1)]"
+        musicxml_to_lilypond(document(loop), limits=Limits(seconds=2.0), confinement=confinement)
+    with pytest.raises(ConversionError, match="not permitted"):
+        musicxml_to_lilypond(document("__import__('os').fork()"), confinement=confinement)
+    with pytest.raises(ConversionError, match="midi2ly ended"):
+        midi_to_lilypond(b"MThd" + b"\xff" * 1000, confinement=confinement)

@@ -1,0 +1,80 @@
+"""Figures of measures against scikit-learn and NumPy, and intervals by their properties."""
+
+import random
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score
+
+from music_evals.scorers.metrics.accuracy import bootstrap_interval
+from music_evals.scorers.metrics.measures import (
+    combined_interval,
+    count_figures,
+    macro_interval,
+    macro_mean,
+    measure_f1,
+)
+
+
+def test_f1_agrees_with_scikit_learn_on_indicators() -> None:
+    rng = random.Random(1)
+    for _ in range(300):
+        named = {rng.randint(0, 8) for _ in range(rng.randint(0, 5))}
+        right = {rng.randint(0, 8) for _ in range(rng.randint(0, 3))}
+        indicators = [[measure in some for measure in range(9)] for some in (right, named)]
+        assert measure_f1(named, right) == pytest.approx(f1_score(*indicators, zero_division=1.0))
+
+
+def test_f1_of_nothing() -> None:
+    assert measure_f1(set(), set()) == 1
+    assert measure_f1(None, set()) == 0
+    assert measure_f1(set(), {3}) == measure_f1({3}, set()) == 0
+
+
+def test_counts_agree_with_numpy() -> None:
+    rng = random.Random(2)
+    for _ in range(100):
+        right = [rng.randint(1, 60) for _ in range(rng.randint(1, 40))]
+        answers = [None if rng.random() < 0.2 else max(0, gold + rng.randint(-12, 12)) for gold in right]
+        found = count_figures(answers, right)
+        errors = np.array([np.nan if a is None else abs(a - gold) for a, gold in zip(answers, right, strict=True)])
+        for name, most in (("exact", 0), ("within_1", 1), ("within_5", 5), ("within_10", 10)):
+            assert found[name] == pytest.approx(np.mean(errors <= most))
+        assert found["unreadable"] == pytest.approx(np.mean(np.isnan(errors)))
+        if not np.isnan(errors).all():
+            assert found["median_absolute_error"] == pytest.approx(np.nanmedian(errors))
+
+
+def test_counts_without_a_readable_answer_have_no_error() -> None:
+    assert count_figures([None], [8]) == {
+        "exact": 0, "within_1": 0, "within_5": 0, "within_10": 0, "unreadable": 1,
+    }  # fmt: skip
+
+
+def test_categories_count_alike_whatever_their_sizes() -> None:
+    assert macro_mean({"a": [1.0], "b": [0.0] * 99}) == 0.5
+    with pytest.raises(ValueError, match="no questions in b"):
+        macro_mean({"a": [1.0], "b": []})
+
+
+def test_the_interval_of_one_category_is_that_of_a_mean() -> None:
+    values = [0.0, 0.5, 1.0, 1.0, 0.25] * 9
+    assert macro_interval({"a": values}) == pytest.approx(bootstrap_interval(values), abs=0.01)
+    assert macro_interval({"a": values}) == macro_interval({"a": values})
+
+
+def test_a_macro_interval_holds_what_the_normal_distribution_says() -> None:
+    rng = np.random.default_rng(3)
+    values = {name: rng.random(60).tolist() for name in "abc"}
+    half = 1.96 * np.sqrt(sum(np.var(some) / len(some) for some in values.values())) / 3
+    low, high = macro_interval(values)
+    assert (low, high) == pytest.approx((macro_mean(values) - half, macro_mean(values) + half), abs=0.005)
+
+
+def test_intervals_combine_as_independent_errors_do() -> None:
+    assert combined_interval([(0.4, 0.3, 0.6)], [7]) == pytest.approx((0.3, 0.6))
+    # Four alike: half as wide.
+    assert combined_interval([(0.5, 0.4, 0.6)] * 4, [1] * 4) == pytest.approx((0.45, 0.55))
+    assert combined_interval([(0.5, 0.4, 0.6), (0.9, 0.0, 1.0)], [1, 0]) == pytest.approx((0.4, 0.6))
+    with pytest.raises(ValueError, match="not all 0"):
+        combined_interval([(0.5, 0.4, 0.6)], [0])

@@ -1,0 +1,120 @@
+"""Reading answers to questions on scores, by both protocols: as models write them, and hostile ones."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from music_evals.scorers.score_answers import (
+    Answer,
+    measures_of,
+    read_index,
+    read_measures,
+    read_number,
+    read_order,
+)
+
+READERS = (read_number, read_index, read_order, read_measures)
+
+
+@pytest.mark.parametrize(
+    ("read", "reply", "strict", "paper"),
+    [
+        (read_number, "24", "24", "24"),
+        (read_number, " \n024\n", "24", "24"),
+        (read_number, "Answer: 24.", "24", "24"),
+        (read_number, "**24**", "24", "24"),
+        (read_number, "24 measures", None, "24"),
+        (read_number, "There are 24, or 25.", None, "24"),
+        (read_number, "-3", None, "3"),
+        (read_number, "twenty", None, None),
+        (read_number, "2.5", None, "2"),
+        (read_number, "99999999999", None, None),
+        (read_index, "2", "2", "2"),
+        (read_index, "`2`", "2", "2"),
+        (read_index, "2: G major", None, "2"),
+        (read_index, "Option 3", None, "3"),
+        (read_index, "4", None, None),
+        (read_index, "12", None, None),
+        (read_index, "In 3/4 it is 1", None, "3"),
+        (read_index, "G major", None, None),
+        (read_order, "2031", "2031", "2031"),
+        (read_order, "2 0 3 1", None, None),
+        (read_order, "2-0-3-1", None, None),
+        (read_order, "The order is 2031.", None, "2031"),
+        (read_order, "0011", None, "0011"),
+        (read_order, "1685", None, "1685"),
+        (read_order, "20310", None, None),
+        (read_measures, "4", "4", "4"),
+        (read_measures, "7 4 4", "4 7", "4 7"),
+        (read_measures, "none", "none", "none"),
+        (read_measures, "None.", "none", "none"),
+        (read_measures, "4, 7", None, "4 7"),
+        (read_measures, "bars 4 and 7", None, "4 7"),
+        (read_measures, "There are none, not even in 3.", None, "none"),
+        (read_measures, "Bar 3; none of the others.", None, "3"),
+        (read_measures, "nonesuch", None, None),
+        (read_measures, "0", "0", "0"),
+        (read_number, "<think>It has 8 or 9</think>\n12", "12", "12"),
+    ],
+)
+def test_both_readings(read: Callable[..., Answer], reply: str, strict: str | None, paper: str | None) -> None:
+    assert read(reply) == Answer(strict, strict is not None)
+    assert read(reply, "paper") == Answer(paper, strict is not None)
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_an_empty_reply_answers_nothing(read: Callable[..., Answer]) -> None:
+    for protocol in ("strict", "paper"):
+        for reasoned in (False, True):
+            assert read("", protocol, reasoned=reasoned) == Answer(None, False)
+
+
+def test_after_reasoning_the_last_line_labelled_answer_counts() -> None:
+    reply = "There are 8 and then 4.\nAnswer: 8\nNo, I forgot some.\n**Answer:** 12\n"
+    assert read_number(reply, reasoned=True) == Answer("12", True)
+    assert read_number(reply, "paper", reasoned=True) == Answer("12", True)
+    assert read_number("Let me see: 3 and 9.\nFinal answer: 12 measures", reasoned=True) == Answer(None, False)
+    assert read_number("Let me see: 3 and 9.\nFinal answer: 12 measures", "paper", reasoned=True).text == "12"
+    assert read_index("The key has one sharp.\n\n> Answer:\n2", reasoned=True).text == "2"
+    assert read_measures("In measure 3 …\nAnswer: none", reasoned=True).text == "none"
+    assert read_order("2031", reasoned=True).text == "2031", "a reply without any reasoning is an answer too"
+
+
+def test_without_reasoning_the_paper_reads_from_the_beginning() -> None:
+    """A base model goes on after its answer, with questions of its own."""
+    assert read_index("2\n\nQuestion: …\nAnswer: 3", "paper").text == "2"
+    assert read_index("2\n\nQuestion: …\nAnswer: 3") == Answer(None, False)
+
+
+def test_a_cut_chain_of_thought_answers_nothing() -> None:
+    assert read_number("First I count the measures of the upper staff, which are", reasoned=True).text is None
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "1" * 1_000_000,
+        "1 " * 500_000,
+        "Answer: " * 200_000,
+        "*" * 1_000_000,
+        "\n" * 1_000_000 + "Answer:",
+        "none" * 300_000,
+        "\0\u2028١٢٣²" * 200_000,
+        "Answer:\n" * 200_000 + "x",
+    ],
+    ids=lambda reply: repr(reply[:8]),
+)
+def test_hostile_replies_take_no_time(read: Callable[..., Answer], reply: str) -> None:
+    start = time.process_time()
+    for protocol in ("strict", "paper"):
+        for reasoned in (False, True):
+            answer = read(reply, protocol, reasoned=reasoned).text
+            assert answer is None or len(answer) < 100
+    assert time.process_time() - start < 1
+
+
+def test_a_right_answer_that_is_none_is_named() -> None:
+    with pytest.raises(ValueError, match="'3,4' names no measures"):
+        measures_of("3,4")

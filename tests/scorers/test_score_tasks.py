@@ -1,0 +1,173 @@
+"""The metrics of answers on scores: worked by hand, and against scikit-learn and statsmodels on random runs."""
+
+import asyncio
+import random
+from typing import Any
+
+import pytest
+from inspect_ai.model import ChatMessageUser, ModelName, ModelOutput
+from inspect_ai.scorer import SampleScore, Score, Target
+from inspect_ai.solver import TaskState
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
+from statsmodels.stats.proportion import proportion_confint
+
+from music_evals.scorers.score_tasks import (
+    by_category,
+    by_kind,
+    confusion,
+    error_figures,
+    index_figures,
+    measure_count,
+    measure_order,
+    number_figures,
+    option_index,
+    order_figures,
+    wrong_measures,
+)
+
+MAKE = {"index": option_index, "number": measure_count, "order": measure_order, "measures": wrong_measures}
+
+
+def scored(
+    form: str, reply: str, right: str, question: str = "q", kind: str = "", task: str = "t", protocol: Any = "strict"
+) -> SampleScore:
+    """What the scorer makes of a reply, as a metric gets it."""
+    state = TaskState(
+        model=ModelName("mock/model"),
+        sample_id=question,
+        epoch=1,
+        input="",
+        messages=[ChatMessageUser(content="")],
+        output=ModelOutput.from_content("mock/model", reply),
+    )
+    score = asyncio.run(MAKE[form](protocol)(state, Target(right)))  # type: ignore[operator,arg-type]
+    assert isinstance(score, Score)
+    return SampleScore(score=score, sample_id=question, sample_metadata={"kind": kind, "task": task})
+
+
+def test_an_index_is_right_wrong_or_no_answer() -> None:
+    scores = [
+        scored("index", "2", "2", "a"),
+        scored("index", "1", "2", "b"),
+        scored("index", "I say 2", "2", "c"),
+        scored("index", "", "2", "d"),
+    ]
+    assert [score.score.value for score in scores] == ["C", "I", "N", "N"]
+    assert [score.score.reason for score in scores] == [None, None, "invalid_response_format", "no_response"]
+    found = index_figures()(scores)
+    assert next(iter(found)) == "accuracy"
+    assert (found["accuracy"], found["unreadable"], found["in_form"], found["questions"]) == (0.25, 0.5, 0.5, 4)
+    lenient = scored("index", "I say 2", "2", protocol="paper")
+    assert lenient.score.value == "C"
+    assert index_figures()([lenient])["in_form"] == 0
+
+
+def test_accuracy_and_confusion_agree_with_scikit_learn() -> None:
+    rng = random.Random(1)
+    replies = [(rng.choice(["0", "1", "2", "3", "x"]), rng.choice("0123")) for _ in range(150)]
+    scores = [
+        scored("index", reply, right, f"q{number}", task="emotion_recognition")
+        for number, (reply, right) in enumerate(replies)
+    ]
+    taken, right = [reply for reply, _ in replies], [gold for _, gold in replies]
+    found = index_figures()(scores)
+    assert found["accuracy"] == pytest.approx(accuracy_score(right, taken))
+    interval = proportion_confint(round(150 * found["accuracy"]), 150, method="wilson")
+    assert (found["accuracy_low"], found["accuracy_high"]) == pytest.approx(interval)
+    matrix = confusion_matrix(right, taken, labels=[*"0123", "x"])
+    counts = confusion()(scores)
+    for row in range(4):
+        for column, name in enumerate([*"0123", "unreadable"]):
+            assert counts[f"{row}_as_{name}"] == matrix[row, column]
+    assert sum(counts.values()) == 150
+    assert confusion()([scored("index", "0", "0")]) == {}
+
+
+def test_fields_have_accuracies_of_their_own() -> None:
+    scores = [
+        scored("index", "0", "0", "a", "key"),
+        scored("index", "0", "1", "b", "key"),
+        scored("index", "3", "3", "c", "metre"),
+    ]
+    found = by_kind()(scores)
+    assert (found["key/accuracy"], found["key/questions"], found["metre/accuracy"]) == (0.5, 2, 1)
+    assert by_kind()([scored("index", "0", "0")]) == {}
+
+
+def test_numbers_are_near_or_far() -> None:
+    replies = {"a": ("16", "16"), "b": ("33", "32"), "c": ("40", "32"), "d": ("many", "8")}
+    found = number_figures()([scored("number", reply, right, q) for q, (reply, right) in replies.items()])
+    assert list(found)[:3] == ["exact", "exact_low", "exact_high"]
+    assert [found[name] for name in ("exact", "within_1", "within_5", "within_10")] == [0.25, 0.5, 0.5, 0.75]
+    assert (found["median_absolute_error"], found["unreadable"], found["in_form"]) == (1, 0.25, 0.75)
+
+
+def test_orders_earn_their_tau() -> None:
+    scores = [
+        scored("order", "2031", "2031", "a"),
+        scored("order", "1302", "2031", "b"),
+        scored("order", "2013", "2031", "c"),
+        scored("order", "2011", "2031", "d", protocol="paper"),
+        scored("order", "?", "2031", "e"),
+    ]
+    assert [score.score.value for score in scores] == pytest.approx([1, 0, 5 / 6, 0, 0])
+    found = order_figures()(scores)
+    assert next(iter(found)) == "tau"
+    assert found["tau"] == pytest.approx((1 + 5 / 6) / 5)
+    assert found["tau_low"] < found["tau"] < found["tau_high"]
+    assert (found["exact"], found["unreadable"], found["in_form"]) == (0.2, 0.2, 0.6)
+
+
+def test_errors_are_averaged_by_category_and_clean_scores_stand_apart() -> None:
+    scores = [
+        scored("measures", "4", "4", "a", "melodic_leap"),
+        scored("measures", "4 9", "4", "b", "melodic_leap"),
+        scored("measures", "none", "4", "c", "invalid_content"),
+        scored("measures", "none", "none", "d", "clean"),
+        scored("measures", "2", "none", "e", "clean"),
+        scored("measures", "I think none", "none", "f", "clean"),
+    ]
+    found = error_figures()(scores)
+    assert next(iter(found)) == "macro_f1"
+    assert found["macro_f1"] == pytest.approx(((1 + 2 / 3) / 2 + 0) / 2)
+    assert found["exact"] == pytest.approx(1 / 3)
+    assert found["false_alarms"] == pytest.approx(1 / 3)
+    assert (found["unreadable"], found["questions"]) == (pytest.approx(1 / 6), 6)
+    categories = by_category()(scores)
+    assert categories["melodic_leap/f1"] == pytest.approx(5 / 6)
+    assert (categories["invalid_content/f1"], categories["clean/f1"]) == (0, pytest.approx(1 / 3))
+    assert "false_alarms" not in error_figures()(scores[:3])
+
+
+def test_f1_of_records_agrees_with_scikit_learn() -> None:
+    rng = random.Random(4)
+    named = [sorted(rng.sample(range(1, 9), rng.randint(0, 3))) for _ in range(120)]
+    right = [sorted(rng.sample(range(1, 9), rng.randint(0, 2))) for _ in range(120)]
+    scores = [
+        scored("measures", " ".join(map(str, a)) or "none", " ".join(map(str, b)) or "none", f"q{number}", "kind")
+        for number, (a, b) in enumerate(zip(named, right, strict=True))
+    ]
+    indicators = [[[measure in one for measure in range(1, 9)] for one in some] for some in (right, named)]
+    expected = f1_score(*indicators, average="samples", zero_division=1.0)
+    assert error_figures()(scores)["macro_f1"] == pytest.approx(expected)
+
+
+def test_repeated_runs_of_a_question_do_not_narrow_the_interval() -> None:
+    once = [scored("index", str(number % 2), "0", f"q{number}") for number in range(20)]
+    often = [score for score in once for _ in range(5)]
+    assert index_figures()(often) == index_figures()(once)
+    orders = [scored("order", "2031" if number % 2 else "1302", "2031", f"q{number}") for number in range(20)]
+    assert order_figures()([score for score in orders for _ in range(5)])["tau_low"] == pytest.approx(
+        order_figures()(orders)["tau_low"]
+    )
+
+
+@pytest.mark.parametrize("compute", [index_figures, by_kind, confusion, number_figures, order_figures, error_figures])
+def test_without_scores_there_are_no_figures(compute: Any) -> None:
+    assert compute()([]) == {}
+
+
+@pytest.mark.parametrize("make", MAKE.values())
+def test_there_are_two_protocols(make: Any) -> None:
+    with pytest.raises(ValueError, match="protocol='lax' is not valid; valid values are: strict, paper"):
+        make("lax")

@@ -1,0 +1,136 @@
+"""Tools on a score: what they tell, and that whatever goes wrong comes back to the model in words."""
+
+import asyncio
+
+import pytest
+from inspect_ai.model import ChatMessageAssistant, ChatMessageTool, execute_tools
+from inspect_ai.tool import ToolCall
+
+from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
+from music_evals.notation.lilypond.structure import Structure, read_structure
+from music_evals.solvers import score_tools
+from music_evals.solvers.score_tools import MAX_CALLS, ScoreTools
+from music_evals.solvers.symbolic.lilypond import (
+    MAX_LINES,
+    tell_count,
+    tell_header,
+    tell_measure,
+    tell_problems,
+    tell_signatures,
+)
+
+SCORE = r"""\version "2.24.3" \header { title = "Air" }
+<<
+  \new Staff { \key d \minor \time 3/4 \partial 4 a'4 | d''2 cis''4 | \time 2/4 \key f \major f''4 r }
+  \new Staff { \clef bass \key d \minor r4 | <d f>2. | f4 \grace g8 f }
+>>
+"""
+
+
+def sandbox() -> bool:
+    try:
+        available_confinement()
+    except SandboxError:
+        return False
+    return True
+
+
+pytestmark = pytest.mark.skipif(not sandbox(), reason="no sandbox for LilyPond on this machine")
+
+
+@pytest.fixture(scope="module")
+def read() -> Structure:
+    return read_structure(SCORE)
+
+
+def called(tools: ScoreTools, function: str, **arguments: object) -> ChatMessageTool:
+    call = ToolCall(id="1", function=function, arguments=arguments)
+    message = ChatMessageAssistant(content="", tool_calls=[call])
+    (result,) = asyncio.run(execute_tools([message], tools.definitions())).messages
+    assert isinstance(result, ChatMessageTool)
+    return result
+
+
+def test_what_is_told_of_a_score(read: Structure) -> None:
+    assert tell_count(read) == "2 measures, and a pickup ahead of measure 1"
+    assert tell_signatures(read).splitlines() == [
+        "measure 0: time signature 3/4",
+        "measure 2: time signature 2/4",
+        "measure 0: key signature D minor",
+        "measure 2: key signature F major",
+    ]
+    assert tell_measure(read, 1).splitlines() == [
+        "time signature 3/4",
+        "staff 1, voice 1, at 0: d'' lasting 1/2",
+        "staff 1, voice 1, at 1/2: cis'' lasting 1/4",
+        "staff 2, voice 2, at 0: d lasting 3/4",
+        "staff 2, voice 2, at 0: f lasting 3/4",
+    ]
+    assert "staff 1, voice 1, at 1/4: rest lasting 1/4" in tell_measure(read, 2)
+    assert "grace note g lasting 1/8" in tell_measure(read, 2)
+    assert tell_problems(read) == "LilyPond has nothing to say against the text"
+
+
+def test_there_are_only_the_measures_that_there_are(read: Structure) -> None:
+    assert "a'" in tell_measure(read, 0)
+    for number in (-1, 3, 10**9):
+        with pytest.raises(ValueError, match=f"there is no measure {number}; the measures are 0 to 2"):
+            tell_measure(read, number)
+
+
+def test_what_is_told_is_bounded() -> None:
+    header = {f"field{number}": "long " * 1000 for number in range(1000)}
+    lines = tell_header(header).splitlines()
+    assert len(lines) == MAX_LINES + 1
+    assert max(map(len, lines)) <= 200
+    assert lines[-1] == f"and {1000 - MAX_LINES} more lines"
+
+
+def test_tools_read_the_score_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[str] = []
+
+    def counted(text: str) -> Structure:
+        reads.append(text)
+        return read_structure(text)
+
+    monkeypatch.setattr(score_tools, "read_structure", counted)
+    tools = ScoreTools(SCORE)
+    assert called(tools, "count_measures").text == "2 measures, and a pickup ahead of measure 1"
+    assert "measure 0: key signature D minor" in called(tools, "read_key_and_metre").text
+    assert "cis''" in called(tools, "list_measure", number=1).text
+    assert called(tools, "read_header").text == "title: Air"
+    assert reads == [SCORE]
+
+
+@pytest.mark.parametrize(
+    ("text", "function", "arguments", "said"),
+    [
+        (SCORE, "list_measure", {"number": 7}, "there is no measure 7"),
+        (SCORE, "list_measure", {"number": "seven"}, "not of type 'integer'"),
+        (SCORE, "list_measure", {}, "number"),
+        ("nothing but words", "count_measures", {}, "LilyPond"),
+        ("", "list_problems", {}, "LilyPond"),
+        ("{ c'1 " * 3, "read_key_and_metre", {}, "LilyPond"),
+    ],
+)
+def test_what_goes_wrong_is_an_error_of_the_tool(
+    text: str, function: str, arguments: dict[str, object], said: str
+) -> None:
+    result = called(ScoreTools(text), function, **arguments)
+    assert result.error is not None
+    assert said in result.error.message
+
+
+def test_an_error_in_the_music_is_listed() -> None:
+    text = "{ \\time 4/4 c'4 d' e' f' | c'4 zq4 e' f' | c'1 }"
+    listed = called(ScoreTools(text), "list_problems")
+    assert listed.error is None
+    assert "zq" in listed.text or "error" in listed.text
+
+
+def test_calls_are_limited() -> None:
+    tools = ScoreTools(SCORE)
+    results = [called(tools, "read_header") for _ in range(MAX_CALLS + 1)]
+    assert [result.error is None for result in results] == [True] * MAX_CALLS + [False]
+    assert results[-1].error is not None
+    assert "give your answer now" in results[-1].error.message
