@@ -22,6 +22,7 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from music_evals.baselines import msu, muse, ziqi
 from music_evals.baselines.conversation import Conversation, Turn
+from music_evals.baselines.lilybench import conversation as lilybench
 
 MODELS = ("reader", "chance")
 
@@ -82,22 +83,30 @@ class BaselineAPI(ModelAPI):
         conversation = Conversation(tuple(_turn(message) for message in input), offered)
         random = Random(conversation.digest())
         is_reader = self.model_name == "reader"
-        if msu.recognises(conversation):
+        call: ToolCall | None = None
+        if lilybench.recognises(conversation):
+            reply = lilybench.read(conversation, random) if is_reader else lilybench.guess(conversation, random)
+            text = reply if isinstance(reply, str) else ""
+            if isinstance(reply, lilybench.ToolUse):
+                call = ToolCall(id=f"call_{len(input)}", function=reply.tool, arguments={})
+        elif msu.recognises(conversation):
             text = msu.read(conversation, random) if is_reader else msu.guess(conversation, random)
         elif ziqi.recognises(conversation):
             text = ziqi.read(conversation, random) if is_reader else ziqi.guess(conversation, random)
         else:
             text = muse.read(conversation, self.error_rate, random) if is_reader else muse.guess(conversation, random)
+            if offered:
+                arguments = {next(iter(tools[0].parameters.properties)): text}
+                call = ToolCall(id=f"call_{len(input)}", function=offered[0], arguments=arguments)
         message = ChatMessageAssistant(content=text, source="generate", model=self.model_name)
-        if offered:
-            arguments = {next(iter(tools[0].parameters.properties)): text}
+        if call:
             message.content = ""
-            message.tool_calls = [ToolCall(id=f"call_{len(input)}", function=offered[0], arguments=arguments)]
+            message.tool_calls = [call]
         # Words stand in for tokens: a tokenizer would have to be downloaded.
         read, written = sum(len(turn.text.split()) for turn in conversation.turns), len(text.split())
         return ModelOutput(
             model=self.model_name,
-            choices=[ChatCompletionChoice(message=message, stop_reason="tool_calls" if offered else "stop")],
+            choices=[ChatCompletionChoice(message=message, stop_reason="tool_calls" if call else "stop")],
             usage=ModelUsage(input_tokens=read, output_tokens=written, total_tokens=read + written),
         )
 

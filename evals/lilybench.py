@@ -40,6 +40,7 @@ from music_evals.datasets_builders.lilybench.rows import Protocol, TaskName, Tas
 from music_evals.datasets_builders.store import GENERATED, describe_dataset, load_split
 from music_evals.evals.parameters import check_choice, check_type, user_errors
 from music_evals.evals.prompts import Prompts, load_prompts
+from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 from music_evals.scorers.score_tasks import measure_count, measure_order, option_index, wrong_measures
 from music_evals.solvers.score_tools import score_tools
@@ -392,7 +393,8 @@ def _check_strategy(name: TaskName, strategy: str) -> None:
     if strategy == "logiclm":
         try:
             available_confinement()
-        except SandboxError as error:
+            lilypond_version()
+        except (SandboxError, LilyPondError) as error:
             raise ValueError(f"strategy='logiclm' runs LilyPond on the scores, in a sandbox: {error}") from error
 
 

@@ -7,7 +7,7 @@ Source: the strategy of arXiv 2510.22455, section 2.3 (a model beside a determin
 arXiv 2606.08722, section 3.2, which has no such strategy.
 """
 
-from typing import Final
+from typing import Final, Literal
 
 import anyio
 import anyio.to_thread
@@ -15,8 +15,7 @@ from inspect_ai.model import execute_tools, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolDef, ToolError
 
-from music_evals.notation.lilypond.compiler import LilyPondError
-from music_evals.notation.lilypond.structure import Structure, read_structure
+from music_evals.notation.lilypond.structure import Structure, StructureError, read_structure
 from music_evals.notation.lilypond.syntax import read_header
 from music_evals.solvers.symbolic.lilypond import (
     tell_count,
@@ -48,7 +47,7 @@ def score_tools() -> Solver:
         tools = ScoreTools(state.metadata["score"]).definitions()
         for turn in range(MAX_TURNS + 1):
             # A chat that holds tool calls must name its tools again; the choice "none" keeps them from being called.
-            choice = "auto" if turn < MAX_TURNS else "none"
+            choice: Literal["auto", "none"] = "auto" if turn < MAX_TURNS else "none"
             state.output = await model.generate(state.messages, tools=tools, tool_choice=choice)
             state.messages.append(state.output.message)
             if not state.output.message.tool_calls or choice == "none":
@@ -69,7 +68,7 @@ class ScoreTools:
     def __init__(self, text: str) -> None:
         self._text = text
         self._calls = 0
-        self._read: Structure | LilyPondError | None = None
+        self._read: Structure | StructureError | None = None
         self._reading = anyio.Lock()
 
     def definitions(self) -> list[ToolDef]:
@@ -126,9 +125,9 @@ class ScoreTools:
             if self._read is None:
                 try:
                     self._read = await anyio.to_thread.run_sync(read_structure, self._text)
-                except LilyPondError as error:
+                except StructureError as error:
                     self._read = error  # kept, so that a text that cannot be read costs its time once
-        if isinstance(self._read, LilyPondError):
+        if isinstance(self._read, StructureError):
             raise ToolError(str(self._read))
         return self._read
 

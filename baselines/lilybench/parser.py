@@ -48,11 +48,15 @@ _CLEF: Final = pattern(
     "blackmensural-c[1-5]|petrucci-[cgf][1-5]?|kievan-do)"
     r"(?:[_^][(\[]?(?:2|3|4|5|8|9|15|22)[)\]]?)?"
 )
-_FRACTION: Final = pattern(r"(-?[0-9]{1,6})(?:\s{0,9}/\s{0,9}|\s{1,9})?([0-9]{1,6})?")
+_FRACTION: Final = pattern(r"(-?[0-9]{1,6})(?:\s{0,9}[/.]\s{0,9}|\s{1,9})?([0-9]{1,6})?")
 _TAG: Final = pattern(r"[^\W\d_][\w-]*")
 _SIGNATURE: Final = pattern(r"[^\s()]+\?")
 _IN_MUSIC: Final = frozenset("~()[]|-^_:!?")
 _SCRIPTS_FOLLOW: Final = frozenset(["-", "^", "_"])
+
+_STATEMENTS: Final = frozenset(
+    ["\\score", "\\book", "\\bookpart", "\\header", "\\paper", "\\layout", "\\include", "\\version", "\\language"]
+)
 
 Mode = Literal["notes", "drums", "chords", "figures"]
 
@@ -102,7 +106,8 @@ class _Parser:
         self._length = Fraction(1, 4)
         self._mode: Mode = "notes"
         self._scores: list[Written] = []
-        self._after_unknown = False
+        # Arguments that may still come of a command whose rule is not known.
+        self._arguments = 0
 
     # Tokens
 
@@ -219,10 +224,21 @@ class _Parser:
             self._names[name] = None
         elif token.text in ("-", "^", "_") or token.kind == "script":
             self._take()
-            self._names[name] = None if self._kind() in ("string", "scheme") and self._take() else self._music_or_none()
+            self._names[name] = None if self._kind() in ("string", "scheme") and self._take() else self._assigned()
         else:
-            self._names[name] = self._music_or_none()
+            self._names[name] = self._assigned()
         return True
+
+    def _assigned(self) -> Music | None:
+        """The music of an assignment; a change of looks alone is none, and ends where the next statement begins."""
+        while (token := self._peek()) is not None and not self._at_end() and token.text not in _STATEMENTS:
+            if token.kind in ("word", "string") and (self._is("=", 1) or self._is(".", 1)):
+                return None
+            known = token.kind == "command" and token.text[1:] in self._names
+            found = self._item()
+            if found is not None or known or token.text == "\\markup":
+                return found
+        return None
 
     def _scheme_value(self, text: str) -> Music | int | None:
         """A music function counts its arguments; another expression is no music."""
@@ -293,23 +309,20 @@ class _Parser:
     def _item(self) -> Music | None:
         """Read on by at least one token; None where that is no music."""
         token = self._take()
-        after_unknown, self._after_unknown = self._after_unknown, False
+        arguments, self._arguments = self._arguments, 0
         if token.kind == "command":
             return self._command(token)
-        if token.kind == "word":
-            return self._word(token, quiet=after_unknown)
-        if token.kind == "number":
-            if after_unknown or self._mode == "figures":
-                return None
-            self._place -= 1
-            return self._again(token)
         if token.kind == "sign":
             return self._sign(token)
-        if token.kind == "scheme":
-            self._after_unknown = after_unknown
-            return self._named(token.text[1:])
-        self._after_unknown = after_unknown
-        return None
+        if arguments:
+            found = self._word(token, quiet=True) if token.kind == "word" else None
+            self._arguments = arguments - 1 if found is None else 0
+            return found
+        if token.kind == "word":
+            return self._word(token, quiet=False)
+        if token.kind == "number":
+            return None if self._mode == "figures" else self._again(token)
+        return self._named(token.text[1:]) if token.kind == "scheme" else None
 
     def _sign(self, token: Token) -> Music | None:
         if token.text == "{":
@@ -376,8 +389,10 @@ class _Parser:
                     self._skip_adjacent()
                     return Group("sequence", (bad, *self._rest_of_chord(token, pitches)))
                 pitches.append(pitch)
-        length = self._duration()
-        return Sound(token.start, "note", tuple(pitches), length)
+        if not pitches and self._mode == "notes":
+            self._written_length()
+            return Sound(token.start, "skip", (), Fraction(0))  # an empty chord lasts no time
+        return Sound(token.start, "note", tuple(pitches), self._duration())
 
     def _split(self, token: Token) -> None:
         """Leave the second ``>`` of a double sign to be read again."""
@@ -423,9 +438,15 @@ class _Parser:
             return Sound(token.start, "rest", (pitch,), length)
         return Sound(token.start, "note", (pitch,), length)
 
-    def _again(self, token: Token) -> Music:
+    def _again(self, token: Token) -> Music | None:
         """A duration without a note repeats the note before it."""
-        return Sound(token.start, "again", (), self._duration())
+        start = self._place
+        self._place -= 1
+        length = self._duration()
+        if self._place < start:
+            self._place = start
+            return None
+        return Sound(token.start, "again", (), length)
 
     def _pitch_of(self, token: Token) -> Pitch | None:
         """The pitch of a word and of the octave marks behind it."""
@@ -516,13 +537,13 @@ class _Parser:
             value = self._names[name]
             if not isinstance(value, int):
                 return value
-            self._after_unknown = value > 0
+            self._arguments = value
             return None
         rule = _RULES.get(name)
         if rule is not None:
             return rule(self, token)
         if name[:1].isalpha() and name not in _known_commands():
-            self._after_unknown = True
+            self._arguments = 1
             return self._problem(token, "command")
         return None
 
@@ -834,6 +855,11 @@ class _Parser:
             self._written_length()
         return Group("scaled", (self._music(),), ratio=ratio)
 
+    def _tuplet_span(self, token: Token) -> Music | None:
+        if not self._take_if("\\default"):
+            self._written_length()
+        return None
+
     def _grace(self, token: Token) -> Music | None:
         return Group("grace", (self._music(),))
 
@@ -989,6 +1015,7 @@ def _rules() -> Mapping[str, _Rule]:
         "tempo": _Parser._tempo,
         "skip": _Parser._skip,
         "change": _Parser._staff_change,
+        "tupletSpan": _Parser._tuplet_span,
         "relative": _Parser._relative,
         "fixed": _Parser._fixed,
         "transpose": _Parser._transpose,
@@ -1023,10 +1050,10 @@ def _rules() -> Mapping[str, _Rule]:
         ("partCombine partcombine partCombineUp partCombineDown", _Parser._part_combine),
         ("keepWithTag removeWithTag", _Parser._filter),
         ("set override overrideProperty", _Parser._set),
-        ("unset revert hide omit shape offset vshape alterBroken single", _Parser._one_path),
+        ("unset revert hide omit accidentalStyle shape offset vshape alterBroken single", _Parser._one_path),
         (
             "bar mark version ottava barNumberCheck bendAfter textMark textEndMark sectionLabel rehearsalMark label "
-            "instrumentSwitch cueClef accidentalStyle bookOutputName bookOutputSuffix stringTuning jump codaMark "
+            "instrumentSwitch cueClef bookOutputName bookOutputSuffix stringTuning jump codaMark "
             "segnoMark applyContext applyOutput finger rightHandFinger settingsFrom magnifyStaff",
             _Parser._one_argument,
         ),

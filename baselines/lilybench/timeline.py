@@ -243,7 +243,8 @@ class _Player:
             elif mark.kind == "measure_length" and value > 0:
                 length = value
             elif mark.kind == "partial":
-                position = -value
+                # A pickup comes ahead of measure 1; later on it is the rest of a measure that has begun.
+                position = length - value if time else -value
             elif mark.kind == "position":
                 position = value
             elif mark.kind == "timing":

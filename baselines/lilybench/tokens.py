@@ -16,7 +16,7 @@ _TOKEN: Final = re.compile(
     r"|(?P<scheme>[#$])"
     rf'|(?P<command>\\(?:{_NAME}|[0-9]+|"[^"\n]*"|.))'
     rf"|(?P<word>{_NAME})"
-    r"|(?P<number>[0-9]+(?:\.[0-9]+)?)"
+    r"|(?P<number>-?[0-9]+\.[0-9]+|[0-9]+)"
     r"|(?P<script>[-^_](?:[.>^_!+|-]|[0-9]+))"
     r"|(?P<sign><<|>>|.)",
     re.DOTALL,

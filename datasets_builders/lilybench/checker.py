@@ -12,6 +12,7 @@ The definitions, which the strict rows keep to:
 
 import re
 from fractions import Fraction
+from itertools import pairwise
 from typing import Final
 
 from music_evals.datasets_builders.lilybench.measures import Span, find_spans, written_at
@@ -124,7 +125,7 @@ def leaps(structure: Structure) -> list[tuple[Event, Event]]:
             # Of a chord, the note that is written first.
             if not melody or event.moment != melody[-1].moment:
                 melody.append(event)
-        for earlier, later in zip(melody, melody[1:], strict=False):
+        for earlier, later in pairwise(melody):
             if earlier.degree is None or later.degree is None or earlier.moment + earlier.duration != later.moment:
                 continue
             if abs(earlier.degree - later.degree) > MAX_LEAP:
@@ -141,10 +142,10 @@ def is_outside_key(event: Event, structure: Structure) -> bool:
 
 
 def alterations_in(key: Key | None, step: int) -> frozenset[Fraction]:
-    """The alterations (in whole tones) that a step (0 = C to 6 = B) may have in a key."""
+    """The alterations (in semitones) that a step (0 = C to 6 = B) may have in a key."""
     if key is None:
         return frozenset([Fraction(0)])
     signature = key.scale[step]
     if key.mode == "minor" and (step - key.step) % 7 in (5, 6):
-        return frozenset([signature, signature + Fraction(1, 2)])
+        return frozenset([signature, signature + 1])
     return frozenset([signature])

@@ -272,9 +272,8 @@ def _accidental_change(
     if event.step is None or pitch_of(match["name"], language) is None:
         return
     allowed = alterations_in(structure.key_at(event.moment, event.staff), event.step)
-    others = [event.alteration + by for by in (Fraction(-1, 2), Fraction(1, 2))]
-    wrong = [alteration for alteration in others if alteration not in allowed and abs(alteration) <= Fraction(1, 2)]
+    others = (event.alteration - 1, event.alteration + 1)
+    wrong = [alteration for alteration in others if alteration not in allowed and abs(alteration) <= 1]
     if wrong:
         name = name_of(event.step, draw.choice(wrong), language)
-        if name is not None:
-            yield _Change(span.measure, ((match.start("name"), match.end("name"), name),), event)
+        yield _Change(span.measure, ((match.start("name"), match.end("name"), name),), event)

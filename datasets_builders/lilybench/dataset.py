@@ -19,14 +19,16 @@ from typing import Final
 from datasets import Features
 
 from music_evals.datasets_builders.card import make_card
+from music_evals.datasets_builders.lilybench import emopia as emotion
 from music_evals.datasets_builders.lilybench import paper, strict
 from music_evals.datasets_builders.lilybench.corpus import Surveyed, corpus_row, survey, usable
 from music_evals.datasets_builders.lilybench.default_pieces import default_pieces
-from music_evals.datasets_builders.lilybench.emopia import Clip, compose_clips, emotion_rows, read_clips
+from music_evals.datasets_builders.lilybench.emopia import Clip, compose_clips, read_clips
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
 from music_evals.datasets_builders.lilybench.rows import (
     CORPUS_FEATURES,
     PROTOCOLS,
+    QUADRANTS,
     SIZES,
     TASK_FEATURES,
     TASKS,
@@ -67,7 +69,7 @@ FEATURES: Final[Mapping[str, Features]] = {**dict.fromkeys(TASKS, TASK_FEATURES)
 """Config → declared columns."""
 
 GENERATED_SIZES: Final[Mapping[TaskName, int]] = {
-    **{task: 24 for task in TASKS},
+    **dict.fromkeys(TASKS, 24),
     "metadata_qa": 30,
     "metadata_prediction": 30,
     "error_detection": 50,
@@ -180,10 +182,8 @@ def _planned(
         for task in TASKS:
             if task == "emotion_recognition":
                 if clips:
-                    rows[task] = {
-                        protocol: emotion_rows(clips, protocol, seed, sizes[task] // 4, cache=cache)
-                        for protocol in PROTOCOLS
-                    }
+                    rows[task], lost = _emotion(clips, seed, sizes[task] // len(QUADRANTS))
+                    left_out = {**left_out, **lost}
                 continue
             rows[task] = {
                 "strict": strict.make_rows(task, good, seed, sizes[task], cache=cache),
@@ -199,6 +199,17 @@ def _planned(
         **({"left out": len(left_out)} if left_out else {}),
     }
     return replace(plan, provenance=replace(provenance, anomalies=anomalies))
+
+
+def _emotion(
+    clips: Sequence[Clip], seed: int, per_quadrant: int
+) -> tuple[dict[Protocol, Sequence[TaskRow]], dict[str, str]]:
+    rows: dict[Protocol, Sequence[TaskRow]] = {}
+    left_out: dict[str, str] = {}
+    for protocol in PROTOCOLS:
+        rows[protocol], lost = emotion.make_rows(protocol, clips, seed, per_quadrant=per_quadrant)
+        left_out |= lost
+    return rows, left_out
 
 
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:

@@ -40,6 +40,8 @@ MAX_BYTES: Final = 1 << 20
 
 _NAME: Final = re.compile(r"Q([1-4])_(.+)_(\d+)", re.DOTALL)
 _COMMENT: Final = re.compile(r"[ \t]*%[^\n]*")
+_KNOWN_STRINGS: Final = re.compile(r'\\version "[\d.]{1,16}"|\\clef "(?:bass_8|violin\^8)"')
+"""The only strings that midi2ly writes of music alone."""
 _TEXT_EVENTS: Final = {
     *("text", "copyright", "track_name", "instrument_name", "lyrics", "marker", "cue_marker", "device_name"),
     *("sequencer_specific", "unknown_meta", "sysex"),
@@ -118,19 +120,19 @@ Q<1-4>_<song>_<number>.mid is needed
     return list(clips.values()), left_out
 
 
-def make_rows(
-    protocol: Protocol,
+def emotion_rows(
     clips: Sequence[Clip],
+    protocol: Protocol,
     seed: int,
-    *,
     per_quadrant: int = PER_QUADRANT,
+    *,
     convert: Callable[[bytes], str] = midi_to_lilypond,
 ) -> tuple[list[TaskRow], dict[str, str]]:
     """Make the rows of `emotion_recognition`; the quadrants take turns.
 
     Args:
-        protocol: which texts are shown, as the module says.
         clips: the clips to draw from, in any order.
+        protocol: which texts are shown, as the module says.
         seed: the same seed gives the same rows.
         per_quadrant: rows of each quadrant.
         convert: writes a MIDI file as LilyPond text, as midi2ly does: its first line is a comment that ends in the
@@ -146,7 +148,7 @@ def make_rows(
 
     Example:
         >>> clip = compose_clips(seed=1, per_quadrant=1)[0]
-        >>> make_rows("strict", [clip], seed=1)
+        >>> emotion_rows([clip], "strict", seed=1)
         Traceback (most recent call last):
         ValueError: emotion_recognition: Q1 has 1 usable clips (1 a song at most), and 30 are needed
     """
@@ -161,9 +163,10 @@ def make_rows(
                 batch, drawn = drawn[: per_quadrant - len(rows)], drawn[per_quadrant - len(rows) :]
                 if len(rows) + len(batch) < per_quadrant:
                     limit = " (1 a song at most)" if protocol == "strict" else ""
+                    reasons = "".join(f"; {name}: {reason}" for name, reason in list(left_out.items())[:1])
                     raise ValueError(
                         f"emotion_recognition: {option[:2]} has {len(rows) + len(batch)} usable clips{limit}, "
-                        f"and {per_quadrant} are needed"
+                        f"and {per_quadrant} are needed{reasons}"
                     )
                 for clip, (text, problem) in zip(
                     batch, pool.map(lambda clip: _text(protocol, clip, convert), batch), strict=True
@@ -238,8 +241,8 @@ def _text(protocol: Protocol, clip: Clip, convert: Callable[[bytes], str]) -> tu
         text = convert(without_text(clip.midi))
     except (ConversionError, ValueError) as error:
         return "", str(error)
-    if '"' in text:
-        return "", "the text of the music alone holds a string"
+    if '"' in _KNOWN_STRINGS.sub("", text):
+        return "", "midi2ly writes a string where the file has no text event"
     lines = [_COMMENT.sub("", line).rstrip() for line in text.splitlines()]
     return "\n".join(lines).strip() + "\n", None
 
@@ -277,8 +280,20 @@ class _Arousal:
     patterns: Sequence[str]
 
 
-_HIGH: Final = _Arousal((92, 168), {1: 0.25, 2: 0.5, 4: 0.25}, (72, 108), (62, 70), ("eighths", "oom-pah", "broken"))
-_LOW: Final = _Arousal((54, 108), {0: 0.3, 1: 0.5, 2: 0.2}, (40, 78), (59, 66), ("held", "halves", "broken"))
+_HIGH: Final = _Arousal(
+    tempo=(92, 168),
+    notes_a_beat={1: 0.35, 2: 0.45, 4: 0.2},
+    velocity=(72, 108),
+    melody=(62, 70),
+    patterns=("eighths", "oom-pah", "broken", "broken"),
+)
+_LOW: Final = _Arousal(
+    tempo=(54, 108),
+    notes_a_beat={0: 0.25, 1: 0.45, 2: 0.3},
+    velocity=(40, 78),
+    melody=(59, 66),
+    patterns=("held", "halves", "halves", "broken"),
+)
 
 _SCALES: Final = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
 # Degrees of the scale, from 0; each line is four measures and is played twice, closing on the tonic.
@@ -381,7 +396,8 @@ def _left_hand(pattern: str, chord: Sequence[int], clash: bool, start: int, beat
             events = [(root, 0, TICKS_PER_BEAT)]
             events += [(pitch, beat * TICKS_PER_BEAT, TICKS_PER_BEAT) for beat in range(1, beats) for pitch in upper]
         case "eighths":
-            events = [(pitch, place, half) for place in range(0, measure, half) for pitch in (root, *upper)]
+            events = [(root, place, half) for place in range(0, measure, TICKS_PER_BEAT)]
+            events += [(pitch, place + half, half) for place in range(0, measure, TICKS_PER_BEAT) for pitch in upper]
         case _:
             turn = (root, upper[1], upper[0], upper[1])
             events = [(turn[number % 4], number * half, half) for number in range(2 * beats)]

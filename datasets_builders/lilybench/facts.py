@@ -29,7 +29,7 @@ STYLES: Final = (
     "Song",
     "Technique",
 )
-"""The styles of the Mutopia Project's list (``Popular / Dance`` in one word), and ``Technique``, which pieces have too."""
+"""The styles of the Mutopia Project's list (``Popular / Dance`` in one word), and ``Technique``, which is in use."""
 
 _NOBODY: Final = frozenset({"Anonymous", "Traditional"})
 _ABOUT_MUSIC: Final = re.compile(

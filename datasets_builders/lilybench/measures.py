@@ -21,7 +21,7 @@ class Span:
 
     Args:
         voice: number of the voice.
-        start: offset after the bar check ahead, or of the first event where none is ahead.
+        start: offset after the bar check ahead; 0 where none is ahead in the text.
         end: offset of the bar check that closes it, or of the end of the text.
         closed: whether a bar check of the same voice begins and ends it.
         events: what sounds, by time; never empty.
@@ -74,17 +74,17 @@ def find_spans(text: str, structure: Structure) -> list[Span]:
         runs.append((voice, run))
     spans: list[Span] = []
     for voice, run in runs:
-        for index, (place, events) in enumerate(run):
+        for index, (place, sounding) in enumerate(run):
             follows = run[index + 1] if index + 1 < len(run) and run[index + 1][0] == place + 1 else None
             preceded = index > 0 and run[index - 1][0] == place - 1
-            begin = events[0].moment
+            begin = sounding[0].moment
             spans.append(
                 Span(
                     voice=voice,
-                    start=checks[place - 1] + 1 if place else events[0].offset,
+                    start=checks[place - 1] + 1 if place else 0,
                     end=checks[place] if place < len(checks) else len(text),
                     closed=preceded and follows is not None,
-                    events=tuple(events),
+                    events=tuple(sounding),
                     length=follows[1][0].moment - begin if follows else None,
                     shared=uses[place] > 1,
                 )

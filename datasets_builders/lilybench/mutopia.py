@@ -18,9 +18,10 @@ from typing import Final
 
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.datasets_builders.store import DatasetError
-from music_evals.notation.lilypond.compiler import ConversionError, modernise
+from music_evals.notation.lilypond.compiler import ConversionError
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
 from music_evals.notation.lilypond.syntax import code_tokens, read_header
+from music_evals.notation.lilypond.upgrade import upgrade
 
 _FOLDER: Final = "ftp"
 _SEVERAL: Final = "-lys"
@@ -32,7 +33,7 @@ _FULL_SCORE: Final = re.compile("score|partitura|conductor", re.IGNORECASE)
 def read_pieces(
     source: Path,
     *,
-    convert: Callable[[str], str] = modernise,
+    convert: Callable[[str], str] = upgrade,
     workers: int | None = None,
     on_piece: Callable[[], None] = lambda: None,
 ) -> tuple[list[Piece], dict[str, str]]:
@@ -42,7 +43,7 @@ def read_pieces(
 
     Args:
         source: folder in the layout above.
-        convert: brings the text of one file to the current syntax; the default runs LilyPond's ``convert-ly``.
+        convert: brings the text of one file to the current syntax; the default is LilyPond's ``convert-ly`` with mends.
         workers: pieces at a time; by default as many as a thread pool takes.
         on_piece: called after each piece.
 

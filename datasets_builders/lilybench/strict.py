@@ -14,11 +14,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from music_evals.datasets_builders.lilybench.checker import find_errors
+from music_evals.datasets_builders.lilybench.checker import fills_its_measure, find_errors
 from music_evals.datasets_builders.lilybench.corpus import Usable
 from music_evals.datasets_builders.lilybench.corruptions import corrupt
 from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, style_of, title_kind, title_of
-from music_evals.datasets_builders.lilybench.measures import Span, fills_its_measure, find_spans
+from music_evals.datasets_builders.lilybench.measures import Span, find_spans
 from music_evals.datasets_builders.lilybench.rows import (
     CLEAN,
     CORRUPTIONS,
@@ -28,7 +28,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     TaskRow,
 )
 from music_evals.notation.lilypond.structure import Key
-from music_evals.notation.lilypond.syntax import Kind, Token, code_tokens
+from music_evals.notation.lilypond.syntax import Token, code_tokens
 
 OPTIONS: Final = 4
 MASK: Final = "?"
@@ -38,9 +38,13 @@ _METRES: Final = ("2/2", "3/2", "4/2", "2/4", "3/4", "4/4", "5/4", "6/4", "3/8",
 _NOTE_LENGTHS: Final = ("1", "2", "4", "8", "16", "32")
 _STYLES: Final = ("Renaissance", "Baroque", "Classical", "Romantic", "Modern")  # by time; the others belong to none
 # Words by which a text tells its metre or key though every command of that name is masked.
-_TELLTALE: Final = re.compile(r"timeSignature|measureLength|beatStructure|baseMoment|keySignature|keyAlteration|barNumber")
+_TELLTALE: Final = re.compile(
+    r"timeSignature|measureLength|beatStructure|baseMoment|keySignature|keyAlteration|barNumber"
+)
 # What may stand in a measure shown alone: not what is about the score around it.
-_ALONE: Final = re.compile(r"[{}%#$]|<<|>>|\\(?:repeat|alternative|bar|time|key|partial|new|context|set|unset|\\)\b|\\\\")
+_ALONE: Final = re.compile(
+    r"[{}%#$]|<<|>>|\\(?:repeat|alternative|bar|time|key|partial|new|context|set|unset|\\)\b|\\\\"
+)
 _SHOWN: Final = 4  # measures in the two tasks on measures
 _CLOSE: Final = 6  # distractors are drawn from so many nearest
 
@@ -118,16 +122,14 @@ def _choice(true: str, distractors: Iterable[str], draw: random.Random) -> tuple
 
 
 def _bar_count(pieces: Sequence[Usable], draw: random.Random, size: int) -> list[TaskRow]:
-    return _enough(
-        "bar_count", (_row("bar_count", piece, str(piece.structure.measures)) for piece in pieces), size
-    )
+    return _enough("bar_count", (_row("bar_count", piece, str(piece.structure.measures)) for piece in pieces), size)
 
 
 # --- key, metre, note length ------------------------------------------------------------------------------------------
 
 
 def _first_key(piece: Usable) -> Key | None:
-    """The key of the beginning; None where none is written, staves differ (transposing instruments), or it has no name."""
+    """The key of the beginning; None where none is written, it has no name, or staves differ (as transposing ones do)."""
     first = [key for key in piece.structure.keys if key.moment == 0]
     names = {key.name for key in first}
     return first[0] if first and len(names) == 1 and first[0].name is not None else None
@@ -238,7 +240,7 @@ def _masked(piece: Usable, field: Field) -> str | None:
         return _mask(piece.score, "\\key", 2)
     if len({metre.name for metre in structure.metres}) != 1:
         return None
-    return _mask(piece.score, "\\time", 3)
+    return _mask(piece.score, "\\time", 40)
 
 
 def _mask(text: str, command: str, most: int) -> str:
@@ -247,9 +249,8 @@ def _mask(text: str, command: str, most: int) -> str:
     for index, token in enumerate(found):
         if token.text != command:
             continue
-        arguments = found[index + 1 : index + 1 + most]
-        if command == "\\time":
-            arguments = _fraction(found[index + 1 :])
+        following = found[index + 1 : index + 1 + most]
+        arguments = _fraction(following) if command == "\\time" else following
         pieces.append(f"{text[end : token.end]} {MASK}")
         end = arguments[-1].end if arguments else token.end
     return "".join(pieces) + text[end:]
@@ -257,7 +258,7 @@ def _mask(text: str, command: str, most: int) -> str:
 
 def _fraction(following: Sequence[Token]) -> Sequence[Token]:
     """The arguments of ``\\time``: all up to the number after the stroke; ahead of it a beat structure may stand."""
-    for index, token in enumerate(following[:40]):
+    for index, token in enumerate(following):
         if token.text == "/":
             return following[: index + 2]
     return following[:1]
@@ -320,9 +321,7 @@ def _next_bar(pieces: Sequence[Usable], draw: random.Random, size: int) -> list[
 def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
     phrases = list(_phrases(piece, _SHOWN + 1))
     draw.shuffle(phrases)
-    pairs = {
-        (_text(piece, earlier), _text(piece, later)) for phrase in phrases for earlier, later in pairwise(phrase)
-    }
+    pairs = {(_text(piece, earlier), _text(piece, later)) for phrase in phrases for earlier, later in pairwise(phrase)}
     for phrase in phrases:
         *context, true = [_text(piece, span) for span in phrase]
         lengths = phrase[-1].length
@@ -338,9 +337,7 @@ def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
         draw.shuffle(others)
         choice = _choice(true, others, draw)
         if choice is not None and true not in context:
-            row = _row(
-                "next_bar_prediction", piece, choice[1], score=" |\n".join(context) + " |", options=choice[0]
-            )
+            row = _row("next_bar_prediction", piece, choice[1], score=" |\n".join(context) + " |", options=choice[0])
             row["id"] += f".m{phrase[-1].measure}"
             yield row
 
@@ -470,11 +467,11 @@ def _error_detection(pieces: Sequence[Usable], seed: int, size: int, cache: Path
         for attempt in range(4):
             asked = [(piece.score, piece.structure, kind) for piece in clean]
             for piece, corrupted in zip(clean, corrupt(asked, seed=seed + attempt, cache=cache), strict=True):
-                if corrupted is None or corrupted.text in made:
+                if corrupted is None:
                     continue
                 row = _row("error_detection", piece, str(corrupted.measure), kind=kind, score=corrupted.text)
                 row["id"] += f".m{corrupted.measure}"
-                made[corrupted.text] = row
+                made[row["id"]] = row
                 if len(made) == share:
                     break
             if len(made) == share:

@@ -326,12 +326,11 @@ def _start(request: Mapping[str, Any], confined: bool) -> int:
     return child
 
 
-def _wait(child: int, scratch_files: int) -> tuple[int, int, bool]:
+def _wait(child: int, scratch_files: int) -> tuple[int, bool]:
     """Wait for the end of the program and of everything that it started.
 
     Returns:
-        its exit status (negative for a signal), its peak memory in bytes, and whether it was stopped because of the
-        number of its files.
+        its exit status (negative for a signal), and whether it was stopped because of the number of its files.
 
     """
     too_many = False
@@ -347,7 +346,7 @@ def _wait(child: int, scratch_files: int) -> tuple[int, int, bool]:
                 break
         if too_many or ended not in dict(events):
             os.kill(child, signal.SIGKILL)
-    _, status, usage = os.wait4(child, 0)
+    _, status = os.waitpid(child, 0)
     if os.getpid() == 1:
         try:
             os.kill(-1, signal.SIGKILL)
@@ -355,7 +354,7 @@ def _wait(child: int, scratch_files: int) -> tuple[int, int, bool]:
                 os.wait()
         except (ProcessLookupError, ChildProcessError):
             pass  # nothing else runs
-    return os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024, too_many
+    return os.waitstatus_to_exitcode(status), too_many
 
 
 def _collect(patterns: Sequence[str], most: int) -> tuple[list[tuple[str, bytes]], bool]:
@@ -411,14 +410,13 @@ def main(mode: str, request_fd: int, report_fd: int) -> None:
             for name, size in request["files"]:
                 with open(name, "wb") as file:
                     file.write(stream.read(size))
-            status, memory, too_many = _wait(_start(request, confined), request["scratch_files"])
+            status, too_many = _wait(_start(request, confined), request["scratch_files"])
         except (_StartError, OSError) as error:
             out.write(pack({"error": str(error)}, ()))
             return
         files, too_much = _collect(request["collect"], request["scratch_bytes"])
         report = {
             "status": status,
-            "memory": memory,
             "too_much": too_many or too_much,
             "files": [(name, len(content)) for name, content in files],
         }

@@ -70,7 +70,7 @@ def markup_end(text: str, found: Sequence[Token], index: int, own: Mapping[str, 
 
 
 def value_end(found: Sequence[Token], index: int) -> int:
-    r"""Index of the token after a value: a number with its sign, decimals and unit, a string, Scheme, a word or variable.
+    r"""Index of the token after a value: a number with sign, decimals and unit, a string, Scheme, a word, a variable.
 
     Args:
         found: tokens without comments.

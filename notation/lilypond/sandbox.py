@@ -42,7 +42,8 @@ _SYSTEM_LIBRARIES: Final = (
     "/usr/lib64",
     "/usr/libx32",
 )
-_GRACE: Final = 5.0  # seconds to report, after the program's own time
+_GRACE: Final = 5.0  # seconds for a report that has begun, after the program's own time
+_AFTERMATH: Final = 1.0  # seconds for all to end after the report
 _LOOK_EVERY: Final = 0.2  # seconds between two looks at whether to stop
 _CHUNK: Final = 1 << 16
 
@@ -92,7 +93,6 @@ class Ended:
         stdout: its standard output, as far as the limit goes; what is not UTF-8 is replaced.
         stderr: its standard error, likewise.
         files: the files that it left and that were asked for, in the order in which they were last written.
-        memory: the most bytes of memory that it held at a time; 0 if it was stopped.
 
     """
 
@@ -101,7 +101,6 @@ class Ended:
     stdout: str
     stderr: str
     files: Mapping[str, bytes] = field(default_factory=dict)
-    memory: int = 0
 
 
 def available_confinement() -> Confinement:
@@ -262,40 +261,37 @@ def _serve(
     if report["too_much"]:
         return Ended(None, "output", stdout, stderr)
     files = {name: content.read(size) for name, size in report["files"]}
-    return Ended(report["status"], None, stdout, stderr, files, report["memory"])
+    return Ended(report["status"], None, stdout, stderr, files)
 
 
 def _gather(
     streams: Mapping[Any, bytearray], report: BinaryIO, deadline: float, limits: Limits, stop: threading.Event | None
 ) -> Literal["time", "output"] | None:
-    """Read all streams until the report is complete, and say why that was not waited for."""
+    """Read all streams to their ends, and say why a report was not waited for."""
     output = [gathered for stream, gathered in streams.items() if stream is not report]
     with selectors.DefaultSelector() as selector:
         for stream in streams:
             os.set_blocking(stream.fileno(), False)
             selector.register(stream, selectors.EVENT_READ)
-        while report in selector.get_map():
-            # A program that ended in time has some more to hand its files back.
-            left = deadline - time.monotonic() + (_GRACE if streams[report] else 0)
+        complete, reported_by = False, deadline + _GRACE
+        while selector.get_map():
+            left = deadline - time.monotonic()
             if left <= 0 or (stop is not None and stop.is_set()):
-                return "time"
+                return None if complete else "time"
             for key, _ in selector.select(min(left, _LOOK_EVERY)):
                 chunk = os.read(key.fd, _CHUNK)
                 streams[key.fileobj] += chunk
-                if not chunk:
-                    selector.unregister(key.fileobj)
+                if chunk:
+                    continue
+                selector.unregister(key.fileobj)
+                if key.fileobj is report:
+                    # What is left to come lies in the pipes, and their end comes with the end of all processes. One
+                    # that an unconfined program left behind may never close them.
+                    complete, deadline = True, time.monotonic() + _AFTERMATH
+            if streams[report] and not complete:
+                deadline = max(deadline, reported_by)
             if sum(map(len, output)) > limits.output_bytes:
                 return "output"
-        # What the program wrote last is in the pipes still; nobody is left who could write more without end.
-        for stream, gathered in streams.items():
-            while stream in selector.get_map() and len(gathered) <= limits.output_bytes:
-                try:
-                    chunk = os.read(stream.fileno(), _CHUNK)
-                except BlockingIOError:
-                    break
-                if not chunk:
-                    break
-                gathered += chunk
     return None
 
 

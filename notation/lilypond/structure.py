@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, cast, get_args
 
 from music_evals.notation.lilypond.compiler import Compiled, LilyPondError, compile_texts
 from music_evals.notation.lilypond.sandbox import Confinement, Limits
@@ -24,28 +25,20 @@ from music_evals.notation.lilypond.syntax import Lines
 _SETTINGS: Final = files("music_evals.notation.lilypond").joinpath("settings/structure.ly")
 _OUTPUT: Final = "structure.tsv"
 _STEPS: Final = "CDEFGAB"
-_SIGNS: Final = {
-    Fraction(-1): "eses",
-    Fraction(-1, 2): "es",
-    Fraction(0): "",
-    Fraction(1, 2): "is",
-    Fraction(1): "isis",
-}
-
-# The pitches of a mode counted from its tonic, as alterations of the major scale on that tonic.
-_MODES: Final[Mapping[tuple[Fraction, ...], str]] = {
-    tuple(Fraction(sign, 2) for sign in signs): name
-    for name, signs in {
-        "major": (0, 0, 0, 0, 0, 0, 0),
-        "minor": (0, 0, -1, 0, 0, -1, -1),
-        "dorian": (0, 0, -1, 0, 0, 0, -1),
-        "phrygian": (0, -1, -1, 0, 0, -1, -1),
-        "lydian": (0, 0, 0, 1, 0, 0, 0),
-        "mixolydian": (0, 0, 0, 0, 0, 0, -1),
-        "locrian": (0, -1, -1, 0, -1, -1, -1),
-    }.items()
-}
+_SIGNS: Final = dict(zip(map(Fraction, range(-2, 3)), ("eses", "es", "", "is", "isis"), strict=True))
+_KEY_SIGNS: Final = {Fraction(-1): "-flat", Fraction(0): "", Fraction(1): "-sharp"}
 _MAJOR: Final = (0, 2, 4, 5, 7, 9, 11)
+
+# In semitones from the tonic.
+_MODES: Final[Mapping[tuple[Fraction | int, ...], str]] = {
+    _MAJOR: "major",
+    (0, 2, 3, 5, 7, 8, 10): "minor",
+    (0, 2, 3, 5, 7, 9, 10): "dorian",
+    (0, 1, 3, 5, 7, 8, 10): "phrygian",
+    (0, 2, 4, 6, 7, 9, 11): "lydian",
+    (0, 2, 4, 5, 7, 9, 10): "mixolydian",
+    (0, 1, 3, 5, 6, 8, 10): "locrian",
+}
 
 Kind = Literal["note", "rest", "skip"]
 
@@ -63,8 +56,8 @@ class Key:
         measure: number of the measure.
         staff: number of the staff, from 1.
         step: the tonic's letter, 0 = C to 6 = B.
-        alteration: of the tonic, in whole tones (1/2 is a sharp).
-        scale: alteration of each of the steps 0 to 6.
+        alteration: of the tonic, in semitones (1 is a sharp).
+        scale: alteration of each of the steps 0 to 6, in semitones.
         offset: where the command stands in the text; -1 where it does not stand there.
     """
 
@@ -79,18 +72,14 @@ class Key:
     @property
     def mode(self) -> str | None:
         """``major``, ``minor``, or a church mode; None for any other scale."""
-        tonic = _MAJOR[self.step] + 2 * self.alteration
-        signs = []
-        for degree in range(7):
-            step = (self.step + degree) % 7
-            height = _MAJOR[step] + 2 * self.scale[step] - tonic
-            signs.append((height - _MAJOR[degree] + 6) % 12 - 6)
-        return _MODES.get(tuple(Fraction(sign, 2) for sign in signs))
+        tonic = _MAJOR[self.step] + self.alteration
+        steps = [(self.step + degree) % 7 for degree in range(7)]
+        return _MODES.get(tuple((_MAJOR[step] + self.scale[step] - tonic) % 12 for step in steps))
 
     @property
     def name(self) -> str | None:
         """Such as ``B-flat major``; None where the scale has no name or the tonic a microtone."""
-        sign = {Fraction(-1, 2): "-flat", Fraction(0): "", Fraction(1, 2): "-sharp"}.get(self.alteration)
+        sign = _KEY_SIGNS.get(self.alteration)
         return None if self.mode is None or sign is None else f"{_STEPS[self.step]}{sign} {self.mode}"
 
 
@@ -122,7 +111,7 @@ class Event:
         staff: number of the staff, from 1 in the order in which they sound first.
         voice: number of the voice, from 1 in the order in which they sound first.
         step: of a note, 0 = C to 6 = B; None for rests, skips and drums.
-        alteration: of a note, in whole tones (1/2 is a sharp).
+        alteration: of a note, in semitones (1 is a sharp).
         octave: of a note, 0 being the octave of middle C.
         duration: in whole notes.
         offset: where it begins in the text; -1 where it does not stand there.
@@ -311,10 +300,10 @@ def _structure(lines: list[list[str]], scores: int, where: Lines, compiled: Comp
     if end is None:
         raise StructureError(f"LilyPond did not come to the end: {compiled.problem or 'nothing says why'}")
     numbers = [clock[key] for key in sorted(clock)]
-    if any(position < 0 and bar != 1 for bar, position in numbers):
+    if any(not regular for regular in _regular(clock, lines)):
         problems["it has an incomplete measure inside"] = None
     bars = [bar for bar, _ in numbers]
-    if bars[0] != 1 or any(later < earlier for earlier, later in zip(bars, bars[1:], strict=False)):
+    if bars[0] != 1 or any(later < earlier for earlier, later in pairwise(bars)):
         problems["it numbers its measures otherwise"] = None
     if scores > 1:
         problems[f"it holds {scores} scores"] = None
@@ -337,25 +326,26 @@ def _structure(lines: list[list[str]], scores: int, where: Lines, compiled: Comp
             scale = dict(pair.split(":") for pair in rest[3].split(",") if pair)
             # A key signature may also alter a step in one octave alone; that is no key of ours.
             if rest[1] and set(scale) == set("0123456"):
-                alterations = tuple(Fraction(scale[str(step)]) for step in range(7))
-                tonic = (int(rest[1]), Fraction(rest[2]))
+                alterations = tuple(_semitones(scale[str(step)]) for step in range(7))
+                tonic = (int(rest[1]), _semitones(rest[2]))
                 keys.append(Key(now, measure, int(rest[0]), *tonic, alterations, _offset(where, *rest[4:6])))
-        elif kind == "note" or kind == "rest" or kind == "skip":
+        elif kind in get_args(Kind):
             now, measure, position = place(moment, grace)
             staff, voice, step, alteration, octave, duration, line, character = rest
-            pitch = (int(step), Fraction(alteration), int(octave)) if step else (None, Fraction(0), 0)
             events.append(
                 Event(
-                    kind,
-                    now,
-                    grace == "1",
-                    measure,
-                    position,
-                    int(staff),
-                    int(voice),
-                    *pitch,
-                    Fraction(duration),
-                    _offset(where, line, character),
+                    kind=cast(Kind, kind),
+                    moment=now,
+                    grace=grace == "1",
+                    measure=measure,
+                    position=position,
+                    staff=int(staff),
+                    voice=int(voice),
+                    step=int(step) if step else None,
+                    alteration=_semitones(alteration) if step else Fraction(0),
+                    octave=int(octave) if step else 0,
+                    duration=Fraction(duration),
+                    offset=_offset(where, line, character),
                     tied=kind == "note" and (voice, moment, grace) in ties,
                 )
             )
@@ -370,6 +360,23 @@ def _structure(lines: list[list[str]], scores: int, where: Lines, compiled: Comp
         problems=tuple(problems),
         messages=compiled.messages,
     )
+
+
+def _semitones(alteration: str) -> Fraction:
+    return 2 * Fraction(alteration)  # LilyPond counts in whole tones
+
+
+def _regular(clock: Mapping[tuple[Fraction, bool], tuple[int, Fraction]], lines: list[list[str]]) -> Iterator[bool]:
+    """Whether from each moment to the next bar numbers go on as the metre says."""
+    lengths = {
+        Fraction(moment): Fraction(int(rest[0]), int(rest[1])) for kind, moment, _, *rest in lines if kind == "metre"
+    }
+    length = Fraction(1)
+    for (earlier, (bar, position)), (later, (next_bar, next_position)) in pairwise(
+        [(moment, place) for (moment, grace), place in sorted(clock.items()) if not grace]
+    ):
+        length = lengths.get(earlier, length)
+        yield (next_bar - bar) * length + next_position - position == later - earlier
 
 
 def _offset(lines: Lines, line: str, character: str) -> int:

@@ -62,29 +62,36 @@ def knowing(tasks: list[Task], form: str = "{}") -> Any:
     return get_model("scripted/model", reply=reply, memoize=False)
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_who_knows_the_answers_scores_in_full(small: str, tmp_path: Path, protocol: str) -> None:
-    tasks = [make(name, small, protocol=protocol) for name in TASKS]
-    for name, log in zip(TASKS, run(tasks, tmp_path, model=knowing(tasks)), strict=True):
-        assert headline(log) == 1, name
+def test_who_knows_the_answers_scores_in_full(small: str, tmp_path: Path) -> None:
+    strict = [make(name, small) for name in TASKS]
+    paper = [make(name, small, protocol="paper") for name in ("metadata_prediction", *HEADLINES)]  # type: ignore[arg-type]
+    logs = run([*strict, *paper], tmp_path, model=knowing([*strict, *paper]))
+    assert [log.eval.task for log in logs[:10]] == [f"lilybench_{name}_mutopia" for name in TASKS]
+    assert [(log.eval.metadata or {})["protocol"] for log in logs] == ["strict"] * 10 + ["paper"] * 4
+    for log in logs:
+        assert headline(log) == 1, log.eval.task
         (figures,) = metrics(log).values()
         assert figures["in_form"] == 1
-        assert log.eval.task == f"lilybench_{name}_mutopia"
-        assert log.eval.metadata is not None
-        assert log.eval.metadata["protocol"] == protocol
 
 
 def test_reasoning_ends_in_a_labelled_line(small: str, tmp_path: Path) -> None:
-    tasks = [make(name, small, strategy="cot") for name in TASKS]
+    tasks = [make(name, small, strategy="cot") for name in ("genre_recognition", *HEADLINES)]  # type: ignore[arg-type]
     model = knowing(tasks, "I count 1, 2, 3 and then some, or none.\nAnswer: 0\nNo.\n\n**Answer:** {}")
-    assert [headline(log) for log in run(tasks, tmp_path, model=model)] == [1] * 10
+    assert [headline(log) for log in run(tasks, tmp_path, model=model)] == [1] * 4
 
 
-@pytest.mark.parametrize("strategy", ["standalone", "cot"])
-@pytest.mark.parametrize("model", ["baseline/reader", "baseline/chance"])
-def test_baselines_answer_all_tasks_in_form(small: str, tmp_path: Path, model: str, strategy: Strategy) -> None:
-    tasks = [make(name, small, strategy=strategy, protocol=protocol) for name in TASKS for protocol in PROTOCOLS]
-    logs = run(tasks, tmp_path, model=model)
+@pytest.mark.parametrize(
+    ("model", "strategy", "protocol"),
+    [
+        ("baseline/reader", "standalone", "strict"),
+        ("baseline/reader", "cot", "paper"),
+        ("baseline/chance", "cot", "strict"),
+    ],
+)
+def test_baselines_answer_all_tasks_in_form(
+    small: str, tmp_path: Path, model: str, strategy: str, protocol: str
+) -> None:
+    logs = run([make(name, small, strategy=strategy, protocol=protocol) for name in TASKS], tmp_path, model=model)
     for log in logs:
         (figures,) = metrics(log).values()
         assert figures["in_form"] == 1, log.eval.task
@@ -192,15 +199,12 @@ def test_the_wording_can_be_replaced(small: str, tmp_path: Path) -> None:
 
 
 def test_hostile_replies_are_scored(small: str, tmp_path: Path) -> None:
-    tasks = [make(name, small) for name in ("bar_count", "bar_sequencing", "error_detection", "genre_recognition")]
-    for reply in ("", "9" * 100_000, "\0" * 1000, "2" * 5, "<score>", "½"):
-        model = get_model("scripted/model", reply=lambda *_, r=reply: r, memoize=False)
-        for log in run(tasks, tmp_path, model=model, limit=2):
-            (figures,) = metrics(log).values()
-            assert figures["unreadable"] == (0 if reply == "22222" and figures.get("exact") == 0 else 1) or (
-                reply == "22222"
-            )
-            assert headline(log) == 0
+    hostile = ["", "9" * 100_000, "\0" * 1000, "<score>", "½", "[[0]]"]
+    replies = iter(hostile * 2)
+    model = get_model("scripted/model", reply=lambda *_: next(replies), memoize=False)
+    for log in run([make("error_detection", small), make("bar_count", small)], tmp_path, model=model):
+        (figures,) = metrics(log).values()
+        assert (figures["unreadable"], figures["in_form"], headline(log)) == (1, 0, 0)
 
 
 def test_a_log_can_be_scored_again_under_the_other_protocol(small: str, tmp_path: Path) -> None:
@@ -248,9 +252,12 @@ def test_a_call_that_fails_is_told_to_the_model(small: str, tmp_path: Path) -> N
 
 @needs_sandbox
 def test_a_model_that_only_calls_comes_to_an_end(small: str, tmp_path: Path) -> None:
-    log = run_scripted(
-        make("error_detection", small, strategy="logiclm"), tmp_path, lambda *_: {"function": "read_header"}
-    )
+    def reply(messages: list[ChatMessage], _: Any) -> str | dict[str, Any]:
+        calls = sum(message.role == "tool" for message in messages)
+        # The last turn has no tools to call.
+        return {"function": "read_header"} if calls < MAX_TURNS else "Let me look once more."
+
+    log = run_scripted(make("error_detection", small, strategy="logiclm"), tmp_path, reply)
     (sample,) = samples(log)
     assert sum(message.role == "assistant" for message in sample.messages) == MAX_TURNS + 1
     assert headline(log) == 0

@@ -32,11 +32,12 @@
    (let ((now (ly:context-current-moment context)))
      (apply structure-write kind (ly:moment-main now) (if (zero? (ly:moment-grace now)) 0 1) fields)))
 
-% Line and character, or line 0 for what stands in another file than the score's.
+% Line and character, or line 0 for what does not stand in the score's own file.
 #(define (structure-place event)
-   (let ((origin (ly:input-file-line-char-column (ly:event-property event 'origin))))
-     (if (string-suffix? "score.ly" (car origin))
-         (list (cadr origin) (caddr origin))
+   (let* ((origin (ly:event-property event 'origin))
+          (place (if (ly:input-location? origin) (ly:input-file-line-char-column origin) '("" 0 0))))
+     (if (string-suffix? "score.ly" (car place))
+         (list (cadr place) (caddr place))
          '(0 0))))
 
 % Contexts have no numbers of their own; a staff is numbered when it is heard first.
@@ -127,7 +128,7 @@ structureMidi = \midi {
                 ","))
 
 #(define (structure-read-score score)
-   (if (ly:score? score)
+   (if (and (ly:score? score) (not (ly:score-error? score)))
        (begin
          (set! structure-scores (1+ structure-scores))
          (set! structure-staves '())
@@ -143,3 +144,5 @@ structureMidi = \midi {
    (if (not structure-port) (set! structure-port (open-file "structure.tsv" "w")))
    (structure-read-book book)
    (force-output structure-port))
+
+#(define toplevel-book-handler default-toplevel-book-handler)

@@ -271,4 +271,4 @@ def test_bars_of_mutopia_counted_another_way(mutopia: list[Piece]) -> None:
         if '"' not in silent and not re.search(r"\\(header|paper)\b", rest):
             compared += 1
             assert len(split_bars(piece.raw)) == rest.count("|"), piece.id
-    assert compared > 100
+    assert compared > 40

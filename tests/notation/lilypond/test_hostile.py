@@ -1,4 +1,4 @@
-r"""LilyPond code that attacks the machine it runs on: nothing escapes, each ends in time, and its neighbours are unharmed.
+r"""LilyPond code that attacks the machine it runs on: nothing escapes, all end in time, the neighbours are unharmed.
 
 LilyPond's Scheme can read and write files and start programs, and calls any function of the C library, so that every
 system call is at its hand. What an attack finds it writes to ``found.txt``.
@@ -104,7 +104,7 @@ def found(compiled: Compiled) -> dict[str, str]:
 
 def spying(target: Target) -> str:
     """Make an attack that only looks, so that it can also be tried unconfined."""
-    address = f'#vu8(2 0 {target.port >> 8} {target.port & 255} 127 0 0 1 0 0 0 0 0 0 0 0)'
+    address = f"#vu8(2 0 {target.port >> 8} {target.port & 255} 127 0 0 1 0 0 0 0 0 0 0 0)"
     return (
         SPY
         + f"""
@@ -250,19 +250,23 @@ def test_system_calls_are_refused(confinement: Confinement) -> None:
 
 STOPPED_BY_TIME = {
     "loops": "#(while #t #t)",
-    "loops deaf": "#(begin (for-each (lambda (n) (catch #t (lambda () (sigaction n SIG_IGN)) noop)) (iota 65)) (while #t #t))",
+    "loops deaf": """#(begin
+       (for-each (lambda (number) (catch #t (lambda () (sigaction number SIG_IGN)) noop)) (iota 65))
+       (while #t #t))""",
     "sleeps": "#(sleep 10000)",
-    "waits for a FIFO": '#(mknod "score.midi" \'fifo #o600 0)' + SCORE,
-    "waits for its input": "#(begin (mknod \"pipe\" 'fifo #o600 0) (open-file \"pipe\" \"r\"))",
+    "waits for a reader": '#(begin (mknod "pipe" \'fifo #o600 0) (open-file "pipe" "w"))',
+    "includes what never comes": '#(mknod "pipe.ly" \'fifo #o600 0) \\include "pipe.ly"',
 }
 BOUNDED = {
     "memory": "#(let loop ((all '())) (loop (cons (make-string 1000000) all)))",
     "memory at once": "#(make-vector 1000000000 1)",
     "memory by calls": "#(let loop ((n 0)) (+ 1 (loop (make-vector 100000 n))))",
-    "memory by music": r"music = { c4 c c c } #(define (twice n) (if (= n 0) music #{ { #(twice (- n 1)) #(twice (- n 1)) } #})) { $(twice 40) }",
+    "memory by music": r"""#(define (twice n)
+       (if (= n 0) #{ { c4 } #} #{ { #(twice (- n 1)) #(twice (- n 1)) } #})) { $(twice 40) }""",
     "prints": '#(while #t (display "more of the same\n"))',
-    "prints messages": '#(while #t (ly:message "more of the same"))',
-    "one large file": '#(call-with-output-file "a.midi" (lambda (port) (while #t (display (make-string 100000) port))))',
+    "prints messages": '#(while #t (ly:warning "more of the same"))',
+    "one large file": """#(call-with-output-file "a.midi" (lambda (port)
+       (while #t (display (make-string 100000) port))))""",
     "fills the folder": """#(let loop ((n 0))
        (call-with-output-file (format #f "~a.midi" n) (lambda (port) (display (make-string 1000000) port)))
        (loop (+ n 1)))""",
@@ -277,7 +281,10 @@ BOUNDED = {
     "includes itself": r'\include "score.ly"',
     "kills all": "#(begin (kill 1 SIGKILL) (kill (getppid) SIGKILL) (kill -1 SIGKILL) (kill 0 SIGKILL))",
     "kills itself": "#(kill (getpid) SIGKILL)",
-    "crashes": "#((@ (system foreign) pointer->bytevector) ((@ (system foreign) make-pointer) 8) 8)",
+    "crashes": "#((@ (rnrs bytevectors) bytevector-u8-ref)"
+    " ((@ (system foreign) pointer->bytevector) ((@ (system foreign) make-pointer) 8) 8) 0)",
+    "FIFO for output": '#(mknod "score.midi" \'fifo #o600 0) ' + SCORE,
+    "folder for output": '#(mkdir "score.midi") ' + SCORE,
     "exits": "#(primitive-_exit 0)",
     "includes a user file": r'\include "/etc/passwd"',
     "includes a device": r'\include "/dev/zero"',
@@ -321,6 +328,7 @@ def test_everything_ends(confinement: Confinement) -> None:
     for name in ("fills the folder", "many files", "deep folders", "includes a user file", "includes a device"):
         assert not ends[name].succeeded, (name, ends[name])
     assert ends["kills itself"].status == -9
+    assert ends["crashes"].status == -11
     assert ends["exits"].midi == ()
 
 
@@ -369,8 +377,8 @@ def test_converters_are_confined(target: Target, confinement: Confinement) -> No
     with pytest.raises(ConversionError):
         musicxml_to_lilypond(document(write), confinement=confinement)
     assert not (target.folder / "new.txt").exists()
+    loop = "[0 for _ in iter(int, 1)]"
     with pytest.raises(ConversionError, match="stopped after 2 s"):
-        loop = "[0 for _ in iter(int, 1)]"
         musicxml_to_lilypond(document(loop), limits=Limits(seconds=2.0), confinement=confinement)
     with pytest.raises(ConversionError, match="not permitted"):
         musicxml_to_lilypond(document("__import__('os').fork()"), confinement=confinement)

@@ -1,0 +1,276 @@
+r"""The offline default: pieces in LilyPond that are made from music21's corpus on this machine.
+
+Every score is read with music21, written as MusicXML, reduced to its music (no lyrics, texts, page layout, beams or
+stem directions), turned into LilyPond by musicxml2ly, and given a header with the Mutopia Project's fields. Repeats are
+not marked, so that every measure stands and sounds once: musicxml2ly nests repeats whose beginning ABC leaves out. The
+list of pieces is ``datasets_builders/names/lilybench_pieces.toml``, which says by what rule it was made.
+
+What LilyPond does not compile, or what is longer than `MAX_CHARACTERS`, is left out, with the reason.
+"""
+
+import re
+import tempfile
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache as cached
+from importlib.resources import files
+from itertools import tee
+from multiprocessing import get_context
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+from xml.etree import ElementTree
+
+from music_evals.datasets_builders.lilybench.facts import composer_named
+from music_evals.datasets_builders.lilybench.rows import Piece
+from music_evals.datasets_builders.questions.scores.default_works import default_works
+from music_evals.notation.lilypond.compiler import ConversionError, compile_texts, musicxml_to_lilypond
+from music_evals.notation.lilypond.syntax import block_spans, read_header
+from music_evals.notation.score_file import ScoreError, prepare_score, read_score, score_to_musicxml
+
+if TYPE_CHECKING:  # music21 takes a third of a second to import
+    from music21.stream import Score
+
+MAX_CHARACTERS: Final = 60_000
+"""Longest text of a piece."""
+
+_NOT_MUSIC: Final = frozenset(
+    {
+        *("work", "movement-title", "movement-number", "identification", "defaults", "credit", "print"),
+        *("score-instrument", "midi-instrument", "instrument", "part-abbreviation"),
+        *("beam", "stem", "notehead", "lyric", "harmony", "figured-bass", "repeat", "ending"),
+    }
+)
+_KEPT_DIRECTIONS: Final = frozenset({"dynamics", "wedge", "metronome", "octave-shift", "pedal"})
+_CONVERTER_LINES: Final = re.compile(
+    r"^(?:% automatically[^\n]*|% The score definition|\\pointAndClickOff|#\(set-global-staff-size [\d.]+\))\n",
+    re.MULTILINE,
+)
+_NO_NAME: Final = "MusicXML Part"  # what music21 calls a part without a name
+_BAR_NUMBER: Final = re.compile(r"\\barNumberCheck #(\d+)$", re.MULTILINE)
+_MIDI: Final = re.compile(r"% To create MIDI output[^\n]*\n[ \t]*%[ \t]*(\\midi \{[^\n}]*\})")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a piece comes from, and what is known of it.
+
+    Args:
+        id: the path without its ending, in characters that need no care.
+        path: of the file in music21's corpus.
+        tune: number of a tune in a file of several, or None.
+        title: of the piece.
+        composer: full name, or None where nobody is known.
+        style: in the Mutopia Project's words, or None.
+        instrument: or None, so that the parts' names are taken.
+    """
+
+    id: str
+    path: str
+    tune: int | None
+    title: str
+    composer: str | None
+    style: str | None
+    instrument: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A piece, or the reason why there is none; `measures` is how many the first part's MusicXML has."""
+
+    source: Source
+    piece: Piece | None = None
+    measures: int = 0
+    reason: str = ""
+
+
+@cached
+def default_sources() -> tuple[Source, ...]:
+    """What the pieces are made from, by id.
+
+    Example:
+        >>> [source.title for source in default_sources() if source.id == "bach/bwv66.6"]
+        ['Christ ist erstanden']
+    """
+    listed = tomllib.loads((files("music_evals.datasets_builders.names") / "lilybench_pieces.toml").read_text("utf-8"))
+    sources = [
+        Source(_id(work.path), work.path, None, work.title, work.composer, listed["works"].get(work.composer), None)
+        for work in default_works()
+    ]
+    for collection in listed["collections"].values():
+        known = [collection.get(name) for name in ("composer", "style", "instrument")]
+        for place, title in collection["pieces"].items():
+            path, _, tune = place.partition("#")
+            sources.append(Source(_id(path, tune), path, int(tune) if tune else None, title, *known))
+    return tuple(sorted(sources, key=lambda source: source.id))
+
+
+def default_pieces(
+    *, cache: Path | None = None, workers: int | None = None, limit: int | None = None
+) -> tuple[list[Piece], dict[str, str]]:
+    """Make the default pieces.
+
+    Args:
+        cache: a folder that keeps what LilyPond made of the texts, as for `compile_texts`.
+        workers: how many scores are worked on at a time; default is one a core.
+        limit: only so many pieces, from the beginning of the list.
+
+    Returns:
+        The pieces by id, and of those left out the id and the reason.
+
+    Raises:
+        LilyPondError: LilyPond is not installed.
+        SandboxError: there is no way to confine it here.
+    """
+    # Spawned, because forks of a process with threads (Inspect's) can hang.
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        made, to_compile = tee(pool.map(convert, default_sources()[:limit]))
+        # LilyPond works on the first texts while later ones are still made.
+        texts = (one.piece.text for one in to_compile if one.piece)
+        problems = [one.problem for one in compile_texts(texts, workers=workers, cache=cache)]
+        converted = list(made)
+    left_out = {one.source.id: one.reason for one in converted if one.piece is None}
+    found = [one.piece for one in converted if one.piece]
+    left_out |= {
+        piece.id: f"LilyPond does not compile it: {problem}"
+        for piece, problem in zip(found, problems, strict=True)
+        if problem
+    }
+    return [piece for piece in found if piece.id not in left_out], left_out
+
+
+def convert(source: Source) -> Converted:
+    """Turn a score of music21's corpus into LilyPond.
+
+    Args:
+        source: which.
+
+    Returns:
+        The piece, not yet compiled, or the reason why there is none.
+
+    Raises:
+        LilyPondError: LilyPond is not installed.
+        SandboxError: there is no way to confine it here.
+    """
+    try:
+        score = _read(source)
+        musicxml, measures = _music_alone(score_to_musicxml(score))
+    except ScoreError as error:
+        return Converted(source, reason=str(error))
+    # music21 lets out whatever its code runs into, and one score must not stop the others.
+    except Exception as error:
+        return Converted(source, reason=f"music21 fails on it ({type(error).__name__}: {str(error)[:200]})")
+    try:
+        text = _with_header(musicxml_to_lilypond(musicxml), source, _instrument(score))
+    except ConversionError as error:
+        return Converted(source, reason=str(error))
+    if len(text) > MAX_CHARACTERS:
+        return Converted(source, reason=f"its text has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")
+    return Converted(source, Piece(source.id, raw=text, text=text, header=read_header(text)), measures)
+
+
+def _id(path: str, tune: str = "") -> str:
+    name = str(PurePosixPath(path).with_suffix("") if not tune else f"{PurePosixPath(path).with_suffix('')}-{tune}")
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9._/-]+", "-", plain)
+
+
+def _read(source: Source) -> "Score":
+    from music21 import corpus
+
+    path = Path(str(corpus.getWork(source.path)))
+    if source.tune is None:
+        return prepare_score(read_score(path) if path.suffix == ".abc" else corpus.parse(source.path))
+    with tempfile.TemporaryDirectory() as folder:
+        tune = Path(folder) / "tune.abc"
+        tune.write_text(_tune(path.read_text("utf-8", errors="replace"), source.tune), encoding="utf-8")
+        return prepare_score(read_score(tune))
+
+
+def _tune(book: str, number: int) -> str:
+    """A tune out of a file of many: from its number to the next blank line."""
+    lines = iter(book.splitlines())
+    for line in lines:
+        if re.fullmatch(rf"X:\s*0*{number}\s*", line):
+            break
+    else:
+        raise ScoreError(f"the file holds no tune {number}")
+    tune = [f"X:{number}"]
+    for line in lines:
+        if not line.strip() or line.startswith("X:"):
+            break
+        tune.append(line)
+    return "\n".join(tune) + "\n"
+
+
+def _music_alone(musicxml: str) -> tuple[str, int]:
+    """Leave out of MusicXML what is not music, and tell how many measures the first part has.
+
+    Page layout is what musicxml2ly fails on; texts and lyrics are often badly scanned, and make up half of some files;
+    parts may have random identifiers. Measure 0, which is the pickup (see `prepare_score`), and no other is marked as
+    one that is not counted, for musicxml2ly fills up any other that is short.
+    """
+    root = ElementTree.fromstring(musicxml)
+    for element in list(root.iter()):
+        for child in list(element):
+            if child.tag in _NOT_MUSIC or (child.tag == "direction" and not _is_kept(child)):
+                element.remove(child)
+        element.attrib.pop("color", None)
+    names = {part.attrib["id"]: f"P{number}" for number, part in enumerate(root.iter("score-part"), 1)}
+    for part in [*root.iter("score-part"), *root.findall("part")]:
+        part.attrib["id"] = names[part.attrib["id"]]
+    for measure in root.iter("measure"):
+        measure.attrib["implicit"] = "yes" if measure.attrib["number"] == "0" else "no"
+    first = root.find("part")
+    return ElementTree.tostring(root, encoding="unicode"), 0 if first is None else len(first.findall("measure"))
+
+
+def _is_kept(direction: ElementTree.Element) -> bool:
+    return all(one.tag in _KEPT_DIRECTIONS for kind in direction.iter("direction-type") for one in kind)
+
+
+def _instrument(score: Any) -> str:
+    """The instruments by the names of the parts, each once."""
+    names = (" ".join((part.partName or "").split()) for part in score.parts)
+    return ", ".join(dict.fromkeys(name for name in names if name not in ("", _NO_NAME)))
+
+
+def _with_header(text: str, source: Source, instrument: str) -> str:
+    """Put our header in the place of the converter's, and leave out its page settings and remarks."""
+    settings = [span for command in ("\\header", "\\paper", "\\layout") for span in block_spans(text, command)]
+    score = block_spans(text, "\\score")[0][0]
+    for start, end in sorted(settings, reverse=True):
+        if start < score:
+            text = text[:start] + text[end:].removeprefix("\n")
+    text = _CONVERTER_LINES.sub("", text)
+    text = _MIDI.sub(r"\1", _BAR_NUMBER.sub(r"% \1", text))
+    version, _, music = text.partition("\n")
+    music = re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in music.strip().splitlines()))
+    return f"{version}\n\n{_header(source, instrument)}\n\n{music}\n"
+
+
+def _header(source: Source, instrument: str) -> str:
+    """A header such as those of the Mutopia Project, where title and composer stand twice."""
+    composer = composer_named(source.composer) if source.composer else None
+    stated = composer.name_and_years if composer else source.composer or "Traditional"
+    fields: Mapping[str, str | None] = {
+        "title": source.title,
+        "composer": stated,
+        "mutopiatitle": source.title,
+        "mutopiacomposer": source.composer or "Traditional",
+        "mutopiainstrument": source.instrument or instrument or None,
+        "style": source.style,
+        "source": f"music21 corpus, {source.path}" + (f", no. {source.tune}" if source.tune else ""),
+    }
+    return "\n".join(["\\header {", *(f"  {name} = {_quoted(value)}" for name, value in _given(fields)), "}"])
+
+
+def _given(fields: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
+    return ((name, value) for name, value in fields.items() if value)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,591 @@
+r"""The music of a LilyPond text without anything that tells whose it is.
+
+`anonymise` leaves notes, rhythm, keys, metres, clefs, repeats, dynamics, articulation and metronome figures as they
+stand, so that LilyPond plays the same notes at the same times. Out go headers, comments, paper settings, markup and
+every other printed text, lyrics, instrument names and MIDI instruments, output file names, and word tempi. Variables,
+contexts, tags and quoted parts get neutral names (``voiceA``, ``partA``, ``tagA``, ``cueA`` …), in order of first
+appearance, so that their own names tell nothing. It works on the tokens of the text alone, and never runs LilyPond.
+
+What it cannot clean with certainty it refuses: text within a Scheme program, for instance, or a word after a command
+that is not known here.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from music_evals.notation.lilypond.languages import LANGUAGES
+from music_evals.notation.lilypond.markups import markup_end, value_end
+from music_evals.notation.lilypond.source import OWN_FILES
+from music_evals.notation.lilypond.syntax import (
+    Definition,
+    Kind,
+    Token,
+    closing,
+    code_tokens,
+    comment_spans,
+    definitions,
+    embedded,
+    scheme_tokens,
+    string_value,
+    tokens_between,
+)
+from music_evals.notation.lilypond.upgrade import Edit, edited
+
+_MARKUP: Final = frozenset({"\\markup", "\\markuplist", "\\markuplines"})
+_LYRICS: Final = frozenset({"\\lyricmode", "\\lyrics", "\\addlyrics", "\\lyricsto"})
+_SIGNS: Final = frozenset({"-", "^", "_"})
+_PASSING: Final = frozenset({"\\once", "\\temporary", "\\undo"})
+
+_KEPT_STRINGS: Final[Mapping[str, re.Pattern[str]]] = {
+    "\\version": re.compile(r"[0-9.]{1,20}"),
+    "\\language": re.compile("|".join(LANGUAGES)),
+    "\\clef": re.compile(r"[A-Za-z0-9_^()\[\]-]{1,40}"),
+    "\\cueClef": re.compile(r"[A-Za-z0-9_^()\[\]-]{1,40}"),
+    "\\bar": re.compile(r"[^A-Za-z\s]{0,8}|[^A-Za-z\s]{0,4}[SkE][^A-Za-z\s]{0,4}"),
+    "\\repeat": re.compile("volta|unfold|percent|tremolo|segno"),
+    **dict.fromkeys(
+        ("\\consists", "\\remove", "\\accepts", "\\denies", "\\alias", "\\type", "\\defaultchild", "\\include"),
+        re.compile(r"[A-Za-z_.-]{1,60}"),
+    ),
+}
+"""Commands whose string says how the music goes or is engraved, and what it may be."""
+
+_MARKS: Final = frozenset(
+    {"\\mark", "\\textMark", "\\textEndMark", "\\sectionLabel", "\\jump", "\\tocItem", "\\markupMap"}
+)
+_FILES: Final = frozenset({"\\bookOutputName", "\\bookOutputSuffix", "\\sourcefilename", "\\sourcefileline", "\\label"})
+_TAGS: Final = frozenset({"\\tag", "\\keepWithTag", "\\removeWithTag", "\\pushToTag", "\\appendToTag", "\\tagGroup"})
+_QUOTES: Final = frozenset({"\\addQuote", "\\cueDuring", "\\cueDuringWithClef", "\\quoteDuring"})
+_CONTEXTS: Final = frozenset({"\\new", "\\context", "\\change"})
+_PLAIN_NAMES: Final = frozenset({"up", "down", "one", "two", "solo", "shared", "null"})
+"""Names of contexts that LilyPond gives itself, in ``\\autochange`` and ``\\partCombine``."""
+_OWN_VARIABLES: Final = frozenset(
+    {"afterGraceFraction", "showFirstLength", "showLastLength", "musicQuotes", "midiDrumPitches", "drumPitchNames"}
+)
+"""Variables of LilyPond's that a text may set, and that mean nothing under another name."""
+
+_TEXT_SCHEME: Final = re.compile(r"[#$]\(\s*(?:markup|make-[a-z-]*markup|make-dynamic-script|string-append)\b")
+_DROPPED_SCHEME: Final = re.compile(
+    r"[#$]\(\s*(?:set-default-paper-size|set-paper-size|ly:set-option|ly:message|ly:warning|ly:expect-warning|"
+    r"ly:progress|display|format|ly:add-option|set-global-fonts|define\s+output-suffix)\b"
+)
+_DEFINING: Final = re.compile(r"[#$]\(\s*define(?:-public|-markup-command|-markup-list-command)?\s")
+_NESTING: Final = 50  # of commands ahead of lyrics
+_PATH: Final = 12  # tokens of a property's path
+_LETTERS: Final = re.compile(r"[^\W\d_]")
+
+
+def anonymise(text: str) -> str:
+    r"""The leak-free form of a text.
+
+    Args:
+        text: a self-contained text in the syntax of LilyPond 2.24.
+
+    Returns:
+        A text that LilyPond makes the same notes of. Making it leak-free again changes nothing.
+
+    Raises:
+        ValueError: a text would stay, or a part of the music would have to go with one; the message names it.
+
+    Example:
+        >>> print(anonymise('''\\header { title = "Air" }
+        ... melody = \\relative c' { \\tempo "Largo" 4 = 40 c4^"dolce" d } % by J. S. Bach
+        ... \\score { \\new Staff = "flute" \\melody \\addlyrics { la la } \\layout { } }'''))
+        voiceA = \relative c' { \tempo 4 = 40 c4 d }
+        \score { \new Staff = "partA" \voiceA \layout { } }
+        <BLANKLINE>
+    """
+    return _tidy(_Cleaner(text).cleaned())
+
+
+@dataclass(slots=True)
+class _Names:
+    """Neutral names, in order of first appearance."""
+
+    prefix: str
+    known: dict[str, str] = field(default_factory=dict)
+
+    def of(self, name: str) -> str:
+        return self.known.setdefault(name, self.prefix + _letters(len(self.known)))
+
+
+class _Cleaner:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.found = code_tokens(text)
+        self.edits: list[Edit] = []
+        self.problems: list[tuple[int, str]] = []
+        self.layouts: list[tuple[int, int]] = []
+        self.variables = _Names("voice")
+        self.contexts = _Names("part")
+        self.tags = _Names("tag")
+        self.quotes = _Names("cue")
+        self.texts: set[str] = set()
+        """Variables that hold printed text or lyrics; they go with all their uses."""
+        self.markups: dict[str, str] = {}
+        """Kinds of arguments of the text's own markup commands, and of its variables that hold markups."""
+        self.defined: dict[int, Definition] = {}
+        """Definitions that stay, by where they begin."""
+        self.gone: list[tuple[int, int]] = []
+
+    def cleaned(self) -> str:
+        for start, end in comment_spans(self.text, 0, len(self.text)):
+            self.remove(start, end)
+        self.classify()
+        self.walk(self.found)
+        for offset, what in self.problems:
+            layout = next((span for span in self.layouts if span[0] <= offset < span[1]), None)
+            if layout is None:
+                line = self.text.count("\n", 0, offset) + 1
+                raise ValueError(f"the text cannot be made leak-free: line {line} has {what}")
+            self.edits.append((*layout, " "))
+        return edited(self.text, self.edits)
+
+    def remove(self, start: int, end: int) -> None:
+        """Leave out a part, with the white space ahead of it where some follows, so that words stay apart."""
+        after = self.text[end : end + 1]
+        if not after or after.isspace():
+            while start and self.text[start - 1] in " \t":
+                start -= 1
+            self.edits.append((start, end, ""))
+        else:
+            before = self.text[start - 1 : start]
+            self.edits.append((start, end, "" if not before or before.isspace() else " "))
+
+    def rename(self, token: Token, new: str) -> None:
+        quoted = '"' in token.text
+        sign = token.text[0] if token.kind is Kind.SCHEME else ""
+        self.edits.append((token.start, token.end, f'{sign}"{new}"' if quoted else sign + new))
+
+    def problem(self, token: Token, what: str) -> None:
+        self.problems.append((token.start, f"{what} {token.text[:60]!r}"))
+
+    # What variables hold.
+
+    def classify(self) -> None:
+        """Tell variables with printed text from others, and give the others their names."""
+        at = {token.start: index for index, token in enumerate(self.found)}
+        kept: list[tuple[int, str]] = []
+        values = set()
+        for definition in definitions(self.text):
+            values.add(definition.value)
+            end = self.text_value_end(at[definition.value], definition)
+            if end is not None:
+                self.texts.add(definition.name)
+                self.markups[definition.name] = ""
+                self.remove(definition.start, self.found[end - 1].end)
+                self.gone.append((definition.start, self.found[end - 1].end))
+            else:
+                self.defined[definition.start] = definition
+                kept.append((definition.start, definition.name))
+        for token in self.found:
+            if token.kind is Kind.SCHEME and token.start not in values and _DEFINING.match(token.text):
+                kept += self.classify_scheme(token)
+        for _, name in sorted(kept):
+            if name in self.texts:
+                raise ValueError(f"the text cannot be made leak-free: {name!r} holds text here and music there")
+            if name not in _OWN_VARIABLES:
+                self.variables.of(name)
+
+    def classify_scheme(self, token: Token) -> list[tuple[int, str]]:
+        """The name that a definition in Scheme gives to something other than text."""
+        parts = [part for part in scheme_tokens(self.text, token) if part.kind is not Kind.COMMENT]
+        if len(parts) < 4:
+            return []
+        head, is_function = parts[1].text, parts[2].text == "("
+        name = parts[3 if is_function else 2].text
+        if "markup" in head:
+            self.markups[name] = _kinds(parts)
+            self.remove(token.start, token.end)
+            return []
+        if not is_function and any(self.is_worded(part) for part in parts):
+            self.texts.add(name)
+            self.markups[name] = ""
+            self.remove(token.start, token.end)
+            return []
+        return [(token.start, name)]
+
+    def text_value_end(self, index: int, definition: Definition) -> int | None:
+        """Index after the printed text or the lyrics that a variable holds; None where it holds something else."""
+        found = self.found
+        while _text_at(found, index) in _SIGNS or _text_at(found, index) == "\\tweak":
+            index = self.tweak_end(found, index) if found[index].text == "\\tweak" else index + 1
+        word = _text_at(found, index)
+        if word in _LYRICS or (word in ("\\new", "\\context") and _text_at(found, index + 1) == "Lyrics"):
+            return self.music_end(found, index, 0)
+        if word.startswith("\\") and word not in _MARKUP and found[index].end < definition.end:
+            return None  # a variable, but with more after it
+        return self.text_end(found, index)
+
+    # Walking over tokens; every method gives the index at which to go on.
+
+    def walk(self, found: Sequence[Token]) -> None:
+        index = 0
+        while index < len(found):
+            # A handler that understands nothing must not keep the walk where it is.
+            index = max(self.step(found, index), index + 1)
+
+    def step(self, found: Sequence[Token], index: int) -> int:
+        token = found[index]
+        if token.kind is Kind.COMMAND:
+            return self.command(found, index)
+        if token.kind is Kind.SIGN and token.text in _SIGNS:
+            return self.attached(found, index)
+        if token.kind is Kind.SCHEME:
+            return self.scheme_at(found, index)
+        if token.start in self.defined:
+            name = self.defined[token.start].name
+            if name in self.variables.known:
+                self.edits.append((token.start, token.end, self.variables.of(name)))
+            return index + 1
+        if token.kind is Kind.WORD and _text_at(found, _path_end(found, index)) == "=":
+            return self.assigned(found, index, index)
+        if token.kind is Kind.STRING and _LETTERS.search(token.text):
+            self.problem(token, "the string")
+        return index + 1
+
+    def command(self, found: Sequence[Token], index: int) -> int:
+        token = found[index]
+        word = token.text
+        following = _text_at(found, index + 1)
+        if word in ("\\header", "\\paper") and following == "{":
+            end = closing(found, index + 1)
+            if index and found[index - 1].text == "=":
+                self.edits.append((found[index + 1].end, found[end].start, " "))
+            else:
+                self.remove(token.start, found[end].end)
+            return end + 1
+        if word == "\\layout" and following == "{":
+            self.layouts.append((found[index + 1].end, found[closing(found, index + 1)].start))
+            return index + 2
+        if word in _MARKUP:
+            end = markup_end(self.text, found, index, self.markups)
+            self.remove_tokens(found, index, end)
+            return end
+        if word in _LYRICS or (word in ("\\new", "\\context") and following == "Lyrics"):
+            end = self.music_end(found, index, 0)
+            self.remove_tokens(found, index, end)
+            return end
+        if word in _CONTEXTS:
+            return self.context(found, index)
+        if word in ("\\set", "\\override"):
+            return self.assigned(found, index, index + 1)
+        if word == "\\tweak":
+            return self.attached(found, index)
+        if word == "\\footnote":
+            return self.footnote(found, index, index)
+        if word == "\\tempo":
+            return self.tempo(found, index)
+        if word in _MARKS:
+            return self.mark(found, index)
+        if word in _FILES:
+            self.remove_tokens(found, index, index + 2)
+            return index + 2
+        if word in _TAGS:
+            return self.tagged(found, index + 1)
+        if word in _QUOTES and index + 1 < len(found) and (name := _name(found[index + 1])) is not None:
+            self.rename(found[index + 1], self.quotes.of(name))
+            return index + 2
+        if word in _KEPT_STRINGS:
+            return self.kept_string(found, index)
+        name = string_value(word[1:]) if word.startswith('\\"') else word[1:]
+        if name in self.texts:
+            self.remove_tokens(found, index, index + 1)
+        elif name in self.variables.known:
+            self.edits.append((token.start, token.end, "\\" + self.variables.of(name)))
+        return index + 1
+
+    def remove_tokens(self, found: Sequence[Token], first: int, end: int) -> None:
+        while first and found[first - 1].text in _PASSING:
+            first -= 1
+        end = min(end, len(found))
+        if first < end:
+            self.remove(found[first].start, found[end - 1].end)
+
+    def attached(self, found: Sequence[Token], index: int) -> int:
+        """What hangs on a note, from its sign of direction or its first tweak on."""
+        here = index
+        while _text_at(found, here) in _SIGNS or _text_at(found, here) == "\\tweak":
+            here = self.tweak_end(found, here) if found[here].text == "\\tweak" else here + 1
+        if _text_at(found, here) == "\\footnote":
+            return self.footnote(found, index, here)
+        end = self.text_end(found, here)
+        if end is not None:
+            self.remove_tokens(found, index, end)
+            return end
+        if found[index].text == "\\tweak":
+            after = self.tweak_end(found, index)
+            value = _tweaked(found, index)
+            if value < len(found) and self.is_text_value(found[value]):
+                self.remove_tokens(found, index, after)
+                return after
+            return value
+        return index + 1
+
+    def tweak_end(self, found: Sequence[Token], index: int) -> int:
+        return self.value_end(found, _tweaked(found, index))
+
+    def value_end(self, found: Sequence[Token], index: int) -> int:
+        if _text_at(found, index) in _MARKUP:
+            return markup_end(self.text, found, index, self.markups)
+        return value_end(found, index)
+
+    def text_end(self, found: Sequence[Token], index: int) -> int | None:
+        """Index after the printed text that begins at a token; None where none does."""
+        if index >= len(found):
+            return None
+        token = found[index]
+        if token.text in _MARKUP:
+            return markup_end(self.text, found, index, self.markups)
+        is_variable = token.kind is Kind.COMMAND and token.text[1:] in self.texts
+        if token.kind is Kind.STRING or is_variable or (token.kind is Kind.SCHEME and self.is_text_scheme(token)):
+            return index + 1
+        return None
+
+    def is_text_scheme(self, token: Token) -> bool:
+        datum = token.text[1:].lstrip()
+        return datum.startswith('"') or datum in self.texts or _TEXT_SCHEME.match(token.text) is not None
+
+    def is_worded(self, part: Token) -> bool:
+        """Whether a part of Scheme is a string with letters in it."""
+        return part.kind is Kind.STRING and _LETTERS.search(part.text) is not None
+
+    def is_text_value(self, token: Token) -> bool:
+        if token.text in _MARKUP or (token.kind is Kind.COMMAND and token.text[1:] in self.texts):
+            return True
+        if token.kind is Kind.SCHEME:
+            parts = list(scheme_tokens(self.text, token))
+            return any(self.is_worded(part) or part.text in self.texts for part in parts)
+        return token.kind is Kind.STRING and _LETTERS.search(token.text) is not None
+
+    def assigned(self, found: Sequence[Token], index: int, path: int) -> int:
+        """A property that is set; it goes where its value is text."""
+        sign = _path_end(found, path)
+        if _text_at(found, sign) != "=" or sign + 1 >= len(found):
+            return index + 1
+        if self.is_text_value(found[sign + 1]):
+            end = self.value_end(found, sign + 1)
+            self.remove_tokens(found, index, end)
+            return end
+        return sign + 1
+
+    def context(self, found: Sequence[Token], index: int) -> int:
+        if _text_at(found, index + 2) != "=" or index + 3 >= len(found):
+            return index + 2
+        name = _name(found[index + 3])
+        if name is None:
+            return index + 3
+        if name not in _PLAIN_NAMES:
+            self.rename(found[index + 3], self.contexts.of(name))
+        return index + 4
+
+    def tempo(self, found: Sequence[Token], index: int) -> int:
+        """A tempo, of which the figure stays."""
+        end = self.text_end(found, index + 1)
+        if end is None:
+            return index + 1
+        here = end + 1
+        while _text_at(found, here) == ".":
+            here += 1
+        if _text_at(found, here) == "=":
+            self.edits.append((found[index + 1].start, found[end].start, ""))
+        else:
+            self.remove_tokens(found, index, end)
+        return end
+
+    def mark(self, found: Sequence[Token], index: int) -> int:
+        """A mark, of which plain rehearsal marks stay."""
+        if index + 1 >= len(found):
+            return index + 1
+        token = found[index + 1]
+        if token.text == "\\default" or token.kind is Kind.NUMBER or token.text[1:].isdecimal():
+            return index + 2
+        end = self.value_end(found, index + 1)
+        self.remove_tokens(found, index, end)
+        return end
+
+    def footnote(self, found: Sequence[Token], first: int, index: int) -> int:
+        """A footnote: perhaps a mark, an offset, perhaps what it belongs to, and its text."""
+        here = index + 1
+        end = self.text_end(found, here)
+        if end is not None and end < len(found) and found[end].kind is Kind.SCHEME:
+            here = end
+        for _ in range(6):  # an offset, and a name of up to three words
+            if here < len(found) and (found[here].kind in (Kind.WORD, Kind.SCHEME) or found[here].text == "."):
+                here += 1
+        end = self.text_end(found, here)
+        if end is None:
+            self.problem(found[index], "the footnote")
+            return index + 1
+        self.remove_tokens(found, first, end)
+        return end
+
+    def tagged(self, found: Sequence[Token], index: int) -> int:
+        while index < len(found):
+            token = found[index]
+            if token.kind is Kind.SCHEME:
+                for part in scheme_tokens(self.text, token):
+                    if part.kind is Kind.WORD:
+                        self.edits.append((part.start, part.end, self.tags.of(part.text)))
+            elif token.kind in (Kind.WORD, Kind.STRING):
+                self.rename(token, self.tags.of(token.text.strip('"')))
+            else:
+                return index
+            if _text_at(found, index + 1) not in (".", ","):
+                return index + 1
+            index += 2
+        return index
+
+    def kept_string(self, found: Sequence[Token], index: int) -> int:
+        """A command whose string stays where it is one of those that the command takes."""
+        word = found[index].text
+        if index + 1 >= len(found) or (value := _string(found[index + 1])) is None:
+            return index + 1
+        if word == "\\include" and value.removesuffix(".ly") in LANGUAGES:
+            language = value.removesuffix(".ly")
+            self.edits.append((found[index].start, found[index + 1].end, f'\\language "{language}"'))
+        elif word == "\\include" and value not in OWN_FILES:
+            self.problem(found[index + 1], "the included file")
+        elif not _KEPT_STRINGS[word].fullmatch(value):
+            self.problem(found[index + 1], f"{word} with the string")
+        return index + 2
+
+    def music_end(self, found: Sequence[Token], index: int, level: int) -> int:
+        """Index after the lyrics that begin at a token."""
+        if index >= len(found) or level > _NESTING:
+            return min(index, len(found))
+        token = found[index]
+        if token.text == "{":
+            return closing(found, index) + 1
+        if token.text == "<<":
+            return _closing_angles(found, index) + 1
+        if token.kind is Kind.SCHEME:
+            return index + 1
+        if token.kind is not Kind.COMMAND:
+            return index
+        if token.text in _CONTEXTS:
+            index += 4 if _text_at(found, index + 2) == "=" else 2
+            while _text_at(found, index) == "\\with":
+                index = value_end(found, index + 1)
+        elif token.text == "\\lyricsto":
+            index += 2
+        elif token.text[1:] in self.texts or token.text[1:] in self.variables.known:
+            return index + 1
+        else:
+            index += 1
+            while index < len(found) and found[index].kind in (Kind.STRING, Kind.NUMBER, Kind.WORD, Kind.SCHEME):
+                index += 1
+        return self.music_end(found, index, level + 1)
+
+    # Scheme.
+
+    def scheme_at(self, found: Sequence[Token], index: int) -> int:
+        token = found[index]
+        if _DROPPED_SCHEME.match(token.text) and _text_at(found, index - 1) != "=":
+            self.remove(token.start, token.end)
+        elif token.text[1:] in self.texts:
+            self.remove_tokens(found, index, index + 1)
+        else:
+            self.scheme(token)
+        return index + 1
+
+    def scheme(self, token: Token) -> None:
+        """Rename the text's own variables in Scheme, and find strings."""
+        parts = [part for part in scheme_tokens(self.text, token) if part.kind is not Kind.COMMENT]
+        is_definition = len(parts) > 1 and parts[1].text.startswith("define")
+        depth, quoted = 0, None
+        for index, part in enumerate(parts):
+            if part.kind is Kind.SCHEME:
+                inner = tokens_between(self.text, *embedded(self.text, part))
+                self.walk([each for each in inner if each.kind is not Kind.COMMENT])
+            elif part.kind is Kind.STRING and _LETTERS.search(part.text):
+                if is_definition and depth == 1 and _text_at(parts, index - 1) == ")" and index + 2 < len(parts):
+                    self.remove(part.start, part.end)  # what a function's author says of it
+                else:
+                    self.problem(part, "Scheme with the string")
+            elif part.kind is Kind.WORD and quoted is None and part.text in self.variables.known:
+                self.edits.append((part.start, part.end, self.variables.of(part.text)))
+            if part.text in ("'", "#'") and part.kind is Kind.SIGN:
+                quoted = depth if quoted is None else quoted
+                continue
+            depth += part.kind is Kind.SIGN and part.text.endswith(("(", "["))
+            depth -= part.kind is Kind.SIGN and part.text in (")", "]")
+            if quoted is not None and depth <= quoted:
+                quoted = None
+
+
+def _text_at(found: Sequence[Token], index: int) -> str:
+    """A token's text; empty where there is none."""
+    return found[index].text if 0 <= index < len(found) else ""
+
+
+def _string(token: Token) -> str | None:
+    """The value of a string, be it given as Scheme."""
+    literal = token.text[1:] if token.kind is Kind.SCHEME else token.text
+    return string_value(literal) if literal.startswith('"') else None
+
+
+def _name(token: Token) -> str | None:
+    """A name that is given as a word, a string or a string in Scheme."""
+    return token.text if token.kind in (Kind.WORD, Kind.NUMBER) else _string(token)
+
+
+def _path_end(found: Sequence[Token], index: int) -> int:
+    """Index after the path of a property: words, numbers and symbols of Scheme, with dots or without."""
+    here = index
+    while here < min(len(found), index + _PATH):
+        token = found[here]
+        if token.kind not in (Kind.WORD, Kind.NUMBER, Kind.STRING, Kind.SCHEME) and token.text != ".":
+            break
+        here += 1
+    return here
+
+
+def _tweaked(found: Sequence[Token], index: int) -> int:
+    r"""Index of the value of a ``\tweak``."""
+    index += 2
+    while _text_at(found, index) == ".":
+        index += 2
+    return index
+
+
+def _closing_angles(found: Sequence[Token], index: int) -> int:
+    depth = 0
+    for here in range(index, len(found)):
+        depth += (found[here].text == "<<") - (found[here].text == ">>")
+        if not depth:
+            return here
+    return len(found) - 1
+
+
+def _kinds(parts: Sequence[Token]) -> str:
+    """The kinds of arguments of a markup command, from the predicates in its definition."""
+    lists, depth = [], 0
+    for part in parts:
+        if part.text == "(" and part.kind is Kind.SIGN:
+            depth += 1
+            if depth == 2:
+                lists.append("")
+        elif part.text == ")":
+            depth -= 1
+        elif depth == 2 and len(lists) == 2:
+            lists[1] += "m" if part.text in ("markup?", "markup-list?", "cheap-markup?") else "v"
+    return lists[1] if len(lists) > 1 else "m"
+
+
+def _letters(number: int) -> str:
+    """A, B … Z, AA, AB …: neutral names hold no digits, which LilyPond would take for a duration."""
+    name = ""
+    while number >= 0:
+        name = chr(ord("A") + number % 26) + name
+        number = number // 26 - 1
+    return name
+
+
+def _tidy(text: str) -> str:
+    """Without blank lines in a row, and white space at the ends of lines."""
+    lines = [line.rstrip() for line in text.split("\n")]
+    kept = [line for index, line in enumerate(lines) if line or (index and lines[index - 1])]
+    return "\n".join(kept).strip("\n") + "\n"

@@ -1,0 +1,45 @@
+"""Corruptions: in place, of one kind, and found by two readers that share no code."""
+
+import difflib
+
+import pytest
+
+from music_evals.baselines.lilybench.errors import wrong_measures
+from music_evals.datasets_builders.lilybench.checker import find_errors
+from music_evals.datasets_builders.lilybench.corruptions import corrupt
+from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, Corruption
+from music_evals.notation.lilypond.structure import read_structure
+from tests.datasets_builders.lilybench.scores import CLEAN, RELATIVE
+
+
+@pytest.mark.parametrize("kind", CORRUPTIONS)
+def test_a_corruption_is_the_only_error_of_its_score(kind: Corruption) -> None:
+    scores = [(text, read_structure(text), kind) for text in CLEAN.values()]
+    made = list(corrupt(scores, seed=5))
+    if kind == "invalid_metadata":  # only one of the scores has a key or clef in a complete measure that begins one
+        assert any(made)
+    else:
+        assert all(made)
+    for (text, clean, _), corrupted in zip(scores, made, strict=True):
+        assert wrong_measures(text) == []
+        if corrupted is None:
+            continue
+        assert find_errors(corrupted.text, read_structure(corrupted.text)) == {kind: [corrupted.measure]}
+        assert wrong_measures(corrupted.text) == [corrupted.measure]
+        # One note changes, and at most the next one is written out.
+        changes = [
+            block
+            for block in difflib.SequenceMatcher(None, text.split(), corrupted.text.split(), autojunk=False).get_opcodes()
+            if block[0] != "equal"
+        ]
+        assert all(block[0] == "replace" for block in changes)
+        assert sum(block[2] - block[1] for block in changes) in (1, 2)
+        assert 1 <= corrupted.measure <= clean.measures
+
+
+def test_the_seed_chooses_the_place() -> None:
+    scores = [(RELATIVE, read_structure(RELATIVE), CORRUPTIONS[4])]
+    made = [next(corrupt(scores, seed=seed)) for seed in (1, 1, 2, 3, 4)]
+    texts = [one.text for one in made if one is not None]
+    assert texts[0] == texts[1]
+    assert len(set(texts)) > 1

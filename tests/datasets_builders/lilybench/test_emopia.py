@@ -1,0 +1,228 @@
+"""Clips by quadrant: a folder of EMOPIA-like files, its rows under both protocols, and the composed stand-in."""
+
+import io
+import re
+from collections import Counter
+from pathlib import Path
+from statistics import mean
+
+import mido
+import music21
+import pytest
+
+from music_evals.datasets_builders.lilybench.emopia import (
+    Clip,
+    compose_clips,
+    emotion_rows,
+    read_clips,
+    without_text,
+)
+from music_evals.datasets_builders.lilybench.rows import QUADRANTS
+from music_evals.datasets_builders.store import DatasetError
+from music_evals.notation.lilypond.compiler import ConversionError, compile_text
+from music_evals.notation.midi import read_notes
+
+CLIPS = compose_clips(seed=1, per_quadrant=30)
+
+
+def with_text(midi: bytes) -> bytes:
+    """The same music with a name, a lyric and a marker that tell its mood."""
+    file = mido.MidiFile(file=io.BytesIO(midi))
+    events = [
+        mido.MetaMessage("track_name", name='happy " % {'),
+        mido.MetaMessage("lyrics", text="joy", time=120),
+        mido.MetaMessage("marker", text="Q1", time=0),
+        mido.Message("sysex", data=[1, 2, 3], time=0),
+    ]
+    track = file.tracks[0]
+    track[:] = [*events, track[0].copy(time=0), *track[1:]]
+    # The note that follows comes as much earlier as the lyric took.
+    buffer = io.BytesIO()
+    file.save(file=buffer)
+    return buffer.getvalue()
+
+
+def converted(midi: bytes) -> str:
+    """What midi2ly writes around the music, in short: a comment that names the file, and texts of the file."""
+    file = mido.MidiFile(file=io.BytesIO(midi))
+    texts = [getattr(event, "name", getattr(event, "text", "")) for track in file.tracks for event in track]
+    printed = "".join(f"  % {text}\n" for text in texts if text)
+    return f'% made by midi2ly from score.midi\n\\version "2.14.0"\n{printed}{{ c4 | % 2\n d1 }}\n'
+
+
+def test_a_folder_is_read_with_its_damaged_files_named(tmp_path: Path) -> None:
+    midi = CLIPS[0].midi
+    silent = mido.MidiFile(tracks=[mido.MidiTrack([mido.MetaMessage("end_of_track", time=480)])])
+    silent.save(tmp_path / "Q2_silent_0.mid")
+    for name, data in {
+        "Q1_8v0MFBZoco_0.mid": midi,
+        "Q4_a_b-c_12.MID": midi,
+        "Q3_cut_0.mid": midi[:-9],
+        "Q3_empty_0.mid": b"",
+        "Q5_song_0.mid": midi,
+        "song.mid": midi,
+        "Q2_big_0.mid": b"MThd" + bytes(1 << 20),
+        "label.csv": b"ID,4Q",
+    }.items():
+        (tmp_path / name).write_bytes(data)
+    clips, left_out = read_clips(tmp_path)
+    assert clips == [Clip("Q1_8v0MFBZoco_0", 1, midi), Clip("Q4_a_b-c_12", 4, midi)]
+    assert [clip.song for clip in clips] == ["8v0MFBZoco", "a_b-c"]
+    assert {name: reason.partition(";")[0] for name, reason in left_out.items()} == {
+        "Q2_big_0.mid": "1048580 bytes are too many",
+        "Q2_silent_0.mid": "the file has no notes",
+        "Q3_cut_0.mid": f"MIDI data of {len(midi) - 9} bytes cannot be read: the chunk at byte 14 is truncated",
+        "Q3_empty_0.mid": "MIDI data of 0 bytes cannot be read: it does not start with a MIDI header",
+        "Q5_song_0.mid": "the name does not say the quadrant",
+        "song.mid": "the name does not say the quadrant",
+    }
+    (tmp_path / "EMOPIA").mkdir()
+    (tmp_path / "midis").mkdir()
+    (tmp_path / "midis" / "Q2_x_1.mid").write_bytes(midi)
+    assert [clip.id for clip in read_clips(tmp_path)[0]] == ["Q2_x_1"]
+    with pytest.raises(DatasetError, match="EMOPIA has no MIDI files"):
+        read_clips(tmp_path / "EMOPIA")
+
+
+def test_every_damage_is_named_or_harmless(tmp_path: Path) -> None:
+    midi = CLIPS[0].midi
+    for place in range(0, len(midi), 37):
+        (tmp_path / f"Q1_at{place}_0.mid").write_bytes(midi[:place] + b"\xff" + midi[place + 1 :])
+    clips, left_out = read_clips(tmp_path)
+    assert len(clips) + len(left_out) == len(range(0, len(midi), 37))
+    assert left_out
+    for clip in clips:
+        without_text(clip.midi)
+
+
+def test_composed_clips_come_back_from_a_folder(tmp_path: Path) -> None:
+    for clip in CLIPS:
+        (tmp_path / f"{clip.id}.mid").write_bytes(clip.midi)
+    assert read_clips(tmp_path) == (CLIPS, {})
+
+
+def test_rows_are_thirty_a_quadrant_in_turns() -> None:
+    rows, left_out = emotion_rows(CLIPS, "strict", seed=1, convert=converted)
+    assert left_out == {}
+    assert [row["answer"] for row in rows] == list("0123") * 30
+    quadrant = {clip.id: clip.quadrant for clip in CLIPS}
+    for row in rows:
+        assert row["options"] == list(QUADRANTS)
+        assert row["options"][int(row["answer"])][:2] == f"Q{quadrant[row['piece']]}" == row["piece"][:2]
+        assert row["id"] == f"emotion_recognition.strict.{row['piece']}"
+    assert emotion_rows(CLIPS[::-1], "strict", seed=1, convert=converted)[0] == rows
+    assert emotion_rows(CLIPS, "strict", seed=2, convert=converted)[0] != rows
+
+
+def test_published_texts_name_file_and_mood_and_strict_ones_do_not() -> None:
+    told = [Clip(clip.id, clip.quadrant, with_text(clip.midi)) for clip in CLIPS]
+    paper, _ = emotion_rows(told, "paper", seed=1, per_quadrant=2, convert=converted)
+    for row in paper:
+        assert row["score"] == converted(told[0].midi).replace("score.midi", f"{row['piece']}.mid")
+        assert "happy" in row["score"]
+        assert "joy" in row["score"]
+    strict, _ = emotion_rows(told, "strict", seed=1, per_quadrant=2, convert=converted)
+    assert {row["score"] for row in strict} == {'\\version "2.14.0"\n{ c4 |\n d1 }\n'}
+
+
+def test_text_is_taken_out_and_time_is_kept() -> None:
+    told = with_text(CLIPS[0].midi)
+    bare = without_text(told)
+    assert not re.search(rb"happy|joy|Q1|\x01\x02\x03", bare)
+    assert read_notes(bare) == read_notes(told)
+    onset = read_notes(CLIPS[0].midi).notes[0].onset
+    assert read_notes(bare).notes[0].onset == onset + 120
+    with pytest.raises(ValueError, match="MIDI data of 4 bytes cannot be read"):
+        without_text(b"MThd")
+
+
+def test_strict_rows_take_a_song_once() -> None:
+    clips = [
+        Clip(f"Q{quadrant}_song{song}_{number}", quadrant, CLIPS[0].midi)
+        for quadrant in (1, 2, 3, 4)
+        for song in range(3)
+        for number in range(4)
+    ]
+    strict, _ = emotion_rows(clips, "strict", seed=1, per_quadrant=3, convert=converted)
+    assert len({row["piece"].rpartition("_")[0] for row in strict}) == 12
+    with pytest.raises(ValueError, match=r"Q1 has 3 usable clips \(1 a song at most\), and 4 are needed"):
+        emotion_rows(clips, "strict", seed=1, per_quadrant=4, convert=converted)
+    assert len(emotion_rows(clips, "paper", seed=1, per_quadrant=12, convert=converted)[0]) == 48
+    with pytest.raises(ValueError, match="Q1 has 12 usable clips, and 13 are needed"):
+        emotion_rows(clips, "paper", seed=1, per_quadrant=13, convert=converted)
+
+
+def test_clips_that_cannot_be_converted_are_replaced_and_named() -> None:
+    bad = {clip.midi for clip in CLIPS if clip.id.startswith("Q2_") and clip.id < "Q2_composed-010"}
+
+    def convert(midi: bytes) -> str:
+        if midi in bad:
+            raise ConversionError("midi2ly ended with 1")
+        return converted(midi)
+
+    rows, left_out = emotion_rows(CLIPS, "paper", seed=1, per_quadrant=20, convert=convert)
+    assert Counter(row["answer"] for row in rows) == dict.fromkeys("0123", 20)
+    assert left_out == dict.fromkeys([f"Q2_composed-{n:03d}_0" for n in range(10)], "midi2ly ended with 1")
+    with pytest.raises(ValueError, match=r"Q2 has 20 usable clips, and 21 are needed; Q2_composed-.*: midi2ly ended"):
+        emotion_rows(CLIPS, "paper", seed=1, per_quadrant=21, convert=convert)
+
+
+def test_texts_by_midi2ly_itself_hold_the_music_and_nothing_else() -> None:
+    clips = [Clip(clip.id, clip.quadrant, with_text(clip.midi)) for clip in CLIPS[::30]]
+    (paper, _), (strict, _) = (emotion_rows(clips, name, seed=1, per_quadrant=1) for name in ("paper", "strict"))
+    for clip, published, row in zip(clips, paper, strict, strict=True):
+        assert published["score"].splitlines()[0].endswith(f" {clip.id}.mid")
+        assert "happy" in published["score"]
+        assert not re.search(r"%|happy|joy|midi2ly|Q\d", row["score"])
+        compiled = compile_text(row["score"])
+        assert compiled.status == 0, compiled.messages
+        before, after = (Counter(note.pitch for note in read_notes(midi).notes) for midi in (clip.midi, *compiled.midi))
+        assert before == after
+
+
+@pytest.mark.parametrize("raised", [True, False])
+def test_arousal_is_heard_in_speed_density_and_register(raised: bool) -> None:
+    """Each differs between the halves on average, and overlaps, so that none of them decides alone."""
+    quadrants = (1, 4) if raised else (2, 3)
+    high, low = ([clip for clip in CLIPS if clip.quadrant == quadrant] for quadrant in quadrants)
+    for measured in (_tempo, _notes_a_beat, _mean_velocity, _mean_pitch):
+        above, below = (sorted(map(measured, some)) for some in (high, low))
+        assert mean(above) > mean(below), measured
+        assert above[0] < below[-1], measured
+
+
+def test_valence_is_heard_in_the_mode() -> None:
+    """music21's key finding, on the pitches alone, tells major from minor."""
+    found = Counter(
+        (clip.quadrant in (1, 4), music21.converter.parseData(clip.midi, format="midi").analyze("key").mode)
+        for clip in CLIPS[::3]
+    )
+    assert found[True, "major"] >= 18
+    assert found[False, "minor"] >= 14
+
+
+def test_composed_clips_are_one_of_a_kind() -> None:
+    assert compose_clips(seed=1, per_quadrant=30) == CLIPS
+    assert len({clip.midi for clip in CLIPS}) == len(CLIPS)
+    assert not {clip.midi for clip in compose_clips(seed=2)} & {clip.midi for clip in CLIPS}
+    assert len({clip.song for clip in CLIPS if clip.quadrant == 1}) == 30
+    for clip in CLIPS:
+        kinds = {event.type for track in mido.MidiFile(file=io.BytesIO(clip.midi)).tracks for event in track}
+        assert kinds == {"set_tempo", "time_signature", "program_change", "note_on", "note_off", "end_of_track"}
+
+
+def _tempo(clip: Clip) -> float:
+    return read_notes(clip.midi).tempo
+
+
+def _notes_a_beat(clip: Clip) -> float:
+    notes = read_notes(clip.midi).notes
+    return len(notes) / max(note.onset + note.duration for note in notes)
+
+
+def _mean_velocity(clip: Clip) -> float:
+    return mean(note.velocity for note in read_notes(clip.midi).notes)
+
+
+def _mean_pitch(clip: Clip) -> float:
+    return mean(note.pitch for note in read_notes(clip.midi).notes)

@@ -1,0 +1,265 @@
+"""The finder of leaks: planted leaks are found, and rows without one are answered as by guessing."""
+
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, FIELDS, QUADRANTS, TaskRow
+from perf.lilybench_leaks import Finding, Share, commented_words, find_leaks, main, outside_words, table
+
+COMPOSERS = ("Ann Abelson", "Bo Bergström", "Cy Colewell", "Di Doverill")
+Plant = Callable[[TaskRow, random.Random], str]
+
+
+def rows_of(
+    plant: Plant,
+    options: tuple[str, ...] = COMPOSERS,
+    shuffled: bool = True,
+    kind: str = "",
+    n: int = 120,
+    seed: int = 7,
+) -> list[TaskRow]:
+    """Rows whose answer is drawn evenly; `plant` writes the score, and may look at the answer."""
+    rng = random.Random(seed)
+    rows = []
+    for number in range(n):
+        shown = rng.sample(options, 4) if shuffled else list(options)
+        row = TaskRow(
+            id=f"r{number}", piece=f"p{number}", kind=kind, score="", options=shown, answer=str(rng.randrange(4))
+        )
+        rows.append({**row, "score": plant(row, rng)})
+    return rows
+
+
+def right(row: TaskRow) -> str:
+    return row["options"][int(row["answer"])]
+
+
+def noise(rng: random.Random) -> str:
+    words = " ".join(rng.choices(("lively", "solo", "edited", "second", "cantabile"), k=3))
+    return f"% {words}\nvoice{rng.choice('ABC')} = {{ c4 d e f | g1 }}"
+
+
+HIDDEN: dict[str, Plant] = {
+    "another field of the header": lambda row, rng: f'\\header {{ mutopiacomposer = "{right(row)}" }} {noise(rng)}',
+    "a comment": lambda row, rng: f"{noise(rng)} % after {right(row)}",
+    "a block comment, in capitals": lambda row, rng: f"%{{ {right(row).upper()} %}} {noise(rng)}",
+    "a variable": lambda row, rng: f"{noise(rng)} music{right(row).split()[1]} = {{ c1 }}",
+    "a markup": lambda row, rng: f"{noise(rng)} c1^\\markup {{ \\bold {right(row)} }}",
+    "without the accent": lambda row, rng: f"{noise(rng)} % {right(row).replace('ö', 'o')}",
+}
+
+
+@pytest.mark.parametrize("place", HIDDEN)
+def test_a_name_that_stayed_is_found(place: str) -> None:
+    found = find_leaks("composer_recognition", rows_of(HIDDEN[place]))
+    assert found.right == Share(120, 120)
+    assert found.wrong == Share(0, 360)
+    assert found.words is not None
+    assert found.words.value > 0.9
+    assert found.leaks == ["search", "words"]
+
+
+def test_a_word_that_only_tends_to_come_with_an_answer_is_learnt() -> None:
+    code = dict(zip(COMPOSERS, ("weimar", "uppsala", "london", "bergen"), strict=True))
+    found = find_leaks("composer_recognition", rows_of(lambda row, rng: f"{noise(rng)} % {code[right(row)]}"))
+    assert found.right == Share(0, 120)
+    assert found.words is not None
+    assert found.words.value > 0.9
+    assert found.leaks == ["words"]
+
+
+def test_options_that_tend_to_be_right_are_learnt() -> None:
+    rng = random.Random(3)
+    rows = rows_of(lambda row, rng: noise(rng), tuple(f"Rare {name}" for name in ("Ip", "Jo", "Ka", "Lu", "My")))
+    for row in rows:
+        row["options"][int(row["answer"])] = rng.choice(("Baroque", "Classical"))
+    found = find_leaks("genre_recognition", rows)
+    assert found.options == Share(120, 120)
+    assert "options alone" in found.leaks
+    assert find_leaks("metadata_qa", rows).leaks == ["options alone"]
+
+
+def test_rows_without_a_leak_are_answered_by_chance() -> None:
+    def anybody(row: TaskRow, rng: random.Random) -> str:
+        return f"{noise(rng)} % played by {rng.choice(row['options'])}"
+
+    names = (*COMPOSERS, "Ed Emmerich", "Flo Fargo")
+    found = [find_leaks("composer_recognition", rows_of(anybody, names, seed=seed)) for seed in range(5)]
+    for shares in ([each.right for each in found], [each.options for each in found], [each.words for each in found]):
+        pooled = Share(sum(share.hits for share in shares if share), 5 * 120)
+        assert 0.2 < pooled.value < 0.3
+        assert pooled.interval[0] < 0.25 < pooled.interval[1]
+    # Of these fifteen figures one may lie outside of its interval.
+    assert sum(bool(each.leaks) for each in found) <= 1
+
+
+def test_pieces_are_never_on_both_sides() -> None:
+    """Each piece has a word of its own that comes with one answer: of no use unless it is seen in training."""
+    rows = rows_of(lambda row, rng: noise(rng), n=60)
+    twice = [
+        {**row, "id": f"{row['id']}.{copy}", "score": f"{row['score']} % only{row['piece']}"}
+        for row in rows
+        for copy in (1, 2)
+    ]
+    found = find_leaks("composer_recognition", twice)  # type: ignore[arg-type]
+    assert found.words is not None
+    assert found.words.value < 0.45
+
+
+@pytest.mark.parametrize(
+    ("field", "options", "left"),
+    [
+        (
+            "key",
+            ("A major", "b minor", "E-flat major", "f minor"),
+            r"{} \key ees \major c1 \key a \major \key es \major",
+        ),
+        ("key", ("bes major", "fis minor", "c major", "g major"), r"{} \key bes\major \key fis  \minor"),
+        ("metre", ("3/4", "4/4", "2/2", "12/8"), r"{} \time 3/4 \time 12/8"),
+        ("note_length", ("1/2", "1/4", "1/8", "1/16"), r"{} \time 2/4 \time 3/16"),
+        ("note_length", ("2", "4", "8", "16"), r"{} \time 2/4 \time 3/16"),
+    ],
+)
+def test_a_later_key_or_metre_is_found(field: str, options: tuple[str, ...], left: str) -> None:
+    assert field in FIELDS
+    rows = rows_of(lambda row, rng: left.format(noise(rng)), options, shuffled=False, kind=field, n=40)
+    found = find_leaks("metadata_prediction", rows)
+    named = {"A major": 0, "bes major": 0, "3/4": 0, "1/2": 1, "2": 1}[options[0]]
+    other = {"A major": 2, "bes major": 1, "3/4": 3, "1/2": 3, "2": 3}[options[0]]
+    assert found.right is not None
+    assert found.right.hits == sum(row["answer"] in (str(named), str(other)) for row in rows)
+
+
+def test_the_file_name_of_a_clip_is_found() -> None:
+    named: Plant = lambda row, rng: f"% from Q{int(row['answer']) + 1}_x{rng.randrange(10**6)}_0.mid\n{noise(rng)}"  # noqa: E731
+    found = find_leaks("emotion_recognition", rows_of(named, QUADRANTS, shuffled=False))
+    assert found.right == Share(120, 120)
+    assert found.wrong == Share(0, 360)
+    assert found.leaks == ["search", "words"]
+    clean = find_leaks("emotion_recognition", rows_of(lambda row, rng: noise(rng), QUADRANTS, shuffled=False))
+    assert clean.leaks == []
+    assert clean.right == Share(0, 120)
+
+
+def test_a_comment_that_marks_a_corruption_is_learnt() -> None:
+    def corrupted(marked: bool) -> list[TaskRow]:
+        rng = random.Random(5)
+        return [
+            TaskRow(
+                id=f"{number}.{kind}",
+                piece=f"p{number}",
+                kind=kind,
+                score=noise(rng) + (" %%%bogus%%%" if marked and kind == "invalid_content" else ""),
+                options=[],
+                answer="1",
+            )
+            for number in range(30)
+            for kind in CORRUPTIONS
+        ]
+
+    found = find_leaks("error_detection", corrupted(marked=True))
+    assert found.words is not None
+    assert found.words.hits >= 30
+    assert found.chance == pytest.approx(0.2)
+    assert found.leaks == ["words"]
+    assert find_leaks("error_detection", corrupted(marked=False)).leaks == []
+
+
+def test_numbers_in_comments_tell_how_many_bars_there_are() -> None:
+    def counted(numbered: bool) -> list[TaskRow]:
+        rng = random.Random(5)
+        return [
+            TaskRow(
+                id=f"{bars}",
+                piece=f"p{bars}",
+                kind="",
+                score=" | ".join(f"c1 % {bar if numbered else rng.randrange(1, 60)}\n" for bar in range(1, bars + 1)),
+                options=[],
+                answer=str(bars),
+            )
+            for bars in range(5, 45)
+        ]
+
+    numbered = find_leaks("bar_count", counted(numbered=True))
+    assert numbered.right == Share(40, 40)
+    # Another's answer stands among a row's numbers where it is the smaller one: in half of all pairs.
+    assert numbered.wrong == Share(40 * 39 / 2, 40 * 39)
+    assert numbered.words == Share(40, 40)
+    assert numbered.chance == 0
+    assert numbered.leaks == ["search", "words"]
+    assert find_leaks("bar_count", counted(numbered=False)).leaks == []
+
+
+def test_bar_numbers_order_segments() -> None:
+    rng = random.Random(5)
+    rows: dict[bool, list[TaskRow]] = {True: [], False: []}
+    for number in range(60):
+        for numbered, into in rows.items():
+            shown = rng.sample(range(4), 4)
+            bars = [f"% {number + bar}\n c{bar}" if numbered else f"c{bar}" for bar in range(4)]
+            answer = "".join(str(shown.index(bar)) for bar in range(4))
+            options = [bars[bar] for bar in shown]
+            into.append(TaskRow(id="", piece=f"p{number}", kind="", score="", options=options, answer=answer))
+    assert find_leaks("bar_sequencing", rows[True]).words == Share(60, 60)
+    unnumbered = find_leaks("bar_sequencing", rows[False])
+    assert unnumbered.words is not None
+    assert unnumbered.words.value == pytest.approx(1 / 24)
+    assert unnumbered.leaks == []
+
+
+def test_bar_numbers_tell_the_next_bar() -> None:
+    rows = rows_of(lambda row, rng: "% 4\n c1 | % 5\n d1 |", ("x", "y", "z", "w"))
+    for row in rows:
+        row["options"] = [f"% {6 if str(index) == row['answer'] else 7 + index}\n e1" for index in range(4)]
+    assert find_leaks("next_bar_prediction", rows).words == Share(120, 120)
+    assert find_leaks("next_bar_prediction", [{**row, "score": "c1"} for row in rows]).leaks == []
+
+
+def test_words_beside_the_music() -> None:
+    text = r"""
+    \header { title = \markup { Bare \bold Words } opus = "Opus 9b" }
+    % percent "quoted"
+    melodyOne = \relative c' { \clef "treble_8" c4^\markup Not \trill d8( ees) <f a> }
+    \new Staff = upper { \addlyrics { Sing -- ing } }
+    """
+    assert set(outside_words(text)) == {
+        *("header", "title", "markup", "bare", "bold", "words", "opus", "9b", "percent", "quoted"),
+        *("melodyone", "treble", "staff", "upper", "addlyrics", "sing", "ing"),
+    }
+    assert set(commented_words(text)) == {"opus", "9b", "percent", "quoted", "treble"}
+
+
+def test_too_few_pieces_are_named() -> None:
+    with pytest.raises(ValueError, match="composer_recognition: rows of 3 pieces"):
+        find_leaks("composer_recognition", rows_of(lambda row, rng: "", n=3))
+
+
+def test_the_script_reads_a_dataset_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "composer_recognition"
+    folder.mkdir()
+    for protocol, place in (("paper", HIDDEN["a comment"]), ("strict", lambda row, rng: noise(rng))):
+        pq.write_table(pa.Table.from_pylist(rows_of(place)), folder / f"{protocol}-00000-of-00001.parquet")
+    monkeypatch.setattr(sys, "argv", ["lilybench_leaks.py", "--dataset", str(tmp_path)])
+    main()
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in capsys.readouterr().out.splitlines()]
+    assert [line[:3] for line in lines[2:]] == [["composer_recognition", name, "120"] for name in ("strict", "paper")]
+    assert lines[2][-1] == ""
+    assert lines[3][3] == "1.00 [0.97, 1.00]"
+    assert lines[3][-1] == "search, words"
+    monkeypatch.setattr(sys, "argv", ["lilybench_leaks.py", "--dataset", str(folder)])
+    with pytest.raises(SystemExit):
+        main()
+
+
+def test_an_answerer_that_does_not_apply_leaves_its_cell_empty() -> None:
+    assert table([("metadata_qa", "strict", Finding(10))]).splitlines()[-1] == (
+        "| metadata_qa | strict | 10 |  |  |  |  | 0.25 |  |"
+    )

@@ -1,0 +1,353 @@
+"""The sandbox, by what a shell in it can do, see and use up; and the filter of system calls, read as the kernel does."""
+
+import errno
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from music_evals.notation.lilypond import launcher, sandbox
+from music_evals.notation.lilypond.sandbox import (
+    Confinement,
+    Ended,
+    Limits,
+    SandboxError,
+    available_confinement,
+    run_confined,
+    why_unavailable,
+)
+
+AVAILABLE = [confinement for confinement in Confinement if why_unavailable(confinement) is None]
+ALL = [
+    pytest.param(
+        confinement,
+        id=confinement,
+        marks=pytest.mark.skipif(confinement not in AVAILABLE, reason=f"{why_unavailable(confinement)}"),
+    )
+    for confinement in Confinement
+]
+CONFINED = [parameter for parameter in ALL if parameter.id != "none"]
+
+
+def program(name: str) -> Path:
+    path = shutil.which(name)
+    assert path is not None
+    return Path(os.path.realpath(path))
+
+
+def shell(script: str, confinement: Confinement, **options: object) -> Ended:
+    path = program("sh")
+    return run_confined(
+        [str(path), "-c", script],
+        {"a.txt": b"one\n", "b.bin": b"\0\xff"},
+        readable=[path],
+        confinement=confinement,
+        **options,  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize("confinement", ALL)
+def test_how_programs_end(confinement: Confinement) -> None:
+    assert shell("exit 3", confinement).status == 3
+    assert shell("kill -KILL $$", confinement).status == -signal.SIGKILL
+    ended = shell("echo out; echo wrong >&2; read line < a.txt; echo $line; read more; echo $?", confinement)
+    assert ended == Ended(0, None, "out\none\n1\n", "wrong\n")  # nothing is to be read from its input
+
+
+@pytest.mark.parametrize("confinement", ALL)
+def test_files_come_back_in_order(confinement: Confinement) -> None:
+    script = "for name in z y x; do echo $name > $name.out; done; echo more >> a.txt; echo no > other"
+    files = shell(script, confinement, collect=["*.out", "[ab].*"]).files
+    assert files == {
+        "b.bin": b"\0\xff",
+        "z.out": b"z\n",
+        "y.out": b"y\n",
+        "x.out": b"x\n",
+        "a.txt": b"one\nmore\n",
+    }
+    if confinement is not Confinement.NONE:
+        assert [name for name in files if name.endswith(".out")] == ["z.out", "y.out", "x.out"]
+
+
+@pytest.mark.parametrize("confinement", CONFINED)
+def test_nothing_else_is_there(confinement: Confinement, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    script = f"""
+    for place in /etc/passwd /proc/self/maps /dev/null /tmp /home/* /var/* {tmp_path}/* {Path.home()}/.*rc; do
+        test -e "$place" && echo "$place"
+    done
+    for place in / /usr/lib /etc . /tmp {tmp_path} {Path(__file__).parent}; do
+        (true > "$place/made") 2> errors && echo "$place is writable"
+    done
+    true > made && echo "scratch is writable"
+    pwd; echo $$ $PPID
+    export -p
+    """
+    # A subshell is a process, which is refused, so that the writing is tried in the shell itself.
+    script = script.replace("(true >", "{ true >").replace('made")', 'made"; }')
+    lines = shell(script, confinement).stdout.splitlines()
+    assert lines[:3] == [". is writable", "scratch is writable", "/scratch"]
+    assert lines[3] == "2 1"
+    names = {line.split("=")[0].split()[-1] for line in lines[4:]}
+    assert names <= {"HOME", "LC_ALL", "OLDPWD", "PATH", "PWD", "SHLVL", "TMPDIR"}
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("confinement", CONFINED)
+def test_no_other_process_starts(confinement: Confinement) -> None:
+    ended = shell("(echo child)", confinement)
+    assert ended.status != 0
+    assert "child" not in ended.stdout
+    assert shell("kill -KILL 1; kill -KILL $PPID; echo alive", confinement).stdout == "alive\n"
+
+
+@pytest.mark.parametrize("confinement", ALL)
+def test_limits(confinement: Confinement) -> None:
+    line = "0123456789" * 10
+    limits = Limits(seconds=20.0, file_bytes=5000, scratch_bytes=20_000, scratch_files=50, output_bytes=10_000)
+    endless = f"while :; do echo {line}"
+    ended = shell(f"{endless}; done", confinement, limits=limits)
+    assert (ended.status, ended.stopped) == (None, "output")
+    assert 10_000 < len(ended.stdout) < 200_000
+    ended = shell(f"{endless}; done > large.txt", confinement, limits=limits, collect=["large.txt"])
+    assert ended.status == -signal.SIGXFSZ
+    assert len(ended.files["large.txt"]) == 5000
+    started = time.monotonic()
+    ended = shell("while :; do :; done", confinement, limits=Limits(seconds=0.7))
+    assert (ended.status, ended.stopped) == (None, "time")
+    assert time.monotonic() - started < 3
+    ended = shell("trap '' TERM INT HUP; while :; do :; done", confinement, limits=Limits(seconds=0.7))
+    assert ended.stopped == "time"
+    # Five files of 5,000 bytes are more than 20,000.
+    script = (
+        f"n=0; while test $n -lt 5; do m=0; while test $m -lt 49; do echo {line}; m=$((m + 1)); done > $n; n=$((n + 1))"
+    )
+    ended = shell(f"{script}; done", confinement, limits=limits, collect=["?"])
+    assert ended.stopped == "output" or ended.status != 0 or sum(map(len, ended.files.values())) <= 20_000
+    if confinement is not Confinement.NONE:
+        ended = shell("n=0; while :; do n=$((n + 1)); true > $n; done", confinement, limits=limits, collect=["*"])
+        assert ended.stopped == "output" or ended.status != 0
+        assert len(ended.files) <= 50
+
+
+@pytest.mark.parametrize("confinement", ALL)
+def test_memory_is_limited(confinement: Confinement) -> None:
+    script = "text=0123456789; while :; do text=$text$text$text$text; done"
+    ended = shell(script, confinement, limits=Limits(seconds=30.0, memory=200 << 20))
+    assert ended.stopped is None
+    assert ended.status != 0
+
+
+@pytest.mark.parametrize("confinement", ALL)
+def test_stopping_early(confinement: Confinement) -> None:
+    stop = threading.Event()
+    threading.Timer(0.5, stop.set).start()
+    started = time.monotonic()
+    assert shell("while :; do :; done", confinement, stop=stop).stopped == "time"
+    assert time.monotonic() - started < 5
+
+
+def running(mark: str) -> list[str]:
+    """List the processes of this machine that have a mark in their command line."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes()
+        except OSError:
+            continue  # it ended meanwhile
+        if mark.encode() in words:
+            found.append(words.decode(errors="replace"))
+    return found
+
+
+def none_left(mark: str) -> bool:
+    deadline = time.monotonic() + 10
+    while (left := running(mark)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not left
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc, to look for processes")
+@pytest.mark.parametrize("confinement", ALL)
+def test_nothing_runs_on(confinement: Confinement) -> None:
+    mark = uuid.uuid4().hex
+    assert shell(f"mark={mark}; while :; do :; done", confinement, limits=Limits(seconds=0.5)).stopped == "time"
+    assert none_left(mark)
+    if confinement is Confinement.NONE:
+        # Here a program can leave others behind, which are ended with it.
+        ended = shell(f"sh -c 'mark={mark}; while :; do :; done' & echo started", confinement)
+        assert ended.stdout == "started\n"
+        assert none_left(mark)
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc, to look for processes")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
+@pytest.mark.parametrize("confinement", CONFINED)
+def test_nothing_is_left_when_the_caller_ends(confinement: Confinement, number: int, tmp_path: Path) -> None:
+    mark = uuid.uuid4().hex
+    caller = f"""
+    from pathlib import Path
+    from music_evals.notation.lilypond.sandbox import Confinement, run_confined
+    shell = {str(program("sh"))!r}
+    script = "echo $mark > made; mark={mark}; while :; do :; done"
+    print("starting", flush=True)
+    run_confined([shell, "-c", script], {{}}, readable=[Path(shell)], confinement=Confinement({str(confinement)!r}))
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(caller)],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    with process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        shells = [program("sh").name.encode(), b"launcher"]
+        deadline = time.monotonic() + 10
+        while not [line for line in running(mark) if not line.startswith(sys.executable)]:
+            assert time.monotonic() < deadline, shells
+            time.sleep(0.02)
+        process.send_signal(number)
+        process.wait(10)
+    assert none_left(mark)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_cannot_be_run(tmp_path: Path) -> None:
+    confinement = AVAILABLE[0]
+    with pytest.raises(SandboxError, match="no/such/program does not start: FileNotFoundError"):
+        run_confined(["/no/such/program"], {}, confinement=confinement)
+    for name in ("", "..", "a/b", "/etc/passwd", "a\0b"):
+        with pytest.raises(SandboxError, match="is no plain file name"):
+            run_confined(["/bin/true"], {name: b""}, confinement=confinement)
+    with pytest.raises(SandboxError, match="more than 10 bytes"):
+        run_confined(["/bin/true"], {"a": bytes(11)}, limits=Limits(scratch_bytes=10), confinement=confinement)
+    (tmp_path / "link").symlink_to("/usr")
+    for path, problem in (
+        ("usr", "not absolute"),
+        (tmp_path / "link", "symbolic link"),
+        ("/no/such", "does not exist"),
+    ):
+        with pytest.raises(SandboxError, match=problem):
+            run_confined(["/bin/true"], {}, readable=[Path(path)], confinement=confinement)
+
+
+@pytest.fixture
+def _untried() -> Iterator[None]:
+    why_unavailable.cache_clear()
+    yield
+    why_unavailable.cache_clear()
+
+
+@pytest.mark.usefixtures("_untried")
+def test_refusal_without_any_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    which = shutil.which
+    monkeypatch.setattr(sandbox.shutil, "which", lambda name: None if name in ("bwrap", "unshare") else which(name))
+    with pytest.raises(SandboxError, match="apt install bubblewrap") as refusal:
+        run_confined([str(program("true"))], {}, readable=[program("true")])
+    assert "bwrap is not installed" in str(refusal.value)
+    assert "unshare is not installed" in str(refusal.value)
+    # Only who says so runs it unconfined.
+    assert run_confined([str(program("true"))], {}, confinement=Confinement.NONE).status == 0
+
+
+@pytest.mark.usefixtures("_untried")
+def test_refusal_where_name_spaces_are_forbidden(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("bwrap", "unshare"):
+        tool = tmp_path / name
+        tool.write_text(f"#!/bin/sh\necho '{name}: Operation not permitted' >&2\nexit 1\n")
+        tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(SandboxError) as refusal:
+        available_confinement()
+    assert "bubblewrap: " in str(refusal.value)
+    assert "bwrap: Operation not permitted" in str(refusal.value)
+    assert "unshare: Operation not permitted" in str(refusal.value)
+
+
+def test_first_choice_is_bubblewrap() -> None:
+    if AVAILABLE == [Confinement.NONE]:
+        with pytest.raises(SandboxError):
+            available_confinement()
+    else:
+        assert available_confinement() is AVAILABLE[0]
+
+
+def decide(machine: str, architecture: int, number: int, argument: int = 0) -> int:
+    """Run the filter as the kernel's classic BPF machine does, on a call's number and first argument."""
+    data = struct.pack("=iIQQ", number, architecture, 0, argument) + bytes(40)
+    program = [
+        struct.unpack_from("=HBBI", launcher.seccomp_filter(machine), offset)
+        for offset in range(0, len(launcher.seccomp_filter(machine)), 8)
+    ]
+    place = value = 0
+    while True:
+        code, true, false, constant = program[place]
+        place += 1
+        if code == 0x20:  # BPF_LD | BPF_W | BPF_ABS
+            (value,) = struct.unpack_from("=I", data, constant)
+        elif code == 0x06:  # BPF_RET | BPF_K
+            return int(constant)
+        else:
+            tests = {0x15: value == constant, 0x35: value >= constant, 0x45: bool(value & constant)}
+            place += true if tests[code] else false
+
+
+ALLOW, KILL, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+
+
+@pytest.mark.parametrize(
+    ("machine", "architecture", "calls"),
+    [
+        # From asm/unistd_64.h; 0xC000003E is AUDIT_ARCH_X86_64 of linux/audit.h.
+        (
+            "x86_64",
+            0xC000003E,
+            {"fork": 57, "vfork": 58, "socket": 41, "ptrace": 101, "clone": 56, "read": 0, "kill": 62},
+        ),
+        # From asm-generic/unistd.h, which aarch64 uses; 0xC00000B7 is AUDIT_ARCH_AARCH64.
+        ("aarch64", 0xC00000B7, {"socket": 198, "ptrace": 117, "clone": 220, "read": 63, "kill": 129}),
+    ],
+)
+def test_filter(machine: str, architecture: int, calls: dict[str, int]) -> None:
+    for name in ("fork", "vfork", "socket", "ptrace"):
+        if name in calls:
+            assert decide(machine, architecture, calls[name]) == ERRNO | errno.EPERM
+    for name in ("read", "kill"):
+        assert decide(machine, architecture, calls[name]) == ALLOW
+    flags = {"CLONE_VM": 0x100, "CLONE_THREAD": 0x10000, "CLONE_NEWUSER": 0x10000000, "SIGCHLD": 17}
+    clone = calls["clone"]
+    assert decide(machine, architecture, clone, flags["SIGCHLD"]) == ERRNO | errno.EPERM
+    assert decide(machine, architecture, clone, flags["CLONE_NEWUSER"] | flags["SIGCHLD"]) == ERRNO | errno.EPERM
+    assert decide(machine, architecture, clone, flags["CLONE_THREAD"] | flags["CLONE_VM"]) == ALLOW
+    assert decide(machine, architecture, 435) == ERRNO | errno.ENOSYS  # clone3
+    assert decide(machine, 0x40000003, calls["read"]) == KILL  # AUDIT_ARCH_I386
+    if machine == "x86_64":
+        assert decide(machine, architecture, 0x40000000 | calls["read"]) == KILL  # x32
+
+
+def test_no_filter_for_other_machines() -> None:
+    with pytest.raises(KeyError):
+        launcher.seccomp_filter("riscv64")
+
+
+@pytest.mark.parametrize("confinement", CONFINED)
+def test_several_threads_at_once(confinement: Confinement) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    before = set(os.listdir(tempfile.gettempdir()))
+    with ThreadPoolExecutor(8) as pool:
+        ends = list(pool.map(lambda n: shell(f"echo {n} > {n}.out", confinement, collect=["*.out"]), range(24)))
+    assert [end.files for end in ends] == [{f"{n}.out": f"{n}\n".encode()} for n in range(24)]
+    assert not [name for name in set(os.listdir(tempfile.gettempdir())) - before if name.startswith("music-evals")]

@@ -1,0 +1,216 @@
+"""LilyBench's tables: the paper's figures and averages, and real logs on a small dataset."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai.log import EvalLog, read_eval_log
+from inspect_ai.model import get_model
+
+from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS as KINDS
+from music_evals.datasets_builders.lilybench.rows import FIELDS as ASKED_FIELDS
+from music_evals.datasets_builders.lilybench.rows import SIZES, TASKS
+from music_evals.evals import lilybench as tasks
+from music_evals.reports.lilybench import (
+    CORRUPTIONS,
+    FIELDS,
+    MUTOPIA,
+    PUBLISHED_WEIGHTS,
+    average,
+    report,
+)
+from music_evals.reports.lilybench_runs import read_runs, why_not
+from music_evals.reports.published import load
+from music_evals.reports.tables import Figure, Table
+from tests.harness import run
+from tests.lilybench_dataset import write_small
+
+MODELS = ("Phi-4", "Qwen2.5-Coder-14B", "Codestral-22B", "DeepSeek-Coder-V2-Lite")
+PAPER = sorted((Path(__file__).parents[3] / "shared" / "seeds").glob("000*.txt"))
+HALF = 0.0005 + 1e-9
+"""What rounding to three decimals may move a number by."""
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_small(tmp_path_factory.mktemp("small") / "lilybench")
+
+
+@pytest.fixture(scope="module")
+def logs(small: str, tmp_path_factory: pytest.TempPathFactory) -> list[EvalLog]:
+    """All tasks by chance and by the paper's protocol, the headers as they are read from disk."""
+    every = [getattr(tasks, name)(dataset=small, protocol="paper") for name in TASKS]
+    folder = tmp_path_factory.mktemp("logs")
+    return [read_eval_log(log.location, header_only=True) for log in run(every, folder, model="baseline/chance")]
+
+
+def tables(logs: list[EvalLog]) -> dict[str, Table]:
+    return {table.name: table for table in report(logs).tables}
+
+
+def column(table: Table, heading: str, of: str = "Task") -> dict[Any, Any]:
+    names, wanted = table.columns.index(of), table.columns.index(heading)
+    return {row[names]: row[wanted] for row in table.rows}
+
+
+# --- the published figures ---
+
+
+def published() -> dict[str, dict[str, float]]:
+    return {row.labels["task"]: dict(row.figures) for row in load("lilybench_table3").rows}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_published_averages_are_over_eight_tasks_with_exact_counts(model: str) -> None:
+    table = published()
+    figures = [Figure(table[task][model]) for task in MUTOPIA]
+    assert average(figures, [1] * 8).value == pytest.approx(table["Mutopia macro avg"][model], abs=HALF)
+    weights = [PUBLISHED_WEIGHTS[task] for task in MUTOPIA]
+    # The figures of the tasks are rounded themselves.
+    assert average(figures, weights).value == pytest.approx(table["Mutopia weighted avg"][model], abs=2 * HALF)
+
+
+def test_sixty_titles_do_not_give_the_published_weighted_averages() -> None:
+    table = published()
+    for model in MODELS:
+        figures = [Figure(table[task][model]) for task in MUTOPIA]
+        found = average(figures, [SIZES[task] for task in MUTOPIA]).value
+        assert abs(found - table["Mutopia weighted avg"][model]) > 2 * HALF
+    assert {task: SIZES[task] for task in MUTOPIA} | {"music_captioning": 31} == PUBLISHED_WEIGHTS
+
+
+@pytest.mark.parametrize("task", [task for task in MUTOPIA if task not in ("bar_sequencing", "music_captioning")])
+def test_published_accuracies_are_shares_of_the_stated_rows(task: str) -> None:
+    for figure in published()[task].values():
+        assert min(abs(right / SIZES[task] - figure) for right in range(SIZES[task] + 1)) <= HALF  # type: ignore[index]
+
+
+def test_published_titles_are_shares_of_31() -> None:
+    assert [round(31 * figure, 1) for figure in published()["music_captioning"].values()] == [28.0, 29.0, 26.0, 21.0]
+    assert all(min(abs(n / 60 - figure) for n in range(61)) > HALF for figure in (0.903, 0.935, 0.839, 0.677))
+
+
+@pytest.mark.skipif(not PAPER, reason="no copy of the paper's text beside the checkout")
+def test_the_papers_table_is_as_in_its_text() -> None:
+    text = PAPER[0].read_text(encoding="utf-8")
+    printed = text[text.index("Category Task Phi-4") : text.index("Table 3: Understanding results")].splitlines()
+    lines = [line.rsplit(maxsplit=4) for line in printed if line.strip()]
+    rows = load("lilybench_table3").rows
+    assert len(lines) == len(rows) + 1 == 13
+    for line, row in zip(lines[1:], rows, strict=True):
+        assert line[0].endswith(row.labels["task"])
+        assert list(row.figures.values()) == [float(cell) for cell in line[1:]]
+
+
+# --- measured ---
+
+
+def test_names_are_those_of_the_rows() -> None:
+    assert set(MUTOPIA) == set(TASKS) - {"emotion_recognition", "error_detection"}
+    assert (CORRUPTIONS, FIELDS) == (KINDS, ASKED_FIELDS)
+
+
+def test_table3_has_the_measured_column_beside_the_papers(logs: list[EvalLog]) -> None:
+    table = tables(logs)["lilybench_table3"]
+    heading = "baseline/chance (paper protocol, standalone, data mutopia)"
+    assert table.columns == ("Category", "Task", *MODELS, heading)
+    measured = column(table, heading)
+    assert list(measured) == [*TASKS, "Mutopia macro avg", "Mutopia weighted avg"]
+    by_task = {run.task: run for run in read_runs(logs)}
+    for name in TASKS:
+        headline = by_task[name].headline
+        assert measured[name] == headline
+        assert headline is not None
+        assert headline.low is not None
+        assert headline.high is not None
+        assert 0 <= headline.low <= headline.value <= headline.high <= 1
+    values = [measured[name].value for name in MUTOPIA]
+    macro, weighted = measured["Mutopia macro avg"], measured["Mutopia weighted avg"]
+    assert macro.value == pytest.approx(sum(values) / 8)
+    assert weighted.value == pytest.approx(macro.value), "all tasks have four rows here"
+    assert macro.low < macro.value < macro.high
+    assert str(column(table, "Phi-4")["Mutopia macro avg"]) == "0.651"
+    assert not any("†" in note for note in table.notes)
+
+
+def test_averages_need_all_eight_tasks(logs: list[EvalLog]) -> None:
+    table = tables(logs[1:])["lilybench_table3"]
+    assert table.rows[-1][-1] is None
+    assert table.rows[0][-1] is None
+
+
+def test_the_other_tables_have_what_stands_behind(logs: list[EvalLog]) -> None:
+    found = tables(logs)
+    assert set(found) == {
+        "lilybench_table3",
+        "lilybench_bar_count",
+        "lilybench_metadata",
+        "lilybench_error_detection",
+        "lilybench_emotion",
+        "lilybench_form",
+    }
+    counts = found["lilybench_bar_count"]
+    (cells,) = counts.rows
+    near = [cell.value for cell in cells[4:8] if isinstance(cell, Figure)]
+    assert len(near) == 4
+    assert near == sorted(near)
+    errors = found["lilybench_error_detection"]
+    assert [row[1] for row in errors.rows] == ["paper"] * 4 + ["measured"]
+    assert [str(value) for value in column(errors, "Macro F1", "Model").values()][:4] == [
+        "0.009", "0.005", "0.014", "0.041",
+    ]  # fmt: skip
+    measured = dict(zip(errors.columns, errors.rows[-1], strict=True))
+    kinds = [measured[kind.replace("_", " ").capitalize()] for kind in CORRUPTIONS]
+    assert measured["Macro F1"].value == pytest.approx(sum(cell.value for cell in kinds) / 5)  # type: ignore[union-attr]
+    emotion = found["lilybench_emotion"]
+    assert [row[3] for row in emotion.rows] == ["Q1", "Q2", "Q3", "Q4"]
+    assert [sum(cell.value for cell in row[4:] if isinstance(cell, Figure)) for row in emotion.rows] == [1] * 4
+    form = found["lilybench_form"]
+    assert list(column(form, form.columns[-1])) == list(TASKS)
+    assert {cell.value for cell in column(form, form.columns[-1]).values()} == {1}
+    assert len(found["lilybench_metadata"].rows) == 2
+    for table in found.values():
+        assert table.to_csv()
+        assert table.to_markdown()
+
+
+def test_other_protocols_strategies_and_data_have_columns_of_their_own(
+    small: str, logs: list[EvalLog], tmp_path: Path
+) -> None:
+    made = write_small(tmp_path / "made", source="generated")
+    rng = random.Random(1)
+    model = get_model("scripted/model", reply=lambda *_: rng.choice(["0", "it is 1", "3"]), memoize=False)
+    others = [
+        tasks.genre_recognition(dataset=small),
+        tasks.genre_recognition(dataset=small, protocol="paper", strategy="cot"),
+        tasks.genre_recognition(dataset=made, protocol="paper"),
+        tasks.genre_recognition(dataset=small, protocol="paper", max_score_tokens=100),
+    ]
+    measured = run(others, tmp_path / "logs", model=model)
+    again = run(others[0], tmp_path / "logs", model=model)
+    limited = run(others[2], tmp_path / "logs", model=model, limit=1)
+    table = tables([*logs, *measured, *again, *limited])["lilybench_table3"]
+    assert set(table.columns[6:]) == {
+        "baseline/chance (paper protocol, standalone, data mutopia)",
+        "scripted/model † (strict protocol, standalone, data mutopia)",
+        "scripted/model † (paper protocol, cot, data mutopia)",
+        "scripted/model † (paper protocol, standalone, data generated-seed5)",
+        "scripted/model † (paper protocol, standalone, data generated-seed5, not all rows)",
+        "scripted/model † (paper protocol, standalone, data mutopia, scores up to 100 tokens, not all rows)",
+    }
+    assert any(note.startswith("† Not the paper's procedure") for note in table.notes)
+    assert any("(genre_recognition): the latest of 2 runs counts" in note for note in table.notes)
+
+
+def test_logs_that_cannot_be_used_are_named(logs: list[EvalLog]) -> None:
+    broken, foreign, bare = (log.model_copy(deep=True) for log in logs[:3])
+    broken.status = "error"
+    foreign.eval.metadata = {"benchmark": "lilybench", "config": "generation"}
+    assert bare.results is not None
+    bare.results.scores = []
+    assert why_not(broken) == "its status is error, not success"
+    assert why_not(foreign) == "it is not of LilyBench's understanding"
+    assert why_not(bare).startswith("it has no figures of any of the scorers option_index")
+    assert len(report([broken, foreign, bare]).passed_over) == 3
+    assert report([broken, foreign, bare]).tables == ()
