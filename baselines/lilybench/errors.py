@@ -111,15 +111,15 @@ def _wrong_lengths(played: Timeline) -> list[tuple[Fraction, int, int]]:
             if first < 0 and position:
                 length += position
             if length % full:
-                found.append((start, items[last].what.offset, _within(played, inside, start, measure)))
+                found.append((start, items[last].what.offset, _within(played, inside, measure)))
     return found
 
 
-def _within(played: Timeline, items: list[Item], start: Fraction, measure: int) -> int:
+def _within(played: Timeline, items: list[Item], measure: int) -> int:
     """The measure that is wrong in a stretch: the first out of which a note reaches without a tie, else the last."""
-    full = played.measure_length(start)
     for item in items:
         place = played.place(item.time)
+        full = played.measure_length(item.time)
         if place.position + item.length > full and not (isinstance(item.what, Sound) and item.what.tied):
             return place.measure
         measure = place.measure if item.length else measure
@@ -187,13 +187,14 @@ def _fifths(pitch: Pitch) -> int | Fraction:
 
 
 def _apart(played: Timeline) -> _Found:
-    """Voices without bar checks that end apart from the others beside them."""
+    """Voices without bar checks that end beside a bar line, where the others beside them end at one."""
     found: _Found = []
     for strands in played.strands:
-        ends = [end for _, end in strands.ends]
-        usual = max(ends, key=lambda end: (ends.count(end), end))
+        if strands.start or all(played.place(end).position for _, end in strands.ends):
+            continue
         for voice, end in strands.ends:
-            items = [item for item in played.voices.get(voice, []) if strands.start <= item.time < end]
-            if end != usual and items and not any(isinstance(item.what, Check) for item in items):
-                found.append((items[0].what.offset, _within(played, items, strands.start, 0)))
+            items = [item for item in played.voices.get(voice, []) if item.time < end]
+            checked = any(isinstance(item.what, Check) for item in items)
+            if played.place(end).position and len(items) > 1 and not checked:
+                found.append((items[0].what.offset, _within(played, items, played.place(items[0].time).measure)))
     return found

@@ -141,6 +141,7 @@ class Group:
 
 Music = Sound | Check | Mark | Group
 
+
 def has_sound(music: Music) -> bool:
     """Whether music is, or holds, a note, rest or skip."""
     return music.sounds if isinstance(music, Group) else isinstance(music, Sound)

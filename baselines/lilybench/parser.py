@@ -32,7 +32,7 @@ from music_evals.baselines.lilybench.music import (
     transposed,
 )
 from music_evals.baselines.lilybench.tokens import Token, UnreadableScoreError, tokens
-from music_evals.notation.lilypond.languages import LANGUAGES, pitch_of
+from music_evals.notation.lilypond.languages import DEFAULT, LANGUAGES, pitch_of
 
 MODES: Final = frozenset(
     ["major", "minor", "ionian", "dorian", "phrygian", "lydian", "mixolydian", "aeolian", "locrian"]
@@ -88,6 +88,28 @@ def parse(text: str) -> list[Written]:
     return _Parser(text).scores()
 
 
+def parse_measure(text: str, length: Fraction, language: str = DEFAULT) -> tuple[Music, Fraction]:
+    r"""Read a measure that is shown alone, after notes of a length.
+
+    Args:
+        text: the measure.
+        length: of the note before it, in whole notes, which a first note without a length takes over.
+        language: of its note names.
+
+    Returns:
+        The music, and the length that holds at its end.
+
+    Raises:
+        UnreadableScoreError: the text is too long or nested too deep.
+
+    Example:
+        >>> music, length = parse_measure("c' d'8 e'", Fraction(1, 2))
+        >>> [str(part.length) for part in music.parts], str(length)
+        (['1/2', '1/8', '1/8'], '1/8')
+    """
+    return _Parser(text, language).measure(length)
+
+
 @cache
 def _known_commands() -> frozenset[str]:
     source = files("music_evals.baselines.lilybench").joinpath("commands.toml").read_text(encoding="utf-8")
@@ -95,14 +117,13 @@ def _known_commands() -> frozenset[str]:
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, language: str = DEFAULT) -> None:
         self._tokens = tokens(text)
-        self._text = text
         self._place = 0
         self._depth = 0
         # What a name stands for: music, how many arguments a function takes, or something that is no music.
         self._names: dict[str, Music | int | None] = {}
-        self._language = "nederlands"
+        self._language = language
         self._length = Fraction(1, 4)
         self._mode: Mode = "notes"
         self._scores: list[Written] = []
@@ -164,6 +185,13 @@ class _Parser:
             if any(map(has_sound, parts)):
                 return [Written(Group("voices", parts), frozenset())]
         return self._scores
+
+    def measure(self, length: Fraction) -> tuple[Music, Fraction]:
+        self._length = length
+        parts: list[Music] = []
+        while self._peek() is not None:
+            self._read_on(parts)
+        return Group("sequence", tuple(parts)), self._length
 
     def _top_level(self, closer: str | None) -> None:
         self._enter()
@@ -252,15 +280,10 @@ class _Parser:
 
     def _embedded(self, text: str) -> Music | None:
         """The music between ``#{`` and ``#}``."""
-        inner = _Parser(text[2:].removesuffix("}").removesuffix("#"))
-        inner._names, inner._language, inner._length = dict(self._names), self._language, self._length
+        inner = _Parser(text[2:].removesuffix("}").removesuffix("#"), self._language)
+        inner._names = dict(self._names)
         inner._depth = self._depth + 1
-        parts: list[Music] = []
-        while inner._peek() is not None:
-            part = inner._item()
-            if part is not None:
-                parts.append(part)
-        return Group("sequence", tuple(parts))
+        return inner.measure(self._length)[0]
 
     def _named(self, name: str) -> Music | None:
         value = self._names.get(name)
@@ -295,16 +318,19 @@ class _Parser:
     def _block(self, closer: str) -> list[Music]:
         """What stands up to the closing sign."""
         found: list[Music] = []
-        while (token := self._peek()) is not None:
-            if self._is(closer):
-                self._place += 1
+        while self._peek() is not None:
+            if self._take_if(closer):
                 break
-            if token.text == "~" and token.kind == "sign" and found and isinstance(last := found[-1], Sound):
-                found[-1] = replace(last, tied=True)
-            part = self._item()
-            if part is not None:
-                found.append(part)
+            self._read_on(found)
         return found
+
+    def _read_on(self, found: list[Music]) -> None:
+        """Add the next piece of music to what was found, or a tie to the last note there."""
+        if self._is("~") and found and isinstance(last := found[-1], Sound):
+            found[-1] = replace(last, tied=True)
+        part = self._item()
+        if part is not None:
+            found.append(part)
 
     def _item(self) -> Music | None:
         """Read on by at least one token; None where that is no music."""
@@ -371,6 +397,9 @@ class _Parser:
     def _chord(self, token: Token) -> Music | None:
         pitches: list[Pitch] = []
         while (inner := self._peek()) is not None:
+            if inner.text == "\\markup":
+                self._item()
+                continue
             if inner.kind == "sign" and inner.text in ("{", "}", "<<", "|", "<"):
                 return self._problem(inner, "sign")  # the chord is not closed
             self._place += 1
@@ -429,6 +458,8 @@ class _Parser:
             self._skip_adjacent()
             return None if quiet or word[0].isupper() else self._problem(token, "word")
         length = self._duration()
+        # LilyPond complains of octave marks behind the duration, but heeds them.
+        pitch = pitch._replace(octave=pitch.octave + self._octave_marks())
         if self._mode == "chords":
             while self._adjacent() and self._peek() and not self._is("}"):
                 self._place += 1
@@ -453,18 +484,22 @@ class _Parser:
         name = pitch_of(token.text, self._language)
         if name is None:
             return None
-        octave = -1
-        while (mark := self._peek()) is not None and mark.kind == "sign" and mark.text in "',":
-            octave += 1 if mark.text == "'" else -1
-            self._place += 1
+        octave = self._octave_marks() - 1
         while self._take_if("!", "?"):
             pass
         if self._take_if("="):
             while self._take_if("'", ","):
                 pass
-        if abs(octave) > 15:
-            raise UnreadableScoreError(f"the note at offset {token.start} has {abs(octave)} octave marks")
         return Pitch(name.step, name.alteration / 2, octave)
+
+    def _octave_marks(self) -> int:
+        octaves = 0
+        while (mark := self._peek()) is not None and mark.kind == "sign" and mark.text in "',":
+            octaves += 1 if mark.text == "'" else -1
+            self._place += 1
+            if abs(octaves) > 15:
+                raise UnreadableScoreError(f"the note at offset {mark.start} has {abs(octaves)} octave marks")
+        return octaves
 
     def _duration(self) -> Fraction:
         """The length written here, or else the last one; it holds for what follows."""
@@ -501,7 +536,8 @@ class _Parser:
             if not (self._is("*") and self._kind(1) == "number"):
                 break
             self._place += 1
-            length *= self._ratio() or 1
+            ratio = self._ratio()
+            length *= Fraction(0) if ratio is None else ratio
         return length
 
     def _whole(self) -> int | None:
@@ -680,7 +716,8 @@ class _Parser:
 
     def _lyrics(self, token: Token) -> Music | None:
         if token.text == "\\lyricsto":
-            self._one_argument(token)
+            if self._kind() in ("string", "word", "scheme"):
+                self._place += 1
             self._take_if("\\lyricmode", "\\lyrics")
         if self._is("{") or self._is("<<"):
             closer = 0

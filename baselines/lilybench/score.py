@@ -143,7 +143,7 @@ def metadata(text: str) -> dict[str, str]:
     played = timeline_of(text)
     keys = sorted(played.keys, key=lambda key: key[0])
     key = keys[0][2] if keys else Key(Pitch(0, Fraction(0), 0), "major")
-    metre = played.metres[0][1] if played.metres else (4, 4)
+    metre = next((metre for time, metre in played.metres if time == 0), (4, 4))
     tonic = f"{_STEPS[key.tonic.step]}{_SIGNS.get(key.tonic.alteration, '-sharp-sharp')}"
     return {"key": f"{tonic} {key.mode}", "metre": f"{metre[0]}/{metre[1]}", "note_length": str(metre[1])}
 

@@ -6,16 +6,19 @@ The definitions, which the strict rows keep to:
 - ``invalid_content``: a word among the notes that is no LilyPond;
 - ``invalid_bar_duration``: what is written between two bar checks of a voice does not fill its measure;
 - ``melodic_leap``: a note more than ten steps of the staff above or below the note right before it in its voice;
-- ``accidental_outside_key``: a note that the key signature in force does not have. In minor the raised sixth and
-  seventh degrees belong to the key.
+- ``accidental_outside_key``: a note that neither the key in force has nor a closely related one, which is a key whose
+  signature differs by at most one sharp or flat; minor keys with their raised sixth and seventh degrees. In C major
+  that is any black key but F sharp, C sharp, G sharp, D sharp and B flat by these very names. Without related keys,
+  hardly any tonal piece would be without error.
 """
 
 import re
+from bisect import bisect_right
 from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
-from music_evals.datasets_builders.lilybench.measures import Span, find_spans, written_at
+from music_evals.datasets_builders.lilybench.measures import Span, find_spans
 from music_evals.datasets_builders.lilybench.rows import Corruption
 from music_evals.notation.lilypond.languages import language_of, pitch_of
 from music_evals.notation.lilypond.structure import Event, Key, Structure
@@ -34,6 +37,8 @@ CLEFS: Final = frozenset(
         *["varC", "percussion", "varpercussion", "tab", "moderntab"],
     ]
 )
+_FIFTHS: Final = (0, 2, 4, -1, 1, 3, 5)
+"""Step (0 = C to 6 = B) → fifths above C."""
 _TRANSPOSED_CLEF: Final = re.compile(r"[_^](?:[0-9]{1,2}|\([0-9]{1,2}\)|\[[0-9]{1,2}\])$")
 _NOT_A_NOTE: Final = re.compile(r"^[^:\n]*:(\d+):(\d+): error: (?:not a note name|unrecognized string)", re.MULTILINE)
 
@@ -50,15 +55,16 @@ def find_errors(text: str, structure: Structure) -> dict[Corruption, list[int]]:
 
     Example:
         >>> from music_evals.notation.lilypond.structure import read_structure
-        >>> text = "{ \\\\key g \\\\major g'4 a' b' c'' | d''4 c''8 b' a'4 | g'4 fis' e'' f' | g'1 }"
+        >>> text = "{ \\\\key g \\\\major g'4 a' b' c'' | d''4 c''8 b' a'4 | g'4 fis' e'' aes' | g'1 }"
         >>> find_errors(text, read_structure(text))
         {'invalid_bar_duration': [2], 'accidental_outside_key': [3]}
     """
     spans = find_spans(text, structure)
+    places = Places(structure)
     invalid = invalid_commands(text)
     found: dict[Corruption, list[int]] = {
-        "invalid_metadata": _measures(spans, [token.start for token in invalid]),
-        "invalid_content": _measures(spans, _unknown_words(text, structure)),
+        "invalid_metadata": places.of_commands([token.start for token in invalid]),
+        "invalid_content": places.of_words(_unknown_words(text, structure)),
         "invalid_bar_duration": sorted({span.measure for span in spans if not fills_its_measure(span, structure)}),
         "melodic_leap": sorted({note.measure for _, note in leaps(structure)}),
         # Of a key that cannot be read nobody can say what lies outside of it.
@@ -97,8 +103,41 @@ def _unknown_words(text: str, structure: Structure) -> list[int]:
     return [offset for offset in offsets if not any(start <= offset < end for start, end in inside)]
 
 
-def _measures(spans: list[Span], offsets: list[int]) -> list[int]:
-    return sorted({span.measure for offset in offsets if (span := written_at(spans, offset)) is not None})
+class Places:
+    """Tells the measures of places in the text from the notes, rests and skips written around them.
+
+    Args:
+        structure: LilyPond's reading of the text.
+    """
+
+    def __init__(self, structure: Structure) -> None:
+        written = sorted((event for event in structure.events if event.offset >= 0), key=lambda event: event.offset)
+        self._structure = structure
+        self._events = written
+        self._offsets = [event.offset for event in written]
+
+    def of_commands(self, offsets: list[int]) -> list[int]:
+        """Measures in which commands take effect: those of what is written next."""
+        return sorted({event.measure for offset in offsets if (event := self.next_written(offset)) is not None})
+
+    def next_written(self, offset: int) -> Event | None:
+        """The note, rest or skip that is written next after an offset."""
+        place = bisect_right(self._offsets, offset)
+        return self._events[place] if place < len(self._events) else None
+
+    def of_words(self, offsets: list[int]) -> list[int]:
+        """Measures of words that LilyPond could not read: those of the moments at which what is written ahead ends."""
+        measures = set()
+        for offset in offsets:
+            place = bisect_right(self._offsets, offset)
+            if place:
+                before = self._events[place - 1]
+                metre = self._structure.metre_at(before.moment)
+                end = before.position + (Fraction(0) if before.grace else before.duration)
+                measures.add(before.measure + int(end // Fraction(metre.numerator, metre.denominator)))
+            elif self._events:
+                measures.add(self._events[0].measure)
+        return sorted(measures)
 
 
 def fills_its_measure(span: Span, structure: Structure) -> bool:
@@ -134,18 +173,26 @@ def leaps(structure: Structure) -> list[tuple[Event, Event]]:
 
 
 def is_outside_key(event: Event, structure: Structure) -> bool:
-    """Whether a note is none of the key signature in force in its staff; no signature means no sharps and flats."""
-    if event.step is None:
-        return False
-    key = structure.key_at(event.moment, event.staff)
-    return event.alteration not in alterations_in(key, event.step)
+    """Whether a note is foreign to the key signature in force in its staff; no signature means no sharps and flats."""
+    return event.step is not None and is_foreign(
+        structure.key_at(event.moment, event.staff), event.step, event.alteration
+    )
 
 
-def alterations_in(key: Key | None, step: int) -> frozenset[Fraction]:
-    """The alterations (in semitones) that a step (0 = C to 6 = B) may have in a key."""
-    if key is None:
-        return frozenset([Fraction(0)])
-    signature = key.scale[step]
-    if key.mode == "minor" and (step - key.step) % 7 in (5, 6):
-        return frozenset([signature, signature + 1])
-    return frozenset([signature])
+def is_foreign(key: Key | None, step: int, alteration: Fraction) -> bool:
+    """Whether a note is in neither a key nor its closely related ones.
+
+    Args:
+        key: the key; None for a signature without sharps and flats.
+        step: 0 = C to 6 = B.
+        alteration: in semitones.
+
+    Example:
+        >>> [name for name, step in zip("CDEFGAB", range(7)) if is_foreign(None, step, Fraction(1))]
+        ['E', 'A', 'B']
+    """
+    signature = sum(key.scale) if key is not None else 0
+    # On the line of fifths ... F C G D A E B F sharp ... a key's seven notes stand in a row, its closely related keys
+    # add one at each end, and their leading notes three more above.
+    place = _FIFTHS[step] + 7 * alteration - signature
+    return not _FIFTHS[3] - 1 <= place <= _FIFTHS[6] + 4

@@ -8,6 +8,7 @@ measure and nothing else anywhere, and if all other notes are what they were.
 
 import random
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,8 +16,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from music_evals.datasets_builders.lilybench.checker import alterations_in, find_errors
-from music_evals.datasets_builders.lilybench.measures import Span, find_spans, written_at
+from music_evals.datasets_builders.lilybench.checker import Places, find_errors, is_foreign
+from music_evals.datasets_builders.lilybench.measures import find_spans
 from music_evals.datasets_builders.lilybench.rows import Corruption
 from music_evals.notation.lilypond.languages import language_of, name_of, pitch_of
 from music_evals.notation.lilypond.structure import Event, Structure, StructureError, read_structures
@@ -132,65 +133,83 @@ def _content(event: Event) -> tuple[object, ...]:
     return (event.kind, event.grace, event.step, event.alteration, event.octave, event.duration, event.tied)
 
 
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """A single note that is written once, as a candidate.
+
+    Args:
+        event: the note.
+        match: its text.
+        following: the note after it in the same voice and measure, with its text; None where no such note follows.
+        checked: whether bar checks stand at both ends of what is written of its voice around it.
+    """
+
+    event: Event
+    match: re.Match[str]
+    following: tuple[Event, re.Match[str]] | None
+    checked: bool
+
+
 def _candidates(text: str, structure: Structure, kind: Corruption, draw: random.Random) -> Iterator[_Change]:
-    spans = find_spans(text, structure)
     if kind == "invalid_metadata":
-        yield from _command_changes(text, spans, draw)
+        yield from _command_changes(text, structure, draw)
         return
-    notes = list(_plain_notes(text, spans, structure))
+    notes = list(_plain_notes(text, structure))
     draw.shuffle(notes)
     language = language_of(text)
-    for span, event, match, following in notes:
+    for note in notes:
         if kind == "invalid_content":
-            yield _Change(span.measure, ((match.start(), match.end("name"), draw.choice(_NONSENSE)),), event)
+            place = (note.match.start(), note.match.end("shown"))
+            yield _Change(note.event.measure, ((*place, draw.choice(_NONSENSE)),), note.event)
         elif kind == "invalid_bar_duration":
-            yield from _duration_change(span, event, match, following, draw)
+            yield from _duration_change(note, draw)
         elif kind == "melodic_leap":
-            yield from _leap_changes(span, event, match, following, draw)
+            yield from _leap_changes(note, draw)
         else:
-            yield from _accidental_change(span, event, match, structure, language, draw)
+            yield from _accidental_change(note, structure, language, draw)
 
 
-def _plain_notes(
-    text: str, spans: Sequence[Span], structure: Structure
-) -> Iterator[tuple[Span, Event, re.Match[str], tuple[Event, re.Match[str]] | None]]:
-    """Single notes that are written once, with the note that is written after them in the same measure."""
-    for span in spans:
-        if span.shared or not span.closed or span.measure < 1:
-            continue
-        onsets: dict[tuple[Fraction, bool], int] = {}
-        for event in span.events:
-            onsets[event.moment, event.grace] = onsets.get((event.moment, event.grace), 0) + 1
-        written: list[tuple[Event, re.Match[str]] | None] = []
-        for event in span.events:
-            match = _NOTE.match(text, event.offset)
-            plain = (
-                event.kind == "note"
-                and not event.grace
-                and onsets[event.moment, event.grace] == 1
-                and match is not None
-                and not text[: event.offset].rstrip().endswith("<")
-            )
-            written.append((event, match) if plain and match is not None else None)
-        for index, here in enumerate(written):
-            before = written[index - 1] if index else None
-            if here is None or here[0].tied or (before is not None and before[0].tied):
+def _plain_notes(text: str, structure: Structure) -> Iterator[_Note]:
+    uses = Counter(event.offset for event in structure.events)
+    checked = {
+        event.offset for span in find_spans(text, structure) if span.closed and not span.shared for event in span.events
+    }
+    for events in structure.voices.values():
+        onsets = Counter((event.moment, event.grace) for event in events)
+
+        def plain(event: Event, onsets: Counter[tuple[Fraction, bool]] = onsets) -> re.Match[str] | None:
+            written_once = event.kind == "note" and event.offset >= 0 and uses[event.offset] == 1
+            if not written_once or event.grace or event.step is None or onsets[event.moment, event.grace] > 1:
+                return None
+            # A chord may hold a single note.
+            return None if text[: event.offset].rstrip().endswith("<") else _NOTE.match(text, event.offset)
+
+        for index, event in enumerate(events):
+            match = plain(event)
+            before = events[index - 1] if index else None
+            if match is None or event.measure < 1 or event.tied or (before is not None and before.tied):
                 continue
-            following = written[index + 1] if index + 1 < len(written) else None
-            yield span, here[0], here[1], following
+            after = events[index + 1] if index + 1 < len(events) else None
+            after_match = None if after is None else plain(after)
+            follows = after is not None and after.measure == event.measure and after.offset > event.offset
+            following = (after, after_match) if after is not None and after_match is not None and follows else None
+            yield _Note(event, match, following, event.offset in checked)
 
 
-def _command_changes(text: str, spans: Sequence[Span], draw: random.Random) -> Iterator[_Change]:
+def _command_changes(text: str, structure: Structure, draw: random.Random) -> Iterator[_Change]:
     words = code_tokens(text)
+    places = Places(structure)
+    keys = {key.offset: key.measure for key in structure.keys}
     changes = []
     for token, *arguments in zip(words, words[1:], words[2:], strict=False):
-        if token.text not in ("\\key", "\\clef"):
+        event = places.next_written(token.start)
+        if token.text not in ("\\key", "\\clef") or event is None or event.measure < 1:
             continue
-        span = written_at(spans, token.start)
-        # A command after the last note of a measure takes effect in the next one: nobody could say which is wrong.
-        if span is None or span.shared or span.measure < 1 or token.start > span.events[-1].offset:
+        # Where a bar check or the end of a variable comes in between, nobody could say which measure is wrong.
+        if re.search(r"[|}]", text[token.start : event.offset]):
             continue
-        changes.append(_Change(span.measure, (_wrong_argument(token, arguments, draw),), None))
+        if token.text == "\\clef" or keys.get(token.start) == event.measure:
+            changes.append(_Change(event.measure, (_wrong_argument(token, arguments, draw),), None))
     draw.shuffle(changes)
     # Most scores have their key and clef in measure 1 and nowhere else; where there is a choice, take another place.
     yield from sorted(changes, key=lambda change: change.measure == 1)
@@ -204,28 +223,21 @@ def _wrong_argument(token: Token, arguments: Sequence[Token], draw: random.Rando
     return first.start, first.end, f'"{wrong}"'
 
 
-def _duration_change(
-    span: Span,
-    event: Event,
-    match: re.Match[str],
-    following: tuple[Event, re.Match[str]] | None,
-    draw: random.Random,
-) -> Iterator[_Change]:
-    written = _duration_name(event.duration)
-    if written is None or match["rest"]:
+def _duration_change(note: _Note, draw: random.Random) -> Iterator[_Change]:
+    written = _duration_name(note.event.duration)
+    # After the last note of a measure, the next one must not take its duration from it.
+    if not note.checked or written is None or note.match["rest"] or note.following is None:
         return
-    edits = [(*_duration_place(match), draw.choice(_OTHER_DURATIONS[written.rstrip(".")]))]
-    if edits[0][2] == written:
+    other = draw.choice(_OTHER_DURATIONS[written.rstrip(".")])
+    if other == written:
         return
-    if following is None:
-        # The last note of the measure: what comes next must not take its duration from it.
-        return
-    after, next_match = following
+    edits = [(*_duration_place(note.match), other)]
+    after, next_match = note.following
     if not next_match["duration"]:
-        if after.duration != event.duration:
+        if after.duration != note.event.duration:
             return
         edits.append((*_duration_place(next_match), written))
-    yield _Change(span.measure, tuple(edits), event)
+    yield _Change(note.event.measure, tuple(edits), note.event)
 
 
 def _duration_place(match: re.Match[str]) -> tuple[int, int]:
@@ -243,22 +255,16 @@ def _duration_name(duration: Fraction) -> str | None:
     return None
 
 
-def _leap_changes(
-    span: Span,
-    event: Event,
-    match: re.Match[str],
-    following: tuple[Event, re.Match[str]] | None,
-    draw: random.Random,
-) -> Iterator[_Change]:
-    if following is None:
+def _leap_changes(note: _Note, draw: random.Random) -> Iterator[_Change]:
+    if note.following is None:
         return
     by = draw.choice((-_OCTAVES, _OCTAVES))
-    here = (match.start("octave"), match.end("octave"), _octave_marks(match["octave"], by))
-    there = following[1]
+    there = note.following[1]
+    here = (note.match.start("octave"), note.match.end("octave"), _octave_marks(note.match["octave"], by))
     back = (there.start("octave"), there.end("octave"), _octave_marks(there["octave"], -by))
     # In relative music the next note must be brought back, in absolute music it must not: the check tells which it is.
-    yield _Change(span.measure, (here, back), event)
-    yield _Change(span.measure, (here,), event)
+    yield _Change(note.event.measure, (here, back), note.event)
+    yield _Change(note.event.measure, (here,), note.event)
 
 
 def _octave_marks(marks: str, by: int) -> str:
@@ -266,14 +272,16 @@ def _octave_marks(marks: str, by: int) -> str:
     return "'" * octaves if octaves > 0 else "," * -octaves
 
 
-def _accidental_change(
-    span: Span, event: Event, match: re.Match[str], structure: Structure, language: str, draw: random.Random
-) -> Iterator[_Change]:
+def _accidental_change(note: _Note, structure: Structure, language: str, draw: random.Random) -> Iterator[_Change]:
+    event, match = note.event, note.match
     if event.step is None or pitch_of(match["name"], language) is None:
         return
-    allowed = alterations_in(structure.key_at(event.moment, event.staff), event.step)
-    others = (event.alteration - 1, event.alteration + 1)
-    wrong = [alteration for alteration in others if alteration not in allowed and abs(alteration) <= 1]
+    key = structure.key_at(event.moment, event.staff)
+    wrong = [
+        other
+        for other in (event.alteration - 1, event.alteration + 1)
+        if abs(other) <= 1 and is_foreign(key, event.step, other)
+    ]
     if wrong:
         name = name_of(event.step, draw.choice(wrong), language)
-        yield _Change(span.measure, ((match.start("name"), match.end("name"), name),), event)
+        yield _Change(event.measure, ((match.start("name"), match.end("name"), name),), event)

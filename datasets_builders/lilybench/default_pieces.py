@@ -49,7 +49,7 @@ _CONVERTER_LINES: Final = re.compile(
     re.MULTILINE,
 )
 _NO_NAME: Final = "MusicXML Part"  # what music21 calls a part without a name
-_BAR_NUMBER: Final = re.compile(r"\\barNumberCheck #(\d+)$", re.MULTILINE)
+_BAR_NUMBER: Final = re.compile(r"\\barNumberCheck\s{1,80}#(\d+)$", re.MULTILINE)
 _MIDI: Final = re.compile(r"% To create MIDI output[^\n]*\n[ \t]*%[ \t]*(\\midi \{[^\n}]*\})")
 
 
@@ -98,6 +98,7 @@ def default_sources() -> tuple[Source, ...]:
     sources = [
         Source(_id(work.path), work.path, None, work.title, work.composer, listed["works"].get(work.composer), None)
         for work in default_works()
+        if work.path not in listed["left_out"]
     ]
     for collection in listed["collections"].values():
         known = [collection.get(name) for name in ("composer", "style", "instrument")]

@@ -120,19 +120,19 @@ Q<1-4>_<song>_<number>.mid is needed
     return list(clips.values()), left_out
 
 
-def emotion_rows(
-    clips: Sequence[Clip],
+def make_rows(
     protocol: Protocol,
+    clips: Sequence[Clip],
     seed: int,
-    per_quadrant: int = PER_QUADRANT,
     *,
+    per_quadrant: int = PER_QUADRANT,
     convert: Callable[[bytes], str] = midi_to_lilypond,
 ) -> tuple[list[TaskRow], dict[str, str]]:
     """Make the rows of `emotion_recognition`; the quadrants take turns.
 
     Args:
-        clips: the clips to draw from, in any order.
         protocol: which texts are shown, as the module says.
+        clips: the clips to draw from, in any order.
         seed: the same seed gives the same rows.
         per_quadrant: rows of each quadrant.
         convert: writes a MIDI file as LilyPond text, as midi2ly does: its first line is a comment that ends in the
@@ -148,7 +148,7 @@ def emotion_rows(
 
     Example:
         >>> clip = compose_clips(seed=1, per_quadrant=1)[0]
-        >>> emotion_rows([clip], "strict", seed=1)
+        >>> make_rows("strict", [clip], seed=1)
         Traceback (most recent call last):
         ValueError: emotion_recognition: Q1 has 1 usable clips (1 a song at most), and 30 are needed
     """
@@ -282,14 +282,14 @@ class _Arousal:
 
 _HIGH: Final = _Arousal(
     tempo=(92, 168),
-    notes_a_beat={1: 0.35, 2: 0.45, 4: 0.2},
+    notes_a_beat={1: 0.45, 2: 0.4, 4: 0.15},
     velocity=(72, 108),
     melody=(62, 70),
     patterns=("eighths", "oom-pah", "broken", "broken"),
 )
 _LOW: Final = _Arousal(
     tempo=(54, 108),
-    notes_a_beat={0: 0.25, 1: 0.45, 2: 0.3},
+    notes_a_beat={0: 0.2, 1: 0.45, 2: 0.35},
     velocity=(40, 78),
     melody=(59, 66),
     patterns=("held", "halves", "halves", "broken"),
@@ -347,7 +347,7 @@ def _compose(quadrant: int, rng: random.Random) -> Performance:
     pattern = rng.choice(arousal.patterns)
     degrees = rng.choice(_PROGRESSIONS[mode])
     # A piece keeps to its own mix of rhythms.
-    weights = {notes: share * rng.uniform(0.5, 1.5) for notes, share in arousal.notes_a_beat.items()}
+    weights = {notes: share * rng.uniform(0.25, 1.75) for notes, share in arousal.notes_a_beat.items()}
     place = lowest + 9
     notes: list[Note] = []
     for measure, degree in enumerate((*degrees, *degrees[:-1], 0)):

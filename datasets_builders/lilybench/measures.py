@@ -7,7 +7,6 @@ events do not fill a measure.
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -90,8 +89,3 @@ def find_spans(text: str, structure: Structure) -> list[Span]:
                 )
             )
     return spans
-
-
-def written_at(spans: Sequence[Span], offset: int) -> Span | None:
-    """The stretch that an offset of the text lies in; of several, the one of the first voice."""
-    return next((span for span in spans if span.start <= offset < span.end), None)

@@ -129,7 +129,7 @@ def _bar_count(pieces: Sequence[Usable], draw: random.Random, size: int) -> list
 
 
 def _first_key(piece: Usable) -> Key | None:
-    """The key of the beginning; None where none is written, it has no name, or staves differ (as transposing ones do)."""
+    """The key of the beginning; None where none is written, it has no name, or staves differ (in transposition)."""
     first = [key for key in piece.structure.keys if key.moment == 0]
     names = {key.name for key in first}
     return first[0] if first and len(names) == 1 and first[0].name is not None else None

@@ -22,6 +22,7 @@ from music_evals.notation.lilypond.syntax import (
     Definition,
     Kind,
     Token,
+    block_spans,
     closing,
     code_tokens,
     comment_spans,
@@ -128,7 +129,8 @@ class _Cleaner:
         """Kinds of arguments of the text's own markup commands, and of its variables that hold markups."""
         self.defined: dict[int, Definition] = {}
         """Definitions that stay, by where they begin."""
-        self.gone: list[tuple[int, int]] = []
+        self.gone: dict[int, int] = {}
+        """Definitions that go: where they begin, and the index of the token after them."""
 
     def cleaned(self) -> str:
         for start, end in comment_spans(self.text, 0, len(self.text)):
@@ -176,12 +178,14 @@ class _Cleaner:
                 self.texts.add(definition.name)
                 self.markups[definition.name] = ""
                 self.remove(definition.start, self.found[end - 1].end)
-                self.gone.append((definition.start, self.found[end - 1].end))
+                self.gone[definition.start] = end
             else:
                 self.defined[definition.start] = definition
                 kept.append((definition.start, definition.name))
+        blocks = [span for command in ("\\header", "\\paper") for span in block_spans(self.text, command)]
         for token in self.found:
-            if token.kind is Kind.SCHEME and token.start not in values and _DEFINING.match(token.text):
+            is_definition = token.kind is Kind.SCHEME and _DEFINING.match(token.text) and token.start not in values
+            if is_definition and not any(start < token.start < end for start, end in blocks):
                 kept += self.classify_scheme(token)
         for _, name in sorted(kept):
             if name in self.texts:
@@ -210,8 +214,7 @@ class _Cleaner:
     def text_value_end(self, index: int, definition: Definition) -> int | None:
         """Index after the printed text or the lyrics that a variable holds; None where it holds something else."""
         found = self.found
-        while _text_at(found, index) in _SIGNS or _text_at(found, index) == "\\tweak":
-            index = self.tweak_end(found, index) if found[index].text == "\\tweak" else index + 1
+        index = self.text_start(found, index)
         word = _text_at(found, index)
         if word in _LYRICS or (word in ("\\new", "\\context") and _text_at(found, index + 1) == "Lyrics"):
             return self.music_end(found, index, 0)
@@ -229,6 +232,8 @@ class _Cleaner:
 
     def step(self, found: Sequence[Token], index: int) -> int:
         token = found[index]
+        if token.start in self.gone:
+            return self.gone[token.start]
         if token.kind is Kind.COMMAND:
             return self.command(found, index)
         if token.kind is Kind.SIGN and token.text in _SIGNS:
@@ -272,7 +277,7 @@ class _Cleaner:
             return self.context(found, index)
         if word in ("\\set", "\\override"):
             return self.assigned(found, index, index + 1)
-        if word == "\\tweak":
+        if word in ("\\tweak", "\\tag"):
             return self.attached(found, index)
         if word == "\\footnote":
             return self.footnote(found, index, index)
@@ -301,14 +306,15 @@ class _Cleaner:
         while first and found[first - 1].text in _PASSING:
             first -= 1
         end = min(end, len(found))
-        if first < end:
+        if first < end and _text_at(found, first - 1) == "=":
+            # The value of a variable is needed: nothing, as music.
+            self.edits.append((found[first].start, found[end - 1].end, "{ }"))
+        elif first < end:
             self.remove(found[first].start, found[end - 1].end)
 
     def attached(self, found: Sequence[Token], index: int) -> int:
         """What hangs on a note, from its sign of direction or its first tweak on."""
-        here = index
-        while _text_at(found, here) in _SIGNS or _text_at(found, here) == "\\tweak":
-            here = self.tweak_end(found, here) if found[here].text == "\\tweak" else here + 1
+        here = self.text_start(found, index)
         if _text_at(found, here) == "\\footnote":
             return self.footnote(found, index, here)
         end = self.text_end(found, here)
@@ -322,7 +328,22 @@ class _Cleaner:
                 self.remove_tokens(found, index, after)
                 return after
             return value
+        if found[index].text == "\\tag":
+            return self.tagged(found, index + 1)
         return index + 1
+
+    def text_start(self, found: Sequence[Token], index: int) -> int:
+        """Index after signs of direction, tweaks and tags."""
+        while True:
+            word = _text_at(found, index)
+            if word == "\\tweak":
+                index = self.tweak_end(found, index)
+            elif word == "\\tag":
+                index = _tag_end(found, index + 1)
+            elif word in _SIGNS:
+                index += 1
+            else:
+                return index
 
     def tweak_end(self, found: Sequence[Token], index: int) -> int:
         return self.value_end(found, _tweaked(found, index))
@@ -362,7 +383,7 @@ class _Cleaner:
 
     def assigned(self, found: Sequence[Token], index: int, path: int) -> int:
         """A property that is set; it goes where its value is text."""
-        sign = _path_end(found, path)
+        sign = _path_end(found, path, symbols=path > index)
         if _text_at(found, sign) != "=" or sign + 1 >= len(found):
             return index + 1
         if self.is_text_value(found[sign + 1]):
@@ -374,11 +395,14 @@ class _Cleaner:
     def context(self, found: Sequence[Token], index: int) -> int:
         if _text_at(found, index + 2) != "=" or index + 3 >= len(found):
             return index + 2
-        name = _name(found[index + 3])
-        if name is None:
+        token = found[index + 3]
+        name = _name(token)
+        if token.kind is Kind.COMMAND and token.text[1:] in self.texts:
+            self.edits.append((token.start, token.end, f'"{self.contexts.of(token.text)}"'))
+        elif name is None:
             return index + 3
-        if name not in _PLAIN_NAMES:
-            self.rename(found[index + 3], self.contexts.of(name))
+        elif name not in _PLAIN_NAMES:
+            self.rename(token, self.contexts.of(name))
         return index + 4
 
     def tempo(self, found: Sequence[Token], index: int) -> int:
@@ -423,20 +447,16 @@ class _Cleaner:
         return end
 
     def tagged(self, found: Sequence[Token], index: int) -> int:
-        while index < len(found):
-            token = found[index]
+        """The tag or tags after a command."""
+        end = _tag_end(found, index)
+        for token in found[index:end]:
             if token.kind is Kind.SCHEME:
                 for part in scheme_tokens(self.text, token):
                     if part.kind is Kind.WORD:
                         self.edits.append((part.start, part.end, self.tags.of(part.text)))
             elif token.kind in (Kind.WORD, Kind.STRING):
                 self.rename(token, self.tags.of(token.text.strip('"')))
-            else:
-                return index
-            if _text_at(found, index + 1) not in (".", ","):
-                return index + 1
-            index += 2
-        return index
+        return end
 
     def kept_string(self, found: Sequence[Token], index: int) -> int:
         """A command whose string stays where it is one of those that the command takes."""
@@ -469,6 +489,8 @@ class _Cleaner:
             index += 4 if _text_at(found, index + 2) == "=" else 2
             while _text_at(found, index) == "\\with":
                 index = value_end(found, index + 1)
+            if _text_at(found, index) in _CONTEXTS and _text_at(found, index + 1) != "Lyrics":
+                return index  # a context for lyrics that is only announced, ahead of another
         elif token.text == "\\lyricsto":
             index += 2
         elif token.text[1:] in self.texts or token.text[1:] in self.variables.known:
@@ -532,15 +554,30 @@ def _name(token: Token) -> str | None:
     return token.text if token.kind in (Kind.WORD, Kind.NUMBER) else _string(token)
 
 
-def _path_end(found: Sequence[Token], index: int) -> int:
-    """Index after the path of a property: words, numbers and symbols of Scheme, with dots or without."""
+def _path_end(found: Sequence[Token], index: int, *, symbols: bool = False) -> int:
+    """Index after the path of a property: words, strings and numbers with dots between, perhaps symbols in Scheme."""
     here = index
     while here < min(len(found), index + _PATH):
         token = found[here]
-        if token.kind not in (Kind.WORD, Kind.NUMBER, Kind.STRING, Kind.SCHEME) and token.text != ".":
+        joined = here == index or found[here - 1].text == "."
+        if not (
+            (joined and token.kind in (Kind.WORD, Kind.NUMBER, Kind.STRING))
+            or (symbols and token.kind is Kind.SCHEME)
+            or (token.text == "." and not joined)
+        ):
             break
         here += 1
     return here
+
+
+def _tag_end(found: Sequence[Token], index: int) -> int:
+    """Index after a tag, or several with dots or commas between."""
+    if index >= len(found) or found[index].kind not in (Kind.WORD, Kind.STRING, Kind.SCHEME):
+        return index
+    index += 1
+    while _text_at(found, index) in (".", ",") and index + 1 < len(found):
+        index += 2
+    return index
 
 
 def _tweaked(found: Sequence[Token], index: int) -> int:

@@ -32,7 +32,7 @@ _TEXT: Final = "score.ly"
 _SETTINGS: Final = "settings.ly"
 _MIDI_ONLY: Final = files("music_evals.notation.lilypond").joinpath("settings/midi.ly")
 _MIDI_FILES: Final = ("*.midi", "*.mid")
-_CACHE_FORMAT: Final = 1
+_CACHE_FORMAT: Final = 2
 _CACHE_ENTRY: Final = 64 << 20  # bytes that an entry of the cache may have
 _AHEAD: Final = 16  # texts a worker that may be under way while the first of them is not done
 _BY_CHANCE: Final = (-signal.SIGKILL, -signal.SIGXCPU)  # ends that another time may not bring
@@ -94,7 +94,7 @@ class Compiled:
                 f"stopped: more than {_size(limits.output_bytes)} of messages or {_size(limits.scratch_bytes)} of files"
             )
         if self.stopped == "input":
-            return f"not started: a text of more than {_size(limits.file_bytes)}"
+            return f"not started: a text of more than {_size(_most(limits))}"
         if _OUT_OF_MEMORY.search(self.messages[-4000:]):
             return f"needed more than {_size(limits.memory)} of memory"
         if self.status == -signal.SIGXFSZ:
@@ -263,7 +263,7 @@ class _Job:
     def compile(self, text: str) -> Compiled:
         """Compile a text, or find what became of it before."""
         content = text.encode(errors="replace")
-        if len(content) > self.limits.file_bytes:
+        if len(content) > _most(self.limits):
             return Compiled(None, "input", "", limits=self.limits)
         if self.cache is None:
             return self.run(content)
@@ -355,8 +355,8 @@ def _convert(
     """Run one of LilyPond's converters, which are Python scripts, without the shell that is wrapped around them."""
     root = _lilypond()
     limits = limits or _CONVERTING
-    if len(content) > limits.file_bytes:
-        raise ConversionError(f"{tool} gets {_size(limits.file_bytes)} at most, not {len(content)} bytes")
+    if len(content) > _most(limits):
+        raise ConversionError(f"{tool} gets {_size(_most(limits))} at most, not {len(content)} bytes")
     ended = run_confined(
         [str(root / "libexec" / "python3.10"), "-B", str(root / "libexec" / tool), *arguments],
         {name: content},
@@ -375,6 +375,11 @@ def _convert(
     if ended.status != 0 or not text:
         raise ConversionError(f"{tool} ended with {ended.status}: {messages or 'no message'}")
     return text
+
+
+def _most(limits: Limits) -> int:
+    """Say how large a text may be in bytes; half of the scratch folder is kept for what is made of it."""
+    return min(limits.file_bytes, limits.scratch_bytes // 2)
 
 
 def _size(count: int) -> str:

@@ -31,20 +31,23 @@ if TYPE_CHECKING:
 SCRATCH: Final = "/scratch"
 """The one folder of a confined program that it can write to, and its working folder."""
 
+THREADS: Final = 100
+"""How many threads a confined program may start."""
+
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC = 1, 2, 4, 8, 4096, 16384
 _MNT_DETACH = 2
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_SECUREBITS, _PR_CAP_AMBIENT = 38, 22, 24, 28, 47
 _SECUREBITS = 0b11101111  # NOROOT, NO_SETUID_FIXUP and NO_CAP_AMBIENT_RAISE, each locked, and KEEP_CAPS locked off
-_LOOK_EVERY = 0.05  # seconds between two looks at the number of files in the scratch folder
+_LOOK_EVERY = 0.05  # seconds between two looks at the number of files and threads
 
 _MACHINE = os.uname().machine
 # Numbers of system calls: x86_64, aarch64 (None where there is none), from Linux's tables.
 _PIVOT_ROOT, _MOUNT_SETATTR, _CAPSET = {"x86_64": (155, 442, 126), "aarch64": (41, 442, 91)}.get(_MACHINE, (0, 0, 0))
 _AUDIT_ARCH: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE: Final = {"x86_64": 56, "aarch64": 220}
-_CLONE3: Final = 435  # the same everywhere, as all numbers from 424 on
 _CLONE_THREAD: Final = 0x10000
+_CLONE3: Final = 435  # the same everywhere, as all numbers from 424 on
 _FORBIDDEN: Final[Mapping[str, tuple[int | None, int | None]]] = {
     "fork": (57, None),
     "vfork": (58, None),
@@ -145,8 +148,8 @@ def seccomp_filter(machine: str) -> bytes:
         return 0x00050000 | error
 
     load, equal, at_least, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
-    # The fields of struct seccomp_data: the call's number at 0, the architecture at 4, the first argument's low word
-    # at 16 (both machines are little-endian).
+    # In struct seccomp_data the call's number is at 0, the architecture at 4, the low word of the first argument at 16
+    # (both machines are little-endian).
     program = [
         (load, 0, 0, 4),
         (equal, 1, 0, _AUDIT_ARCH[machine]),
@@ -155,7 +158,7 @@ def seccomp_filter(machine: str) -> bytes:
         (at_least, 0, 1, 0x40000000),  # x86_64's second table of the same calls (x32)
         (give, 0, 0, kill),
         (equal, 0, 1, _CLONE3),
-        (give, 0, 0, refuse(errno.ENOSYS)),  # its flags lie in memory, so that libc has to fall back on clone
+        (give, 0, 0, refuse(errno.ENOSYS)),  # its flags lie in memory; libc falls back on clone
     ]
     for numbers in _FORBIDDEN.values():
         number = numbers[column]
@@ -164,7 +167,7 @@ def seccomp_filter(machine: str) -> bytes:
     program += [
         (equal, 0, 3, _CLONE[machine]),
         (load, 0, 0, 16),
-        (any_bit, 1, 0, _CLONE_THREAD),  # a thread of the same process may start
+        (any_bit, 1, 0, _CLONE_THREAD),  # a thread of the same process: GLib, and with it LilyPond, needs one
         (give, 0, 0, refuse(errno.EPERM)),
         (give, 0, 0, allow),
     ]
@@ -326,11 +329,20 @@ def _start(request: Mapping[str, Any], confined: bool) -> int:
     return child
 
 
-def _wait(child: int, scratch_files: int) -> tuple[int, bool]:
+def _newest_process() -> int:
+    """Start a process that does nothing, for its number: processes and threads of a name space are numbered in turn."""
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+    return child
+
+
+def _wait(child: int, folder: int, scratch_files: int) -> tuple[int, bool]:
     """Wait for the end of the program and of everything that it started.
 
     Returns:
-        its exit status (negative for a signal), and whether it was stopped because of the number of its files.
+        its exit status (negative for a signal), and whether it was stopped because of its many files or threads.
 
     """
     too_many = False
@@ -339,10 +351,16 @@ def _wait(child: int, scratch_files: int) -> tuple[int, bool]:
         poll = select.poll()
         poll.register(ended, select.POLLIN)
         poll.register(0, select.POLLIN)
+        looks = 0
         while not (events := poll.poll(_LOOK_EVERY * 1000)):
-            counts = os.statvfs(".")
-            if os.getpid() == 1 and counts.f_files - counts.f_ffree > scratch_files:
-                too_many = True
+            if os.getpid() != 1:
+                continue  # an unconfined program, whose files and threads are among all others
+            looks += 1
+            counts = os.fstatvfs(folder)
+            too_many = (
+                counts.f_files - counts.f_ffree > scratch_files or not 0 <= _newest_process() - child - looks <= THREADS
+            )
+            if too_many:
                 break
         if too_many or ended not in dict(events):
             os.kill(child, signal.SIGKILL)
@@ -357,20 +375,26 @@ def _wait(child: int, scratch_files: int) -> tuple[int, bool]:
     return os.waitstatus_to_exitcode(status), too_many
 
 
-def _collect(patterns: Sequence[str], most: int) -> tuple[list[tuple[str, bytes]], bool]:
+def _collect(folder: int, patterns: Sequence[str], most: int) -> tuple[list[tuple[str, bytes]], bool]:
     """Read what the program left, oldest first: regular files of the scratch folder alone, no link ever followed.
 
+    Args:
+        folder: the scratch folder, opened.
+        patterns: of the names of the files to read.
+        most: bytes of all files together.
+
     Returns:
-        names and contents, and whether there was too much of it, in which case the first ones are there.
+        names and contents, and whether there was too much of it, in which case there are none.
 
     """
     found: list[tuple[int, int, str, bytes]] = []
     left = most
-    for name in os.listdir("."):
+    os.fchmod(folder, 0o700)  # the program may have locked it
+    for name in os.listdir(folder):
         if not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
             continue
         try:
-            file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
         except OSError:
             continue  # a link, or a file that its owner cannot read
         facts = os.fstat(file)
@@ -406,15 +430,18 @@ def main(mode: str, request_fd: int, report_fd: int) -> None:
             if mode == "namespaces":
                 enter_private_root(request["read_only"], request["scratch_bytes"], request["scratch_files"])
             if confined:
+                if os.getpid() != 1:
+                    raise _StartError("not the first process of a name space of processes")
                 drop_privileges()
+            folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
             for name, size in request["files"]:
                 with open(name, "wb") as file:
                     file.write(stream.read(size))
-            status, too_many = _wait(_start(request, confined), request["scratch_files"])
+            status, too_many = _wait(_start(request, confined), folder, request["scratch_files"])
         except (_StartError, OSError) as error:
             out.write(pack({"error": str(error)}, ()))
             return
-        files, too_much = _collect(request["collect"], request["scratch_bytes"])
+        files, too_much = _collect(folder, request["collect"], request["scratch_bytes"])
         report = {
             "status": status,
             "too_much": too_many or too_much,

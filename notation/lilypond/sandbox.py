@@ -89,7 +89,7 @@ class Ended:
 
     Args:
         status: exit status, or the signal that ended it as a negative number; None if it was stopped.
-        stopped: why it was stopped: it took too long, or it wrote too much (to its output, or into files).
+        stopped: why it was stopped: it took too long, or made too much (output, files, or threads).
         stdout: its standard output, as far as the limit goes; what is not UTF-8 is replaced.
         stderr: its standard error, likewise.
         files: the files that it left and that were asked for, in the order in which they were last written.

@@ -499,8 +499,7 @@ def _assigns(found: Sequence[Token], index: int) -> bool:
     """Whether ``name =`` or ``name.path =`` begins at a token."""
     if found[index].kind not in (Kind.WORD, Kind.STRING):
         return False
-    before = found[index - 1].text if index else ""
-    if before == "." or before in _NAMING:
+    if index and (found[index - 1].text in _NAMING or found[index - 1][1::2] == (".", found[index].start)):
         return False
     here = _sign_of(found, index)
     return here < len(found) and found[here].text == "="

@@ -67,7 +67,7 @@ def tell_measure(score: Structure, number: int) -> str:
 
     Example:
         >>> from fractions import Fraction
-        >>> note = Event("note", Fraction(0), False, 1, Fraction(0), 1, 1, 0, Fraction(1, 2), 0, Fraction(1, 4), 2)
+        >>> note = Event("note", Fraction(0), False, 1, Fraction(0), 1, 1, 0, Fraction(1), 0, Fraction(1, 4), 2)
         >>> print(tell_measure(Structure(1, False, (), (), (note,), 1, (), ""), 1))
         staff 1, voice 1, at 0: cis' lasting 1/4
     """

@@ -1,9 +1,12 @@
 """What is wrong with a score, on texts whose errors were put in by hand."""
 
+from fractions import Fraction
+
 import pytest
 
-from music_evals.datasets_builders.lilybench.checker import find_errors
-from music_evals.notation.lilypond.structure import read_structure
+from music_evals.datasets_builders.lilybench.checker import find_errors, is_foreign
+from music_evals.notation.lilypond.languages import name_of
+from music_evals.notation.lilypond.structure import Key, read_structure
 from tests.datasets_builders.lilybench.scores import ABSOLUTE, CLEAN, RELATIVE, TWO_VOICES
 
 
@@ -25,8 +28,8 @@ def test_clean_scores_have_no_errors(text: str) -> None:
         (ABSOLUTE, "a2 c'4. a8", "a2 c'2 a8", {"invalid_bar_duration": [3]}),
         (RELATIVE, "e'4 c8 d e fis", "e'4 c8 d'' e,, fis", {"melodic_leap": [3]}),
         (ABSOLUTE, "a4 b c'8", "a4 b'' c'8", {"melodic_leap": [1]}),
-        (TWO_VOICES, "bf'4 a'8 g'", "bf'4 af'8 g'", {"accidental_outside_key": [3]}),
-        (RELATIVE, "d2 cis4", "d2 c4", {"accidental_outside_key": [7]}),
+        (TWO_VOICES, "bf'4 a'8 g'", "bf'4 a'8 gf'", {"accidental_outside_key": [3]}),
+        (RELATIVE, "d2 cis4", "d2 ces4", {"accidental_outside_key": [7]}),
     ],
 )
 def test_an_error_is_found_in_its_measure_and_nothing_else(
@@ -34,14 +37,36 @@ def test_an_error_is_found_in_its_measure_and_nothing_else(
 ) -> None:
     assert text.count(before) == 1
     wrong = text.replace(before, after)
-    # A clef or key at the very beginning stands in the pickup's stretch here, if there is one.
+    # What stands at the very beginning takes effect in the pickup, if there is one.
     expected = {"invalid_metadata": [0]} if before == '\\clef "treble"' else errors
     assert find_errors(wrong, read_structure(wrong)) == expected
 
 
-def test_in_minor_the_raised_sixth_and_seventh_belong_to_the_key() -> None:
-    minor = "{ \\key a \\minor a'4 fis' gis' a' | g' f' e' e' | cis'' a' dis' a' | a'1 }"
-    assert find_errors(minor, read_structure(minor)) == {"accidental_outside_key": [3]}
+def test_closely_related_keys_belong_to_the_key() -> None:
+    # A minor's own raised degrees, and leading notes of E, D and B minor's relatives, but no a flat and no e sharp.
+    minor = "{ \\key a \\minor a'4 fis' gis' a' | dis' e' cis' d' | bes' a' aes' g' | f' eis' f' f' | a'1 }"
+    assert find_errors(minor, read_structure(minor)) == {"accidental_outside_key": [3, 4]}
+
+
+@pytest.mark.parametrize(
+    ("altered", "own"),
+    [
+        # By hand: the key's seven notes, then F and G major's for C major (C and A for G; B-flat and A-flat for E-flat),
+        # then the leading notes of the three relative minors.
+        ({}, "c d e f g a b  bes fis  gis dis cis"),
+        ({3: 1}, "c d e fis g a b  f cis  dis ais gis"),
+        ({6: -1, 2: -1, 5: -1}, "c d ees f g aes bes  des a  b fis e"),
+    ],
+)
+def test_what_is_foreign_moves_with_the_signature(altered: dict[int, int], own: str) -> None:
+    key = Key(Fraction(0), 1, 1, 0, Fraction(0), tuple(Fraction(altered.get(step, 0)) for step in range(7)), 0)
+    names = {
+        name_of(step, alteration)
+        for step in range(7)
+        for alteration in (-1, 0, 1)
+        if not is_foreign(key, step, Fraction(alteration))
+    }
+    assert names == set(own.split())
 
 
 def test_notes_apart_by_a_rest_or_in_a_chord_do_not_leap() -> None:

@@ -29,7 +29,9 @@ def test_a_corruption_is_the_only_error_of_its_score(kind: Corruption) -> None:
         # One note changes, and at most the next one is written out.
         changes = [
             block
-            for block in difflib.SequenceMatcher(None, text.split(), corrupted.text.split(), autojunk=False).get_opcodes()
+            for block in difflib.SequenceMatcher(
+                None, text.split(), corrupted.text.split(), autojunk=False
+            ).get_opcodes()
             if block[0] != "equal"
         ]
         assert all(block[0] == "replace" for block in changes)

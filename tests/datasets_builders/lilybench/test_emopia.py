@@ -13,7 +13,7 @@ import pytest
 from music_evals.datasets_builders.lilybench.emopia import (
     Clip,
     compose_clips,
-    emotion_rows,
+    make_rows,
     read_clips,
     without_text,
 )
@@ -102,7 +102,7 @@ def test_composed_clips_come_back_from_a_folder(tmp_path: Path) -> None:
 
 
 def test_rows_are_thirty_a_quadrant_in_turns() -> None:
-    rows, left_out = emotion_rows(CLIPS, "strict", seed=1, convert=converted)
+    rows, left_out = make_rows("strict", CLIPS, seed=1, convert=converted)
     assert left_out == {}
     assert [row["answer"] for row in rows] == list("0123") * 30
     quadrant = {clip.id: clip.quadrant for clip in CLIPS}
@@ -110,18 +110,18 @@ def test_rows_are_thirty_a_quadrant_in_turns() -> None:
         assert row["options"] == list(QUADRANTS)
         assert row["options"][int(row["answer"])][:2] == f"Q{quadrant[row['piece']]}" == row["piece"][:2]
         assert row["id"] == f"emotion_recognition.strict.{row['piece']}"
-    assert emotion_rows(CLIPS[::-1], "strict", seed=1, convert=converted)[0] == rows
-    assert emotion_rows(CLIPS, "strict", seed=2, convert=converted)[0] != rows
+    assert make_rows("strict", CLIPS[::-1], seed=1, convert=converted)[0] == rows
+    assert make_rows("strict", CLIPS, seed=2, convert=converted)[0] != rows
 
 
 def test_published_texts_name_file_and_mood_and_strict_ones_do_not() -> None:
     told = [Clip(clip.id, clip.quadrant, with_text(clip.midi)) for clip in CLIPS]
-    paper, _ = emotion_rows(told, "paper", seed=1, per_quadrant=2, convert=converted)
+    paper, _ = make_rows("paper", told, seed=1, per_quadrant=2, convert=converted)
     for row in paper:
         assert row["score"] == converted(told[0].midi).replace("score.midi", f"{row['piece']}.mid")
         assert "happy" in row["score"]
         assert "joy" in row["score"]
-    strict, _ = emotion_rows(told, "strict", seed=1, per_quadrant=2, convert=converted)
+    strict, _ = make_rows("strict", told, seed=1, per_quadrant=2, convert=converted)
     assert {row["score"] for row in strict} == {'\\version "2.14.0"\n{ c4 |\n d1 }\n'}
 
 
@@ -143,13 +143,13 @@ def test_strict_rows_take_a_song_once() -> None:
         for song in range(3)
         for number in range(4)
     ]
-    strict, _ = emotion_rows(clips, "strict", seed=1, per_quadrant=3, convert=converted)
+    strict, _ = make_rows("strict", clips, seed=1, per_quadrant=3, convert=converted)
     assert len({row["piece"].rpartition("_")[0] for row in strict}) == 12
     with pytest.raises(ValueError, match=r"Q1 has 3 usable clips \(1 a song at most\), and 4 are needed"):
-        emotion_rows(clips, "strict", seed=1, per_quadrant=4, convert=converted)
-    assert len(emotion_rows(clips, "paper", seed=1, per_quadrant=12, convert=converted)[0]) == 48
+        make_rows("strict", clips, seed=1, per_quadrant=4, convert=converted)
+    assert len(make_rows("paper", clips, seed=1, per_quadrant=12, convert=converted)[0]) == 48
     with pytest.raises(ValueError, match="Q1 has 12 usable clips, and 13 are needed"):
-        emotion_rows(clips, "paper", seed=1, per_quadrant=13, convert=converted)
+        make_rows("paper", clips, seed=1, per_quadrant=13, convert=converted)
 
 
 def test_clips_that_cannot_be_converted_are_replaced_and_named() -> None:
@@ -160,16 +160,16 @@ def test_clips_that_cannot_be_converted_are_replaced_and_named() -> None:
             raise ConversionError("midi2ly ended with 1")
         return converted(midi)
 
-    rows, left_out = emotion_rows(CLIPS, "paper", seed=1, per_quadrant=20, convert=convert)
+    rows, left_out = make_rows("paper", CLIPS, seed=1, per_quadrant=20, convert=convert)
     assert Counter(row["answer"] for row in rows) == dict.fromkeys("0123", 20)
     assert left_out == dict.fromkeys([f"Q2_composed-{n:03d}_0" for n in range(10)], "midi2ly ended with 1")
     with pytest.raises(ValueError, match=r"Q2 has 20 usable clips, and 21 are needed; Q2_composed-.*: midi2ly ended"):
-        emotion_rows(CLIPS, "paper", seed=1, per_quadrant=21, convert=convert)
+        make_rows("paper", CLIPS, seed=1, per_quadrant=21, convert=convert)
 
 
 def test_texts_by_midi2ly_itself_hold_the_music_and_nothing_else() -> None:
     clips = [Clip(clip.id, clip.quadrant, with_text(clip.midi)) for clip in CLIPS[::30]]
-    (paper, _), (strict, _) = (emotion_rows(clips, name, seed=1, per_quadrant=1) for name in ("paper", "strict"))
+    (paper, _), (strict, _) = (make_rows(name, clips, seed=1, per_quadrant=1) for name in ("paper", "strict"))
     for clip, published, row in zip(clips, paper, strict, strict=True):
         assert published["score"].splitlines()[0].endswith(f" {clip.id}.mid")
         assert "happy" in published["score"]

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from music_evals.datasets_builders.lilybench.measures import find_spans, written_at
+from music_evals.datasets_builders.lilybench.measures import find_spans
 from music_evals.notation.lilypond.structure import read_structure
 from tests.datasets_builders.lilybench.scores import RELATIVE, TWO_VOICES
 
@@ -21,10 +21,6 @@ def test_the_stretches_of_a_voice() -> None:
 def test_each_voice_has_its_own() -> None:
     spans = find_spans(TWO_VOICES, read_structure(TWO_VOICES))
     assert [(span.voice, span.measure) for span in spans] == [(voice, bar) for voice in (1, 2) for bar in range(1, 6)]
-    place = TWO_VOICES.index("g4 ef8")
-    found = written_at(spans, place)
-    assert found is not None
-    assert (found.voice, found.measure) == (2, 3)
 
 
 def test_what_is_played_twice_or_by_two_voices_is_shared() -> None:

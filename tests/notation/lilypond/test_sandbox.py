@@ -1,4 +1,4 @@
-"""The sandbox, by what a shell in it can do, see and use up; and the filter of system calls, read as the kernel does."""
+"""The sandbox, by what a shell in it can do, see and use up; and the filter of system calls, as the kernel reads it."""
 
 import errno
 import os
@@ -88,14 +88,12 @@ def test_nothing_else_is_there(confinement: Confinement, tmp_path: Path) -> None
         test -e "$place" && echo "$place"
     done
     for place in / /usr/lib /etc . /tmp {tmp_path} {Path(__file__).parent}; do
-        (true > "$place/made") 2> errors && echo "$place is writable"
+        {{ true > "$place/made"; }} 2> errors && echo "$place is writable"
     done
     true > made && echo "scratch is writable"
     pwd; echo $$ $PPID
     export -p
     """
-    # A subshell is a process, which is refused, so that the writing is tried in the shell itself.
-    script = script.replace("(true >", "{ true >").replace('made")', 'made"; }')
     lines = shell(script, confinement).stdout.splitlines()
     assert lines[:3] == [". is writable", "scratch is writable", "/scratch"]
     assert lines[3] == "2 1"
@@ -129,13 +127,14 @@ def test_limits(confinement: Confinement) -> None:
     assert time.monotonic() - started < 3
     ended = shell("trap '' TERM INT HUP; while :; do :; done", confinement, limits=Limits(seconds=0.7))
     assert ended.stopped == "time"
-    # Five files of 5,000 bytes are more than 20,000.
-    script = (
-        f"n=0; while test $n -lt 5; do m=0; while test $m -lt 49; do echo {line}; m=$((m + 1)); done > $n; n=$((n + 1))"
-    )
-    ended = shell(f"{script}; done", confinement, limits=limits, collect=["?"])
-    assert ended.stopped == "output" or ended.status != 0 or sum(map(len, ended.files.values())) <= 20_000
-    if confinement is not Confinement.NONE:
+    # Five files of almost 5,000 bytes are more than 20,000.
+    lines = f"m=0; while test $m -lt 49; do echo {line}; m=$((m + 1)); done"
+    script = f"n=0; while test $n -lt 5; do {lines} > $n || exit; n=$((n + 1)); done"
+    ended = shell(script, confinement, limits=limits, collect=["?"])
+    if confinement is Confinement.NONE:
+        assert (ended.stopped, ended.files) == ("output", {})
+    else:
+        assert sum(map(len, ended.files.values())) <= 20_480  # whole pages
         ended = shell("n=0; while :; do n=$((n + 1)); true > $n; done", confinement, limits=limits, collect=["*"])
         assert ended.stopped == "output" or ended.status != 0
         assert len(ended.files) <= 50
@@ -213,10 +212,9 @@ def test_nothing_is_left_when_the_caller_ends(confinement: Confinement, number: 
     with process:
         assert process.stdout is not None
         process.stdout.readline()
-        shells = [program("sh").name.encode(), b"launcher"]
         deadline = time.monotonic() + 10
         while not [line for line in running(mark) if not line.startswith(sys.executable)]:
-            assert time.monotonic() < deadline, shells
+            assert time.monotonic() < deadline
             time.sleep(0.02)
         process.send_signal(number)
         process.wait(10)
@@ -300,6 +298,7 @@ def decide(machine: str, architecture: int, number: int, argument: int = 0) -> i
         elif code == 0x06:  # BPF_RET | BPF_K
             return int(constant)
         else:
+            # BPF_JMP | BPF_K with BPF_JEQ, BPF_JGE and BPF_JSET
             tests = {0x15: value == constant, 0x35: value >= constant, 0x45: bool(value & constant)}
             place += true if tests[code] else false
 
@@ -321,16 +320,15 @@ ALLOW, KILL, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
     ],
 )
 def test_filter(machine: str, architecture: int, calls: dict[str, int]) -> None:
-    for name in ("fork", "vfork", "socket", "ptrace"):
+    for name in ("fork", "vfork", "clone", "socket", "ptrace"):
         if name in calls:
             assert decide(machine, architecture, calls[name]) == ERRNO | errno.EPERM
     for name in ("read", "kill"):
         assert decide(machine, architecture, calls[name]) == ALLOW
     flags = {"CLONE_VM": 0x100, "CLONE_THREAD": 0x10000, "CLONE_NEWUSER": 0x10000000, "SIGCHLD": 17}
-    clone = calls["clone"]
-    assert decide(machine, architecture, clone, flags["SIGCHLD"]) == ERRNO | errno.EPERM
-    assert decide(machine, architecture, clone, flags["CLONE_NEWUSER"] | flags["SIGCHLD"]) == ERRNO | errno.EPERM
-    assert decide(machine, architecture, clone, flags["CLONE_THREAD"] | flags["CLONE_VM"]) == ALLOW
+    assert decide(machine, architecture, calls["clone"], flags["SIGCHLD"]) == ERRNO | errno.EPERM
+    assert decide(machine, architecture, calls["clone"], flags["CLONE_NEWUSER"]) == ERRNO | errno.EPERM
+    assert decide(machine, architecture, calls["clone"], flags["CLONE_THREAD"] | flags["CLONE_VM"]) == ALLOW
     assert decide(machine, architecture, 435) == ERRNO | errno.ENOSYS  # clone3
     assert decide(machine, 0x40000003, calls["read"]) == KILL  # AUDIT_ARCH_I386
     if machine == "x86_64":
@@ -348,6 +346,6 @@ def test_several_threads_at_once(confinement: Confinement) -> None:
 
     before = set(os.listdir(tempfile.gettempdir()))
     with ThreadPoolExecutor(8) as pool:
-        ends = list(pool.map(lambda n: shell(f"echo {n} > {n}.out", confinement, collect=["*.out"]), range(24)))
-    assert [end.files for end in ends] == [{f"{n}.out": f"{n}\n".encode()} for n in range(24)]
+        ends = list(pool.map(lambda n: shell(f"echo {n} > {n}.out", confinement, collect=["*.out"]), range(16)))
+    assert [end.files for end in ends] == [{f"{n}.out": f"{n}\n".encode()} for n in range(16)]
     assert not [name for name in set(os.listdir(tempfile.gettempdir())) - before if name.startswith("music-evals")]

@@ -1,0 +1,269 @@
+"""LilyPond on harmless texts: what it makes and says, that leaving out engraving changes nothing, and the cache."""
+
+import hashlib
+import io
+import re
+from itertools import islice
+from pathlib import Path
+
+import mido
+import pytest
+
+pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
+
+from music_evals.notation.lilypond import compiler
+from music_evals.notation.lilypond.compiler import (
+    Compiled,
+    ConversionError,
+    LilyPondError,
+    compile_text,
+    compile_texts,
+    midi_to_lilypond,
+    modernise,
+    musicxml_to_lilypond,
+)
+from music_evals.notation.lilypond.sandbox import Limits, SandboxError, available_confinement
+
+try:
+    available_confinement()
+except SandboxError as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+SCALE = r'\version "2.24.3" \score { { c4 d e f } \midi { } }'
+
+
+def pitches(midi: bytes) -> list[int]:
+    messages = mido.MidiFile(file=io.BytesIO(midi))
+    return [message.note for message in messages if message.type == "note_on" and message.velocity]
+
+
+def test_a_scale() -> None:
+    compiled = compile_text(SCALE)
+    assert compiled.succeeded
+    assert compiled.problem is None
+    assert compiled.messages == ""
+    # c without a mark is the C below middle C, MIDI's 48.
+    assert [pitches(midi) for midi in compiled.midi] == [[48, 50, 52, 53]]
+    assert compiled.files == {}
+
+
+def test_no_midi_without_a_midi_block() -> None:
+    compiled = compile_text(r'\version "2.24.3" { c4 d e f }')
+    assert compiled.succeeded
+    assert compiled.midi == ()
+
+
+def test_messages_name_the_text_alone() -> None:
+    compiled = compile_text('\\version "2.24.3"\n\\score {\n  { c4 d e cause }\n  \\midi { }\n}\n')
+    assert compiled.status == 1
+    assert re.match(r"score\.ly:3:12: error: ", compiled.messages)
+    assert compiled.problem is not None
+    assert compiled.problem.startswith("exit status 1: score.ly:3:12: error: ")
+    assert "/" not in compiled.messages
+    missing = compile_text(r'\version "2.24.3" \include "no-such.ily"')
+    assert "lilypond/share/lilypond" in missing.messages  # where it looked, as it were on any machine
+    assert str(Path(compiler.__file__).parents[3]) not in missing.messages
+
+
+# Several scores, books, parts, headers and names: what decides on the names and the order of MIDI files.
+SEVERAL = {
+    "scores": r"\score { { c } \midi { } } \score { { d } } \score { { e } \layout { } \midi { } }",
+    "books": r"""
+        \header { title = "All" }
+        \score { { c } \midi { } \header { piece = "first" } }
+        \markup "text"
+        \book { \score { { d } \midi { } } }
+        \book {
+          \bookOutputName "other"
+          \header { title = "Other" }
+          \bookpart { \header { title = "Part" } \score { { e } \midi { } } }
+          \bookpart { \score { { f } } \score { { g } \midi { } \midi { \tempo 4 = 30 } } }
+          \score { { a } \midi { } }
+        }
+        \score { { b } \midi { } }""",
+    "parts": r"""
+        \bookpart { \score { { c } \layout { } \midi { } } }
+        \bookpart { \markup "text" \score { { d } \midi { } } \pageBreak }
+        \score { { e } \midi { } } { f }""",
+    "suffixes": r"""
+        \book { \bookOutputSuffix "violin" \score { { c } \midi { } } }
+        \book { \paper { output-suffix = "viola" } \score { { d } \midi { } \layout { } } }""",
+    "extension": r"#(ly:set-option 'midi-extension " + r'"mid") \score { { c } \midi { } }',
+    "wrong score": r"\score { { c } \midi { } } \score { { d \nothing } \midi { } } \score { { e } \midi { } }",
+    "repeats, changes of tempo and instruments": r"""
+        \score {
+          \unfoldRepeats <<
+            \new Staff \with { midiInstrument = "violin" } \relative {
+              \tempo 4 = 90 \repeat volta 2 { c'4 d8 e\trill f2 }
+            }
+            \new Staff { \key d \minor \time 3/4 \acciaccatura e8 \tuplet 3/2 { c8\f d e } r4 <c e>4\> c2.\! }
+          >>
+          \midi { }
+        }""",
+    "music that changes itself": r"""
+        count = #0
+        next = #(define-music-function () () (set! count (1+ count)) (make-music 'NoteEvent
+          'pitch (ly:make-pitch 0 count) 'duration (ly:make-duration 2)))
+        \score { { \next \next } \layout { } \midi { } } \score { { \next } \midi { } }""",
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_nothing_changes_without_engraving(name: str) -> None:
+    text = f'\\version "2.24.3" {SEVERAL[name]}'
+    quick, plain = compile_text(text), compile_text(text, settings="")
+    assert (quick.status, quick.midi) == (plain.status, plain.midi)
+    assert plain.midi
+
+
+def test_order_of_midi_files() -> None:
+    (c, e) = compile_text(f'\\version "2.24.3" {SEVERAL["scores"]}').midi
+    assert (pitches(c), pitches(e)) == ([48], [52])
+    books = compile_text(f'\\version "2.24.3" {SEVERAL["books"]}').midi
+    # Explicit books are done where they stand, and what stands outside of books last, in one book for all.
+    assert [pitches(midi) for midi in books] == [[50], [52], [55], [55], [57], [48], [59]]
+    many = "".join(f"\\score {{ {{ {note} }} \\midi {{ }} }}" for note in "cdefgabcdefgab")
+    midi = compile_text(f'\\version "2.24.3" {many}').midi
+    assert [pitches(file) for file in midi] == [[48], [50], [52], [53], [55], [57], [59]] * 2
+
+
+def test_own_settings_and_files() -> None:
+    settings = '#(define (default-toplevel-book-handler book) (call-with-output-file "seen.txt" newline))'
+    compiled = compile_text(SCALE, settings=settings, collect=["*.txt"])
+    assert compiled == Compiled(0, None, "", (), {"seen.txt": b"\n"})
+
+
+def test_many_texts_keep_their_order() -> None:
+    notes = ["c", "d", "e", "f", "g", "a", "b"] * 2
+    texts = (f'\\version "2.24.3" \\score {{ {{ {note} }} \\midi {{ }} }}' for note in notes)
+    results = compile_texts(texts, workers=4)
+    heights = dict(zip("cdefgab", (48, 50, 52, 53, 55, 57, 59), strict=True))
+    assert [pitches(result.midi[0]) for result in results] == [[heights[note]] for note in notes]
+
+
+def test_texts_are_taken_as_needed() -> None:
+    taken = []
+
+    def endless() -> object:
+        while True:
+            taken.append(SCALE)
+            yield SCALE
+
+    results = compile_texts(endless(), workers=2)  # type: ignore[arg-type]
+    assert [len(result.midi) for result in islice(results, 2)] == [1, 1]
+    assert len(taken) < 50
+    results.close()  # type: ignore[attr-defined]
+
+
+def test_limits_are_told() -> None:
+    slow = compile_text("#(while #t #t)", limits=Limits(seconds=1.5))
+    assert (slow.status, slow.stopped, slow.succeeded) == (None, "time", False)
+    assert slow.problem == "stopped after 1.5 s"
+    large = compile_text("%" + "x" * 2000, limits=Limits(file_bytes=1024))
+    assert large.problem == "not started: a text of more than 1 KiB"
+
+
+def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [SCALE, "{ wrong", r'\version "2.24.3" #(call-with-output-file "é.txt" newline)']
+    first = list(compile_texts(texts, cache=tmp_path / "new", collect=["*.txt"]))
+    entries = sorted((tmp_path / "new").iterdir())
+    assert len(entries) == 3
+    assert first[2].files == {"é.txt": b"\n"}
+
+    def never(*arguments: object, **options: object) -> object:
+        raise AssertionError("LilyPond runs")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(compiler, "run_confined", never)
+        assert list(compile_texts(texts, cache=tmp_path / "new", collect=["*.txt"])) == first
+        # A longer time would not have changed what ended in time; nothing else may differ.
+        (again,) = compile_texts([SCALE], cache=tmp_path / "new", collect=["*.txt"], limits=Limits(seconds=99.0))
+        assert (again.midi, again.limits) == (first[0].midi, Limits(seconds=99.0))
+        for other in ({"settings": ""}, {"collect": ()}, {"limits": Limits(memory=1 << 29)}):
+            options = {"collect": ["*.txt"], **other}
+            with pytest.raises(AssertionError, match="LilyPond runs"):
+                compile_text(SCALE, cache=tmp_path / "new", **options)  # type: ignore[arg-type]
+        patch.setattr(compiler, "lilypond_version", lambda: "2.99.0")
+        with pytest.raises(AssertionError, match="LilyPond runs"):
+            compile_text(SCALE, cache=tmp_path / "new", collect=["*.txt"])
+
+    for damage in (b"", b"x" * 100, entries[0].read_bytes()[:-1], entries[0].read_bytes() + b"more"):
+        for entry in entries:
+            entry.write_bytes(damage)
+        assert compile_text(texts[1], cache=tmp_path / "new", collect=["*.txt"]) == first[1]
+    assert sorted((tmp_path / "new").iterdir()) == entries
+
+
+def test_what_took_too_long_is_not_kept(tmp_path: Path) -> None:
+    assert compile_text("#(while #t #t)", cache=tmp_path, limits=Limits(seconds=1.0)).stopped == "time"
+    assert compile_text("#(kill (getpid) SIGKILL)", cache=tmp_path).status == -9
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_lilypond(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise compiler.PackageNotFoundError(name)
+
+    compiler._lilypond.cache_clear()
+    monkeypatch.setattr(compiler, "version", missing)
+    with pytest.raises(LilyPondError, match=r"pip install 'music-evals\[lilypond\]'"):
+        list(compile_texts([SCALE]))
+    compiler._lilypond.cache_clear()
+
+
+def test_modernise() -> None:
+    # Changes of syntax that LilyPond's changes documents name: \set-octavation became \ottava (2.12), and \times,
+    # written as a ratio of played to written, stays as it is.
+    old = '\\version "2.10.0"\n{ #(set-octavation 1) c4 }\n'
+    new = modernise(old)
+    assert "\\ottava #1" in new
+    assert '\\version "2.24.' in new
+    assert modernise(new) == new
+    with pytest.raises(ConversionError, match="Unable to determine version"):
+        modernise("{ c4 }")
+
+
+def test_midi_to_lilypond_and_back() -> None:
+    (midi,) = compile_text(SCALE).midi
+    text = midi_to_lilypond(midi)
+    assert [pitches(again) for again in compile_text(modernise(text)).midi] == [[48, 50, 52, 53]]
+    with pytest.raises(ConversionError, match="midi2ly ended with 1"):
+        midi_to_lilypond(b"no midi")
+
+
+def test_musicxml_to_lilypond() -> None:
+    notes = "".join(
+        f"<note><pitch><step>{step}</step>{alter}<octave>{octave}</octave></pitch>"
+        "<duration>1</duration><voice>1</voice><type>quarter</type></note>"
+        for step, alter, octave in (("C", "", 4), ("F", "<alter>1</alter>", 5), ("B", "<alter>-1</alter>", 3))
+    )
+    document = (
+        '<score-partwise version="4.0"><part-list><score-part id="P1"><part-name>Flute</part-name></score-part>'
+        '</part-list><part id="P1"><measure number="1"><attributes><divisions>1</divisions><time><beats>3</beats>'
+        f"<beat-type>4</beat-type></time></attributes>{notes}</measure></part></score-partwise>"
+    )
+    for relative in (True, False):
+        text = musicxml_to_lilypond(document, relative=relative)
+        assert ("\\relative" in text) == relative
+        compiled = compile_text(text.replace("\\layout {}", "\\midi {}").replace("% \\midi {}", ""))
+        assert [pitches(midi) for midi in compiled.midi] == [[60, 78, 58]]
+    with pytest.raises(ConversionError, match="musicxml2ly ended with 1"):
+        musicxml_to_lilypond("<nothing/>")
+
+
+MUTOPIA = Path(__file__).parents[3].parent / "shared" / "data" / "mutopia" / "ftp"
+
+
+@pytest.mark.skipif(not MUTOPIA.is_dir(), reason=f"the Mutopia Project's files are not in {MUTOPIA}")
+def test_real_pieces_without_engraving() -> None:
+    """Four short pieces of Mutopia, chosen by their checksums: same exit status and MIDI as with engraving."""
+    paths = [path for path in MUTOPIA.rglob("*.ly") if not path.parent.name.endswith("-lys")]
+    short = [path for path in paths if path.stat().st_size < 4000]
+    short.sort(key=lambda path: hashlib.sha256(path.name.encode()).digest())
+    found = (path.read_text(encoding="utf-8", errors="replace") for path in short)
+    alone = (text for text in found if "\\version" in text and "\\midi" in text and "\\include" not in text)
+    texts = [modernise(text) for text in islice(alone, 4)]
+    quick, plain = list(compile_texts(texts)), list(compile_texts(texts, settings="", limits=Limits(seconds=60.0)))
+    assert [result.midi for result in quick] == [result.midi for result in plain]
+    assert [result.status for result in quick] == [result.status for result in plain]
+    assert sum(bool(result.midi) for result in quick) >= 2
