@@ -17,18 +17,18 @@ MAX_LEAP: Final = 10
 """Steps of the staff; a larger leap is an error (LilyBench, section 3.2)."""
 
 _LINE_OF_FIFTHS: Final = (0, 2, 4, -1, 1, 3, 5)  # places of C, D, E, F, G, A, B
-_FIRST_OF_MODE: Final[Mapping[str, int]] = {
-    "lydian": 0,
-    "major": 1,
-    "ionian": 1,
-    "mixolydian": 2,
-    "dorian": 3,
-    "minor": 4,
-    "aeolian": 4,
-    "phrygian": 5,
-    "locrian": 6,
+_TONICS: Final[Mapping[str, int]] = {
+    "lydian": -1,
+    "major": 0,
+    "ionian": 0,
+    "mixolydian": 1,
+    "dorian": 2,
+    "minor": 3,
+    "aeolian": 3,
+    "phrygian": 4,
+    "locrian": 5,
 }
-"""How far above the lowest note of the scale, in fifths, the tonic of a mode lies."""
+"""Where on the line of fifths the tonic of a mode stands without sharps and flats."""
 
 _Found = list[tuple[int, int]]  # offset and measure
 
@@ -48,7 +48,7 @@ def wrong_measures(text: str) -> list[int]:
     Example:
         >>> wrong_measures("{ \\key g \\major g'4 a' b' c'' | d''4 c''8 b' a'4 | g'1 }")
         [2]
-        >>> wrong_measures("{ \\key g \\major g'4 a' b' c'' | d''4 c'' b' a' | g'4 f' g'2 }")
+        >>> wrong_measures("{ \\key g \\major g'4 a' b' c'' | d''4 c'' b' a' | g'4 aes' g'2 }")
         [3]
         >>> wrong_measures("{ \\key g \\major g'4 a' b' c'' | d''4 c'' b' a' | g'1 }")
         []
@@ -60,7 +60,7 @@ def wrong_measures(text: str) -> list[int]:
         _problems(played, "command"),
         _first(_wrong_lengths(played)),
         _leaps(played),
-        _outside_key(played),
+        _foreign(played),
         _problems(played, "sign"),
         _apart(played),
     ):
@@ -161,29 +161,30 @@ def _steps(earlier: Item, later: Item) -> int:
     return abs(earlier.pitches[0].degree - later.pitches[0].degree)
 
 
-def _outside_key(played: Timeline) -> _Found:
+def _foreign(played: Timeline) -> _Found:
     return [
         (item.what.offset, played.place(item.time).measure)
         for items in played.voices.values()
         for item in items
-        if not all(_is_in_key(pitch, played.key_at(item.time, item.staff)) for pitch in item.pitches)
+        if not all(_belongs(pitch, played.key_at(item.time, item.staff)) for pitch in item.pitches)
     ]
 
 
-def _is_in_key(pitch: Pitch, key: Key | None) -> bool:
-    """Whether a key has a pitch; a natural or harmonic minor one has the raised sixth and seventh degrees too."""
-    if key is None:
-        return pitch.alteration == 0
-    if key.mode not in _FIRST_OF_MODE:
+def _belongs(pitch: Pitch, key: Key | None) -> bool:
+    """Whether a key or a closely related one has a pitch.
+
+    Closely related keys have at most one sharp or flat more or less. On the line of fifths the notes of all of them go
+    from a fifth below the key's own seven to a fifth above; the raised sixth and seventh degrees of their minor keys
+    reach three fifths further. No key is C major.
+    """
+    if key is not None and key.mode not in _TONICS:
         return True
-    fifths = _fifths(pitch) - _fifths(key.tonic) + _FIRST_OF_MODE[key.mode]
-    if key.mode == "minor" and (pitch.step - key.tonic.step) % 7 in (5, 6):
-        return 0 <= fifths < 7 or 0 <= fifths - 7 < 7
-    return 0 <= fifths < 7
+    signature = _fifths(key.tonic) - _TONICS[key.mode] if key is not None else 0
+    return -2 <= _fifths(pitch) - signature <= 9
 
 
 def _fifths(pitch: Pitch) -> int | Fraction:
-    return _LINE_OF_FIFTHS[pitch.step] + 14 * pitch.alteration
+    return _LINE_OF_FIFTHS[pitch.step] + 7 * pitch.alteration
 
 
 def _apart(played: Timeline) -> _Found:

@@ -37,7 +37,7 @@ class Pitch(NamedTuple):
 
     Args:
         step: 0 = C to 6 = B.
-        alteration: in whole tones; 1/2 is a sharp.
+        alteration: in semitones; 1 is a sharp.
         octave: 0 from middle C upwards.
     """
 
@@ -53,7 +53,7 @@ class Pitch(NamedTuple):
     @property
     def height(self) -> Fraction:
         """Height in semitones, middle C being 0."""
-        return _SEMITONES[self.step] + 2 * self.alteration + 12 * self.octave
+        return _SEMITONES[self.step] + self.alteration + 12 * self.octave
 
 
 class Key(NamedTuple):
@@ -178,7 +178,7 @@ def transposed(music: Music, start: Pitch, end: Pitch) -> Music:
     def moved(pitch: Pitch) -> Pitch:
         octave, step = divmod(pitch.degree + end.degree - start.degree, 7)
         natural = Pitch(step, Fraction(0), octave)
-        return natural._replace(alteration=(pitch.height + end.height - start.height - natural.height) / 2)
+        return natural._replace(alteration=pitch.height + end.height - start.height - natural.height)
 
     return Group("absolute", (_changed(music, moved, _Budget()),))
 

@@ -85,7 +85,8 @@ def order_measures(segments: list[str]) -> list[int]:
         return sum(costs[pair] for pair in pairwise(order)) - ending
 
     orders: list[tuple[int, ...]] = list(permutations(range(len(segments))))
-    return list(min(orders, key=total))
+    best = min(orders, key=total)
+    return list(best)
 
 
 def next_measure(context: str, options: list[str]) -> int:

@@ -490,7 +490,7 @@ class _Parser:
         if self._take_if("="):
             while self._take_if("'", ","):
                 pass
-        return Pitch(name.step, name.alteration / 2, octave)
+        return Pitch(name.step, name.alteration, octave)
 
     def _octave_marks(self) -> int:
         octaves = 0

@@ -28,7 +28,6 @@ __all__ = [
 ]
 
 _STEPS: Final = "CDEFGAB"
-_SIGNS: Final = {Fraction(-1): "-flat-flat", Fraction(-1, 2): "-flat", Fraction(0): "", Fraction(1, 2): "-sharp"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +143,8 @@ def metadata(text: str) -> dict[str, str]:
     keys = sorted(played.keys, key=lambda key: key[0])
     key = keys[0][2] if keys else Key(Pitch(0, Fraction(0), 0), "major")
     metre = next((metre for time, metre in played.metres if time == 0), (4, 4))
-    tonic = f"{_STEPS[key.tonic.step]}{_SIGNS.get(key.tonic.alteration, '-sharp-sharp')}"
+    sign = ("-flat" if key.tonic.alteration < 0 else "-sharp") * int(abs(key.tonic.alteration))
+    tonic = _STEPS[key.tonic.step] + sign
     return {"key": f"{tonic} {key.mode}", "metre": f"{metre[0]}/{metre[1]}", "note_length": str(metre[1])}
 
 

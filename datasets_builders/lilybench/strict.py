@@ -1,16 +1,16 @@
 """Strict rows of the tasks on Mutopia: no word of the score gives the answer away, and LilyPond made the ground truth.
 
-What is shown is the piece's leak-free text. Distractors are near the truth: keys a fifth away, the relative and the
-parallel key; metres of the same kind; composers born about the same time; titles of the same kind of piece; other
-measures of the same voice. Answers stand under each index equally often but for chance. Composers and styles take
-turns, so that always naming the commonest one does not help.
+What is shown is the piece's leak-free text. Distractors are near the truth: keys with nearly the same signature, metres
+of the same kind, composers born about the same time, titles of the same kind of piece, other measures of the voice.
+Nor do the options tell the answer by themselves: keys, metres, composers and styles take turns, each of them is a wrong
+option as often as a right one (thrice over), and the right one is not the one in the middle.
 """
 
 import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Final
 
@@ -34,9 +34,9 @@ OPTIONS: Final = 4
 MASK: Final = "?"
 """What stands in place of a masked key or metre."""
 
-_METRES: Final = ("2/2", "3/2", "4/2", "2/4", "3/4", "4/4", "5/4", "6/4", "3/8", "4/8", "6/8", "9/8", "12/8")
+# Neighbours are easily taken for one another.
+_METRES: Final = ("5/4", "4/2", "2/2", "4/4", "2/4", "4/8", "12/8", "6/8", "9/8", "3/8", "3/4", "6/4", "3/2")
 _NOTE_LENGTHS: Final = ("1", "2", "4", "8", "16", "32")
-_STYLES: Final = ("Renaissance", "Baroque", "Classical", "Romantic", "Modern")  # by time; the others belong to none
 # Words by which a text tells its metre or key though every command of that name is masked.
 _TELLTALE: Final = re.compile(
     r"timeSignature|measureLength|beatStructure|baseMoment|keySignature|keyAlteration|barNumber"
@@ -46,9 +46,7 @@ _ALONE: Final = re.compile(
     r"[{}%#$]|<<|>>|\\(?:repeat|alternative|bar|time|key|partial|new|context|set|unset|\\)\b|\\\\"
 )
 _SHOWN: Final = 4  # measures in the two tasks on measures
-_CLOSE: Final = 6  # distractors are drawn from so many nearest
-
-_CIRCLE: Final = ("F", "C", "G", "D", "A", "E", "B")
+_CLOSE: Final = 7  # a true value and its distractors are drawn from so many neighbours
 
 
 class TooFewError(ValueError):
@@ -121,6 +119,45 @@ def _choice(true: str, distractors: Iterable[str], draw: random.Random) -> tuple
     return options, str(options.index(true))
 
 
+def _choice_rows(
+    task: TaskName,
+    asked: Sequence[tuple[Usable, str]],
+    plausible: Callable[[str], Sequence[str]],
+    draw: random.Random,
+    *,
+    kind: str = "",
+    shown: Callable[[Usable], str] = lambda piece: piece.score,
+) -> Iterator[TaskRow]:
+    """Rows whose options tell nothing by themselves: each value is a wrong option as often as it is right, thrice over.
+
+    Args:
+        task: the task.
+        asked: pieces with their true values.
+        plausible: true value → what could be taken for it.
+        draw: breaks ties.
+        kind: `TaskRow.kind`.
+        shown: piece → what of it is shown.
+    """
+    right = Counter(true for _, true in asked)
+    wrong: Counter[str] = Counter()
+    for piece, true in asked:
+        others = [other for other in dict.fromkeys(plausible(true)) if other != true]
+        draw.shuffle(others)
+        # A value that is never right comes last: whoever knew that could strike it out.
+        others.sort(key=lambda other: wrong[other] / right[other] if right[other] else float("inf"))
+        choice = _choice(true, others, draw)
+        if choice is not None:
+            wrong.update(option for option in choice[0] if option != true)
+            yield _row(task, piece, choice[1], kind=kind, score=shown(piece), options=choice[0])
+
+
+def _window(ordered: Sequence[str], true: str, width: int, draw: random.Random) -> Sequence[str]:
+    """So many neighbours in an order; the true value stands anywhere among them, so that the middle does not tell it."""
+    place = ordered.index(true)
+    first = min(max(place - draw.randrange(width), 0), max(len(ordered) - width, 0))
+    return ordered[first : first + width]
+
+
 def _bar_count(pieces: Sequence[Usable], draw: random.Random, size: int) -> list[TaskRow]:
     return _enough("bar_count", (_row("bar_count", piece, str(piece.structure.measures)) for piece in pieces), size)
 
@@ -145,61 +182,44 @@ def _metadata(piece: Usable, field: Field) -> str | None:
     return metre.name if field == "metre" else str(metre.denominator)
 
 
-def near_metadata(field: Field, true: str, draw: random.Random) -> list[str]:
-    """Values that could stand for a key, metre or note length, the likeliest confusions first among the nearest.
+def near_metadata(field: Field, true: str, draw: random.Random) -> Sequence[str]:
+    """Values among which a key, metre or note length is not told by being in the middle; the true one is one of them.
 
     Args:
         field: which.
         true: the true value, such as ``G major``, ``3/4`` or ``4``.
-        draw: orders the nearest.
+        draw: chooses the place among its neighbours.
 
     Example:
-        >>> sorted(near_metadata("key", "G major", random.Random(1)))
-        ['C major', 'D major', 'E minor', 'G minor']
+        >>> near_metadata("key", "E-flat major", random.Random(1))
+        ['A-flat major', 'F minor', 'E-flat major', 'C minor', 'B-flat major', 'G minor', 'F major', 'D minor']
+        >>> near_metadata("note_length", "4", random.Random(1))
+        ('2', '4', '8', '16')
     """
     if field == "key":
-        nearest = _near_keys(true)
-    elif field == "metre":
-        beats, _, unit = true.partition("/")
-        others = [metre for metre in _METRES if metre != true]
-        nearest = sorted(others, key=lambda metre: _distance(metre, int(beats), int(unit)))[:_CLOSE]
-    else:
-        nearest = [length for length in _NOTE_LENGTHS if length != true]
-    draw.shuffle(nearest)
-    return nearest
-
-
-def _distance(metre: str, beats: int, unit: int) -> float:
-    other_beats, _, other_unit = metre.partition("/")
-    return (
-        abs(int(other_beats) - beats) * 0.5
-        + (int(other_unit) != unit)
-        - (int(other_beats) * unit == beats * int(other_unit))
-    )
-
-
-def _near_keys(name: str) -> list[str]:
-    tonic, _, mode = name.partition(" ")
-    place = _fifths(tonic)
-    parallel = {"major": "minor", "minor": "major"}.get(mode, "major")
-    relative = place + 3 if mode == "major" else place - 3
-    return [
-        f"{_tonic(place + 1)} {mode}",
-        f"{_tonic(place - 1)} {mode}",
-        f"{_tonic(relative)} {parallel}",
-        f"{tonic} {parallel}",
-    ]
+        tonic, _, mode = true.partition(" ")
+        place = _fifths(tonic) - (0 if mode == "major" else 3)
+        if mode not in ("major", "minor"):
+            return [true, *(f"{tonic} {other}" for other in ("major", "minor", "dorian", "mixolydian", "phrygian"))]
+        # A key and its relative share a signature, so they are neighbours here.
+        ordered = [
+            name for fifths in range(-7, 8) for name in (f"{_tonic(fifths)} major", f"{_tonic(fifths + 3)} minor")
+        ]
+        return _window(ordered, f"{_tonic(place + (0 if mode == 'major' else 3))} {mode}", 8, draw)
+    if field == "metre":
+        return _window(_METRES, true, 6, draw) if true in _METRES else [true, *_METRES]
+    return _window(_NOTE_LENGTHS, true, OPTIONS, draw)
 
 
 def _fifths(tonic: str) -> int:
+    """Fifths above C."""
     letter, _, sign = tonic.partition("-")
-    return _CIRCLE.index(letter) + {"": 0, "sharp": 7, "flat": -7}[sign]
+    return "FCGDAEB".index(letter) - 1 + {"": 0, "sharp": 7, "flat": -7}[sign]
 
 
 def _tonic(fifths: int) -> str:
-    # Beyond two rounds of the circle keys are written otherwise.
-    sign, letter = divmod(fifths if -7 <= fifths < 14 else fifths - 12 * (1 if fifths > 0 else -1), 7)
-    return _CIRCLE[letter] + {0: "", 1: "-sharp", -1: "-flat"}[sign]
+    accidentals, letter = divmod(fifths + 1, 7)
+    return "FCGDAEB"[letter] + {-1: "-flat", 0: "", 1: "-sharp"}[accidentals]
 
 
 def _metadata_qa(pieces: Sequence[Usable], draw: random.Random, size: int) -> list[TaskRow]:
@@ -217,16 +237,23 @@ def _metadata_rows(
     size: int,
     shown: Callable[[Usable, Field], str | None],
 ) -> list[TaskRow]:
-    def rows(field: Field) -> Iterator[TaskRow]:
+    rows: list[TaskRow] = []
+    for index, field in enumerate(FIELDS):
+        share = size // len(FIELDS) + (index < size % len(FIELDS))
+        texts = {piece.piece.id: text for piece in pieces if (text := shown(piece, field)) is not None}
+        values = {piece.piece.id: value for piece in pieces if (value := _metadata(piece, field)) is not None}
         # Values take turns, or most keys would be C major and most metres 4/4.
-        for piece in _in_turn(pieces, lambda piece: _metadata(piece, field)):
-            true, score = _metadata(piece, field), shown(piece, field)
-            choice = None if true is None else _choice(true, near_metadata(field, true, draw), draw)
-            if choice is not None and score is not None:
-                yield _row(task, piece, choice[1], kind=field, score=score, options=choice[0])
-
-    shares = [size // len(FIELDS) + (index < size % len(FIELDS)) for index in range(len(FIELDS))]
-    return [row for field, share in zip(FIELDS, shares, strict=True) for row in _enough(task, rows(field), share)]
+        asked = list(islice(_in_turn((piece for piece in pieces if piece.piece.id in texts), values), share))
+        made = _choice_rows(
+            task,
+            [(piece, values[piece.piece.id]) for piece in asked],
+            lambda true, field=field: near_metadata(field, true, draw),  # type: ignore[misc]
+            draw,
+            kind=field,
+            shown=lambda piece, texts=texts: texts[piece.piece.id],  # type: ignore[misc]
+        )
+        rows += _enough(f"{task} ({field})", made, share)
+    return rows
 
 
 def _masked(piece: Usable, field: Field) -> str | None:
@@ -362,12 +389,12 @@ def _per_piece(
 # --- whole pieces -----------------------------------------------------------------------------------------------------
 
 
-def _in_turn(pieces: Iterable[Usable], value: Callable[[Usable], str | None]) -> Iterator[Usable]:
-    """Pieces so that their values take turns, the rarer ones ending first; those without a value left out."""
+def _in_turn(pieces: Iterable[Usable], values: Mapping[str, str]) -> Iterator[Usable]:
+    """Pieces so that their values (by id) take turns, the rarer ones ending first; those without a value left out."""
     groups: dict[str, list[Usable]] = defaultdict(list)
     for piece in pieces:
-        if (known := value(piece)) is not None:
-            groups[known].append(piece)
+        if piece.piece.id in values:
+            groups[values[piece.piece.id]].append(piece)
     while groups:
         for known in list(groups):
             yield groups[known].pop(0)
@@ -407,49 +434,21 @@ def _likeness(piece: Usable, title: str, other: Usable, other_title: str) -> tup
 
 
 def _composers(pieces: Sequence[Usable], draw: random.Random, size: int) -> list[TaskRow]:
-    known = {
-        piece.piece.id: composer
-        for piece in pieces
-        if (composer := composer_of(piece.piece.header, piece.piece.id)) is not None and composer.born is not None
-    }
-    born = {composer.name: composer.born or 0 for composer in known.values()}
-    used: Counter[str] = Counter()
-
-    def rows() -> Iterator[TaskRow]:
-        in_turn = _in_turn(pieces, lambda piece: known[piece.piece.id].name if piece.piece.id in known else None)
-        for piece in in_turn:
-            true = known[piece.piece.id].name
-            near = sorted(born, key=lambda name: (abs(born[name] - born[true]), name))[1 : _CLOSE + 1]
-            draw.shuffle(near)
-            # Whoever has been an option least comes first, so that no name is right more often than others.
-            choice = _choice(true, sorted(near, key=lambda name: used[name]), draw)
-            if choice is not None:
-                used.update(choice[0])
-                yield _row("composer_recognition", piece, choice[1], options=choice[0])
-
-    return _enough("composer_recognition", rows(), size)
+    known = {piece.piece.id: composer_of(piece.piece.header, piece.piece.id) for piece in pieces}
+    names = {name: one.name for name, one in known.items() if one is not None and one.born is not None}
+    born = {one.name: one.born for one in known.values() if one is not None and one.born is not None}
+    asked = [(piece, names[piece.piece.id]) for piece in islice(_in_turn(pieces, names), size)]
+    by_birth = sorted({name for _, name in asked}, key=lambda name: (born[name], name))
+    rows = _choice_rows("composer_recognition", asked, lambda true: _window(by_birth, true, _CLOSE, draw), draw)
+    return _enough("composer_recognition", rows, size)
 
 
 def _genres(pieces: Sequence[Usable], draw: random.Random, size: int) -> list[TaskRow]:
     styles = {piece.piece.id: style for piece in pieces if (style := style_of(piece.piece.header)) is not None}
-    there = sorted(set(styles.values()))
-
-    def rows() -> Iterator[TaskRow]:
-        for piece in _in_turn(pieces, lambda piece: styles.get(piece.piece.id)):
-            true = styles[piece.piece.id]
-            others = [style for style in there if style != true]
-            draw.shuffle(others)
-            # The styles next to it in time are the hardest to tell from it: two of them are always there.
-            adjacent = [style for style in others if _years_apart(true, style) == 1][:2]
-            choice = _choice(true, [*adjacent, *others], draw)
-            if choice is not None:
-                yield _row("genre_recognition", piece, choice[1], options=choice[0])
-
-    return _enough("genre_recognition", rows(), size)
-
-
-def _years_apart(style: str, other: str) -> int | None:
-    return abs(_STYLES.index(style) - _STYLES.index(other)) if style in _STYLES and other in _STYLES else None
+    asked = [(piece, styles[piece.piece.id]) for piece in islice(_in_turn(pieces, styles), size)]
+    there = sorted({style for _, style in asked})
+    rows = _choice_rows("genre_recognition", asked, lambda _: there, draw)
+    return _enough("genre_recognition", rows, size)
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------

@@ -73,8 +73,10 @@ _DROPPED_SCHEME: Final = re.compile(
     r"ly:progress|display|format|ly:add-option|set-global-fonts|define\s+output-suffix)\b"
 )
 _DEFINING: Final = re.compile(r"[#$]\(\s*define(?:-public|-markup-command|-markup-list-command)?\s")
+_LONG: Final = frozenset({"\\breve", "\\longa", "\\maxima"})
 _NESTING: Final = 50  # of commands ahead of lyrics
 _PATH: Final = 12  # tokens of a property's path
+_NAME: Final = re.compile(r"[\w .:?!*+/-]{1,100}")
 _LETTERS: Final = re.compile(r"[^\W\d_]")
 
 
@@ -129,6 +131,8 @@ class _Cleaner:
         """Kinds of arguments of the text's own markup commands, and of its variables that hold markups."""
         self.defined: dict[int, Definition] = {}
         """Definitions that stay, by where they begin."""
+        self.first: dict[str, int] = {}
+        """Where each of the text's own variables is defined first."""
         self.gone: dict[int, int] = {}
         """Definitions that go: where they begin, and the index of the token after them."""
 
@@ -187,11 +191,14 @@ class _Cleaner:
             is_definition = token.kind is Kind.SCHEME and _DEFINING.match(token.text) and token.start not in values
             if is_definition and not any(start < token.start < end for start, end in blocks):
                 kept += self.classify_scheme(token)
-        for _, name in sorted(kept):
+        for start, name in sorted(kept):
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"the text cannot be made leak-free: it gives {name[:40]!r} a meaning of its own")
             if name in self.texts:
                 raise ValueError(f"the text cannot be made leak-free: {name!r} holds text here and music there")
             if name not in _OWN_VARIABLES:
                 self.variables.of(name)
+                self.first.setdefault(name, start)
 
     def classify_scheme(self, token: Token) -> list[tuple[int, str]]:
         """The name that a definition in Scheme gives to something other than text."""
@@ -298,16 +305,21 @@ class _Cleaner:
         name = string_value(word[1:]) if word.startswith('\\"') else word[1:]
         if name in self.texts:
             self.remove_tokens(found, index, index + 1)
-        elif name in self.variables.known:
+        elif self.is_known(name, token):
             self.edits.append((token.start, token.end, "\\" + self.variables.of(name)))
         return index + 1
+
+    def is_known(self, name: str, token: Token) -> bool:
+        """Whether a name is one of the text's own; ahead of its definition it is LilyPond's."""
+        return name in self.variables.known and self.first.get(name, 0) < token.start
 
     def remove_tokens(self, found: Sequence[Token], first: int, end: int) -> None:
         while first and found[first - 1].text in _PASSING:
             first -= 1
         end = min(end, len(found))
-        if first < end and _text_at(found, first - 1) == "=":
-            # The value of a variable is needed: nothing, as music.
+        before = (_text_at(found, first - 2), _text_at(found, first - 1))
+        if first < end and (before[1] == "=" or before == ("\\score", "{")):
+            # A variable needs a value, and a score needs music: none.
             self.edits.append((found[first].start, found[end - 1].end, "{ }"))
         elif first < end:
             self.remove(found[first].start, found[end - 1].end)
@@ -413,7 +425,8 @@ class _Cleaner:
         here = end + 1
         while _text_at(found, here) == ".":
             here += 1
-        if _text_at(found, here) == "=":
+        is_duration = _text_at(found, end).isdecimal() or _text_at(found, end) in _LONG
+        if is_duration and _text_at(found, here) == "=":
             self.edits.append((found[index + 1].start, found[end].start, ""))
         else:
             self.remove_tokens(found, index, end)
@@ -527,7 +540,7 @@ class _Cleaner:
                     self.remove(part.start, part.end)  # what a function's author says of it
                 else:
                     self.problem(part, "Scheme with the string")
-            elif part.kind is Kind.WORD and quoted is None and part.text in self.variables.known:
+            elif part.kind is Kind.WORD and quoted is None and self.is_known(part.text, part):
                 self.edits.append((part.start, part.end, self.variables.of(part.text)))
             if part.text in ("'", "#'") and part.kind is Kind.SIGN:
                 quoted = depth if quoted is None else quoted

@@ -110,7 +110,7 @@ def macro_interval(values: Mapping[str, Sequence[float]], seed: int = 0) -> tupl
         seed: seed of the draws.
 
     Returns:
-        The 2.5% and 97.5% quantiles.
+        The 2.5% and 97.5% quantiles; both are the mean where all questions of a category have the same figure.
 
     Raises:
         ValueError: as for `macro_mean`.
