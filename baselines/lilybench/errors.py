@@ -54,11 +54,13 @@ def wrong_measures(text: str) -> list[int]:
         []
     """
     played = timeline_of(text)
+    words = _problems(played, "word")
     for suspicions in (
         _problems(played, "metadata"),
-        _problems(played, "word"),
+        words,
         _problems(played, "command"),
-        _first(_wrong_lengths(played)),
+        # Where many words could not be read, no more can be said of lengths.
+        [] if words else _first(_wrong_lengths(played)),
         _leaps(played),
         _foreign(played),
         _problems(played, "sign"),

@@ -10,7 +10,7 @@ from music_evals.baselines.lilybench.tokens import UnreadableScoreError
 MAX_DEPTH: Final = 120
 """How deep music may be nested, variables included."""
 
-_MAX_PARTS: Final = 1_000_000  # that one change of a tree may make
+_MAX_PARTS: Final = 500_000  # that one change of a tree may make
 _MAX_OCTAVE: Final = 20
 _SEMITONES: Final = (0, 2, 4, 5, 7, 9, 11)
 

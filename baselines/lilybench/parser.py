@@ -301,6 +301,12 @@ class _Parser:
         return self._music_or_none() or NOTHING
 
     def _music_or_none(self) -> Music | None:
+        self._enter()
+        music = self._next_music()
+        self._depth -= 1
+        return music
+
+    def _next_music(self) -> Music | None:
         while not self._at_end():
             start = self._place
             token = self._peek()

@@ -10,7 +10,7 @@ from music_evals.baselines.lilybench.music import Check, Group, Key, Mark, Music
 from music_evals.baselines.lilybench.tokens import UnreadableScoreError
 
 _MAX_ITEMS: Final = 300_000
-_MAX_STEPS: Final = 2_000_000
+_MAX_STEPS: Final = 600_000
 _MAX_WHOLES: Final = 100_000
 _MAX_DENOMINATOR: Final = 10**9
 _MAX_REPEATS: Final = 10_000
@@ -62,6 +62,10 @@ class _Stretch:
     length: Fraction
     timed: bool
 
+    def position_at(self, time: Fraction) -> Fraction:
+        """Whole notes since the first measure of the stretch began; in a cadenza no time passes."""
+        return self.position + time - self.start if self.timed else self.position
+
 
 @dataclass(frozen=True, slots=True)
 class Strands:
@@ -93,7 +97,7 @@ class Timeline:
     def place(self, time: Fraction) -> Place:
         """Where a moment lies; the pickup is measure 0, and has negative positions."""
         stretch = self._stretch(time)
-        position = stretch.position + time - stretch.start
+        position = stretch.position_at(time)
         if not stretch.timed or position < 0:
             return Place(stretch.measure - (position < 0 and stretch.measure == 1), position)
         count, position = divmod(position, stretch.length)
@@ -120,7 +124,7 @@ class Timeline:
         if not before:
             return 0
         last = before[-1]
-        position = last.position + self.end - last.start
+        position = last.position_at(self.end)
         if not last.timed:
             return last.measure
         return last.measure - 1 + -int(-position // last.length) if position > 0 else last.measure - 1
@@ -230,7 +234,7 @@ class _Player:
         now = _Stretch(Fraction(0), 1, Fraction(0), Fraction(1), timed=True)
         timeline._stretches.append(now)
         for time, mark in sorted(self._marks, key=lambda each: each[0]):
-            position = now.position + time - now.start
+            position = now.position_at(time)
             measure = now.measure
             if now.timed and position >= now.length:
                 count, position = divmod(position, now.length)
@@ -325,7 +329,10 @@ class _Player:
                     if state.voice in self._moved:
                         self._moved[voice] = self._moved[state.voice]
                 taken = True
+            made = self._voices
             end = self.play(part, state._replace(voice=voice))
+            if isinstance(part, Group) and part.kind == "context" and self._voices > made:
+                voice = made + 1
             latest = max(latest, end)
             if sounding:
                 ends.append((voice, end))

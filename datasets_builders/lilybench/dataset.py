@@ -126,7 +126,7 @@ def build_mutopia(
     """
     # A clip's file is small and there is nothing to do without it, so it is read first.
     clips, bad_clips = ([], {}) if emopia is None else read_clips(emopia)
-    pieces, left_out = read_pieces(source, cache=lilypond_cache())
+    pieces, left_out = read_pieces(source)
     on_pieces(len(pieces))
     provenance = Provenance(
         NAME,
@@ -174,6 +174,9 @@ def _planned(
     sizes: Mapping[TaskName, int],
     on_piece: Callable[[], None],
 ) -> Plan:
+    if not pieces:
+        name, reason = next(iter(left_out.items()), ("", "there is none"))
+        raise DatasetError(f"none of {len(left_out)} pieces can be read; {name}: {reason}")
     cache = lilypond_cache()
     surveyed = survey(pieces, cache=cache, on_piece=on_piece)
     good = usable(surveyed)
