@@ -125,8 +125,8 @@ def main_table(runs: Sequence[Run]) -> Table:
             f"Averages: over the {len(MUTOPIA)} tasks on Mutopia other than error_detection, the exact match of "
             "bar_count among them; weighted by the number of rows asked. A condition has them where all were run. The "
             "paper's weighted averages follow from 31 rows of music_captioning, not the 60 of its Table 1.",
-            "Intervals: Wilson's for shares, bootstrap for τ and F1. A bootstrap interval has no width where all rows earn "
-            "the same, which is no certainty.",
+            "Intervals: Wilson's for shares, bootstrap for τ and F1. A bootstrap interval has no width where all rows "
+            "earn the same, which is no certainty.",
             *notes_on(runs),
         ),
     )

@@ -113,7 +113,8 @@ def _wrong_lengths(played: Timeline) -> list[tuple[Fraction, int, int]]:
             if first < 0 and position:
                 length += position
             if length % full:
-                found.append((start, items[last].what.offset, _within(played, inside, measure)))
+                wrong = measure if length < 2 * full else _within(played, inside, measure)
+                found.append((start, items[last].what.offset, wrong))
     return found
 
 

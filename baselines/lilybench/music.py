@@ -20,6 +20,7 @@ GroupKind = Literal[
     "simultaneous",
     "voices",
     "context",
+    "new_context",
     "scaled",
     "repeat",
     "alternatives",
@@ -117,7 +118,8 @@ class Group:
         parts: of a repeat the body and then its alternatives, as one part.
         ratio: of scaled music, by how much durations are multiplied.
         count: of a repeat.
-        name: of a context its type and name, after a blank; of a repeat its kind; of tagged music its tags.
+        name: of a context its type and name, after a blank (``context`` may be one that is there already); of a repeat
+            its kind; of tagged music its tags.
         depth: of nesting.
         sounds: whether a note, rest or skip is in it.
     """

@@ -853,13 +853,14 @@ class _Parser:
             self._skip_block()
             return None
         music = self._music_or_none()
-        return None if music is None else Group("context", (music,), name=f"{kind} {name}".strip())
+        group: GroupKind = "new_context" if token.text == "\\new" else "context"
+        return None if music is None else Group(group, (music,), name=f"{kind} {name}".strip())
 
     def _with_mode(self, mode: Mode, kind: str) -> Music | None:
         before, self._mode = self._mode, mode
         music = self._music_or_none()
         self._mode = before
-        return music if music is None or not kind else Group("context", (music,), name=kind)
+        return music if music is None or not kind else Group("new_context", (music,), name=kind)
 
     def _relative(self, token: Token) -> Music | None:
         word = self._peek()

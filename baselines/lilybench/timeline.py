@@ -16,6 +16,7 @@ _MAX_DENOMINATOR: Final = 10**9
 _MAX_REPEATS: Final = 10_000
 
 _GROUPS_OF_STAVES: Final = frozenset(["PianoStaff", "GrandStaff", "StaffGroup", "ChoirStaff", "Score"])
+_CONTEXTS: Final = ("context", "new_context")
 _VOICES: Final = ("Voice", "CueVoice", "DrumVoice", "TabVoice", "VaticanaVoice", "MensuralVoice", "NullVoice", "Bottom")
 
 
@@ -166,7 +167,7 @@ def play(music: Music) -> Timeline:
 
 
 class _State(NamedTuple):
-    """Where music is played: when, in which voice and staff, how much faster, and whether as grace notes."""
+    """Where and how music is played; `inside` is the type of the staff around it."""
 
     time: Fraction
     voice: int
@@ -174,6 +175,7 @@ class _State(NamedTuple):
     ratio: Fraction = Fraction(1)
     grace: bool = False
     unfold: bool = False
+    inside: str = ""
 
 
 class _Player:
@@ -224,7 +226,7 @@ class _Player:
             return self._in_turn(music.parts, state._replace(unfold=True))
         if music.kind in ("simultaneous", "voices"):
             return self._side_by_side(music, state)
-        if music.kind == "context":
+        if music.kind in _CONTEXTS:
             return self._context(music, state)
         return self._in_turn(music.parts, state)
 
@@ -323,7 +325,7 @@ class _Player:
         for part in music.parts:
             voice = state.voice
             sounding = isinstance(part, Sound) or (isinstance(part, Group) and part.sounds)
-            if sounding and not (isinstance(part, Group) and part.kind == "context"):
+            if sounding and not (isinstance(part, Group) and part.kind in _CONTEXTS):
                 if taken:
                     voice = self.new_voice()
                     if state.voice in self._moved:
@@ -331,7 +333,7 @@ class _Player:
                 taken = True
             made = self._voices
             end = self.play(part, state._replace(voice=voice))
-            if isinstance(part, Group) and part.kind == "context" and self._voices > made:
+            if isinstance(part, Group) and part.kind in _CONTEXTS and self._voices > made:
                 voice = made + 1
             latest = max(latest, end)
             if sounding:
@@ -349,9 +351,9 @@ class _Player:
                 if name:
                     self._named[state.staff, name] = voice
             state = state._replace(voice=voice)
-        elif kind not in _GROUPS_OF_STAVES and kind:
+        elif kind not in _GROUPS_OF_STAVES and kind and (name or music.kind == "new_context" or kind != state.inside):
             staff = self._staff(name) if name else self.new_staff()
-            state = state._replace(staff=staff, voice=self.new_voice())
+            state = state._replace(staff=staff, voice=self.new_voice(), inside=kind)
         return self._in_turn(music.parts, state)
 
     def _staff(self, name: str) -> int:

@@ -1,5 +1,6 @@
 """`music-evals build lilybench`: ten tasks on LilyPond scores, of Mutopia and EMOPIA or made offline."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,14 +43,15 @@ def lilybench(
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
         with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
             task = progress.add_task("reading", total=None)
-            report = {
-                "on_piece": lambda: progress.advance(task),
-                "on_pieces": lambda count: progress.update(task, description="compiling", total=count),
-            }
+            advance = partial(progress.advance, task)
+
+            def announce(pieces: int) -> None:
+                progress.update(task, description="compiling", total=pieces)
+
             if source is None:
-                plan = builder.build_generated(chosen, **report)
+                plan = builder.build_generated(chosen, on_piece=advance, on_pieces=announce)
             else:
-                plan = builder.build_mutopia(source, emopia, seed=chosen, **report)
+                plan = builder.build_mutopia(source, emopia, seed=chosen, on_piece=advance, on_pieces=announce)
             builder.write(plan, out, overwrite=overwrite)
     except (DatasetError, LilyPondError, SandboxError, OSError) as error:
         raise failed(error) from error

@@ -200,13 +200,16 @@ def _command_changes(text: str, structure: Structure, draw: random.Random) -> It
     words = code_tokens(text)
     places = Places(structure)
     keys = {key.offset: key.measure for key in structure.keys}
+    openings = {events[0].offset for events in structure.voices.values()}
     changes = []
     for token, *arguments in zip(words, words[1:], words[2:], strict=False):
         event = places.next_written(token.start)
         if token.text not in ("\\key", "\\clef") or event is None or event.measure < 1:
             continue
-        # Where a bar check or the end of a variable comes in between, nobody could say which measure is wrong.
-        if re.search(r"[|}]", text[token.start : event.offset]):
+        # Where a bar check or the end of a variable comes in between, nobody could say which measure is wrong; but a
+        # bar check ahead of all notes ends no measure.
+        between = text[token.start : event.offset]
+        if "}" in between or ("|" in between and event.offset not in openings):
             continue
         if token.text == "\\clef" or keys.get(token.start) == event.measure:
             changes.append(_Change(event.measure, (_wrong_argument(token, arguments, draw),), None))

@@ -46,10 +46,9 @@ _KEPT_STRINGS: Final[Mapping[str, re.Pattern[str]]] = {
     "\\cueClef": re.compile(r"[A-Za-z0-9_^()\[\]-]{1,40}"),
     "\\bar": re.compile(r"[^A-Za-z\s]{0,8}|[^A-Za-z\s]{0,4}[SkE][^A-Za-z\s]{0,4}"),
     "\\repeat": re.compile("volta|unfold|percent|tremolo|segno"),
-    **dict.fromkeys(
-        ("\\consists", "\\remove", "\\accepts", "\\denies", "\\alias", "\\type", "\\defaultchild", "\\include"),
-        re.compile(r"[A-Za-z_.-]{1,60}"),
-    ),
+    "\\include": re.compile(r"[a-z-]{1,60}\.ly"),
+    **dict.fromkeys(("\\consists", "\\remove", "\\type"), re.compile("[A-Za-z_]{1,60}_(?:engraver|performer|group)")),
+    **dict.fromkeys(("\\accepts", "\\denies", "\\alias", "\\defaultchild"), re.compile("[A-Za-z]{1,40}")),
 }
 """Commands whose string says how the music goes or is engraved, and what it may be."""
 
@@ -573,6 +572,8 @@ def _path_end(found: Sequence[Token], index: int, *, symbols: bool = False) -> i
     while here < min(len(found), index + _PATH):
         token = found[here]
         joined = here == index or found[here - 1].text == "."
+        if not symbols and here > index and token.start > found[here - 1].end:
+            break
         if not (
             (joined and token.kind in (Kind.WORD, Kind.NUMBER, Kind.STRING))
             or (symbols and token.kind is Kind.SCHEME)

@@ -1,7 +1,9 @@
 """LilyPond at work on texts: the MIDI that it makes of them, what it has to say, and its converters.
 
 Every text runs in the sandbox of `sandbox`, one process a text, on all cores. Unless told otherwise LilyPond makes MIDI
-alone (`settings/midi.ly`), which spares it the engraving, and leaves exit status and MIDI as they are.
+alone (`settings/midi.ly`), which spares it the engraving, most of the work. MIDI and exit status stay what they were
+(they did for 200 pieces of Mutopia, byte by byte), but for a text whose own Scheme fails in engraving, which goes
+unnoticed. ``settings=""`` engraves all the same.
 
 LilyPond itself comes with the package ``lilypond``: ``pip install 'music-evals[lilypond]'``.
 """
@@ -334,7 +336,7 @@ def _lilypond() -> Path:
     """Find LilyPond's folder."""
     try:
         version("lilypond")
-        import lilypond  # type: ignore[import-untyped]
+        import lilypond
     except (PackageNotFoundError, ImportError) as error:
         raise LilyPondError("LilyPond is not installed: pip install 'music-evals[lilypond]'") from error
     root = Path(lilypond.executable()).resolve().parents[1]

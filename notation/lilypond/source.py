@@ -1,6 +1,6 @@
 """LilyPond files: their encodings, the files that they include, and one text of all that in the current syntax."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
@@ -123,14 +123,40 @@ def modern(path: Path, *, root: Path | None = None, convert: Callable[[str], str
     return resolve_includes(path, root=root, convert=convert).text
 
 
-def included_names(text: str) -> list[str]:
-    r"""The names that a text includes as strings, in order; those within comments and strings are none.
+def included_names(text: str, strings: Sequence[tuple[str, str]] = ()) -> list[str]:
+    r"""The names that a text includes, in order; those within comments and strings are none.
+
+    Args:
+        text: LilyPond source.
+        strings: variables that hold strings, and what they hold, since an inclusion may name a variable; a variable may
+            be there more than once.
 
     Example:
-        >>> included_names('\\include "a.ly" % \\include "b.ly"\n\\include "english.ly"')
-        ['a.ly', 'english.ly']
+        >>> included_names('\\include "a.ly" % \\include "b.ly"\n\\include \\c', [("c", "d.ly")])
+        ['a.ly', 'd.ly']
     """
-    return [string_value(literal) for _, _, named in _inclusions(text) if (literal := _literal(named))]
+    names = []
+    for _, _, named in _inclusions(text):
+        literal = _literal(named)
+        if literal is not None:
+            names.append(string_value(literal))
+        else:
+            names += [value for name, value in strings if named.text == f"\\{name}"]
+    return names
+
+
+def string_definitions(text: str) -> list[tuple[str, str]]:
+    r"""The variables of a text that hold strings, and the strings.
+
+    Example:
+        >>> string_definitions('a = "b" c = { d4 }')
+        [('a', 'b')]
+    """
+    return [
+        (found.name, string_value(text[found.value : found.end]))
+        for found in definitions(text)
+        if text[found.value] == '"'
+    ]
 
 
 @dataclass(slots=True)
@@ -191,21 +217,17 @@ class _Joining:
         if self.version is None:
             self.version = version_of(text)
         self.contents[name] = content = _without_version(text)
-        self.strings |= {
-            found.name: content[found.value : found.end]
-            for found in definitions(content)
-            if content[found.value] == '"'
-        }
+        self.strings |= dict(string_definitions(content))
         return content
 
     def _named(self, token: Token, name: str) -> str:
         """The name of an included file, given as a string or as a variable that holds one."""
         literal = _literal(token)
-        if literal is None and token.kind is Kind.COMMAND:
-            literal = self.strings.get(token.text[1:])
-        if literal is None:
-            raise SourceError(f"{name} includes {token.text[:40]!r}; the name of a file is needed, as a string")
-        return string_value(literal)
+        if literal is not None:
+            return string_value(literal)
+        if token.kind is Kind.COMMAND and token.text[1:] in self.strings:
+            return self.strings[token.text[1:]]
+        raise SourceError(f"{name} includes {token.text[:40]!r}; the name of a file is needed, as a string")
 
     def _find(self, included: str, path: Path, name: str) -> Path | None:
         """The file that is included; None for one that comes with LilyPond."""

@@ -409,7 +409,7 @@ def read_header(text: str) -> dict[str, str]:
             found.pop()
         depths = _depths(found)
         places = [index for index in range(len(found)) if not depths[index] and _assigns(found, index)]
-        for index, following in zip(places, [*places[1:], len(found)], strict=True):
+        for index, following in zip(places, [*places, len(found)][1:], strict=True):
             name = found[index].text.strip('"')
             value = _plain(found[_sign_of(found, index) + 1 : following], {**variables, **fields})
             if value:
@@ -509,9 +509,15 @@ _NAMING: Final = frozenset({"\\new", "\\context", "\\change", "\\set", "\\unset"
 
 
 def _sign_of(found: Sequence[Token], index: int) -> int:
-    """Index of what follows a name with its path of words and numbers, the sign of equality if it is assigned to."""
+    """Index of what follows a name with its path (``name.path.1``), the sign of equality if it is assigned to."""
     here = index + 1
-    while here + 1 < len(found) and found[here].text == "." and found[here + 1].kind in (Kind.WORD, Kind.NUMBER):
+    while (
+        here + 1 < len(found)
+        and found[here].text == "."
+        and found[here + 1].kind in (Kind.WORD, Kind.NUMBER)
+        # With white space between, the dot ends an abbreviation in a markup: \italic rit. b = 3
+        and found[here - 1].end == found[here].start == found[here + 1].start - 1
+    ):
         here += 2
     return here
 

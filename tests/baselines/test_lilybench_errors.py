@@ -90,3 +90,9 @@ def test_an_error_that_is_played_twice_is_named_twice() -> None:
 
 def test_a_dialect_is_no_error() -> None:
     assert wrong_measures("{ c'4 ut re mi | fa sol la si }") == []
+
+
+def test_an_unnamed_context_is_the_staff_around_it() -> None:
+    text = r"\new Staff { \key es \major << \context Staff { es'4 as' bes' es'' } >> | %s d'2 }"
+    assert wrong_measures(text % "d'2") == []
+    assert wrong_measures(text % "dis'2") == [2]

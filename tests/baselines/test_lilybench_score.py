@@ -130,7 +130,11 @@ def test_transposing_moves_keys_and_notes() -> None:
     text = r"\transpose c es { \key a \minor c'4 fis' b }"
     assert metadata(text)["key"] == "C minor"
     pitches = [event.pitches[0] for event in read_score(text).voices[0].events]
-    assert [(pitch.step, pitch.alteration, pitch.octave) for pitch in pitches] == [(2, -1, 0), (5, 0, 0), (1, 0, 0)]
+    assert [(pitch.step, int(pitch.alteration), pitch.octave) for pitch in pitches] == [
+        (2, -1, 0),
+        (5, 0, 0),
+        (1, 0, 0),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +152,7 @@ def test_metadata(text: str, key: str, metre: str) -> None:
 
 
 @needs_lilypond
-@pytest.mark.parametrize("name", ["bach/bwv66.6", "bach/bwv253"])
+@pytest.mark.parametrize("name", ["bach/bwv66.6", "bach/bwv7.7"])
 def test_music21_has_the_same_notes_in_the_same_measures(name: str) -> None:
     from music21 import converter, corpus
     from music21.musicxml.m21ToXml import GeneralObjectExporter
@@ -241,17 +245,15 @@ def test_hostile_text_is_refused_or_read_in_time(text: str) -> None:
     assert time.process_time() - start < 20
 
 
-PIECES_OF_TEXT = st.sampled_from(
-    r"""{ } << >> < > \\ | ~ c d' e,, fis 4 8. 16*2/3 R1*2 r s q \relative \fixed \repeat volta unfold 2 \alternative
-    \tuplet 3/2 \times \grace \afterGrace \key \major \time 3/4 3/5 \clef bass "treble" trebel \partial \new Staff = x
-    \context Voice \change \set a.b = #(x) #'y \tweak \markup \lyricmode \drummode \chordmode \transpose \tag
-    \keepWithTag \unfoldRepeats zq4 @ %{ %} \score \midi \layout \header name \name \cadenzaOn \parallelMusic
-    \tempo \mark \skip - ^ _ -. -1""".split()
-)
+TOKENS = r"""{ } << >> < > \\ | ~ c d' e,, fis 4 8. 16*2/3 R1*2 r s q \relative \fixed \repeat volta unfold 2
+\alternative \tuplet 3/2 \times \grace \afterGrace \key \major \time 3/4 3/5 \clef bass "treble" trebel \partial
+\new Staff = x \context Voice \change \set a.b = #(x) #'y \tweak \markup \lyricmode \drummode \chordmode \transpose \tag
+\keepWithTag \unfoldRepeats zq4 @ %{ %} \score \midi \layout \header name \name \cadenzaOn \parallelMusic
+\tempo \mark \skip - ^ _ -. -1"""
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(PIECES_OF_TEXT, max_size=40).map(" ".join) | st.text(max_size=60))
+@given(st.lists(st.sampled_from(TOKENS.split()), max_size=40).map(" ".join) | st.text(max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     for reader in READERS:
         try:

@@ -1,0 +1,142 @@
+"""Pieces of a Mutopia checkout: which folders are pieces, which file stands for each, and what is left out."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from music_evals.datasets_builders.lilybench.mutopia import find_pieces, main_file, read_pieces
+from music_evals.datasets_builders.store import DatasetError
+from music_evals.notation.lilypond.compiler import ConversionError
+
+MUTOPIA = Path(__file__).parents[4] / "shared" / "data" / "mutopia"
+needs_mutopia = pytest.mark.skipif(
+    not MUTOPIA.is_dir(), reason="the Mutopia Project's pieces are not at ../shared/data/mutopia"
+)
+SCORE = '\\version "2.24.0"\n\\header { title = "Air" }\n\\score { { c4 } }\n'
+
+
+def write(root: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def same(text: str) -> str:
+    return text
+
+
+def test_folders_of_pieces(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "BachJS/BWV1/air/air.ly": SCORE,
+            "BachJS/BWV1/air/Makefile": "",
+            "BachJS/BWV2/suite/suite-lys/score.ly": SCORE,
+            "BachJS/BWV2/suite/suite-lys/parts/viola.ly": "",
+            "Anonymous/song/song.ly": SCORE,
+            "README": "",
+        },
+    )
+    assert {name: [path.name for path in files] for name, files in find_pieces(tmp_path).items()} == {
+        "Anonymous/song": ["song.ly"],
+        "BachJS/BWV1/air": ["air.ly"],
+        "BachJS/BWV2/suite": ["viola.ly", "score.ly"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("files", "chosen"),
+    [
+        ({"a.ly": SCORE}, "a.ly"),
+        # What others include is no main file.
+        ({"notes.ly": "n = { c4 }", "zz.ly": '\\include "notes.ly"\n\\score { \\n }'}, "zz.ly"),
+        # Named like the piece.
+        ({"a.ly": SCORE * 3, "the_piece.ly": SCORE}, "the_piece.ly"),
+        # Named as a score; of several, the longest with what it includes.
+        ({"cello.ly": SCORE * 3, "score.ly": SCORE}, "score.ly"),
+        ({"cello-score.ly": SCORE, "score.ly": SCORE * 2}, "score.ly"),
+        ({"a.ly": SCORE * 3, "b.ly": '\\include "n.ily" \\score { }', "n.ily": "n = { c4 }" * 50}, "b.ly"),
+        # Two paper sizes.
+        ({"x-let.ly": SCORE, "x-a4.ly": SCORE + " "}, "x-a4.ly"),
+        ({"x-let.ly": SCORE, "x-a4x.ly": SCORE}, "x-a4x.ly"),
+        # Parts in their own folder.
+        ({"whole.ly": SCORE, "parts/score.ly": SCORE * 2}, "whole.ly"),
+        # The only .ly file, whatever it holds.
+        ({"a.ly": '\\include "b.ily"', "b.ily": SCORE}, "a.ly"),
+        # No music.
+        ({"a.ly": "\\header { }", "b.ly": "\\paper { }"}, None),
+    ],
+)
+def test_the_file_that_stands_for_a_piece(tmp_path: Path, files: Mapping[str, str], chosen: str | None) -> None:
+    folder = tmp_path / "the-piece" / "the-piece-lys"
+    write(folder, files)
+    found = main_file("C/O1/the-piece", sorted(path for path in folder.rglob("*") if path.is_file()))
+    assert (found.name if found else None) == chosen
+
+
+def test_reading(tmp_path: Path) -> None:
+    def refuse_old(text: str) -> str:
+        if '"1.' in text:
+            raise ConversionError("too old")
+        return text
+
+    write(
+        tmp_path,
+        {
+            "ftp/A/one/one.ly": SCORE,
+            "ftp/A/two/two-lys/two.ly": '\\version "2.24.0"\n\\include "h.ly"\n\\score { { c4 } }',
+            "ftp/A/two/two-lys/h.ly": '\\header { title = "Two" composer = "B" }',
+            "ftp/A/old/old.ly": SCORE.replace("2.24.0", "1.8.0"),
+            "ftp/A/gone/gone.ly": '\\include "gone2.ly" ' + SCORE,
+            "ftp/A/mute/mute.ly": "\\markup { nothing }",
+        },
+    )
+    done = []
+    pieces, left_out = read_pieces(tmp_path, convert=refuse_old, workers=2, on_piece=lambda: done.append(1))
+    assert [piece.id for piece in pieces] == ["A/one", "A/two"]
+    assert pieces[0].raw == pieces[0].text == SCORE
+    assert pieces[1].raw.startswith('\\version "2.24.0"\n\\include')
+    assert "include" not in pieces[1].text
+    assert pieces[1].header == {"title": "Two", "composer": "B"}
+    assert left_out == {
+        "A/gone": "gone.ly includes 'gone2.ly', which is missing",
+        "A/mute": "mute.ly holds no music",
+        "A/old": "too old",
+    }
+    assert len(done) == 5
+
+
+def test_folders_without_pieces(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="holds no LilyPond files"):
+        read_pieces(tmp_path)
+
+
+@needs_mutopia
+def test_every_folder_of_the_real_project_is_accounted_for() -> None:
+    found = find_pieces(MUTOPIA / "ftp")
+    # Folders with source files, counted apart from the code under test.
+    folders = {
+        str(path.parent.relative_to(MUTOPIA / "ftp")).split("-lys")[0]
+        for path in (MUTOPIA / "ftp").rglob("*.ly")
+        if "-lys" not in path.parent.as_posix()
+    }
+    assert folders <= set(found)
+    assert len(found) == 807
+    several = {name: files for name, files in found.items() if len(files) > 1}
+    chosen = {name: main_file(name, files) for name, files in several.items()}
+    assert None not in chosen.values()
+    assert chosen["BachJS/BWV1050/brand5-3"].name == "score.ly"
+    assert chosen["MozartWA/KV421/k421"].name == "k421-score.ly"
+    assert chosen["TelemannGP/Concerto_a_4_D"].name == "Concerto_a_4_D_score.ly"
+    assert chosen["PachelbelJ/Canon_per_3_Violini_e_Basso"].name == "canon_per_3_violini_e_basso.ly"
+
+
+@needs_mutopia
+def test_a_real_folder() -> None:
+    pieces, left_out = read_pieces(MUTOPIA / "ftp" / "CarcassiM", convert=same)
+    assert not left_out
+    piece = next(piece for piece in pieces if piece.id == "guitar-skole-no-15")
+    assert piece.header["composer"].startswith("Matteo Carcassi")
+    assert piece.text.count("\\version") == 1

@@ -1,0 +1,88 @@
+"""Note names agree with LilyPond's own table, and name the pitches that they spell."""
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from music_evals.notation.lilypond.languages import (
+    LANGUAGES,
+    LanguageError,
+    language_changes,
+    language_of,
+    name_of,
+    note_names,
+    pitch_of,
+)
+
+lilypond = pytest.importorskip("lilypond", reason="the package lilypond is not installed")
+TABLE = next(Path(lilypond.executable()).parents[1].glob("share/lilypond/*/scm/lily/define-note-names.scm"))
+ALTERATIONS = {
+    "DOUBLE-FLAT": -2,
+    "THREE-Q-FLAT": Fraction(-3, 2),
+    "FLAT": -1,
+    "SEMI-FLAT": Fraction(-1, 2),
+    "NATURAL": 0,
+    "SEMI-SHARP": Fraction(1, 2),
+    "SHARP": 1,
+    "THREE-Q-SHARP": Fraction(3, 2),
+    "DOUBLE-SHARP": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def lilyponds_own() -> dict[str, dict[str, tuple[int, Fraction]]]:
+    """LilyPond's note names by language, read from its Scheme source."""
+    source = re.sub(";.*", "", TABLE.read_text(encoding="utf-8"))
+    languages: dict[str, dict[str, tuple[int, Fraction]]] = {}
+    names: dict[str, tuple[int, Fraction]] = {}
+    for found in re.finditer(r"\((\w+) \. \(|\((\S+) \. ,\(ly:make-pitch -1 (\d) ([A-Z-]+)\)\)", source):
+        if found[1]:
+            names = languages.setdefault(found[1], {})
+        elif found[4] in ALTERATIONS:
+            names[found[2]] = (int(found[3]), Fraction(ALTERATIONS[found[4]]))
+    del languages["arabic"]  # its alterations go further, and it is left out
+    languages |= {"catalan": languages["català"], "espanol": languages["español"], "portugues": languages["português"]}
+    return languages
+
+
+def test_every_language_has_lilyponds_names(lilyponds_own: dict[str, dict[str, tuple[int, Fraction]]]) -> None:
+    assert set(LANGUAGES) == set(lilyponds_own)
+    for language, names in lilyponds_own.items():
+        assert {name: tuple(pitch) for name, pitch in note_names(language).items()} == names, language
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_usual_name_of_a_note_is_a_name_of_it(language: str) -> None:
+    for step in range(7):
+        for quarters in range(-4, 5):
+            alteration = Fraction(quarters, 2)
+            assert pitch_of(name_of(step, alteration, language), language) == (step, alteration)
+
+
+def test_names_that_mean_different_notes_in_different_languages() -> None:
+    # B flat and B natural, as the Notation Reference tells the German and the Dutch apart.
+    assert pitch_of("b", "deutsch") == pitch_of("bes") == pitch_of("bf", "english") == pitch_of("sib", "italiano")
+    assert pitch_of("h", "deutsch") == pitch_of("b")
+    assert pitch_of("es", "english") == (2, 1)
+    assert pitch_of("es", "deutsch") == (2, -1)
+    assert pitch_of("h") is None
+
+
+def test_what_is_not_known() -> None:
+    with pytest.raises(LanguageError, match="'klingon'; known are nederlands, "):
+        pitch_of("c", "klingon")
+    with pytest.raises(ValueError, match="step 7"):
+        name_of(7, 0)
+
+
+def test_the_language_of_a_text() -> None:
+    assert language_of("{ c4 }") == "nederlands"
+    assert language_of('\\include "italiano.ly" { do4 }') == "italiano"
+    assert language_of('% \\language "norsk"\n{ c^"\\language \\"suomi\\"" } \\language "english"') == "english"
+    text = '\\language "deutsch" { h4 }\n\\language "english" { bf4 } \\include "header.ly"'
+    assert [(text[offset : offset + 9], name) for offset, name in language_changes(text)] == [
+        ("\\language", "deutsch"),
+        ("\\language", "english"),
+    ]

@@ -1,0 +1,65 @@
+"""Markup commands take the arguments that LilyPond's own definitions say."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from music_evals.notation.lilypond.markups import arguments_of, markup_end, value_end
+from music_evals.notation.lilypond.syntax import code_tokens
+
+MARKUPS = {"markup?", "markup-list?", "cheap-markup?"}
+
+
+def test_every_markup_command_of_lilypond() -> None:
+    lilypond = pytest.importorskip("lilypond", reason="the package lilypond is not installed")
+    folder = next(Path(lilypond.executable()).parents[1].glob("share/lilypond/*/scm/lily"))
+    definition = re.compile(r"\(define-markup(?:-list)?-command\s*\((\S+)\s+layout\s+props[^)]*\)\s*\(([^)]*)\)")
+    found = {}
+    for path in folder.glob("*.scm"):
+        for name, predicates in definition.findall(path.read_text(encoding="utf-8")):
+            found[name] = "".join("m" if each in MARKUPS else "v" for each in predicates.split())
+    del found["@var{command}"]  # of an example in a comment
+    assert len(found) > 150
+    assert {name: arguments_of(name) for name in found} == found
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        '\\markup "a b"',
+        "\\markup Foo's:",
+        "\\markup { a { b } }",
+        "\\markup \\bold \\italic { a }",
+        "\\markup \\fontsize #-2 \\raise #1.5 a",
+        "\\markup \\raise -1.5 \\musicglyph #'coda",
+        "\\markup \\hspace #3",
+        "\\markup \\combine \\null \\box b",
+        '\\markup \\override #\'(a . 1) \\with-url "u" x',
+        "\\markup #(f 1)",
+        "\\markuplist { a b }",
+        "\\markup \\own #1 \\held",
+    ],
+)
+def test_the_extent_of_a_markup(markup: str) -> None:
+    text = f"c^{markup} d4 {{ e }}"
+    found = code_tokens(text)
+    assert found[markup_end(text, found, 2, {"own": "vm", "held": ""})].text == "d"
+
+
+@pytest.mark.parametrize("value", ["-1.5\\cm", "3", '"a"', "#'(1 . 2)", "\\x", "red", "{ a { } }"])
+def test_the_extent_of_a_value(value: str) -> None:
+    found = code_tokens(f"{value} c4")
+    assert found[value_end(found, 0)].text == "c"
+
+
+@pytest.mark.parametrize("text", ["\\markup", "\\markup \\bold", "\\markup \\combine a", "\\markup { a", "\\markup }"])
+def test_a_markup_that_does_not_end(text: str) -> None:
+    found = code_tokens(text)
+    assert 1 <= markup_end(text, found, 0, {}) <= len(found)
+
+
+def test_commands_without_end() -> None:
+    text = "\\markup " + "\\bold " * 50_000
+    found = code_tokens(text)
+    assert markup_end(text, found, 0, {}) <= len(found)

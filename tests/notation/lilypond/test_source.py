@@ -1,0 +1,169 @@
+"""Files of LilyPond source: encodings, includes, and one text of them all."""
+
+from pathlib import Path
+
+import pytest
+
+from music_evals.notation.lilypond.source import (
+    MAX_BYTES,
+    OWN_FILES,
+    SourceError,
+    decode,
+    included_names,
+    modern,
+    read_text,
+    resolve_includes,
+)
+
+
+def write(folder: Path, **files: str) -> Path:
+    """Write files (``a__b`` is a/b.ly) and return the one named main."""
+    for name, text in files.items():
+        path = folder / (name.replace("__", "/") + ".ly")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder / "main.ly"
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding"),
+    [
+        ("né ♯\n".encode(), "utf-8"),
+        ("né ♯\n".encode("utf-8-sig"), "utf-8"),
+        ("né ♯\r\n".encode("utf-16"), "utf-16"),
+        (b"\xfe\xff" + "né ♯\r".encode("utf-16-be"), "utf-16"),
+    ],
+)
+def test_encodings_of_unicode(data: bytes, encoding: str) -> None:
+    assert decode(data) == ("né ♯\n", encoding)
+
+
+def test_encodings_of_one_byte() -> None:
+    assert decode("Dvořák".encode("cp1250")) == ("Dvoøák", "cp1252")  # nothing tells the two apart
+    assert decode("à “b” – c".encode("cp1252")) == ("à “b” – c", "cp1252")
+    assert decode(b"\xe9\x81") == ("é\x81", "latin-1")  # Windows-1252 has no 0x81
+
+
+def test_includes_are_put_in_place(tmp_path: Path) -> None:
+    main = write(
+        tmp_path,
+        main='% a score\n\\version "2.18.0"\n\\include "notes.ly"\n\\score { \\upper \\include "parts/lower.ly" }\n',
+        notes='\\version "2.16.0"\nupper = { c4 } % no line end after this comment',
+        parts__lower='{ \\include "../deep/x.ly" \\include "y.ly" }\n',
+        deep__x="d4",
+        y="e4",  # beside the main file, not beside lower.ly
+    )
+    resolved = resolve_includes(main)
+    assert resolved.text.split("\n") == [
+        '\\version "2.18.0"',
+        "% a score",
+        "",
+        "",
+        "upper = { c4 } % no line end after this comment",
+        "",
+        "\\score { \\upper { d4",
+        " e4",
+        " }",
+        " }",
+        "",
+    ]
+    assert resolved.files == ("main.ly", "notes.ly", "parts/lower.ly", "deep/x.ly", "y.ly")
+    assert resolved.problems == ()
+
+
+def test_what_comes_with_lilypond_stays_unless_the_piece_has_its_own(tmp_path: Path) -> None:
+    main = write(tmp_path, main='\\include "english.ly"\n\\include #"bagpipe.ly"\n', bagpipe="own = 1")
+    assert resolve_includes(main).text == '\\include "english.ly"\nown = 1\n\n'
+
+
+def test_the_files_that_come_with_lilypond() -> None:
+    lilypond = pytest.importorskip("lilypond", reason="the package lilypond is not installed")
+    folder = next(Path(lilypond.executable()).parents[1].glob("share/lilypond/*/ly"))
+    assert {name for name in OWN_FILES if (folder / name).is_file()} == OWN_FILES
+
+
+def test_comments_and_strings_include_nothing(tmp_path: Path) -> None:
+    text = '% \\include "a.ly"\n%{ \\include "b.ly" %} c = "\\\\include \\"d.ly\\""\n'
+    assert resolve_includes(write(tmp_path, main=text)).text == text
+    assert included_names(text + '\\include "e.ly"') == ["e.ly"]
+
+
+def test_a_variable_may_name_the_file(tmp_path: Path) -> None:
+    main = write(tmp_path, main='midi = "m.ly"\n\\include "a.ly"\n', a="\\include \\midi", m="here = 1")
+    assert "here = 1" in resolve_includes(main).text
+
+
+def test_other_encodings_are_told(tmp_path: Path) -> None:
+    main = write(tmp_path, main='\\include "old.ly"')
+    (tmp_path / "old.ly").write_bytes('a = "Fauré"'.encode("cp1252"))
+    resolved = resolve_includes(main)
+    assert 'a = "Fauré"' in resolved.text
+    assert resolved.problems == ("old.ly is not in UTF-8 and was read as cp1252",)
+
+
+def test_each_file_is_converted_by_its_own_version(tmp_path: Path) -> None:
+    seen: dict[str, str] = {}
+
+    def convert(text: str) -> str:
+        version, _, rest = text.partition("\n")
+        seen[rest.strip()] = version
+        return f'\\version "2.24.3"\n{rest}'
+
+    main = write(
+        tmp_path,
+        main='\\version "2.10.0"\n\\include "a.ly"\\include "b.ly"\\include "a.ly"\n',
+        a='\\version "2.4.0"\nfrom a',
+        b="from b",
+    )
+    text = modern(main, convert=convert)
+    assert seen == {
+        '\\include "a.ly"\\include "b.ly"\\include "a.ly"': '\\version "2.10.0"',
+        "from a": '\\version "2.4.0"',
+        "from b": '\\version "2.10.0"',
+    }
+    assert text.count("\\version") == 1
+    assert text.startswith('\\version "2.24.3"\n')
+    assert text.count("from a") == 2
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"main": '\\include "gone.ly"'}, r"main\.ly includes 'gone\.ly', which is missing"),
+        ({"main": '\\include "a.ly"', "a": '\\include "main.ly"'}, r"includes itself: main\.ly > a\.ly > main\.ly"),
+        ({"main": '\\include "../../x.ly"'}, "lies outside of the source folder"),
+        ({"main": '\\include "/etc/passwd"'}, "'/etc/passwd'; a path relative to the file is needed"),
+        ({"main": '\\include ""'}, "a path relative"),
+        ({"main": "\\include #(f)"}, "the name of a file is needed, as a string"),
+        ({"main": "\\include \\nowhere"}, "the name of a file is needed"),
+        ({"main": '\\include "a.ly"' * 600, "a": ""}, "too deep or too often"),
+        ({"main": '\\include "a.ly"' * 8, "a": "x" * 600_000}, "longer than 4,000,000 characters"),
+    ],
+)
+def test_what_cannot_be_joined(tmp_path: Path, files: dict[str, str], message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        resolve_includes(write(tmp_path, **files))
+
+
+def test_a_chain_of_includes_ends(tmp_path: Path) -> None:
+    files = {f"f{number}": f'\\include "f{number + 1}.ly"' for number in range(40)}
+    with pytest.raises(SourceError, match=r"f19\.ly is included too deep"):
+        resolve_includes(write(tmp_path, main='\\include "f0.ly"', **files))
+
+
+def test_a_link_does_not_lead_outside(tmp_path: Path) -> None:
+    (tmp_path / "secret.ly").write_text("secret", encoding="utf-8")
+    main = write(tmp_path / "piece", main='\\include "link.ly"')
+    (tmp_path / "piece" / "link.ly").symlink_to(tmp_path / "secret.ly")
+    with pytest.raises(SourceError, match="outside"):
+        resolve_includes(main)
+    assert "secret" in resolve_includes(main, root=tmp_path).text
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"gone\.ly cannot be read: No such file"):
+        read_text(tmp_path / "gone.ly")
+    large = tmp_path / "large.ly"
+    large.write_bytes(b"%" * (MAX_BYTES + 1))
+    with pytest.raises(SourceError, match=r"large\.ly is larger than 4,000,000 bytes"):
+        read_text(large)

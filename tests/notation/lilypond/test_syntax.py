@@ -1,0 +1,239 @@
+"""The lexer of LilyPond text: where words begin and end, whatever stands there."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from music_evals.notation.lilypond.syntax import (
+    Kind,
+    Lines,
+    block_spans,
+    closing,
+    code_tokens,
+    definitions,
+    header_spans,
+    markup_words,
+    read_header,
+    scheme_tokens,
+    string_value,
+    strip_comments,
+    strip_headers,
+    tokens,
+    version_of,
+)
+
+PIECES = ['"', "\\", "%", "%{", "%}", "#", "#{", "#}", "$", "(", ")", "'", ";", "#|", "|#", "{", "}", "<<", ">>", "\n"]
+PIECES += ["\\header", "\\markup", "\\lyricmode", "\\version", "=", "a", "4", " ", "é", "-", "_", "."]
+any_text = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+
+
+def kinds(text: str) -> list[tuple[str, str]]:
+    return [(token.kind.value, token.text) for token in tokens(text)]
+
+
+@given(any_text | st.text(max_size=60))
+@settings(max_examples=400, deadline=None)
+def test_tokens_cover_all_but_white_space(text: str) -> None:
+    reached = 0
+    for token in tokens(text):
+        assert token.start >= reached
+        assert not text[reached : token.start].strip(" \t\n\r\f\v\ufeff")
+        assert text[token.start : token.end] == token.text != ""
+        reached = token.end
+    assert not text[reached:].strip(" \t\n\r\f\v\ufeff")
+
+
+@given(any_text)
+@settings(max_examples=300, deadline=None)
+def test_any_text_can_be_read(text: str) -> None:
+    read_header(text)
+    definitions(text)
+    version_of(text)
+    assert len(strip_comments(text)) <= len(text)
+    assert strip_headers("\\header { } " + text).startswith(" ")
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "{",
+        "<<",
+        "#(",
+        "#{ #(",
+        '"',
+        "%{",
+        "\\markup { ",
+        "\\markup \\bold ",
+        "a = ",
+        "\\header {",
+        "#'",
+        "\\\\",
+        "a-b_",
+    ],
+)
+def test_time_grows_with_the_text_alone(piece: str) -> None:
+    text = piece * 20_000
+    began = time.perf_counter()
+    assert sum(1 for _ in tokens(text)) > 0
+    read_header(text)
+    definitions(text)
+    assert time.perf_counter() - began < 10  # seconds; quadratic time would be minutes
+
+
+def test_words_durations_and_signs() -> None:
+    assert [text for _, text in kinds("cis'4.\\f^\\markup{a}|<c e,>2~\\\\ \\< r1*3/4")] == [
+        *("cis", "'", "4", ".", "\\f", "^", "\\markup", "{", "a", "}", "|"),
+        *("<", "c", "e", ",", ">", "2", "~", "\\\\", "\\<", "r", "1", "*", "3", "/", "4"),
+    ]
+    assert kinds("c-sharp c- d_e _f") == [
+        ("word", "c-sharp"),
+        ("word", "c"),
+        ("sign", "-"),
+        ("word", "d_e"),
+        ("sign", "_"),
+        ("word", "f"),
+    ]
+
+
+def test_per_cent_within_words_of_text_is_no_comment() -> None:
+    # So LilyPond 2.24.3 displays them: (markup #:line (#:simple "50%" #:simple "of")).
+    assert kinds("\\markup { 50% of\n }")[2:5] == [("number", "50"), ("comment", "% of"), ("sign", "}")]
+    assert kinds("\\markup { a50%b of }")[2:5] == [("word", "a"), ("number", "50"), ("comment", "%b of }")]
+    assert kinds("\\lyricmode { ab%cd ef }")[2] == ("word", "ab%cd")
+    assert kinds("{ c4%d\n }")[3] == ("comment", "%d")
+
+
+def test_strings_and_comments_hide_each_other() -> None:
+    assert kinds('"a % b" % "c"\nd') == [("string", '"a % b"'), ("comment", '% "c"'), ("word", "d")]
+    assert kinds('"a \\" b" %{ "c\n } %} e') == [("string", '"a \\" b"'), ("comment", '%{ "c\n } %}'), ("word", "e")]
+    assert string_value('"a \\" b\\\\"') == 'a " b\\'
+
+
+@pytest.mark.parametrize(
+    ("text", "scheme"),
+    [
+        ("#'red c", "#'red"),
+        ("##t c", "##t"),
+        ("#-1.5 c", "#-1.5"),
+        ('#"a b" c', '#"a b"'),
+        ("#'(1 . 2) c", "#'(1 . 2)"),
+        ('#(f (g ")") ; )\n \'x) c', '#(f (g ")") ; )\n \'x)'),
+        ("#(f #\\) 1) c", "#(f #\\) 1)"),
+        ("#(f #{ c4 #(g 1) } #} 2) c", "#(f #{ c4 #(g 1) } #} 2)"),
+        ("#(f #| ) |# 1) c", "#(f #| ) |# 1)"),
+        ("#`(a ,b ,@c) c", "#`(a ,b ,@c)"),
+        ("$@foo c", "$@foo"),
+        ("$foo c", "$foo"),
+        # LilyPond 2.24.3 says of this one: Unbound variable: #{3\x7d;}#
+        ("#3} c", "#3}"),
+    ],
+)
+def test_scheme_ends_where_its_datum_ends(text: str, scheme: str) -> None:
+    assert kinds(text) == [("scheme", scheme), ("word", "c")]
+
+
+def test_a_boolean_ends_before_a_brace() -> None:
+    assert kinds("##t}") == [("scheme", "##t"), ("sign", "}")]
+
+
+def test_comments_within_scheme() -> None:
+    text = '#(f ; a " b\n "c;d" #{ e % f\n #})'
+    parts = [(part.kind, part.text) for part in scheme_tokens(text, next(tokens(text)))]
+    assert (Kind.COMMENT, '; a " b') in parts
+    assert (Kind.STRING, '"c;d"') in parts
+    assert (Kind.SCHEME, "#{ e % f\n #}") in parts
+    assert strip_comments(text) == '#(f \n "c;d" #{ e \n #})'
+
+
+def test_places_as_lilypond_counts_them() -> None:
+    # The origins of the notes c, d, e, f, g and a that LilyPond 2.24.3 gives for this text:
+    # line, characters before it, columns.
+    text = '\\foo { c4^"ééé" d\n\te\tf % é\n %{ € 𝄞 %} g\r\n a }\n'
+    given_by_lilypond = {"c": (1, 7, 7), "d": (1, 16, 16), "e": (2, 1, 8), "f": (2, 3, 16), "g": (3, 11, 11)}
+    given_by_lilypond["a"] = (4, 1, 1)
+    lines = Lines(text)
+    for note, (line, character, column) in given_by_lilypond.items():
+        offset = lines.offset(line, character)
+        assert text[offset] == note
+        assert lines.offset_of_column(line, column) == offset
+        assert lines.place(offset) == (line, character)
+
+
+def test_places_that_are_not_there() -> None:
+    lines = Lines("ab\ncd")
+    assert lines.place(5) == (2, 2)
+    for line, character in ((0, 0), (3, 0), (1, 3), (1, -1)):
+        with pytest.raises(ValueError, match="line"):
+            lines.offset(line, character)
+    with pytest.raises(ValueError, match="no offset 6"):
+        lines.place(6)
+
+
+def test_blocks() -> None:
+    text = '\\header { a = "}" b = \\markup { x } } \\score { { c } \\header { d = "e" } } % \\header { }'
+    assert [text[start:end] for start, end in header_spans(text)] == [
+        '\\header { a = "}" b = \\markup { x } }',
+        '\\header { d = "e" }',
+    ]
+    assert strip_headers(text) == " \\score { { c }  } % \\header { }"
+    assert block_spans("\\paper { \\paper { } } \\paper {", "\\paper") == [(0, 21), (22, 30)]
+    found = code_tokens("{ { } ")
+    assert closing(found, 0) == 2
+
+
+def test_header_fields() -> None:
+    text = r"""
+    name = "Bach"
+    \header {
+      title = \markup { \column { \bold "Air" \line { on the G  string } } }
+      composer = \name
+      opus = ##f  % "no opus"
+      style = #"Baroque"
+      source = ""
+      tagline = \markup \with-url #"http://example.org" \line { "More" \hspace #1.5 here }
+      mutopiatitle = \title
+    }
+    \score { { c4 } \header { piece = "I" title = "other" } }
+    """
+    assert read_header(text) == {
+        "title": "Air on the G string",
+        "composer": "Bach",
+        "style": "Baroque",
+        "tagline": "More here",
+        "mutopiatitle": "Air on the G string",
+        "piece": "I",
+    }
+    assert read_header('\\header { } \\header { title = "B" }') == {"title": "B"}
+    assert read_header("{ c4 }") == {}
+    assert markup_words(code_tokens("\\markup { a\\super b c. }")) == "a b c."
+
+
+def test_definitions() -> None:
+    text = (
+        "global = { \\key c \\major }\n"
+        '"first violin" = \\relative c\' { c4 \\tempo "x" 4 = 60 \\set Staff.a = 3 }\n'
+        "n = #3\n"
+        "o.1 = { d }\n"
+        "#(set-global-staff-size 18)\n"
+        "p = \\markup \\italic rit.\n"
+        'q = "text" \\score { \\new Staff = "s" \\global } r = \\q'
+    )
+    found = definitions(text)
+    assert [(each.name, text[each.value : each.end]) for each in found] == [
+        ("global", "{ \\key c \\major }"),
+        ("first violin", '\\relative c\' { c4 \\tempo "x" 4 = 60 \\set Staff.a = 3 }'),
+        ("n", "#3"),
+        ("o", "{ d }"),
+        ("p", "\\markup \\italic rit."),
+        ("q", '"text"'),
+        ("r", "\\q"),
+    ]
+    assert all(text.startswith(each.name.replace("first violin", '"first violin"'), each.start) for each in found)
+
+
+def test_version() -> None:
+    assert version_of('%\\version "1.0"\n \\version "2.18.2"') == "2.18.2"
+    assert version_of('\\version #"2.4"') == "2.4"
+    assert version_of("{ c4 }") is None
