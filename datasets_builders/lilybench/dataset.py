@@ -47,6 +47,8 @@ from music_evals.datasets_builders.store import (
     cache_folder,
     write_dataset,
 )
+from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
+from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 
 NAME: Final = "lilybench"
 VERSION: Final = "1.0.0"
@@ -124,6 +126,7 @@ def build_mutopia(
     Raises:
         DatasetError: a folder is not what it should be, or holds too few pieces or clips.
     """
+    made_with = _made_with()
     # A clip's file is small and there is nothing to do without it, so it is read first.
     clips, bad_clips = ([], {}) if emopia is None else read_clips(emopia)
     pieces, left_out = read_pieces(source)
@@ -136,7 +139,7 @@ def build_mutopia(
         seed=seed,
         source_sha256=_checksum(pieces, clips),
         missing=() if emopia else ("EMOPIA, for emotion_recognition",),
-        made_with=_made_with(),
+        made_with=made_with,
     )
     return _planned(pieces, clips, {**left_out, **bad_clips}, provenance, seed, SIZES, on_piece)
 
@@ -157,10 +160,10 @@ def build_generated(
     Returns:
         The plan, of `GENERATED_SIZES`.
     """
+    made_with = {**_made_with(), "music21": version("music21")}
     pieces, left_out = default_pieces(cache=lilypond_cache())
     on_pieces(len(pieces))
     clips = compose_clips(seed, per_quadrant=GENERATED_SIZES["emotion_recognition"] // 4)
-    made_with = {**_made_with(), "music21": version("music21")}
     provenance = Provenance(NAME, VERSION, GENERATED, "other", seed=seed, made_with=made_with)
     return _planned(pieces, clips, left_out, provenance, seed, GENERATED_SIZES, on_piece)
 
@@ -245,7 +248,11 @@ def lilypond_cache() -> Path:
 
 
 def _made_with() -> dict[str, str]:
-    return {"LilyPond": version("lilypond")}
+    """What the rows are made with; asked first, because without LilyPond in a sandbox there is nothing to do."""
+    try:
+        return {"LilyPond": lilypond_version(), "sandbox": available_confinement().value}
+    except (LilyPondError, SandboxError) as error:
+        raise DatasetError(str(error)) from error
 
 
 def _checksum(pieces: Sequence[Piece], clips: Sequence[Clip]) -> str:

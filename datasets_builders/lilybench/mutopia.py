@@ -19,13 +19,7 @@ from typing import Final
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.datasets_builders.store import DatasetError
 from music_evals.notation.lilypond.compiler import ConversionError
-from music_evals.notation.lilypond.source import (
-    SourceError,
-    included_names,
-    read_text,
-    resolve_includes,
-    string_definitions,
-)
+from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
 from music_evals.notation.lilypond.syntax import code_tokens, read_header
 from music_evals.notation.lilypond.upgrade import upgrade
 
@@ -127,8 +121,7 @@ def main_file(name: str, files: Sequence[Path]) -> Path | None:
         return own[0]
     known = {path.resolve(): path for path in files}
     texts = {path: read_text(path) for path in files}
-    strings = [string for text in texts.values() for string in string_definitions(text)]
-    includes = {path: _included(path, text, known, strings) for path, text in texts.items()}
+    includes = {path: _included(path, text, known) for path, text in texts.items()}
     inside = {path for reached in includes.values() for path in reached}
     candidates = []
     for path in files:
@@ -172,9 +165,9 @@ def _root_of(name: str, main: Path) -> Path:
     return next((folder for folder in main.parents if folder.name == last), main.parent)
 
 
-def _included(path: Path, text: str, known: Mapping[Path, Path], strings: Sequence[tuple[str, str]]) -> list[Path]:
-    """Which of the known files a file includes itself; a variable may name any file that it names somewhere."""
-    found = [known.get((path.parent / name).resolve()) for name in included_names(text, strings)]
+def _included(path: Path, text: str, known: Mapping[Path, Path]) -> list[Path]:
+    """Which of the known files a file includes itself."""
+    found = [known.get((path.parent / name).resolve()) for name in included_names(text)]
     return [file for file in found if file is not None and file != path]
 
 

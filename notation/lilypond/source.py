@@ -1,6 +1,6 @@
 """LilyPond files: their encodings, the files that they include, and one text of all that in the current syntax."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
@@ -123,40 +123,14 @@ def modern(path: Path, *, root: Path | None = None, convert: Callable[[str], str
     return resolve_includes(path, root=root, convert=convert).text
 
 
-def included_names(text: str, strings: Sequence[tuple[str, str]] = ()) -> list[str]:
-    r"""The names that a text includes, in order; those within comments and strings are none.
-
-    Args:
-        text: LilyPond source.
-        strings: variables that hold strings, and what they hold, since an inclusion may name a variable; a variable may
-            be there more than once.
+def included_names(text: str) -> list[str]:
+    r"""The names that a text includes as strings, in order; those within comments and strings are none.
 
     Example:
-        >>> included_names('\\include "a.ly" % \\include "b.ly"\n\\include \\c', [("c", "d.ly")])
-        ['a.ly', 'd.ly']
+        >>> included_names('\\include "a.ly" % \\include "b.ly"\n\\include "english.ly"')
+        ['a.ly', 'english.ly']
     """
-    names = []
-    for _, _, named in _inclusions(text):
-        literal = _literal(named)
-        if literal is not None:
-            names.append(string_value(literal))
-        else:
-            names += [value for name, value in strings if named.text == f"\\{name}"]
-    return names
-
-
-def string_definitions(text: str) -> list[tuple[str, str]]:
-    r"""The variables of a text that hold strings, and the strings.
-
-    Example:
-        >>> string_definitions('a = "b" c = { d4 }')
-        [('a', 'b')]
-    """
-    return [
-        (found.name, string_value(text[found.value : found.end]))
-        for found in definitions(text)
-        if text[found.value] == '"'
-    ]
+    return [string_value(literal) for _, _, named in _inclusions(text) if (literal := _literal(named))]
 
 
 @dataclass(slots=True)
@@ -217,7 +191,11 @@ class _Joining:
         if self.version is None:
             self.version = version_of(text)
         self.contents[name] = content = _without_version(text)
-        self.strings |= dict(string_definitions(content))
+        self.strings |= {
+            found.name: string_value(content[found.value : found.end])
+            for found in definitions(content)
+            if content[found.value] == '"'
+        }
         return content
 
     def _named(self, token: Token, name: str) -> str:
