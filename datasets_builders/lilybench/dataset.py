@@ -108,15 +108,17 @@ def build_mutopia(
     emopia: Path | None = None,
     *,
     seed: int = DEFAULT_SEED,
+    sizes: Mapping[TaskName, int] = SIZES,
     on_piece: Callable[[], None] = lambda: None,
     on_pieces: Callable[[int], None] = lambda _: None,
 ) -> Plan:
-    """Plan the dataset on a checkout of the Mutopia Project, at the paper's sizes.
+    """Plan the dataset on a checkout of the Mutopia Project.
 
     Args:
         source: holds the checkout's ``ftp`` folder.
         emopia: folder of EMOPIA's MIDI files; without it there is no `emotion_recognition`.
         seed: chooses pieces, places and distractors.
+        sizes: rows of each task; default are the paper's.
         on_piece: called after each piece that LilyPond has read.
         on_pieces: called with the number of pieces before that.
 
@@ -141,7 +143,7 @@ def build_mutopia(
         missing=() if emopia else ("EMOPIA, for emotion_recognition",),
         made_with=made_with,
     )
-    return _planned(pieces, clips, {**left_out, **bad_clips}, provenance, seed, SIZES, on_piece)
+    return _planned(pieces, clips, {**left_out, **bad_clips}, provenance, seed, sizes, on_piece)
 
 
 def build_generated(

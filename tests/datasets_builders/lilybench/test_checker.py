@@ -51,8 +51,8 @@ def test_closely_related_keys_belong_to_the_key() -> None:
 @pytest.mark.parametrize(
     ("altered", "own"),
     [
-        # By hand: the key's seven notes, then F and G major's for C major (C and A for G; B-flat and A-flat for E-flat),
-        # then the leading notes of the three relative minors.
+        # By hand: the key's seven notes; what its neighbours on the circle add (for C major those of F and G); the
+        # leading notes of the three relative minors.
         ({}, "c d e f g a b  bes fis  gis dis cis"),
         ({3: 1}, "c d e fis g a b  f cis  dis ais gis"),
         ({6: -1, 2: -1, 5: -1}, "c d ees f g aes bes  des a  b fis e"),

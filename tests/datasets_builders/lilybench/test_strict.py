@@ -1,0 +1,121 @@
+"""Strict rows: right by an independent reader, free of what tells the answer, and deterministic."""
+
+import random
+import re
+from collections import Counter
+
+import pytest
+
+from music_evals.baselines.lilybench.errors import wrong_measures
+from music_evals.baselines.lilybench.score import count_measures, metadata
+from music_evals.datasets_builders.lilybench.corpus import Usable
+from music_evals.datasets_builders.lilybench.rows import CLEAN, CORRUPTIONS, FIELDS, TaskName, TaskRow
+from music_evals.datasets_builders.lilybench.strict import MASK, TooFewError, make_rows, near_metadata
+from tests.datasets_builders.lilybench.conftest import COMPOSERS
+
+CHOICES: list[TaskName] = [
+    *["metadata_qa", "next_bar_prediction", "metadata_prediction"],
+    *["music_captioning", "composer_recognition", "genre_recognition"],
+]
+
+
+@pytest.fixture(scope="module")
+def rows(usable_tunes: list[Usable]) -> dict[TaskName, list[TaskRow]]:
+    tasks: list[TaskName] = [*CHOICES, "bar_count", "bar_sequencing", "error_detection"]
+    return {task: make_rows(task, usable_tunes, 7, 15) for task in tasks}
+
+
+def test_every_task_has_its_rows_with_ids_of_their_own(rows: dict[TaskName, list[TaskRow]]) -> None:
+    for task, made in rows.items():
+        assert len(made) == (18 if task == "error_detection" else 15)
+        assert len({row["id"] for row in made}) == len(made)
+        assert all(row["id"].startswith(f"{task}.strict.{row['piece']}") for row in made)
+
+
+@pytest.mark.parametrize("task", CHOICES)
+def test_choices_have_four_options_and_no_favourite_place(rows: dict[TaskName, list[TaskRow]], task: TaskName) -> None:
+    assert all(len(set(row["options"])) == 4 and row["answer"] in "0123" for row in rows[task])
+    assert max(Counter(row["answer"] for row in rows[task]).values()) <= 9
+
+
+def test_no_score_says_whose_it_is(rows: dict[TaskName, list[TaskRow]]) -> None:
+    words = {name.split()[-1].lower() for _, name, _ in COMPOSERS} | {style.lower() for *_, style in COMPOSERS}
+    words |= {"minuet", "march", "prelude", "song", "piano", "melody"}
+    for made in rows.values():
+        for row in made:
+            told = set(re.findall(r"[^\W\d_]+", row["score"].lower()))
+            assert not told & words
+            assert not any(word in name for name in told for word in words)
+
+
+def test_counts_and_metadata_are_those_of_an_independent_reader(rows: dict[TaskName, list[TaskRow]]) -> None:
+    for row in rows["bar_count"]:
+        assert row["answer"] == str(count_measures(row["score"]))
+        assert row["answer"] == str(9 + int(row["piece"].rpartition("piece")[2]))
+    assert {row["kind"] for row in rows["metadata_qa"]} == set(FIELDS)
+    for row in rows["metadata_qa"]:
+        assert metadata(row["score"])[row["kind"]] == row["options"][int(row["answer"])]
+
+
+def test_masked_scores_say_nothing_of_what_is_masked(
+    rows: dict[TaskName, list[TaskRow]], usable_tunes: list[Usable]
+) -> None:
+    whole = {tune.piece.id: tune.score for tune in usable_tunes}
+    for row in rows["metadata_prediction"]:
+        command = "\\key" if row["kind"] == "key" else "\\time"
+        assert f"{command} {MASK}" in row["score"]
+        assert row["score"].count(command) == row["score"].count(f"{command} {MASK}")
+        assert metadata(whole[row["piece"]])[row["kind"]] == row["options"][int(row["answer"])]
+
+
+def test_measures_in_the_order_of_the_answer_stand_in_the_piece(
+    rows: dict[TaskName, list[TaskRow]], usable_tunes: list[Usable]
+) -> None:
+    whole = {tune.piece.id: " ".join(tune.score.split()) for tune in usable_tunes}
+    for row in rows["bar_sequencing"]:
+        assert row["answer"] != "0123"
+        assert " | ".join(row["options"][int(digit)] for digit in row["answer"]) in whole[row["piece"]]
+    for row in rows["next_bar_prediction"]:
+        right = " ".join(row["score"].split()) + " " + row["options"][int(row["answer"])]
+        assert right in whole[row["piece"]]
+        for index, option in enumerate(row["options"]):
+            assert option in whole[row["piece"]]
+            if str(index) != row["answer"]:
+                assert " ".join(row["score"].split()) + f" {option} |" not in whole[row["piece"]]
+
+
+def test_errors_are_where_an_independent_reader_finds_them(rows: dict[TaskName, list[TaskRow]]) -> None:
+    kinds = Counter(row["kind"] for row in rows["error_detection"])
+    assert kinds == dict.fromkeys([*CORRUPTIONS, CLEAN], 3)
+    for row in rows["error_detection"]:
+        expected = [] if row["answer"] == "none" else [int(row["answer"])]
+        assert (row["kind"] == CLEAN) == (expected == [])
+        assert wrong_measures(row["score"]) == expected
+
+
+def test_options_by_themselves_tell_little(rows: dict[TaskName, list[TaskRow]]) -> None:
+    # Each composer is right about once in two rows of 15 and wrong three times as often.
+    right = Counter(row["options"][int(row["answer"])] for row in rows["composer_recognition"])
+    wrong = Counter(option for row in rows["composer_recognition"] for option in row["options"]) - right
+    assert set(right) == set(wrong) == {name for _, name, _ in COMPOSERS}
+    assert all(right[name] <= wrong[name] <= 9 for name in right)
+
+
+def test_the_true_value_is_anywhere_among_its_neighbours() -> None:
+    places = Counter()
+    for seed in range(400):
+        near = list(near_metadata("metre", "2/4", random.Random(seed)))
+        places[near.index("2/4")] += 1
+    assert set(places) == set(range(5)) or set(places) == set(range(6))
+    assert max(places.values()) < 2.5 * min(places.values())
+
+
+def test_the_seed_decides(usable_tunes: list[Usable]) -> None:
+    once, again, other = (make_rows("composer_recognition", usable_tunes, seed, 12) for seed in (1, 1, 2))
+    assert once == again
+    assert once != other
+
+
+def test_too_few_pieces_are_an_error(usable_tunes: list[Usable]) -> None:
+    with pytest.raises(TooFewError, match=r"bar_count: 100 rows are needed, and the pieces give 16"):
+        make_rows("bar_count", usable_tunes, 1, 100)
