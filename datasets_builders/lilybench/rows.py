@@ -69,10 +69,10 @@ PER_QUADRANT: Final = 30
 class TaskRow(TypedDict):
     """A question on a score.
 
-    `id` is ``TASK.PROTOCOL.PIECE``, with ``.KIND`` at the end where a task asks a piece about several kinds; `piece` the
-    id of the piece in the corpus; `kind` a `Field` for the two tasks on metadata, a `Corruption` or `CLEAN` for
-    `error_detection`, else empty. `score` is the LilyPond text to show: for `next_bar_prediction` the four measures
-    ahead, for `bar_sequencing` empty.
+    `id` is ``TASK.PROTOCOL.PIECE``, and after that ``.KIND`` and the measure's number ``.m12`` where a task asks a piece
+    about several; `piece` is the id of the piece in the corpus; `kind` a `Field` for the two tasks on metadata, a
+    `Corruption` or `CLEAN` for `error_detection`, else empty. `score` is the LilyPond text to show: for
+    `next_bar_prediction` the four measures ahead, for `bar_sequencing` nothing.
 
     `options` holds four texts to choose from (for `bar_sequencing` the four measures in shuffled order), none for
     `bar_count` and `error_detection`. `answer` has the required form: a number of measures; the index of an option,

@@ -152,7 +152,7 @@ def _choice_rows(
 
 
 def _window(ordered: Sequence[str], true: str, width: int, draw: random.Random) -> Sequence[str]:
-    """So many neighbours in an order; the true value stands anywhere among them, so that the middle does not tell it."""
+    """So many neighbours in an order; the true value stands anywhere among them, so that the middle tells nothing."""
     place = ordered.index(true)
     first = min(max(place - draw.randrange(width), 0), max(len(ordered) - width, 0))
     return ordered[first : first + width]

@@ -78,9 +78,7 @@ def test_all_tasks_in_both_protocols(source: Path, emopia: Path, tmp_path: Path)
 
 
 def test_too_few_pieces_are_named_before_anything_is_written(source: Path, tmp_path: Path) -> None:
-    with pytest.raises(
-        DatasetError, match="17 pieces, 16 of them usable by strict tasks, are too few: bar_count"
-    ):
+    with pytest.raises(DatasetError, match="17 pieces, 16 of them usable by strict tasks, are too few: bar_count"):
         build_mutopia(source, sizes=SIZES)
     ended = CliRunner().invoke(app, ["build", "lilybench", "--out", str(tmp_path / "out"), "--source", str(source)])
     assert ended.exit_code == 1
