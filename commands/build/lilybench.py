@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,8 @@ from music_evals.commands.errors import failed
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.lilybench.dataset import Plan
+
+_REASON = 160  # characters of a reason; convert-ly's may hold whole tracebacks
 
 
 def lilybench(
@@ -78,6 +81,9 @@ def _tell_pieces(console: Console, plan: "Plan") -> None:
         *(f"  {count:4}  {reason}" for reason, count in plan.unusable.most_common()),
     ]
     if plan.left_out:
-        lines += [f"Left out, {len(plan.left_out)}:", *(f"  {name}: {why}" for name, why in plan.left_out.items())]
+        lines += [
+            f"Left out, {len(plan.left_out)}:",
+            *(f"  {name}: {shorten(why, _REASON)}" for name, why in plan.left_out.items()),
+        ]
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -84,6 +84,7 @@ _SCHEME: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _BOOLEAN: Final = re.compile(r"#(?:true|false|[tf])")
+_PLAIN_KINDS: Final[Mapping[str | None, Kind]] = {kind.value: kind for kind in Kind}
 _NESTING: Final = 32  # of LilyPond within Scheme within LilyPond; what is deeper is taken for one expression
 
 _TEXT_COMMANDS: Final = frozenset({"\\markup", "\\markuplist", "\\markuplines"})
@@ -558,7 +559,7 @@ def _lex(text: str, start: int, end: int, level: int, *, within: bool = False) -
         elif what == "quoted":
             stop, kind = _string_end(text, stop), Kind.COMMAND
         else:
-            kind = Kind(str(what))
+            kind = _PLAIN_KINDS[what]
         stop = min(stop, end)
         token = Token(kind, text[position:stop], position, stop)
         if kind is Kind.SIGN and token.text == "{":
