@@ -55,6 +55,7 @@ _COMMENT: Final = r"%\{.*?%\}|%[^\n]*"
 _COMMENT_OR_STRING: Final = re.compile(rf"(?P<comment>{_COMMENT})|(?P<string>{_STRING})", re.DOTALL)
 _BLOCK: Final = re.compile(r"\\(?:header|markup|markuplist|lyricmode|lyrics|addlyrics|lyricsto)\b[^{}|]{0,200}\{")
 _NAME: Final = re.compile(r"(?<![\w\\])([A-Za-z][A-Za-z_-]*)\s*=(?:\s*([A-Za-z][A-Za-z_-]*))?")
+_NEUTRAL: Final = re.compile(r"(?:voice|part|tag|cue)[a-z]{1,2}")
 _WORD: Final = re.compile(r"[^\W_]+")
 _NUMBER: Final = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
 _KEY: Final = re.compile(r"([a-g])[ -]?(is|es|s|#|b|♯|♭|sharp|flat)?\s+(major|minor)", re.IGNORECASE)
@@ -118,7 +119,7 @@ class Finding:
             found.append("search")
         if self.options and self.options.interval[0] > 0.25:
             found.append("options alone")
-        if self.words and self.words.interval[0] > self.chance:
+        if self.words and self.words.value > self.chance < self.words.interval[0]:
             found.append("words")
         return found
 
@@ -193,8 +194,9 @@ def commented_words(text: str) -> Counter[str]:
 
 
 def _words(parts: Iterable[str]) -> Counter[str]:
-    """Count words, not plain numbers."""
-    return Counter(word for word in _WORD.findall(folded(" ".join(parts))) if not word.isdigit())
+    """Count words, not plain numbers and neutral names: how many of those there are is how many voices there are."""
+    words = _WORD.findall(folded(" ".join(parts)))
+    return Counter(word for word in words if not word.isdigit() and not _NEUTRAL.fullmatch(word))
 
 
 def folded(text: str) -> str:

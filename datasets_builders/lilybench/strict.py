@@ -78,11 +78,23 @@ def make_rows(
     draw = random.Random(f"{seed} strict {task}")
     shuffled = list(pieces)
     draw.shuffle(shuffled)
+    shuffled = _spread(shuffled)
     if task == "error_detection":
         rows = _error_detection(shuffled, seed, size, cache)
     else:
         rows = _MAKERS[task](shuffled, draw, size)
     return sorted(rows, key=lambda row: row["id"])
+
+
+def _spread(pieces: Sequence[Usable]) -> list[Usable]:
+    """One piece of every collection first, then a second of each: pieces of a series look alike in more than music."""
+    seen: Counter[str] = Counter()
+    turns = []
+    for piece in pieces:
+        collection = piece.piece.id.rpartition("/")[0]
+        turns.append(seen[collection])
+        seen[collection] += 1
+    return [pieces[place] for place in sorted(range(len(pieces)), key=lambda place: turns[place])]
 
 
 def _enough(task: str, rows: Iterable[TaskRow], size: int) -> list[TaskRow]:

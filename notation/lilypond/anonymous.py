@@ -1,10 +1,12 @@
 r"""The music of a LilyPond text without anything that tells whose it is.
 
 `anonymise` leaves notes, rhythm, keys, metres, clefs, repeats, dynamics, articulation and metronome figures as they
-stand, so that LilyPond plays the same notes at the same times. Out go headers, comments, paper settings, markup and
-every other printed text, lyrics, instrument names and MIDI instruments, output file names, and word tempi. Variables,
-contexts, tags and quoted parts get neutral names (``voiceA``, ``partA``, ``tagA``, ``cueA`` …), in order of first
-appearance, so that their own names tell nothing. It works on the tokens of the text alone, and never runs LilyPond.
+stand, so that LilyPond plays the same notes at the same times. Out go headers, comments, markup and every other printed
+text, lyrics, instrument names and MIDI instruments, output file names, and word tempi. So do the settings by which one
+knows an editor, and with him a series: those of paper, layout and MIDI output, how things look, and line breaks; note
+names become Dutch ones. Variables, contexts, tags and quoted parts get neutral names (``voiceA``, ``partA``, ``tagA``,
+``cueA`` …), in order of first appearance, so that their own names tell nothing. It works on the tokens of the text
+alone, and never runs LilyPond.
 
 What it cannot clean with certainty it refuses: text within a Scheme program, for instance, or a word after a command
 that is not known here.
@@ -15,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from music_evals.notation.lilypond.languages import LANGUAGES
+from music_evals.notation.lilypond.languages import LANGUAGES, language_changes, name_of, pitch_of
 from music_evals.notation.lilypond.markups import markup_end, value_end
 from music_evals.notation.lilypond.source import OWN_FILES
 from music_evals.notation.lilypond.syntax import (
@@ -35,6 +37,9 @@ from music_evals.notation.lilypond.syntax import (
 from music_evals.notation.lilypond.upgrade import Edit, edited
 
 _MARKUP: Final = frozenset({"\\markup", "\\markuplist", "\\markuplines"})
+_OUTPUTS: Final = frozenset({"\\layout", "\\midi"})
+_BREAKS: Final = frozenset({"\\break", "\\noBreak", "\\pageBreak", "\\noPageBreak", "\\pageTurn", "\\allowPageTurn"})
+_UNPITCHED: Final = frozenset({"\\drummode", "\\drums", "\\figuremode", "\\figures"})
 _LYRICS: Final = frozenset({"\\lyricmode", "\\lyrics", "\\addlyrics", "\\lyricsto"})
 _SIGNS: Final = frozenset({"-", "^", "_"})
 _PASSING: Final = frozenset({"\\once", "\\temporary", "\\undo"})
@@ -68,8 +73,8 @@ _OWN_VARIABLES: Final = frozenset(
 
 _TEXT_SCHEME: Final = re.compile(r"[#$]\(\s*(?:markup|make-[a-z-]*markup|make-dynamic-script|string-append)\b")
 _DROPPED_SCHEME: Final = re.compile(
-    r"[#$]\(\s*(?:set-default-paper-size|set-paper-size|ly:set-option|ly:message|ly:warning|ly:expect-warning|"
-    r"ly:progress|display|format|ly:add-option|set-global-fonts|define\s+output-suffix)\b"
+    r"[#$]\(\s*(?:set-default-paper-size|set-global-staff-size|set-paper-size|ly:set-option|ly:message|ly:warning|"
+    r"ly:expect-warning|ly:progress|display|format|ly:add-option|set-global-fonts|define\s+output-suffix)\b"
 )
 _DEFINING: Final = re.compile(r"[#$]\(\s*define(?:-public|-markup-command|-markup-list-command)?\s")
 _LONG: Final = frozenset({"\\breve", "\\longa", "\\maxima"})
@@ -119,7 +124,6 @@ class _Cleaner:
         self.found = code_tokens(text)
         self.edits: list[Edit] = []
         self.problems: list[tuple[int, str]] = []
-        self.layouts: list[tuple[int, int]] = []
         self.variables = _Names("voice")
         self.contexts = _Names("part")
         self.tags = _Names("tag")
@@ -141,12 +145,9 @@ class _Cleaner:
         self.classify()
         self.walk(self.found)
         for offset, what in self.problems:
-            layout = next((span for span in self.layouts if span[0] <= offset < span[1]), None)
-            if layout is None:
-                line = self.text.count("\n", 0, offset) + 1
-                raise ValueError(f"the text cannot be made leak-free: line {line} has {what}")
-            self.edits.append((*layout, " "))
-        return edited(self.text, self.edits)
+            line = self.text.count("\n", 0, offset) + 1
+            raise ValueError(f"the text cannot be made leak-free: line {line} has {what}")
+        return _in_dutch(edited(self.text, self.edits))
 
     def remove(self, start: int, end: int) -> None:
         """Leave out a part, with the white space ahead of it where some follows, so that words stay apart."""
@@ -268,9 +269,18 @@ class _Cleaner:
             else:
                 self.remove(token.start, found[end].end)
             return end + 1
-        if word == "\\layout" and following == "{":
-            self.layouts.append((found[index + 1].end, found[closing(found, index + 1)].start))
-            return index + 2
+        if word in _OUTPUTS and following == "{":
+            end = closing(found, index + 1)
+            if end > index + 2:
+                self.edits.append((found[index + 1].end, found[end].start, " "))
+            return end + 1
+        if word in _BREAKS:
+            self.remove_tokens(found, index, index + 1)
+            return index + 1
+        if word == "\\revert":
+            end = _path_end(found, index + 1, symbols=True)
+            self.remove_tokens(found, index, end)
+            return end
         if word in _MARKUP:
             end = markup_end(self.text, found, index, self.markups)
             self.remove_tokens(found, index, end)
@@ -397,7 +407,7 @@ class _Cleaner:
         sign = _path_end(found, path, symbols=path > index)
         if _text_at(found, sign) != "=" or sign + 1 >= len(found):
             return index + 1
-        if self.is_text_value(found[sign + 1]):
+        if found[index].text == "\\override" or self.is_text_value(found[sign + 1]):
             end = self.value_end(found, sign + 1)
             self.remove_tokens(found, index, end)
             return end
@@ -548,6 +558,22 @@ class _Cleaner:
             depth -= part.kind is Kind.SIGN and part.text in (")", "]")
             if quoted is not None and depth <= quoted:
                 quoted = None
+
+
+def _in_dutch(text: str) -> str:
+    """The text with Dutch note names, unless it uses several languages or names of drums and figures."""
+    languages = {language for _, language in language_changes(text)}
+    found = code_tokens(text)
+    if len(languages) != 1 or any(token.text in _UNPITCHED for token in found):
+        return text
+    (language,) = languages
+    edits: list[Edit] = []
+    for index, token in enumerate(found):
+        if token.text == "\\language":
+            edits.append((token.start, found[index + 1].end, ""))
+        elif token.kind is Kind.WORD and (name := pitch_of(token.text, language)) is not None:
+            edits.append((token.start, token.end, name_of(name.step, name.alteration)))
+    return edited(text, edits)
 
 
 def _text_at(found: Sequence[Token], index: int) -> str:
