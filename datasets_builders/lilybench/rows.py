@@ -69,8 +69,8 @@ PER_QUADRANT: Final = 30
 class TaskRow(TypedDict):
     """A question on a score.
 
-    `id` is ``TASK.PROTOCOL.PIECE``, and after that ``.KIND`` and the measure's number ``.m12`` where a task asks a piece
-    about several; `piece` is the id of the piece in the corpus; `kind` a `Field` for the two tasks on metadata, a
+    `id` is ``TASK.PROTOCOL.PIECE``, and after that ``.KIND`` and the number of a measure, ``.m12``, where a task asks a
+    piece about several; `piece` is the id of the piece in the corpus; `kind` a `Field` for the two tasks on metadata, a
     `Corruption` or `CLEAN` for `error_detection`, else empty. `score` is the LilyPond text to show: for
     `next_bar_prediction` the four measures ahead, for `bar_sequencing` nothing.
 
