@@ -55,6 +55,8 @@ _COMMENT: Final = r"%\{.*?%\}|%[^\n]*"
 _COMMENT_OR_STRING: Final = re.compile(rf"(?P<comment>{_COMMENT})|(?P<string>{_STRING})", re.DOTALL)
 _BLOCK: Final = re.compile(r"\\(?:header|markup|markuplist|lyricmode|lyrics|addlyrics|lyricsto)\b[^{}|]{0,200}\{")
 _NAME: Final = re.compile(r"(?<![\w\\])([A-Za-z][A-Za-z_-]*)\s*=(?:\s*([A-Za-z][A-Za-z_-]*))?")
+# Clefs and kinds of contexts are strings and names, but part of how the music is written.
+_NOTATION: Final = re.compile(r'\\clef\s+"[^"\n]*"|\\(?:new|context|change)\s+[A-Za-z]+')
 _NEUTRAL: Final = re.compile(r"(?:voice|part|tag|cue)[a-z]{1,2}")
 _WORD: Final = re.compile(r"[^\W_]+")
 _NUMBER: Final = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
@@ -176,6 +178,7 @@ def outside_words(text: str) -> Counter[str]:
         >>> sorted(outside_words('\\header { title = "Für Elise" } % by ear\n melodyA = { c4 d \\bar "||" }'))
         ['by', 'ear', 'elise', 'fur', 'header', 'melodya', 'title']
     """
+    text = _NOTATION.sub(" ", text)
     parts = [found[0] for found in _COMMENT_OR_STRING.finditer(text)]
     music = _COMMENT_OR_STRING.sub(" ", text)
     parts += _blocks(music)

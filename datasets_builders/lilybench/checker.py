@@ -14,7 +14,9 @@ The definitions, which the strict rows keep to:
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -64,7 +66,7 @@ def find_errors(text: str, structure: Structure) -> dict[Corruption, list[int]]:
     invalid = invalid_commands(text)
     found: dict[Corruption, list[int]] = {
         "invalid_metadata": places.of_commands([token.start for token in invalid]),
-        "invalid_content": places.of_words(_unknown_words(text, structure)),
+        "invalid_content": places.of_words(_unknown_words(text, structure, invalid)),
         "invalid_bar_duration": sorted({span.measure for span in spans if not fills_its_measure(span, structure)}),
         "melodic_leap": sorted({note.measure for _, note in leaps(structure)}),
         # Of a key that cannot be read nobody can say what lies outside of it.
@@ -93,13 +95,14 @@ def invalid_commands(text: str) -> list[Token]:
     return found
 
 
-def _unknown_words(text: str, structure: Structure) -> list[int]:
+def _unknown_words(text: str, structure: Structure, invalid: Sequence[Token]) -> list[int]:
     """Offsets of the words that LilyPond took for no note, save in commands that are wrong themselves."""
+    reported = _NOT_A_NOTE.findall(structure.messages)
+    if not reported:
+        return []
     lines = Lines(text)
-    offsets = [
-        lines.offset_of_column(int(line), int(column) - 1) for line, column in _NOT_A_NOTE.findall(structure.messages)
-    ]
-    inside = [(token.start, token.start + 40) for token in invalid_commands(text)]
+    offsets = [lines.offset_of_column(int(line), int(column) - 1) for line, column in reported]
+    inside = [(token.start, token.start + 40) for token in invalid]
     return [offset for offset in offsets if not any(start <= offset < end for start, end in inside)]
 
 
@@ -191,8 +194,14 @@ def is_foreign(key: Key | None, step: int, alteration: Fraction) -> bool:
         >>> [name for name, step in zip("CDEFGAB", range(7)) if is_foreign(None, step, Fraction(1))]
         ['E', 'A', 'B']
     """
-    signature = sum(key.scale) if key is not None else 0
+    signature = _signature(key.scale) if key is not None else Fraction(0)
     # On the line of fifths ... F C G D A E B F sharp ... a key's seven notes stand in a row, its closely related keys
     # add one at each end, and their leading notes three more above.
     place = _FIFTHS[step] + 7 * alteration - signature
     return not _FIFTHS[3] - 1 <= place <= _FIFTHS[6] + 4
+
+
+@lru_cache(maxsize=256)
+def _signature(scale: tuple[Fraction, ...]) -> Fraction:
+    """Sharps less flats."""
+    return sum(scale, Fraction(0))

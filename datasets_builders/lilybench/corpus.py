@@ -1,7 +1,9 @@
 """Which pieces the strict tasks may use: their leak-free texts, and LilyPond's reading of them."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, licence_of, style_of, title_of
@@ -60,12 +62,9 @@ def survey(
 
 
 def _survey(pieces: Sequence[Piece], cache: Path | None, on_piece: Callable[[], None]) -> Iterator[Surveyed]:
-    scores: list[str | ValueError] = []
-    for piece in pieces:
-        try:
-            scores.append(anonymise(piece.text))
-        except ValueError as error:
-            scores.append(error)
+    # A process a core, because this is Python alone. Spawned: forks of a process with threads (Inspect's) can hang.
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        scores = list(pool.map(_anonymised, [piece.text for piece in pieces], chunksize=4))
     compiled = compile_texts((piece.text for piece in pieces), cache=cache)
     read = read_structures((piece.text for piece in pieces), cache=cache)
     # A piece that has no leak-free text stands in for itself, so that the three stay in step.
@@ -84,6 +83,13 @@ def _survey(pieces: Sequence[Piece], cache: Path | None, on_piece: Callable[[], 
             reason,
         )
         on_piece()
+
+
+def _anonymised(text: str) -> str | ValueError:
+    try:
+        return anonymise(text)
+    except ValueError as error:
+        return error
 
 
 def _reason(

@@ -39,6 +39,10 @@ from music_evals.notation.lilypond.upgrade import Edit, edited
 _MARKUP: Final = frozenset({"\\markup", "\\markuplist", "\\markuplines"})
 _OUTPUTS: Final = frozenset({"\\layout", "\\midi"})
 _BREAKS: Final = frozenset({"\\break", "\\noBreak", "\\pageBreak", "\\noPageBreak", "\\pageTurn", "\\allowPageTurn"})
+_MUSICAL: Final = frozenset(
+    ["alternativeNumberingStyle", "currentBarNumber", "instrumentTransposition", "measureLength", "measurePosition", "repeatCommands", "tempoWholesPerMinute", "tieWaitForNote", "timeSignatureFraction", "timing", "transposition"]
+)
+"""Properties that change the music or how its measures are counted; all others are how it looks."""
 _UNPITCHED: Final = frozenset({"\\drummode", "\\drums", "\\figuremode", "\\figures"})
 _LYRICS: Final = frozenset({"\\lyricmode", "\\lyrics", "\\addlyrics", "\\lyricsto"})
 _SIGNS: Final = frozenset({"-", "^", "_"})
@@ -277,8 +281,10 @@ class _Cleaner:
         if word in _BREAKS:
             self.remove_tokens(found, index, index + 1)
             return index + 1
-        if word == "\\revert":
+        if word in ("\\revert", "\\unset"):
             end = _path_end(found, index + 1, symbols=True)
+            if any(part.text in _MUSICAL for part in found[index:end]):
+                return end
             self.remove_tokens(found, index, end)
             return end
         if word in _MARKUP:
@@ -407,7 +413,8 @@ class _Cleaner:
         sign = _path_end(found, path, symbols=path > index)
         if _text_at(found, sign) != "=" or sign + 1 >= len(found):
             return index + 1
-        if found[index].text == "\\override" or self.is_text_value(found[sign + 1]):
+        musical = found[index].text != "\\set" or any(part.text in _MUSICAL for part in found[path:sign])
+        if found[index].text == "\\override" or not musical or self.is_text_value(found[sign + 1]):
             end = self.value_end(found, sign + 1)
             self.remove_tokens(found, index, end)
             return end

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
@@ -41,6 +41,7 @@ _MODES: Final[Mapping[tuple[Fraction | int, ...], str]] = {
 }
 
 Kind = Literal["note", "rest", "skip"]
+_KINDS: Final = get_args(Kind)
 
 
 class StructureError(LilyPondError):
@@ -289,8 +290,8 @@ def _structure(lines: list[list[str]], scores: int, where: Lines, compiled: Comp
     end: tuple[int, Fraction] | None = None
     for kind, moment, grace, *rest in lines:
         if kind in ("time", "end"):
-            bar, position = int(rest[0]), Fraction(rest[1])
-            clock[Fraction(moment), grace == "1"] = (bar, position)
+            bar, position = int(rest[0]), _fraction(rest[1])
+            clock[_fraction(moment), grace == "1"] = (bar, position)
             if kind == "end":
                 end = (bar, position)
         elif kind == "timing" and rest[0] == "0":
@@ -309,7 +310,7 @@ def _structure(lines: list[list[str]], scores: int, where: Lines, compiled: Comp
         problems[f"it holds {scores} scores"] = None
 
     def place(moment: str, grace: str) -> tuple[Fraction, int, Fraction]:
-        now = Fraction(moment)
+        now = _fraction(moment)
         bar, position = clock.get((now, grace == "1")) or clock[now, grace != "1"]
         return now, (0 if position < 0 and bar == 1 else bar), position
 
@@ -329,7 +330,7 @@ def _structure(lines: list[list[str]], scores: int, where: Lines, compiled: Comp
                 alterations = tuple(_semitones(scale[str(step)]) for step in range(7))
                 tonic = (int(rest[1]), _semitones(rest[2]))
                 keys.append(Key(now, measure, int(rest[0]), *tonic, alterations, _offset(where, *rest[4:6])))
-        elif kind in get_args(Kind):
+        elif kind in _KINDS:
             now, measure, position = place(moment, grace)
             staff, voice, step, alteration, octave, duration, line, character = rest
             events.append(
@@ -344,7 +345,7 @@ def _structure(lines: list[list[str]], scores: int, where: Lines, compiled: Comp
                     step=int(step) if step else None,
                     alteration=_semitones(alteration) if step else Fraction(0),
                     octave=int(octave) if step else 0,
-                    duration=Fraction(duration),
+                    duration=_fraction(duration),
                     offset=_offset(where, line, character),
                     tied=kind == "note" and (voice, moment, grace) in ties,
                 )
@@ -363,13 +364,13 @@ def _structure(lines: list[list[str]], scores: int, where: Lines, compiled: Comp
 
 
 def _semitones(alteration: str) -> Fraction:
-    return 2 * Fraction(alteration)  # LilyPond counts in whole tones
+    return 2 * _fraction(alteration)  # LilyPond counts in whole tones
 
 
 def _regular(clock: Mapping[tuple[Fraction, bool], tuple[int, Fraction]], lines: list[list[str]]) -> Iterator[bool]:
     """Whether from each moment to the next bar numbers go on as the metre says."""
     lengths = {
-        Fraction(moment): Fraction(int(rest[0]), int(rest[1])) for kind, moment, _, *rest in lines if kind == "metre"
+        _fraction(moment): Fraction(int(rest[0]), int(rest[1])) for kind, moment, _, *rest in lines if kind == "metre"
     }
     length = Fraction(1)
     for (earlier, (bar, position)), (later, (next_bar, next_position)) in pairwise(
@@ -382,3 +383,8 @@ def _regular(clock: Mapping[tuple[Fraction, bool], tuple[int, Fraction]], lines:
 def _offset(lines: Lines, line: str, character: str) -> int:
     # What LilyPond's own files or Scheme put into the music stands nowhere in the text.
     return lines.offset(int(line), int(character)) if int(line) > 0 else -1
+
+
+@lru_cache(maxsize=1 << 14)
+def _fraction(text: str) -> Fraction:
+    return Fraction(text)  # a score has thousands of moments and durations, and few different ones

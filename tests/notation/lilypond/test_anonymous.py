@@ -57,7 +57,7 @@ def clean(text: str) -> str:
             "{ \\mark \\default c d e \\mark 3 f }",
         ),
         # Properties.
-        ('{ \\set Staff.instrumentName = "Flute" c \\set Score.x = ##t d }', "{ c \\set Score.x = ##t d }"),
+        ('{ \\set Staff.instrumentName = "Flute" c \\set Score.timing = ##t d }', "{ c \\set Score.timing = ##t d }"),
         ('{ \\once \\override TextScript.text = \\markup { a } c4 }', "{ c4 }"),
         ("{ \\once \\override Stem.length = #3 c4 \\revert Stem.length \\break }", "{ c4 }"),
         (
@@ -110,8 +110,8 @@ def clean(text: str) -> str:
             "voiceA = #(define-music-function (m) (ly:music?) #{ \\bwv $m #}) voiceB = { d }",
         ),
         (
-            "#(define bwv '(bwv . 3)) { \\set Staff.x = #bwv }",
-            "#(define voiceA '(bwv . 3)) { \\set Staff.x = #voiceA }",
+            "#(define bwv '(bwv . 3)) { \\set Staff.transposition = #bwv }",
+            "#(define voiceA '(bwv . 3)) { \\set Staff.transposition = #voiceA }",
         ),
         ('#(define-markup-command (bwv layout props a) (markup?) "x" a) { c4^\\markup \\bwv "y" }', "{ c4 }"),
     ],
