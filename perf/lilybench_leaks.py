@@ -178,7 +178,7 @@ def outside_words(text: str) -> Counter[str]:
         >>> sorted(outside_words('\\header { title = "Für Elise" } % by ear\n melodyA = { c4 d \\bar "||" }'))
         ['by', 'ear', 'elise', 'fur', 'header', 'melodya', 'title']
     """
-    text = _NOTATION.sub(" ", text)
+    text = _NOTATION.sub(" voiceA ", text)
     parts = [found[0] for found in _COMMENT_OR_STRING.finditer(text)]
     music = _COMMENT_OR_STRING.sub(" ", text)
     parts += _blocks(music)

@@ -23,6 +23,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     CLEAN,
     CORRUPTIONS,
     FIELDS,
+    Corruption,
     Field,
     TaskName,
     TaskRow,
@@ -46,6 +47,11 @@ _ALONE: Final = re.compile(
     r"[{}%#$]|<<|>>|\\(?:repeat|alternative|bar|time|key|partial|new|context|set|unset|\\)\b|\\\\"
 )
 _SHOWN: Final = 4  # measures in the two tasks on measures
+# Not every score has bar checks, or a key or clef among its notes; the other kinds nearly always find a place.
+_RAREST_FIRST: Final[tuple[Corruption, ...]] = (
+    *("invalid_metadata", "invalid_bar_duration", "melodic_leap"),
+    *("accidental_outside_key", "invalid_content"),
+)
 _CLOSE: Final = 7  # a true value and its distractors are drawn from so many neighbours
 
 
@@ -467,30 +473,55 @@ def _genres(pieces: Sequence[Usable], draw: random.Random, size: int) -> list[Ta
 
 
 def _error_detection(pieces: Sequence[Usable], seed: int, size: int, cache: Path | None) -> list[TaskRow]:
+    """Rows of each kind and clean ones from the same pieces as far as possible, so that no piece tells its kind."""
     share = size // len(CORRUPTIONS)
-    found = (piece for piece in pieces if not find_errors(piece.score, piece.structure))
-    # Not every piece has a place for every kind of error, and looking through all of them takes long.
-    clean = list(islice(found, 3 * share))
-    rows: list[TaskRow] = []
-    controls = (_row("error_detection", piece, "none", kind=CLEAN) for piece in clean)
-    rows += _enough(f"error_detection ({CLEAN})", controls, min(share, len(clean)))
-    for kind in CORRUPTIONS:
-        made: dict[str, TaskRow] = {}
-        # A second and third place in a piece only where there are not enough pieces.
-        for attempt in range(4):
-            asked = [(piece.score, piece.structure, kind) for piece in clean]
-            for piece, corrupted in zip(clean, corrupt(asked, seed=seed + attempt, cache=cache), strict=True):
-                if corrupted is None:
-                    continue
-                row = _row("error_detection", piece, str(corrupted.measure), kind=kind, score=corrupted.text)
-                row["id"] += f".m{corrupted.measure}"
-                made[row["id"]] = row
-                if len(made) == share:
-                    break
-            if len(made) == share:
+    rows: dict[str, list[TaskRow]] = {kind: [] for kind in (*CORRUPTIONS, CLEAN)}
+    spare: dict[str, list[TaskRow]] = {kind: [] for kind in rows}
+    for piece in pieces:
+        if len(rows[CLEAN]) == share:
+            break
+        if find_errors(piece.score, piece.structure):
+            continue
+        made = {CLEAN: _row("error_detection", piece, "none", kind=CLEAN)}
+        for kind in _RAREST_FIRST:
+            row = _corrupted_row(piece, kind, seed, cache)
+            if row is None:
                 break
-        rows += _enough(f"error_detection ({kind})", made.values(), share)
-    return rows
+            made[kind] = row
+        for kind, row in made.items():
+            (rows if len(made) == len(rows) else spare)[kind].append(row)
+    for name, found in rows.items():
+        found += spare[name][: share - len(found)]
+    for kind in CORRUPTIONS:
+        # Another place in a piece that has one already, where there are not enough pieces.
+        for attempt in range(1, 4):
+            found = rows[kind]
+            found += _elsewhere(pieces, kind, found, seed + attempt, share - len(found), cache)
+    return [row for name, found in rows.items() for row in _enough(f"error_detection ({name})", found, share)]
+
+
+def _corrupted_row(piece: Usable, kind: Corruption, seed: int, cache: Path | None) -> TaskRow | None:
+    corrupted = next(corrupt([(piece.score, piece.structure, kind)], seed=seed, cache=cache))
+    if corrupted is None:
+        return None
+    row = _row("error_detection", piece, str(corrupted.measure), kind=kind, score=corrupted.text)
+    row["id"] += f".m{corrupted.measure}"
+    return row
+
+
+def _elsewhere(
+    pieces: Sequence[Usable], kind: Corruption, found: Sequence[TaskRow], seed: int, missing: int, cache: Path | None
+) -> list[TaskRow]:
+    used, ids = {row["piece"] for row in found}, {row["id"] for row in found}
+    made: list[TaskRow] = []
+    for piece in pieces:
+        if len(made) >= missing:
+            break
+        if piece.piece.id in used:
+            row = _corrupted_row(piece, kind, seed, cache)
+            if row is not None and row["id"] not in ids:
+                made.append(row)
+    return made
 
 
 _MAKERS: Final[Mapping[TaskName, Callable[[Sequence[Usable], random.Random, int], list[TaskRow]]]] = {

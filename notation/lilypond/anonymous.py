@@ -40,7 +40,11 @@ _MARKUP: Final = frozenset({"\\markup", "\\markuplist", "\\markuplines"})
 _OUTPUTS: Final = frozenset({"\\layout", "\\midi"})
 _BREAKS: Final = frozenset({"\\break", "\\noBreak", "\\pageBreak", "\\noPageBreak", "\\pageTurn", "\\allowPageTurn"})
 _MUSICAL: Final = frozenset(
-    ["alternativeNumberingStyle", "currentBarNumber", "instrumentTransposition", "measureLength", "measurePosition", "repeatCommands", "tempoWholesPerMinute", "tieWaitForNote", "timeSignatureFraction", "timing", "transposition"]
+    {
+        *("alternativeNumberingStyle", "currentBarNumber", "instrumentTransposition", "measureLength"),
+        *("measurePosition", "repeatCommands", "tempoWholesPerMinute", "tieWaitForNote", "timeSignatureFraction"),
+        *("timing", "transposition"),
+    }
 )
 """Properties that change the music or how its measures are counted; all others are how it looks."""
 _UNPITCHED: Final = frozenset({"\\drummode", "\\drums", "\\figuremode", "\\figures"})
