@@ -193,7 +193,7 @@ def commented_words(text: str) -> Counter[str]:
         >>> sorted(commented_words('c4 % two words'))
         ['two', 'words']
     """
-    return _words(found[0] for found in _COMMENT_OR_STRING.finditer(text))
+    return _words(found[0] for found in _COMMENT_OR_STRING.finditer(_NOTATION.sub(" voiceA ", text)))
 
 
 def _words(parts: Iterable[str]) -> Counter[str]:

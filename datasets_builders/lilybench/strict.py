@@ -482,14 +482,14 @@ def _error_detection(pieces: Sequence[Usable], seed: int, size: int, cache: Path
             break
         if find_errors(piece.score, piece.structure):
             continue
-        made = {CLEAN: _row("error_detection", piece, "none", kind=CLEAN)}
+        made: dict[str, TaskRow] = {CLEAN: _row("error_detection", piece, "none", kind=CLEAN)}
         for kind in _RAREST_FIRST:
             row = _corrupted_row(piece, kind, seed, cache)
             if row is None:
                 break
             made[kind] = row
-        for kind, row in made.items():
-            (rows if len(made) == len(rows) else spare)[kind].append(row)
+        for name, row in made.items():
+            (rows if len(made) == len(rows) else spare)[name].append(row)
     for name, found in rows.items():
         found += spare[name][: share - len(found)]
     for kind in CORRUPTIONS:
