@@ -77,7 +77,8 @@ def _tell_pieces(console: Console, plan: "Plan") -> None:
     compiled = sum(row["compiles"] for row in plan.corpus)
     lines = [
         f"{pieces} pieces, of which LilyPond compiles {compiled} ({compiled / pieces:.1%});",
-        f"{sum(row['usable'] for row in plan.corpus)} are usable by strict tasks. The others:",
+        f"{sum(row['usable'] for row in plan.corpus)} are usable by strict tasks"
+        + (". The others:" if plan.unusable else "."),
         *(f"  {count:4}  {reason}" for reason, count in plan.unusable.most_common()),
     ]
     if plan.left_out:

@@ -230,7 +230,7 @@ def test_words_beside_the_music() -> None:
         *("header", "title", "markup", "bare", "bold", "words", "opus", "9b", "percent", "quoted"),
         *("melodyone", "upper", "addlyrics", "sing", "ing"),
     }
-    assert set(commented_words(text)) == {"opus", "9b", "percent", "quoted", "treble"}
+    assert set(commented_words(text)) == {"opus", "9b", "percent", "quoted"}
 
 
 def test_too_few_pieces_are_named() -> None:
