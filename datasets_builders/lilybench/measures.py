@@ -56,7 +56,7 @@ def find_spans(text: str, structure: Structure) -> list[Span]:
         >>> from music_evals.notation.lilypond.structure import read_structure
         >>> text = "{ c'4 d' e' f' | g'1 | c''2 r2 }"
         >>> [(span.measure, text[span.start : span.end].strip()) for span in find_spans(text, read_structure(text))]
-        [(1, "c'4 d' e' f'"), (2, "g'1"), (3, 'c\\'\\'2 r2 }')]
+        [(1, "{ c'4 d' e' f'"), (2, "g'1"), (3, "c''2 r2 }")]
     """
     checks = [token.start for token in code_tokens(text) if token.kind is Kind.SIGN and token.text == "|"]
     uses: dict[int, int] = defaultdict(int)
