@@ -41,7 +41,7 @@ SIZES: Final[Mapping[TaskName, int]] = {
     "emotion_recognition": 120,
     "error_detection": 220,
 }
-"""Rows of a task in the paper's Table 1; strict `error_detection` has `CLEAN_CONTROLS` more."""
+"""Rows of a task in the paper's Table 1; strict `error_detection` has a fifth more, without errors."""
 
 Field = Literal["key", "metre", "note_length"]
 FIELDS: Final[tuple[Field, ...]] = get_args(Field)
@@ -53,8 +53,6 @@ Corruption = Literal[
 CORRUPTIONS: Final[tuple[Corruption, ...]] = get_args(Corruption)
 CLEAN: Final = "clean"
 """`TaskRow.kind` of a score in `error_detection` that nothing was done to."""
-PER_CORRUPTION: Final = 44
-CLEAN_CONTROLS: Final = 44
 
 QUADRANTS: Final = (
     "Q1: high arousal, positive valence",

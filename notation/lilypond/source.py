@@ -109,20 +109,6 @@ def resolve_includes(path: Path, *, root: Path | None = None, convert: Callable[
     return Resolved(top + text.lstrip("\n"), tuple(joining.contents), tuple(joining.problems))
 
 
-def modern(path: Path, *, root: Path | None = None, convert: Callable[[str], str]) -> str:
-    """A self-contained text in the current syntax: `resolve_includes` with a converter.
-
-    Args:
-        path: the main file.
-        root: folder that no included file may lie outside of.
-        convert: brings a text to the current syntax.
-
-    Raises:
-        SourceError: the files cannot be joined. What `convert` raises is passed on.
-    """
-    return resolve_includes(path, root=root, convert=convert).text
-
-
 def included_names(text: str) -> list[str]:
     r"""The names that a text includes as strings, in order; those within comments and strings are none.
 

@@ -292,26 +292,6 @@ def block_spans(text: str, command: str) -> list[tuple[int, int]]:
     return spans
 
 
-def strip_headers(text: str) -> str:
-    r"""The text without its ``\header`` blocks.
-
-    Example:
-        >>> strip_headers(r'\score { { c4 } \header { piece = "A" } }')
-        '\\score { { c4 }  }'
-    """
-    return _without(text, header_spans(text))
-
-
-def strip_comments(text: str) -> str:
-    r"""The text without its comments; those within Scheme go as well.
-
-    Example:
-        >>> strip_comments('c4 %{ a\n b %} d4 % "e"\nf4 #(list ; g\n 1)')
-        'c4  d4 \nf4 #(list \n 1)'
-    """
-    return _without(text, list(comment_spans(text, 0, len(text))))
-
-
 def comment_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Start and end of every comment in a part of a text, within Scheme too.
 
@@ -473,14 +453,6 @@ def _plain(found: Sequence[Token], known: Mapping[str, str]) -> str:
 
 def _spaced(text: str) -> str:
     return " ".join(text.split())
-
-
-def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    kept, reached = [], 0
-    for start, end in spans:
-        kept.append(text[reached:start])
-        reached = end
-    return "".join([*kept, text[reached:]])
 
 
 def _depths(found: Sequence[Token]) -> list[int]:

@@ -10,7 +10,6 @@ from music_evals.notation.lilypond.source import (
     SourceError,
     decode,
     included_names,
-    modern,
     read_text,
     resolve_includes,
 )
@@ -115,7 +114,7 @@ def test_each_file_is_converted_by_its_own_version(tmp_path: Path) -> None:
         a='\\version "2.4.0"\nfrom a',
         b="from b",
     )
-    text = modern(main, convert=convert)
+    text = resolve_includes(main, convert=convert).text
     assert seen == {
         '\\include "a.ly"\\include "b.ly"\\include "a.ly"': '\\version "2.10.0"',
         "from a": '\\version "2.4.0"',
