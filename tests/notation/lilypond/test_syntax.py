@@ -47,9 +47,11 @@ def test_tokens_cover_all_but_white_space(text: str) -> None:
 @given(any_text)
 @settings(max_examples=300, deadline=None)
 def test_any_text_can_be_read(text: str) -> None:
-    read_header(text)
-    definitions(text)
-    version_of(text)
+    assert all(read_header(text))
+    for found in definitions(text):
+        assert 0 <= found.start < found.value <= found.end <= len(text)
+    version = version_of(text)
+    assert version is None or version in text
 
 
 @pytest.mark.parametrize(
