@@ -27,11 +27,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import platformdirs
 import pyarrow as pa
 import pyarrow.parquet as pq
 from datasets import Audio, Dataset, Features, Image, Value
 from filelock import FileLock
+
+from music_evals.notation.cache import cache_folder
 
 GENERATED = "generated"
 """Name of the dataset that is made on this machine, and the `Provenance.source` of every generated dataset."""
@@ -520,16 +521,6 @@ def describe_dataset(dataset: str, *, benchmark: Benchmark) -> Origin:
 hf://datasets/ORG/NAME[@REVISION]
     """
     return _locate(dataset, benchmark, patterns=[])
-
-
-def cache_folder() -> Path:
-    """Return the folder for datasets made on this machine: ``MUSIC_EVALS_CACHE``, or the user's cache folder.
-
-    >>> cache_folder().is_absolute()
-    True
-    """
-    chosen = os.environ.get("MUSIC_EVALS_CACHE")
-    return Path(chosen).expanduser().absolute() if chosen else platformdirs.user_cache_path("music-evals")
 
 
 def _locate(dataset: str, benchmark: Benchmark, patterns: list[str]) -> Origin:

@@ -8,16 +8,21 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
     "notation": set(),
-    "datasets_builders": {"notation"},
+    "encoders": {"notation"},
+    "datasets_builders": {"notation", "encoders"},
     "solvers": {"notation"},
-    "scorers": {"notation"},
+    # Writing is judged against sets of reference pieces, which are part of a dataset.
+    "scorers": {"notation", "encoders", "datasets_builders.lilybench.generation"},
     "baselines": {"notation", "solvers.symbolic"},
-    "evals": {"notation", "datasets_builders", "solvers", "scorers", "baselines"},
+    "evals": {"notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines"},
     "reports": {"scorers.metrics"},
     "finetuning": {"datasets_builders"},
-    "commands": {"notation", "datasets_builders", "solvers", "scorers", "baselines", "evals", "reports", "finetuning"},
+    "commands": {
+        *("notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines", "evals", "reports"),
+        "finetuning",
+    },
 }
-PURE = ("notation", "solvers/symbolic", "scorers/metrics")
+PURE = ("notation", "encoders", "solvers/symbolic", "scorers/metrics")
 MODULES = [path for room in MAY_IMPORT for path in sorted((ROOT / room).rglob("*.py"))]
 
 

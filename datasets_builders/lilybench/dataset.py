@@ -44,10 +44,9 @@ from music_evals.datasets_builders.store import (
     Config,
     DatasetError,
     Provenance,
-    cache_folder,
     write_dataset,
 )
-from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
+from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_cache, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 
 NAME: Final = "lilybench"
@@ -242,11 +241,6 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
         CORPUS: Config(CORPUS_FEATURES, {CORPUS_SPLIT: plan.corpus}),
     }
     return write_dataset(out, configs, card=_card, provenance=plan.provenance, overwrite=overwrite)
-
-
-def lilypond_cache() -> Path:
-    """Folder in which LilyPond's results are kept by content."""
-    return cache_folder() / "lilypond"
 
 
 def _made_with() -> dict[str, str]:

@@ -27,6 +27,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final, Literal
 
+from music_evals.notation.cache import cache_folder
 from music_evals.notation.lilypond import launcher
 from music_evals.notation.lilypond.sandbox import Confinement, Limits, run_confined
 
@@ -318,6 +319,11 @@ class _Job:
         kind = "none" if self.confinement is Confinement.NONE else "confined"
         parts = [_CACHE_FORMAT, lilypond_version(), kind, self.settings, self.collect, limits]
         return hashlib.sha256(json.dumps(parts).encode() + b"\0" + content).hexdigest()
+
+
+def lilypond_cache() -> Path:
+    """Return the folder in which LilyPond's results are kept by content."""
+    return cache_folder() / "lilypond"
 
 
 def lilypond_version() -> str:

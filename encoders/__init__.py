@@ -1,0 +1,1 @@
+"""Encoders: texts to vectors, for metrics that compare sets of texts."""
