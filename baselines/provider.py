@@ -1,6 +1,7 @@
-"""The Inspect model provider behind `baseline/reader` and `baseline/chance`."""
+"""The Inspect model provider behind `baseline/reader`, `baseline/chance` and `baseline/playback`."""
 
 import json
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -23,8 +24,11 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 from music_evals.baselines import msu, muse, ziqi
 from music_evals.baselines.conversation import Conversation, Turn
 from music_evals.baselines.lilybench import conversation as lilybench
+from music_evals.baselines.lilybench import writing
+from music_evals.baselines.playback import Playback, PlaybackError
+from music_evals.notation.lilypond.source import SourceError
 
-MODELS = ("reader", "chance")
+MODELS = ("reader", "chance", "playback")
 
 
 @modelapi(name="baseline")
@@ -32,19 +36,23 @@ class BaselineAPI(ModelAPI):
     """Answers without a language model, deterministically for each prompt.
 
     Args:
-        model_name: ``reader``, which parses the notation or computes the answer, or ``chance``, which draws uniformly
-            from the options.
+        model_name: ``reader``, which parses the notation, computes the answer, or writes music by rule; ``chance``,
+            which draws uniformly from the options, or notes; or ``playback``, which answers requests for music with
+            the files of a folder.
         base_url: not used.
         api_key: not used.
-        config: not used; there is nothing to sample.
-        error_rate: (reader) share of symbolic lines to garble on purpose, from 0 to 1, so that the refinement of
-            LogicLM has something to do.
+        config: its seed makes one of several pieces for the same request, or says which file is played back; nothing
+            else of it is used.
+        error_rate: (reader) share of symbolic lines, or of pieces of music, to garble on purpose, from 0 to 1, so that
+            the refinement of LogicLM, or a repair, has something to do.
+        folder: (playback) with LilyPond files, ``*.ly``, in it or below; `music_evals.baselines.playback` says more.
 
     Raises:
-        PrerequisiteError: if there is no such baseline or the error rate is out of range.
+        PrerequisiteError: if there is no such baseline, the error rate is out of range, or the folder holds no files.
 
     Example:
         inspect eval evals/muse.py --model baseline/reader -M error_rate=0.5 -T strategy=logiclm
+        inspect eval evals/lilybench.py@generation --model baseline/playback -M folder=scores
     """
 
     def __init__(
@@ -54,6 +62,7 @@ class BaselineAPI(ModelAPI):
         api_key: str | None = None,
         config: GenerateConfig = GenerateConfig(),  # noqa: B008 - the signature of every Inspect provider
         error_rate: float = 0.0,
+        folder: str | Path | None = None,
         **model_args: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
@@ -63,13 +72,15 @@ class BaselineAPI(ModelAPI):
             )
         if model_args:
             raise PrerequisiteError(
-                f"baseline/{model_name} knows no argument {next(iter(model_args))!r}; it knows error_rate"
+                f"baseline/{model_name} knows no argument {next(iter(model_args))!r}; it knows "
+                + {"reader": "error_rate", "chance": "none", "playback": "folder"}[model_name]
             )
         if isinstance(error_rate, bool) or not isinstance(error_rate, int | float) or not 0 <= error_rate <= 1:
             raise PrerequisiteError(f"error_rate is {error_rate!r}; a number from 0 to 1 is needed")
         if error_rate and model_name != "reader":
             raise PrerequisiteError(f"error_rate is for baseline/reader; baseline/{model_name} has no use for it")
         self.error_rate = float(error_rate)
+        self.playback = _playback(model_name, folder)
 
     async def generate(
         self,
@@ -84,7 +95,12 @@ class BaselineAPI(ModelAPI):
         random = Random(conversation.digest())
         is_reader = self.model_name == "reader"
         call: ToolCall | None = None
-        if lilybench.recognises(conversation):
+        if self.playback:
+            text = await _played(self.playback, conversation, config.seed)
+        elif writing.recognises(conversation):
+            seed = config.seed
+            text = writing.read(conversation, seed, self.error_rate) if is_reader else writing.guess(conversation, seed)
+        elif lilybench.recognises(conversation):
             reply = lilybench.read(conversation, random) if is_reader else lilybench.guess(conversation, random)
             text = reply if isinstance(reply, str) else ""
             if isinstance(reply, lilybench.ToolUse):
@@ -113,6 +129,28 @@ class BaselineAPI(ModelAPI):
     def max_connections(self) -> int:
         """Answers cost next to nothing, so many may be asked for at once."""
         return 100
+
+
+def _playback(model_name: str, folder: object) -> Playback | None:
+    if model_name != "playback":
+        if folder is not None:
+            raise PrerequisiteError(f"folder is for baseline/playback; baseline/{model_name} has no use for it")
+        return None
+    if folder is None:
+        raise PrerequisiteError("baseline/playback needs a folder with LilyPond files: -M folder=DIR")
+    try:
+        return Playback(Path(str(folder)))  # of a name in digits Inspect makes a number
+    except PlaybackError as error:
+        raise PrerequisiteError(f"baseline/playback: {error}") from error
+
+
+async def _played(playback: Playback, conversation: Conversation, seed: int | None) -> str:
+    if not writing.recognises(conversation):
+        raise PrerequisiteError("baseline/playback only answers the prompts of lilybench's task generation")
+    try:
+        return await playback.reply(conversation, seed)
+    except SourceError as error:
+        raise PrerequisiteError(f"baseline/playback: {error}") from error
 
 
 def _turn(message: ChatMessage) -> Turn:

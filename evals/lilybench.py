@@ -1,4 +1,4 @@
-"""LilyBench, understanding: ten tasks on scores written in LilyPond.
+"""LilyBench: ten tasks on understanding scores written in LilyPond, and one on writing them.
 
 "Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding"
 Matteo Spanio, Mohammad Torabi, Andrea Poltronieri, Antonio Rodà
@@ -8,8 +8,10 @@ inspect eval evals/lilybench.py --model baseline/reader
 inspect eval evals/lilybench.py --model vllm/Qwen/Qwen2.5-Coder-14B-Instruct -T dataset=data/lilybench -T protocol=paper
 inspect eval evals/lilybench.py@bar_count --model openai/gpt-4o -T strategy=logiclm
 inspect eval evals/lilybench.py@error_detection --model openai/gpt-4o -T strategy=cot -T max_score_tokens=8000
+inspect eval evals/lilybench.py@generation --model vllm/Qwen/Qwen2.5-Coder-14B-Instruct -T encoder=csc-unipd/lilybert
+inspect eval evals/lilybench.py@generation --model openai/gpt-4o -T regime=few -T attempts=3 -T dataset=data/written
 
-Parameters of all tasks:
+Parameters of the tasks on understanding:
 
 - dataset: ``generated`` (another test of the same form), a dataset folder, or ``hf://datasets/ORG/NAME[@REVISION]``;
 - protocol: ``strict`` for rows without leaks whose answers LilyPond confirms, and answers in exactly the form asked
@@ -22,6 +24,8 @@ Parameters of all tasks:
 - max_score_tokens: rows whose score is longer, in estimated tokens (`CHARACTERS_PER_TOKEN`), are left out, and their
   number is in the task's metadata. Scores are never cut: the answer to a part of a score is another;
 - prompts: a TOML file with other wording, see ``evals/prompts/lilybench.toml``.
+
+Those of `generation` stand with it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,20 +34,26 @@ from typing import Any, Final, Literal, get_args
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, GenerateConfig
 from inspect_ai.scorer import Scorer
 from inspect_ai.solver import Solver, generate
 from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
 from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
+from music_evals.datasets_builders.lilybench.generation.dataset import BENCHMARK as GENERATION
+from music_evals.datasets_builders.lilybench.generation.rows import DemonstrationRow, Description, PromptRow
 from music_evals.datasets_builders.lilybench.rows import Protocol, TaskName, TaskRow
 from music_evals.datasets_builders.store import GENERATED, describe_dataset, load_split
+from music_evals.encoders.lilybert import Pooling
 from music_evals.evals.parameters import check_choice, check_type, user_errors
 from music_evals.evals.prompts import Prompts, load_prompts
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
+from music_evals.scorers.reference_pieces import chosen_references, shared_encoder
 from music_evals.scorers.score_tasks import measure_count, measure_order, option_index, wrong_measures
+from music_evals.scorers.written_music import written_music
 from music_evals.solvers.score_tools import score_tools
+from music_evals.solvers.writing import write_music
 
 VERSION: Final = "1.0.0"
 CHARACTERS_PER_TOKEN: Final = 2.0
@@ -55,6 +65,12 @@ MAX_TOKENS: Final[Mapping[Strategy, int]] = {"standalone": 20, "cot": 2048, "log
 
 WITH_TOOLS: Final[tuple[TaskName, ...]] = ("bar_count", "metadata_qa", "error_detection")
 """Tasks on whole scores whose answers tools can help to find without giving a recognition away."""
+
+Regime = Literal["zero", "few", "ablation"]
+DEMONSTRATIONS: Final[Mapping[Regime, str]] = {"few": "train", "ablation": "ablation"}
+"""The split that a regime's demonstrations come from."""
+MAX_NEW_TOKENS: Final = 3000
+MAX_ATTEMPTS: Final = 10
 
 Form = Literal["number", "index", "order", "measures"]
 FORMS: Final[Mapping[TaskName, Form]] = {
@@ -77,6 +93,16 @@ SAMPLES_VIEW = TaskSamplesView(
         *[TaskSamplesColumn(id=name) for name in ("sampleStatus", "sampleId", "target", "answer")],
         # All prompts begin with the same instruction, so this column would say the same in every row.
         *[TaskSamplesColumn(id=name, visible=False) for name in ("input", "tokens", "duration")],
+    ],
+    multiline=False,
+    compact_scores=True,
+)
+
+PIECES_VIEW = TaskSamplesView(
+    name="Pieces",
+    columns=[
+        *[TaskSamplesColumn(id=name) for name in ("sampleStatus", "sampleId", "answer", "tokens")],
+        *[TaskSamplesColumn(id=name, visible=False) for name in ("input", "target", "duration")],
     ],
     multiline=False,
     compact_scores=True,
@@ -231,6 +257,124 @@ def error_detection(
     Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
     """
     return _task("error_detection", dataset, protocol, strategy, max_score_tokens, prompts)
+
+
+@task
+def generation(
+    dataset: str = "generated",
+    regime: Regime = "zero",
+    protocol: Protocol = "strict",
+    reference: str | None = None,
+    encoder: str | None = None,
+    pooling: Pooling = "first_token",
+    attempts: int = 1,
+    pictures: bool = True,
+    prompts: str | None = None,
+) -> Task:
+    """Write a piece of music in LilyPond.
+
+    Args:
+        dataset: ``generated``, a folder that ``music-evals build lilybench-generation`` wrote, or
+            ``hf://datasets/ORG/NAME[@REVISION]``.
+        regime: ``zero`` for the prompt alone, ``few`` for three demonstrations from the training split ahead of it,
+            ``ablation`` for three hand-written ones in A minor.
+        protocol: ``strict`` for prompts that tell key and metre too, and descriptors on a grid; ``paper`` for neither.
+        reference: reference sets of the dataset to compare with, separated by commas; default is all that it has.
+        encoder: for the Fréchet Music Distance, such as ``csc-unipd/lilybert``, or a folder; without one, no distance.
+        pooling: how the vectors of a text's tokens become one: the ``first_token``'s, as published, or their ``mean``.
+        attempts: replies that a model has; it is told what LilyPond says of one that does not compile. The paper has 1.
+        pictures: whether the log shows the first system and a piano roll of each piece.
+        prompts: a TOML file with other wording.
+
+    Source: arXiv 2606.08722, sections 3.1 and 3.3.
+    """
+    with user_errors():
+        for name, value, accepted in (
+            ("regime", regime, Regime),
+            ("protocol", protocol, Protocol),
+            ("pooling", pooling, Pooling),
+        ):
+            check_choice(name, value, accepted)
+        check_type("attempts", attempts, int)
+        check_type("pictures", pictures, bool)
+        if not 1 <= attempts <= MAX_ATTEMPTS:
+            raise ValueError(f"attempts={attempts} is not valid; a number from 1 to {MAX_ATTEMPTS} is needed")
+        _check_lilypond("generation compiles what the model writes, in a sandbox")
+        wording = load_prompts("lilybench", prompts)["generation"]
+        origin = describe_dataset(dataset, benchmark=GENERATION)
+        # A branch on the Hub may move on; what is scored again must be measured against the same references.
+        pinned = f"{dataset.partition('@')[0]}@{origin.revision}" if origin.revision else dataset
+        rows: list[PromptRow] = load_split(pinned, "prompts", "test", benchmark=GENERATION).to_list()
+        shown: list[DemonstrationRow] = (
+            load_split(pinned, "demonstrations", DEMONSTRATIONS[regime], benchmark=GENERATION).to_list()
+            if regime in DEMONSTRATIONS
+            else []
+        )
+        references = chosen_references(pinned, reference)
+        loaded = None if encoder is None else shared_encoder(encoder)
+    is_lilybench = origin.provenance.source != GENERATED
+    return Task(
+        name=f"{'lilybench' if is_lilybench else 'lilybench_like'}_generation_{origin.label}",
+        dataset=MemoryDataset([prompt_to_sample(row, shown, wording, protocol) for row in rows], name=origin.label),
+        solver=write_music(attempts, wording["repair"]),
+        scorer=written_music(pinned, reference, protocol, encoder, pooling, attempts=attempts, pictures=pictures),
+        config=GenerateConfig(temperature=0.7, top_p=0.9, max_tokens=MAX_NEW_TOKENS),
+        version=VERSION,
+        metadata={
+            "benchmark": "lilybench",
+            "config": "generation",
+            "is_lilybench": is_lilybench,
+            "regime": regime,
+            "protocol": protocol,
+            "references": {found.name: len(found.ids) for found in references},
+            "encoder": None if loaded is None else loaded.identity,
+            "pooling": pooling,
+            "attempts": attempts,
+            **origin.metadata(),
+        },
+        viewer=ViewerConfig(task_samples_view=PIECES_VIEW),
+    )
+
+
+def prompt_to_sample(row: PromptRow, shown: Sequence[DemonstrationRow], wording: Prompts, protocol: Protocol) -> Sample:
+    """Map a prompt to a sample, with demonstrations as earlier turns.
+
+    Args:
+        row: the prompt.
+        shown: the demonstrations.
+        wording: the prompts of `generation`.
+        protocol: whether the description tells key and metre (``strict``).
+
+    Returns:
+        The sample; there is no target.
+    """
+    messages: list[ChatMessage] = [ChatMessageSystem(content=wording["instruction"])]
+    for one in shown:
+        messages.append(ChatMessageUser(content=request(one, wording, protocol)))
+        score = Template(wording["demonstration"]).substitute(score=one["text"].strip("\r\n"))
+        messages.append(ChatMessageAssistant(content=score))
+    messages.append(ChatMessageUser(content=request(row, wording, protocol)))
+    return Sample(id=row["id"], input=messages, metadata={"index": row["index"], "entry": row["entry"]})
+
+
+def request(description: Description, wording: Prompts, protocol: Protocol) -> str:
+    """Word what is to be written.
+
+    Args:
+        description: what is known of the piece.
+        wording: the prompts of `generation`.
+        protocol: whether key and metre are told (``strict``); the paper tells the other five fields.
+
+    Returns:
+        The text of the user's message.
+    """
+    known: Mapping[str, object] = description
+    lines = [
+        Template(line).substitute(value=known[field])
+        for field, line in wording["description"].items()
+        if known[field] and not (protocol == "paper" and field in ("key", "metre"))
+    ]
+    return Template(wording["prompt"]).substitute(description="\n".join(lines))
 
 
 def _task(
@@ -391,11 +535,15 @@ def _check_strategy(name: TaskName, strategy: str) -> None:
             f"(tools that parse the score are for {', '.join(WITH_TOOLS)})"
         )
     if strategy == "logiclm":
-        try:
-            available_confinement()
-            lilypond_version()
-        except (SandboxError, LilyPondError) as error:
-            raise ValueError(f"strategy='logiclm' runs LilyPond on the scores, in a sandbox: {error}") from error
+        _check_lilypond("strategy='logiclm' runs LilyPond on the scores, in a sandbox")
+
+
+def _check_lilypond(what_for: str) -> None:
+    try:
+        available_confinement()
+        lilypond_version()
+    except (SandboxError, LilyPondError) as error:
+        raise ValueError(f"{what_for}: {error}") from error
 
 
 def _solver(strategy: Strategy) -> Solver:

@@ -1,12 +1,12 @@
-"""Runs of LilyBench's understanding tasks, taken from the headers of Inspect logs."""
+"""Runs of LilyBench, taken from the headers of Inspect logs: what all have in common, and those of understanding."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import isnan
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, EvalScore
 
 from music_evals.reports.tables import Figure
 
@@ -63,8 +63,11 @@ class Condition(NamedTuple):
         return "measured" if self.is_papers_procedure else "measured †"
 
 
+C = TypeVar("C")
+
+
 @dataclass(frozen=True, slots=True)
-class Run:
+class Logged(Generic[C]):
     """What a log says.
 
     Args:
@@ -75,11 +78,29 @@ class Run:
         earlier: how many earlier runs of the same task and condition it replaces.
     """
 
-    condition: Condition
+    condition: C
     task: str
     created: datetime
     metrics: Mapping[tuple[str, str], float] = field(repr=False)
     earlier: int = 0
+
+    def value(self, group: str, name: str) -> float | None:
+        """Return a metric as logged, or None where it is absent or not a number."""
+        value = self.metrics.get((group, name))
+        return None if value is None or isnan(value) else value
+
+    def figure(self, group: str, name: str, decimals: int = 3) -> Figure | None:
+        """Return a metric, with its interval where the log has one (``NAME_low``, ``NAME_high``)."""
+        value = self.value(group, name)
+        if value is None:
+            return None
+        return Figure(value, self.value(group, f"{name}_low"), self.value(group, f"{name}_high"), decimals)
+
+
+class Run(Logged[Condition]):
+    """A run of one of the understanding tasks."""
+
+    __slots__ = ()
 
     @property
     def headline(self) -> Figure | None:
@@ -95,18 +116,6 @@ class Run:
     def questions(self) -> int:
         """How many rows were asked."""
         return round(self.value(self.group, "questions") or 0)
-
-    def value(self, group: str, name: str) -> float | None:
-        """Return a metric as logged, or None where it is absent or not a number."""
-        value = self.metrics.get((group, name))
-        return None if value is None or isnan(value) else value
-
-    def figure(self, group: str, name: str, decimals: int = 3) -> Figure | None:
-        """Return a metric, with its interval where the log has one (``NAME_low``, ``NAME_high``)."""
-        value = self.value(group, name)
-        if value is None:
-            return None
-        return Figure(value, self.value(group, f"{name}_low"), self.value(group, f"{name}_high"), decimals)
 
 
 def why_not(log: EvalLog) -> str:
@@ -129,10 +138,8 @@ def why_not(log: EvalLog) -> str:
     about = log.eval.metadata or {}
     if about.get("benchmark") != "lilybench" or "protocol" not in about:
         return "it is not of LilyBench's understanding"
-    if log.status != "success":
-        return f"its status is {log.status}, not success"
-    if log.invalidated:
-        return "it was invalidated"
+    if reason := not_ended(log):
+        return reason
     if log.results is None or all(score.name not in SCORERS for score in log.results.scores):
         return f"it has no figures of any of the scorers {', '.join(SCORERS)}"
     return ""
@@ -151,11 +158,31 @@ def read_runs(logs: Iterable[EvalLog]) -> list[Run]:
         >>> read_runs([])
         []
     """
-    runs: dict[tuple[Condition, str], Run] = {}
-    for run in sorted((_run(log) for log in logs if not why_not(log)), key=lambda run: run.created):
+    return latest(_run(log) for log in logs if not why_not(log))
+
+
+R = TypeVar("R", bound=Logged[Any])
+
+
+def latest(runs: Iterable[R]) -> list[R]:
+    """Keep the latest run of every task and condition.
+
+    Args:
+        runs: the runs.
+
+    Returns:
+        A run for every task and condition, by condition, with the number of the earlier ones.
+
+    Example:
+        >>> first, second = (Logged("zero", "t", datetime(2026, 1, day), {}) for day in (1, 2))
+        >>> [(run.created.day, run.earlier) for run in latest([second, first])]
+        [(2, 1)]
+    """
+    kept: dict[tuple[Any, str], R] = {}
+    for run in sorted(runs, key=lambda run: run.created):
         key = (run.condition, run.task)
-        runs[key] = replace(run, earlier=runs[key].earlier + 1) if key in runs else run
-    return [runs[key] for key in sorted(runs, key=str)]
+        kept[key] = replace(run, earlier=kept[key].earlier + 1) if key in kept else run
+    return [kept[key] for key in sorted(kept, key=str)]
 
 
 def conditions(runs: Iterable[Run]) -> dict[Condition, dict[str, Run]]:
@@ -187,17 +214,51 @@ def notes_on(runs: Sequence[Run]) -> list[str]:
         )
     if any(run.condition.is_papers_procedure for run in runs):
         notes.append("The rows of the paper protocol are made as the paper says; they are another draw than its own.")
-    notes += [
+    return [*notes, *notes_on_earlier(runs)]
+
+
+def notes_on_earlier(runs: Sequence[Logged[Any]]) -> list[str]:
+    """Say which runs stand for others before them."""
+    return [
         f"{run.condition.model}, {run.condition} ({run.task}): the latest of {run.earlier + 1} runs counts, that of "
         f"{run.created:%Y-%m-%d %H:%M}."
         for run in runs
         if run.earlier
     ]
-    return notes
+
+
+def not_ended(log: EvalLog) -> str:
+    """Say why the figures of a log do not count, whatever it is of; nothing where they do."""
+    if log.status != "success":
+        return f"its status is {log.status}, not success"
+    return "it was invalidated" if log.invalidated else ""
+
+
+def metrics_of(scores: Iterable[EvalScore]) -> dict[tuple[str, str], float]:
+    """Take the figures of scorers: group and name → value."""
+    return {
+        (metric.group or "", metric.name): float(metric.value) for score in scores for metric in score.metrics.values()
+    }
+
+
+def is_complete(log: EvalLog, scores: Iterable[EvalScore]) -> bool:
+    """Whether every row that the task took was asked, and scored by these; an epoch asks each once more."""
+    results, config = log.results, log.eval.config
+    if results is None or config.limit is not None or config.sample_id is not None:
+        return False
+    wanted = (log.eval.dataset.samples or 0) * (config.epochs or 1)
+    unscored = sum(score.unscored_samples or 0 for score in scores)
+    return results.completed_samples == results.total_samples == wanted and not unscored
+
+
+def other_arguments(passed: Mapping[str, Any], known: Iterable[str]) -> tuple[str, ...]:
+    """Write what else a task was asked for, as name=value; `known` are the arguments that are told otherwise."""
+    return tuple(f"{name}={value}" for name, value in sorted(passed.items()) if name not in known and value is not None)
 
 
 def _run(log: EvalLog) -> Run:
     about, asked = log.eval.metadata or {}, log.eval.task_args
+    scores = [score for score in (log.results.scores if log.results else []) if score.name in SCORERS]
     condition = Condition(
         model=log.eval.model,
         protocol=about["protocol"],
@@ -205,32 +266,7 @@ def _run(log: EvalLog) -> Run:
         dataset=about["dataset_label"],
         generated=not about["is_lilybench"],
         max_score_tokens=asked.get("max_score_tokens"),
-        complete=_complete(log) and not about["rows_left_out"],
-        other=tuple(_other(log.eval.task_args_passed)),
+        complete=is_complete(log, scores) and not about["rows_left_out"],
+        other=other_arguments(log.eval.task_args_passed, (*_CONDITION, _DATA)),
     )
-    scores = log.results.scores if log.results else []
-    metrics = {
-        (metric.group or "", metric.name): float(metric.value)
-        for score in scores
-        if score.name in SCORERS
-        for metric in score.metrics.values()
-    }
-    return Run(condition, about["config"], datetime.fromisoformat(log.eval.created), metrics)
-
-
-def _complete(log: EvalLog) -> bool:
-    """Whether every row that the task took was asked and scored; an epoch asks each once more."""
-    results, config = log.results, log.eval.config
-    if results is None or config.limit is not None or config.sample_id is not None:
-        return False
-    wanted = (log.eval.dataset.samples or 0) * (config.epochs or 1)
-    unscored = sum(score.unscored_samples or 0 for score in results.scores if score.name in SCORERS)
-    return results.completed_samples == results.total_samples == wanted and not unscored
-
-
-def _other(passed: Mapping[str, Any]) -> Iterable[str]:
-    return (
-        f"{name}={value}"
-        for name, value in sorted(passed.items())
-        if name not in (*_CONDITION, _DATA) and value is not None
-    )
+    return Run(condition, about["config"], datetime.fromisoformat(log.eval.created), metrics_of(scores))

@@ -1,9 +1,10 @@
-"""Tables as plain values, for the terminal, as Markdown and as CSV."""
+"""Tables as plain values, for the terminal, as Markdown and as CSV, and reports of them."""
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isnan
 from typing import Final
 
 from rich.table import Table as RichTable
@@ -15,7 +16,7 @@ class Figure:
     """A number, with its interval where it has one.
 
     Args:
-        value: the number, in the unit in which the table shows it.
+        value: the number, in the unit in which the table shows it; NaN for one that is undefined.
         low: lower end of its 95% interval.
         high: upper end of its 95% interval.
         decimals: how many decimals are shown; CSV has all of them.
@@ -24,6 +25,8 @@ class Figure:
     Example:
         >>> str(Figure(63.146, 62.3, 64, mark="*"))
         '63.15* (62.30–64.00)'
+        >>> str(Figure(float("nan"), mark="[1]"))
+        'undefined[1]'
     """
 
     value: float
@@ -34,6 +37,8 @@ class Figure:
 
     def __str__(self) -> str:
         """Return it as shown: the value, its mark and its interval."""
+        if isnan(self.value):
+            return f"undefined{self.mark}"
         shown = f"{self.value:.{self.decimals}f}{self.mark}"
         if self.low is None or self.high is None:
             return shown
@@ -44,6 +49,29 @@ _TEXT_WIDTH: Final = 18  # columns of the terminal that longer text is given at 
 
 Cell = str | Figure | None
 """Text, a number, or nothing known."""
+
+
+class Footnotes:
+    """What marks in a table stand for, numbered as they are first needed.
+
+    Example:
+        >>> notes = Footnotes()
+        >>> notes.mark("few pieces"), notes.mark("no encoder"), notes.mark("few pieces")
+        ('[1]', '[2]', '[1]')
+        >>> notes.notes()
+        ['[1] few pieces', '[2] no encoder']
+    """
+
+    def __init__(self) -> None:
+        self._marks: dict[str, str] = {}
+
+    def mark(self, text: str) -> str:
+        """Return the mark of a text, the same for the same text."""
+        return self._marks.setdefault(text, f"[{len(self._marks) + 1}]")
+
+    def notes(self) -> list[str]:
+        """Return the notes that explain the marks."""
+        return [f"{mark} {text}" for text, mark in self._marks.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +164,12 @@ class Report:
     Args:
         tables: its tables; none where no log could be used.
         passed_over: location of a log that was not used, and why.
+        figures: name of a table → a figure of it, as SVG.
     """
 
     tables: Sequence[Table]
     passed_over: Sequence[tuple[str, str]]
+    figures: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def _shown(cell: Cell) -> str:

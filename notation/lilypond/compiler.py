@@ -148,9 +148,7 @@ def compile_texts(
         root=_lilypond(),
         stop=threading.Event(),
     )
-    workers = workers or len(
-        os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
-    )
+    workers = workers or cores()
     waiting: deque[Future[Compiled]] = deque()
     with ThreadPoolExecutor(workers, thread_name_prefix="lilypond") as pool:
         try:
@@ -164,6 +162,17 @@ def compile_texts(
             job.stop.set()
             for future in waiting:
                 future.cancel()
+
+
+def cores() -> int:
+    """Return how many processes can run at a time here.
+
+    Example:
+        >>> cores() > 0
+        True
+
+    """
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def compile_text(

@@ -1,7 +1,8 @@
 """Published results, transcribed: a CSV file a table, whose first line names the source.
 
-ZIQI-Eval's are from arXiv 2406.15885 and from the README of its repository, in percent; LilyBench's are from arXiv
-2606.08722, from 0 to 1. They are kept as printed, rounded as there, where they contradict each other too.
+ZIQI-Eval's are from arXiv 2406.15885 and from the README of its repository, in percent. LilyBench's are from arXiv
+2606.08722: of Table 2 compile rates in percent, similarities from 0 to 100 and distances, of Table 3 figures from 0 to
+1. They are kept as printed, rounded as there, where they contradict each other too.
 """
 
 import csv
@@ -18,9 +19,10 @@ Name = Literal[
     "ziqi_table4",
     "ziqi_leaderboard_zero_shot",
     "ziqi_leaderboard_five_shot",
+    "lilybench_table2",
     "lilybench_table3",
 ]
-LABELS: Final = ("model", "education", "music major", "musical background", "theme", "category", "task")
+LABELS: Final = ("regime", "model", "education", "music major", "musical background", "theme", "category", "task")
 """Columns of text; all others hold numbers."""
 
 

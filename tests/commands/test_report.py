@@ -26,7 +26,14 @@ app = typer.Typer()
 app.command()(report)
 
 
-def write_log(path: Path, *, benchmark: str = "ziqi", status: Any = "success", model: str = "some/model") -> Path:
+def write_log(
+    path: Path,
+    *,
+    benchmark: str = "ziqi",
+    config: str = "generation",
+    status: Any = "success",
+    model: str = "some/model",
+) -> Path:
     metrics = {name: EvalMetric(name=name, group="choice_figures", value=value) for name, value in FIGURES.items()}
     log = EvalLog(
         status=status,
@@ -37,7 +44,7 @@ def write_log(path: Path, *, benchmark: str = "ziqi", status: Any = "success", m
             dataset=EvalDataset(samples=195),
             config=EvalConfig(),
             task_args={"shots": "zero", "protocol": "paper"},
-            metadata={"benchmark": benchmark, "config": "generation", "dataset_label": "generated-seed3"},
+            metadata={"benchmark": benchmark, "config": config, "dataset_label": "generated-seed3"},
         ),
         results=EvalResults(
             total_samples=195,
@@ -46,6 +53,52 @@ def write_log(path: Path, *, benchmark: str = "ziqi", status: Any = "success", m
         ),
     )
     path.parent.mkdir(parents=True, exist_ok=True)
+    write_eval_log(log, str(path))
+    return path
+
+
+def write_generation_log(path: Path) -> Path:
+    values = {
+        "compile_figures": {"compile_rate": 0.5, "pieces": 10},
+        "similarity_figures": {"mutopia/js": float("nan"), "mutopia/js undefined: no variance": float("nan")},
+    }
+    log = EvalLog(
+        status="success",
+        eval=EvalSpec(
+            created="2026-01-02T10:00:00+00:00",
+            task="lilybench_generation_mine",
+            model="some/model",
+            dataset=EvalDataset(samples=10),
+            config=EvalConfig(),
+            metadata={
+                "benchmark": "lilybench",
+                "config": "generation",
+                "is_lilybench": True,
+                "regime": "few",
+                "protocol": "paper",
+                "attempts": 1,
+                "encoder": None,
+                "pooling": "first_token",
+                "dataset": "/data/mine",
+                "dataset_label": "mine",
+            },
+        ),
+        results=EvalResults(
+            total_samples=10,
+            completed_samples=10,
+            scores=[
+                EvalScore(
+                    name="written_music",
+                    scorer="written_music",
+                    metrics={
+                        name: EvalMetric(name=name, group=group, value=value)
+                        for group, figures in values.items()
+                        for name, value in figures.items()
+                    },
+                )
+            ],
+        ),
+    )
     write_eval_log(log, str(path))
     return path
 
@@ -78,6 +131,32 @@ def test_a_folder_of_logs_becomes_tables_on_screen_and_in_files(tmp_path: Path) 
     with (out / "ziqi_table1.csv").open(encoding="utf-8") as file:
         *_, last = csv.DictReader(file)
     assert last["Gen. recall"] == str(100 * (1 / 3))
+
+
+def test_writing_has_a_report_of_its_own_beside_that_of_understanding(tmp_path: Path) -> None:
+    generation = write_generation_log(tmp_path / "generation.eval")
+    understanding = write_log(tmp_path / "understanding.eval", benchmark="lilybench", config="bar_count")
+    out = tmp_path / "report"
+    result = run(generation, understanding, "--out", out)
+    assert result.exit_code == 0, result.output
+    shown = " ".join(result.output.split())
+    assert "Passed over, 1 of 2 logs" in shown
+    assert "understanding.eval: it is not of LilyBench's understanding" in shown, "it names no protocol"
+    assert sorted(path.name for path in out.iterdir()) == [
+        "lilybench_descriptors.csv",
+        "lilybench_novelty.csv",
+        "lilybench_table2.csv",
+        "lilybench_table2.svg",
+        "report.md",
+    ]
+    assert (out / "lilybench_table2.svg").read_text(encoding="utf-8").rstrip().endswith("</svg>")
+    text = (out / "report.md").read_text(encoding="utf-8")
+    assert "![Figure: LilyBench Table 2: generation](lilybench_table2.svg)" in text
+    # What is no number is kept by the log's file.
+    assert "| Few-shot | some/model | measured | paper protocol, data mine | 50.0 | - | undefined[1] | - |" in text
+    assert "- [1] no variance" in text
+    assert run(generation, "--out", out, "--overwrite").exit_code == 0, "figures are part of a report"
+    assert "Figures, which --out FOLDER writes: lilybench_table2" in run(generation).output
 
 
 def test_numbers_are_whole_in_a_narrow_terminal(tmp_path: Path) -> None:

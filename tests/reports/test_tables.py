@@ -6,7 +6,7 @@ import io
 import pytest
 from rich.console import Console
 
-from music_evals.reports.tables import Figure, Table
+from music_evals.reports.tables import Figure, Footnotes, Table
 
 TABLE = Table(
     "f1",
@@ -44,6 +44,22 @@ def test_the_terminal_shows_intervals_and_takes_text_as_it_is() -> None:
     shown = console.export_text()
     for text in ("F1 in percent", "63.04", "66.67*", "60.5–70.2", "0.0312", "measured [bold]here[/bold]"):
         assert text in shown
+
+
+def test_an_undefined_figure_says_so_and_why() -> None:
+    notes = Footnotes()
+    cells = [Figure(float("nan"), mark=notes.mark(why)) for why in ("too few", "no variance", "too few")]
+    table = Table("t", "T", ("A", "B", "C"), [cells], notes.notes())
+    assert table.to_markdown().splitlines()[4:] == [
+        "| undefined[1] | undefined[2] | undefined[1] |",
+        "",
+        "- [1] too few",
+        "- [2] no variance",
+    ]
+    console = Console(width=60, record=True)
+    console.print(table.to_rich())
+    assert "undefined[2]" in console.export_text()
+    assert table.to_csv().splitlines()[1] == "nan,,,nan,,,nan,,", "no number, and not unknown either"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,132 @@
+r"""Answers from a folder of LilyPond files, so that music written by people goes through the task `generation`.
+
+A file is brought to the current syntax, with what it includes, as far as LilyPond and its converter can; otherwise it
+is played as it is. The sample that the task gives the seed `FIRST_SEED` gets the first file by path, the next one the
+second, and so on, from the beginning again after the last. Without seeds files go by the order of calls.
+"""
+
+import os
+import re
+import threading
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from anyio.to_thread import run_sync
+
+from music_evals.baselines.conversation import Conversation
+from music_evals.baselines.lilybench.writing import reply_before
+from music_evals.notation.lilypond.compiler import ConversionError, LilyPondError, lilypond_version
+from music_evals.notation.lilypond.sandbox import SandboxError
+from music_evals.notation.lilypond.source import OWN_FILES, SourceError, included_names, read_text, resolve_includes
+from music_evals.notation.lilypond.syntax import version_of
+from music_evals.notation.lilypond.upgrade import upgrade
+
+FIRST_SEED: Final = 1234
+"""The seed of the task's first sample; the others count on from it."""
+
+_FENCE: Final = re.compile(r"`{3,}")
+
+
+class PlaybackError(ValueError):
+    """A folder that cannot be played back."""
+
+
+class Playback:
+    """The files of a folder as answers.
+
+    Args:
+        folder: its files ``*.ly``, and those in folders below it, are played by path.
+
+    Raises:
+        PlaybackError: it is not a folder, or holds no such file.
+
+    Example:
+        >>> Playback(Path("no-such-folder"))
+        Traceback (most recent call last):
+        music_evals.baselines.playback.PlaybackError: no-such-folder is not a folder; one with LilyPond files (*.ly) \
+is needed
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.expanduser()
+        if not self.folder.is_dir():
+            raise PlaybackError(f"{folder} is not a folder; one with LilyPond files (*.ly) is needed")
+        self.files = sorted(path for path in self.folder.rglob("*.ly") if path.is_file())
+        if not self.files:
+            raise PlaybackError(f"{folder} holds no LilyPond files (*.ly)")
+        self._calls = count()
+        self._locks = [threading.Lock() for _ in self.files]
+        self._texts: dict[int, str] = {}
+        # Conversion is a process of its own, and all samples may ask at once.
+        self._converting = threading.BoundedSemaphore(os.cpu_count() or 1)
+
+    async def reply(self, conversation: Conversation, seed: int | None) -> str:
+        """Answer a request, or a request to repair, which gets the same again.
+
+        Args:
+            conversation: one that `lilybench.writing.recognises` takes.
+            seed: of the sample.
+
+        Returns:
+            A file in a fenced code block.
+
+        Raises:
+            SourceError: the file cannot be read, or is too large.
+        """
+        if (before := reply_before(conversation)) is not None:
+            return before
+        number = (next(self._calls) if seed is None else seed - FIRST_SEED) % len(self.files)
+        return fenced(await run_sync(self._text, number))
+
+    def _text(self, number: int) -> str:
+        with self._locks[number]:
+            if number not in self._texts:
+                with self._converting:
+                    self._texts[number] = current_text(self.files[number], self.folder)
+            return self._texts[number]
+
+
+def current_text(path: Path, root: Path) -> str:
+    r"""A file as one self-contained text in the syntax of the installed LilyPond, where that can be had.
+
+    Args:
+        path: a LilyPond file.
+        root: the folder that no included file may lie outside of.
+
+    Returns:
+        The text; as it is in the file where it is current and includes nothing but LilyPond's own files, where a file
+        that it includes is missing, or where it cannot be converted: without ``\version``, or without LilyPond.
+
+    Raises:
+        SourceError: the file cannot be read, or is too large.
+    """
+    text = read_text(path)
+    try:
+        if _is_current(text) and OWN_FILES.issuperset(included_names(text)):
+            return text
+        return resolve_includes(path, root=root, convert=_converted).text
+    except (ConversionError, LilyPondError, SandboxError, SourceError):
+        return text
+
+
+def fenced(text: str) -> str:
+    """Put a text into a fenced code block whose fence does not stand in the text.
+
+    Example:
+        >>> fenced("% see ```\\n{ c'1 }\\n")
+        "````lilypond\\n% see ```\\n{ c'1 }\\n````"
+    """
+    fence = "`" * (1 + max((len(run) for run in _FENCE.findall(text)), default=2))
+    return f"{fence}lilypond\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"
+
+
+def _converted(text: str) -> str:
+    return text if _is_current(text) else upgrade(text)
+
+
+def _is_current(text: str) -> bool:
+    """Whether a text states the installed LilyPond's version, or a later one, up to the last of the three numbers."""
+    stated = re.match(r"([0-9]{1,3})\.([0-9]{1,3})(?:\.|$)", version_of(text) or "")
+    installed = lilypond_version().split(".")
+    return stated is not None and (int(stated[1]), int(stated[2])) >= (int(installed[0]), int(installed[1]))

@@ -1,0 +1,1 @@
+"""LilyBench, generation: prompts, demonstrations, and sets of pieces that what is written is measured against."""

@@ -1,0 +1,311 @@
+"""LilyBench, generation, as a dataset: BMdataset and a Mutopia checkout, or what can be made offline.
+
+Title: Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding
+Paper: https://arxiv.org/abs/2606.08722
+Homepage: https://github.com/CSCPadova/lilybench
+Licence: each piece's own, see the column `licence`; BMdataset's labels are under Apache-2.0
+
+Configs: `prompts` (split `test`), `demonstrations` (`train` and `ablation`), `works` (`full`), and one a set of
+reference pieces (`reference`): `bmdataset-test` and `mutopia`, or `music21-test` and `music21-other`. See `rows`. A
+config of which the source lacks the files is absent, and the provenance says so.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from datasets import Features
+
+from music_evals.datasets_builders.card import make_card
+from music_evals.datasets_builders.lilybench.dataset import CITATION, HOMEPAGE, TITLE
+from music_evals.datasets_builders.lilybench.default_pieces import default_pieces
+from music_evals.datasets_builders.lilybench.facts import licence_of
+from music_evals.datasets_builders.lilybench.generation.bmdataset import read_labels, read_scores
+from music_evals.datasets_builders.lilybench.generation.demonstrations import (
+    a_minor_demonstrations,
+    draw_demonstrations,
+)
+from music_evals.datasets_builders.lilybench.generation.measured import measure
+from music_evals.datasets_builders.lilybench.generation.music21_works import domains
+from music_evals.datasets_builders.lilybench.generation.rows import (
+    BMDATASET_TEST,
+    DEMONSTRATION_FEATURES,
+    DEMONSTRATIONS,
+    MUSIC21_OTHER,
+    MUSIC21_TEST,
+    MUTOPIA,
+    N_DEMONSTRATIONS,
+    PROMPT_FEATURES,
+    PROMPTS,
+    PROMPTS_SPLIT,
+    REFERENCE_FEATURES,
+    REFERENCE_SPLIT,
+    REFERENCES,
+    WORK_FEATURES,
+    WORKS,
+    WORKS_SPLIT,
+    DemonstrationRow,
+    DemonstrationSplit,
+    PromptRow,
+    ReferenceRow,
+    Score,
+    WorkRow,
+)
+from music_evals.datasets_builders.lilybench.generation.works import (
+    TEST_SHARE,
+    Work,
+    draw_prompts,
+    split_works,
+    work_rows,
+)
+from music_evals.datasets_builders.lilybench.mutopia import read_pieces
+from music_evals.datasets_builders.store import (
+    GENERATED,
+    Benchmark,
+    Config,
+    DatasetError,
+    Provenance,
+    write_dataset,
+)
+from music_evals.encoders.lilybert import Encoder, EncoderError, load_encoder
+from music_evals.notation.cache import cache_folder
+from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_cache, lilypond_version
+from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
+
+NAME: Final = "lilybench-generation"
+VERSION: Final = "1.0.0"
+"""Version of the rows: to be raised whenever the content of any row changes."""
+DEFAULT_SEED: Final = 1234
+"""The paper's, of its prompt bank."""
+BMDATASET: Final = "bmdataset"
+ENCODER: Final = "encoder"
+"""Key of `Provenance.made_with` under which the encoder's identity stands."""
+GENERATED_TEST_SHARE: Final = 0.35
+"""Part of the works that the default dataset holds out: so many that there are thirty pieces to measure against."""
+
+FEATURES: Final[Mapping[str, Features]] = {
+    PROMPTS: PROMPT_FEATURES,
+    DEMONSTRATIONS: DEMONSTRATION_FEATURES,
+    WORKS: WORK_FEATURES,
+    **dict.fromkeys(REFERENCES, REFERENCE_FEATURES),
+}
+"""Config → declared columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A dataset that can be written.
+
+    Args:
+        prompts: the prompt bank.
+        demonstrations: split → rows.
+        works: the works that prompts are made from.
+        references: set → its pieces.
+        provenance: who builds it from what.
+        left_out: what gave no piece → why.
+    """
+
+    prompts: Sequence[PromptRow]
+    demonstrations: Mapping[DemonstrationSplit, Sequence[DemonstrationRow]]
+    works: Sequence[WorkRow]
+    references: Mapping[str, Sequence[ReferenceRow]]
+    provenance: Provenance
+    left_out: Mapping[str, str]
+
+
+def build_bmdataset(
+    bmdataset: Path,
+    mutopia: Path | None = None,
+    *,
+    seed: int = DEFAULT_SEED,
+    encoder: str | None = None,
+    on_piece: Callable[[], None] = lambda: None,
+    on_pieces: Callable[[int], None] = lambda _: None,
+) -> Plan:
+    """Plan the dataset on BMdataset and a checkout of the Mutopia Project.
+
+    Args:
+        bmdataset: folder of the labels and, where they are at hand, the LilyPond files. Without the files there are
+            neither demonstrations of the training split nor the set `bmdataset-test`.
+        mutopia: the checkout; without it there is no set `mutopia`.
+        seed: draws prompts and demonstrations, and splits the works.
+        encoder: embeds the reference pieces: a name on the Hub, or a folder; None for no embeddings.
+        on_piece: called after each reference piece that was measured.
+        on_pieces: called with the number of reference pieces before that.
+
+    Returns:
+        The plan.
+
+    Raises:
+        DatasetError: a folder is not what it should be, the encoder cannot be had, or LilyPond cannot be run.
+    """
+    made_with, loaded = _made_with(encoder)
+    folder = bmdataset.expanduser()
+    labels = read_labels(folder)
+    scores, left_out = read_scores(folder, labels.works)
+    pieces, unread = ([], {}) if mutopia is None else read_pieces(mutopia)
+    others = [Score(piece.id, piece.id, piece.text, licence_of(piece.header)) for piece in pieces]
+    source = _Source(labels.works, scores, BMDATASET_TEST, others, MUTOPIA, TEST_SHARE, {**left_out, **unread})
+    checksum = _checksum(labels.data, [*scores, *others])
+    provenance = Provenance(NAME, VERSION, BMDATASET, "other", seed=seed, source_sha256=checksum, made_with=made_with)
+    return _planned(source, provenance, seed, loaded, on_piece, on_pieces)
+
+
+def build_generated(
+    seed: int = DEFAULT_SEED,
+    *,
+    encoder: str | None = None,
+    on_piece: Callable[[], None] = lambda: None,
+    on_pieces: Callable[[int], None] = lambda _: None,
+) -> Plan:
+    """Plan the dataset on LilyPond made from scores that come with music21.
+
+    Args:
+        seed: draws prompts and demonstrations, and splits the works.
+        encoder: as for `build_bmdataset`.
+        on_piece: called after each reference piece that was measured.
+        on_pieces: called with the number of reference pieces before that.
+
+    Returns:
+        The plan.
+
+    Raises:
+        DatasetError: the encoder cannot be had, or LilyPond cannot be run.
+    """
+    made_with, loaded = _made_with(encoder)
+    cache = lilypond_cache()
+    pieces, left_out = default_pieces(cache=cache)
+    found = domains(pieces, cache=cache)
+    source = _Source(
+        found.works, found.scores, MUSIC21_TEST, found.others, MUSIC21_OTHER, GENERATED_TEST_SHARE, left_out
+    )
+    provenance = Provenance(
+        NAME, VERSION, GENERATED, "other", seed=seed, made_with={**made_with, "music21": version("music21")}
+    )
+    return _planned(source, provenance, seed, loaded, on_piece, on_pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What a dataset is made from: works with their scores, of which a share makes one set, and the other set."""
+
+    works: Sequence[Work]
+    scores: Sequence[Score]
+    in_domain: str
+    others: Sequence[Score]
+    out_of_domain: str
+    share: float
+    left_out: Mapping[str, str]
+
+
+def _planned(
+    source: _Source,
+    provenance: Provenance,
+    seed: int,
+    encoder: Encoder | None,
+    on_piece: Callable[[], None],
+    on_pieces: Callable[[int], None],
+) -> Plan:
+    cache = lilypond_cache()
+    texts: dict[str, list[str]] = {work.id: [] for work in source.works}
+    for score in source.scores:
+        texts[score.work].append(score.text)
+    splits = split_works(source.works, texts, seed, source.share)
+    held_out = [score for score in source.scores if splits[score.work] == "test"]
+    on_pieces(len(held_out) + len(source.others))
+    shown = draw_demonstrations(source.works, source.scores, splits, seed, cache=cache)
+    missing = [
+        what
+        for what, lacking in {
+            f"LilyPond files of held-out works, for {source.in_domain}": not held_out,
+            f"{N_DEMONSTRATIONS} short pieces of other works, for demonstrations/train": len(shown) < N_DEMONSTRATIONS,
+            f"pieces of another source, for {source.out_of_domain}": not source.others,
+        }.items()
+        if lacking
+    ]
+    try:
+        references = {
+            name: measure(scores, encoder=encoder, cache=cache, on_score=on_piece)
+            for name, scores in ((source.in_domain, held_out), (source.out_of_domain, source.others))
+        }
+    except EncoderError as error:
+        raise DatasetError(str(error)) from error
+    return Plan(
+        draw_prompts(source.works, seed),
+        {"train": [] if len(shown) < N_DEMONSTRATIONS else shown, "ablation": a_minor_demonstrations()},
+        work_rows(source.works, splits),
+        references,
+        replace(provenance, missing=tuple(missing), anomalies=_anomalies(source, references)),
+        source.left_out,
+    )
+
+
+def _anomalies(source: _Source, references: Mapping[str, Sequence[ReferenceRow]]) -> dict[str, int]:
+    counted = {
+        **{
+            f"pieces of {name} that do not compile": sum(not row["compiles"] for row in rows)
+            for name, rows in references.items()
+        },
+        "left out": len(source.left_out),
+    }
+    return {what: count for what, count in counted.items() if count}
+
+
+def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
+    """Write a planned dataset as a folder in the layout of the Hub, whole or not at all.
+
+    Args:
+        plan: from `build_bmdataset` or `build_generated`.
+        out: the folder to write.
+        overwrite: whether a dataset folder of ours may be replaced.
+
+    Returns:
+        What was recorded as ``provenance.json``.
+
+    Raises:
+        DatasetError: the folder may not be written.
+    """
+    configs = {
+        PROMPTS: Config(PROMPT_FEATURES, {PROMPTS_SPLIT: plan.prompts}),
+        DEMONSTRATIONS: Config(
+            DEMONSTRATION_FEATURES, {str(split): rows for split, rows in plan.demonstrations.items()}
+        ),
+        WORKS: Config(WORK_FEATURES, {WORKS_SPLIT: plan.works}),
+        **{name: Config(REFERENCE_FEATURES, {REFERENCE_SPLIT: rows}) for name, rows in plan.references.items()},
+    }
+    return write_dataset(out, configs, card=_card, provenance=plan.provenance, overwrite=overwrite)
+
+
+def _made_with(encoder: str | None) -> tuple[dict[str, str], Encoder | None]:
+    """What the rows are made with, asked first, because without it there is nothing to do; and the encoder."""
+    try:
+        made_with = {"LilyPond": lilypond_version(), "sandbox": available_confinement().value}
+        loaded = None if encoder is None else load_encoder(encoder, cache=cache_folder() / "embeddings")
+    except (LilyPondError, SandboxError, EncoderError) as error:
+        raise DatasetError(str(error)) from error
+    return made_with if loaded is None else {**made_with, ENCODER: loaded.identity}, loaded
+
+
+def _checksum(labels: bytes, scores: Sequence[Score]) -> str:
+    state = hashlib.sha256(labels)
+    for score in scores:
+        state.update(f"\0{score.id}\0{score.text}".encode("utf-8", "surrogatepass"))
+    return state.hexdigest()
+
+
+def _card(provenance: Provenance) -> str:
+    generated = provenance.source == GENERATED
+    pretty_name = "Music to write in LilyPond, in the form of LilyBench" if generated else "LilyBench, generation"
+    fields = {"pretty_name": pretty_name, "title": TITLE, "homepage": HOMEPAGE, "citation": CITATION}
+    return make_card(NAME, provenance, fields=fields, header={"pretty_name": pretty_name})
+
+
+def _generate(out: Path) -> None:
+    write(build_generated(), out, overwrite=True)
+
+
+BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+"""LilyBench's generation part for `store.load_split` and `store.describe_dataset`."""

@@ -1,0 +1,109 @@
+"""The pieces that are shown ahead of a prompt: some of the training split, or three in A minor.
+
+Those in A minor are this project's own (``a_minor/``): a minuet for harpsichord, an air for violin and cello and a
+prelude for piano. The paper's hand-written demonstrations are in A minor too, and are not published with it.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from music_evals.datasets_builders.lilybench.generation.rows import (
+    MAX_DEMONSTRATION,
+    N_DEMONSTRATIONS,
+    DemonstrationRow,
+    Description,
+    Score,
+    WorkSplit,
+)
+from music_evals.datasets_builders.lilybench.generation.works import Work
+from music_evals.notation.lilypond.compiler import compile_texts
+from music_evals.notation.lilypond.structure import StructureError, read_structure
+from music_evals.notation.lilypond.writing import LIMITS, why_not
+
+_FOLDER: Final = "a_minor"
+_A_MINOR: Final[Mapping[str, tuple[str, str, str, str]]] = {
+    "minuet": ("suite", "harpsichord", "1: minuetto", "3/4"),
+    "air": ("sonata", "violin, cello", "1: largo", "4/4"),
+    "prelude": ("suite", "piano", "1: prelude", "4/4"),
+}
+"""Name → form, ensemble, part and metre."""
+
+
+def a_minor_demonstrations() -> list[DemonstrationRow]:
+    """The hand-written demonstrations of the ablation.
+
+    Example:
+        >>> [(row["id"], row["key"], row["metre"]) for row in a_minor_demonstrations()]
+        [('minuet', 'A minor', '3/4'), ('air', 'A minor', '4/4'), ('prelude', 'A minor', '4/4')]
+    """
+    folder = files(__package__) / _FOLDER
+    return [
+        {
+            "id": name,
+            "work": name,
+            "composer": "Anonymous",
+            "period": "Late Baroque",
+            "form": form,
+            "ensemble": ensemble,
+            "part": part,
+            "key": "A minor",
+            "metre": metre,
+            "text": (folder / f"{name}.ly").read_text("utf-8"),
+        }
+        for name, (form, ensemble, part, metre) in _A_MINOR.items()
+    ]
+
+
+def draw_demonstrations(
+    works: Sequence[Work],
+    scores: Sequence[Score],
+    splits: Mapping[str, WorkSplit],
+    seed: int,
+    *,
+    cache: Path | None = None,
+) -> list[DemonstrationRow]:
+    """Draw demonstrations from pieces of the training split, each of another work.
+
+    A piece can be shown if it compiles to MIDI within the time that a written piece has, and if its text has at most
+    `MAX_DEMONSTRATION` characters.
+
+    Args:
+        works: all works.
+        scores: their pieces.
+        splits: work → its split.
+        seed: of the draw.
+        cache: a folder to keep LilyPond's results in.
+
+    Returns:
+        `N_DEMONSTRATIONS` of them, or fewer where there are no more.
+    """
+    known = {work.id: work for work in works}
+    candidates = [score for score in scores if splits[score.work] == "train" and len(score.text) <= MAX_DEMONSTRATION]
+    random.Random(seed).shuffle(candidates)
+    rows: dict[str, DemonstrationRow] = {}
+    compiled = compile_texts((score.text for score in candidates), limits=LIMITS, cache=cache)
+    for score, run in zip(candidates, compiled, strict=True):
+        if why_not(run) is None and score.work not in rows:
+            description = _description(known[score.work], score, cache)
+            rows[score.work] = {"id": score.id, "work": score.work, **description, "text": score.text}
+            if len(rows) == N_DEMONSTRATIONS:
+                break
+    return list(rows.values())
+
+
+def _description(work: Work, score: Score, cache: Path | None) -> Description:
+    """What is known of a piece: its entry, or what its work and the piece itself tell."""
+    for entry in work.entries:
+        if score.id == entry.id or len(work.entries) == 1:
+            return entry.description
+    try:
+        read = read_structure(score.text, cache=cache)
+    except StructureError:
+        key = metre = None
+    else:
+        key = read.keys[0].name if read.keys else None
+        metre = read.metres[0].name if read.metres else None
+    return {**work.entries[0].description, "part": None, "key": key, "metre": metre}

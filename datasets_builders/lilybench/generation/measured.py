@@ -1,0 +1,81 @@
+"""Reference pieces as rows: compiled, described and embedded."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from music_evals.datasets_builders.lilybench.generation.rows import PAPER, ReferenceRow, Score
+from music_evals.encoders.lilybert import Encoder
+from music_evals.notation.descriptors import DESCRIPTORS, DescriptorError, describe
+from music_evals.notation.lilypond.compiler import Compiled, compile_texts
+from music_evals.notation.lilypond.writing import LIMITS, why_not
+
+
+def measure(
+    scores: Sequence[Score],
+    *,
+    encoder: Encoder | None = None,
+    cache: Path | None = None,
+    on_score: Callable[[], None] = lambda: None,
+) -> list[ReferenceRow]:
+    """Compile, describe and embed pieces.
+
+    Args:
+        scores: the pieces.
+        encoder: makes the embeddings; None for none.
+        cache: a folder to keep LilyPond's results in.
+        on_score: called after each piece that was compiled, and described where it could be.
+
+    Returns:
+        A row for each, in order.
+
+    Raises:
+        LilyPondError: LilyPond is not installed.
+        SandboxError: there is no way to confine it here.
+        EncoderError: the encoder's vectors are not finite.
+    """
+    rows = list(_described(scores, cache, on_score))
+    if encoder is not None:
+        for row, vectors in zip(rows, encoder.embed([score.text for score in scores]), strict=True):
+            row["embedding_first_token"] = vectors["first_token"].tolist()
+            row["embedding_mean"] = vectors["mean"].tolist()
+    return rows
+
+
+def _described(scores: Sequence[Score], cache: Path | None, on_score: Callable[[], None]) -> Iterator[ReferenceRow]:
+    compiled = compile_texts((score.text for score in scores), limits=LIMITS, cache=cache)
+    for score, run in zip(scores, compiled, strict=True):
+        problem = why_not(run)
+        values, undefined = _descriptors(run) if problem is None else ({}, "it does not compile")
+        yield {
+            "id": score.id,
+            "work": score.work,
+            "text": score.text,
+            "compiles": problem is None,
+            "problem": problem,
+            "polyphony_rate": values.get("polyphony_rate"),
+            "groove_consistency": values.get("groove_consistency"),
+            "scale_consistency": values.get("scale_consistency"),
+            "paper_polyphony_rate": values.get(f"{PAPER}polyphony_rate"),
+            "paper_groove_consistency": values.get(f"{PAPER}groove_consistency"),
+            "paper_scale_consistency": values.get(f"{PAPER}scale_consistency"),
+            "undefined": undefined,
+            "embedding_first_token": None,
+            "embedding_mean": None,
+            "licence": score.licence,
+        }
+        on_score()
+
+
+def _descriptors(compiled: Compiled) -> tuple[dict[str, float | None], str | None]:
+    """Columns of descriptors, and why some have no value."""
+    midi = compiled.midi[0]
+    try:
+        strict, paper = describe(midi, "strict"), describe(midi, "paper")
+    except DescriptorError as error:
+        return {}, str(error)
+    reasons = {**{f"{PAPER}{name}": why for name, why in paper.reasons.items()}, **strict.reasons}
+    said = "; ".join(f"{name}: {why}" for name, why in sorted(reasons.items()))
+    return {
+        **{name: strict.values[name] for name in DESCRIPTORS},
+        **{f"{PAPER}{name}": paper.values[name] for name in DESCRIPTORS},
+    }, said or None

@@ -1,0 +1,201 @@
+"""Works, their entries, the prompts that are drawn from them, and which split each work is in."""
+
+import hashlib
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
+
+from music_evals.datasets_builders.lilybench.generation.rows import (
+    N_PROMPTS,
+    Description,
+    PromptRow,
+    WorkRow,
+    WorkSplit,
+)
+from music_evals.notation.lilypond.languages import DEFAULT, LANGUAGES, language_of, pitch_of
+from music_evals.notation.lilypond.syntax import Kind, code_tokens
+
+TEST_SHARE: Final = 0.2
+"""Part of the works that are held out; the paper tells no ratio."""
+NEAR_COPY: Final = 0.5
+"""Two works belong together where so much of the one's music stands in the other, note by note."""
+
+_RUN: Final = 8  # notes in a row that must be the same
+_SKETCH: Final = 4  # of that many runs, one is looked at
+_FEWEST: Final = 4  # of the runs looked at; fewer tell nothing
+_OCTAVES: Final = frozenset("',")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a prompt is made from.
+
+    Args:
+        id: the work's id, and the number of the movement where the work has several.
+        description: what is known of it.
+    """
+
+    id: str
+    description: Description
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A work of the source.
+
+    Args:
+        id: readable and stable.
+        entries: its movements, or the one entry of a work of which no movements are known; one at least.
+        shares: names that it has in common with other excerpts of the same whole, and with other editions of it.
+    """
+
+    id: str
+    entries: tuple[Entry, ...]
+    shares: tuple[str, ...] = ()
+
+
+def draw_prompts(works: Sequence[Work], seed: int, count: int = N_PROMPTS) -> list[PromptRow]:
+    """Draw prompts from the entries of all works, with replacement.
+
+    Each entry counts once, so that composers, periods and forms come up in proportion to their entries. The draw
+    depends on nothing but the works, their order and the seed.
+
+    Args:
+        works: one at least.
+        seed: of the draw.
+        count: how many.
+
+    Returns:
+        The prompts, in the order drawn.
+
+    Source: arXiv 2606.08722, section 3.1 (200 prompts, seed 1234).
+
+    Example:
+        >>> nothing = dict.fromkeys(("composer", "period", "form", "ensemble", "part", "key", "metre"))
+        >>> work = Work("air", (Entry("air", {**nothing, "form": "aria"}),))
+        >>> [(row["id"], row["entry"], row["form"]) for row in draw_prompts([work], 1234, 2)]
+        [('prompt-000', 'air', 'aria'), ('prompt-001', 'air', 'aria')]
+    """
+    entries = [(work, entry) for work in works for entry in work.entries]
+    drawn = random.Random(seed).choices(entries, k=count)
+    return [
+        {"id": f"prompt-{index:03}", "index": index, "entry": entry.id, "work": work.id, **entry.description}
+        for index, (work, entry) in enumerate(drawn)
+    ]
+
+
+def split_works(
+    works: Sequence[Work], texts: Mapping[str, Sequence[str]], seed: int, share: float = TEST_SHARE
+) -> dict[str, WorkSplit]:
+    """Hold out a part of the works, each with all its movements and files, and with what belongs to it.
+
+    Works that share a name are on one side, and so are near-copies (`NEAR_COPY`). The side follows from the name of
+    the first of those works and the seed alone, so that it stays where it is when others are added. Music that was
+    transposed, or written in relative octaves here and in absolute ones there, is not recognised as a copy.
+
+    Args:
+        works: the works.
+        texts: work → its texts in LilyPond, as far as they are at hand.
+        seed: of the split.
+        share: part of the works that are held out, from 0 to 1.
+
+    Returns:
+        Work → its split.
+
+    Example:
+        >>> split_works([Work("a", ()), Work("b", ())], {}, seed=1, share=0.0)
+        {'a': 'train', 'b': 'train'}
+    """
+    groups = _groups(
+        ((work.id, name) for work in works for name in (work.id, *work.shares)),
+        _near_copies(texts),
+    )
+    return {work.id: "test" if _draw(groups[work.id], seed) < share else "train" for work in works}
+
+
+def work_rows(works: Sequence[Work], splits: Mapping[str, WorkSplit]) -> list[WorkRow]:
+    """The works as rows, with what their first entries say.
+
+    Args:
+        works: the works.
+        splits: work → its split.
+    """
+    rows: list[WorkRow] = []
+    for work in works:
+        first = work.entries[0].description
+        rows.append(
+            {
+                "id": work.id,
+                "composer": first["composer"],
+                "period": first["period"],
+                "form": first["form"],
+                "movements": len(work.entries),
+                "split": splits[work.id],
+            }
+        )
+    return rows
+
+
+def _draw(name: str, seed: int) -> float:
+    """A number from 0 to below 1 that a name and a seed determine."""
+    digest = hashlib.sha256(f"{seed}\0{name}".encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:6]) / 2**48
+
+
+def _groups(*pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Names that are paired, directly or through others → the first of them."""
+    first: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while first.setdefault(name, name) != name:
+            name = first[name]
+        return name
+
+    for one, other in chain(*pairs):
+        earlier, later = sorted((root(one), root(other)))
+        first[later] = earlier
+    return {name: root(name) for name in first}
+
+
+def _near_copies(texts: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """Pairs of works of which the one's music stands in the other by half."""
+    runs: dict[str, set[int]] = {work: set().union(*map(_runs, held)) for work, held in texts.items()}
+    holders: dict[int, list[str]] = defaultdict(list)
+    for work, found in runs.items():
+        for run in found:
+            holders[run].append(work)
+    for work, found in runs.items():
+        if len(found) < _FEWEST:
+            continue
+        shared = Counter(other for run in found for other in holders[run] if other != work)
+        yield from ((work, other) for other, count in shared.items() if count >= NEAR_COPY * len(found))
+
+
+def _runs(text: str) -> set[int]:
+    """A sketch of a text's runs of notes: one in `_SKETCH`, chosen by their own checksums."""
+    words = _note_words(text)
+    sums = (
+        int.from_bytes(hashlib.blake2b(" ".join(words[at : at + _RUN]).encode(), digest_size=8).digest())
+        for at in range(len(words) - _RUN + 1)
+    )
+    return {number for number in sums if number % _SKETCH == 0}
+
+
+def _note_words(text: str) -> list[str]:
+    """The names of a text's notes with their octave marks, whatever stands between them."""
+    language = language_of(text)
+    if language not in LANGUAGES:
+        language = DEFAULT
+    words: list[str] = []
+    end = -1  # of the note that is being read
+    for token in code_tokens(text):
+        if token.kind is Kind.WORD and pitch_of(token.text, language) is not None:
+            words.append(token.text)
+            end = token.end
+        elif token.start == end and token.text in _OCTAVES:
+            words[-1] += token.text
+            end = token.end
+    return words

@@ -1,0 +1,96 @@
+"""Vectors kept by content: one small file each, in a folder for what can be computed again."""
+
+import hashlib
+import io
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def content_key(*parts: str) -> str:
+    """Return a key for a vector that depends on these texts alone.
+
+    Args:
+        parts: texts that UTF-8 can write.
+
+    Returns:
+        64 hexadecimal digits.
+
+    Example:
+        >>> content_key("encoder", "c4 d e") == content_key("encoderc4", " d e")
+        False
+
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        content = part.encode()
+        digest.update(f"{len(content)}:".encode() + content)
+    return digest.hexdigest()
+
+
+def read_vector(folder: Path, key: str, dimension: int) -> NDArray[np.float32] | None:
+    """Read the vector that `write_vector` kept under a key.
+
+    Args:
+        folder: the cache.
+        key: made by `content_key`.
+        dimension: length that the vector must have.
+
+    Returns:
+        Shape (dimension,); None if there is no such vector, or if the file is damaged.
+
+    """
+    blank = _as_file(np.zeros(dimension, np.float32))
+    header = blank[: -4 * dimension]
+    try:
+        with _path(folder, key).open("rb") as stream:
+            content = stream.read(len(blank) + 1)
+    except FileNotFoundError:
+        return None
+    # All vectors of one length have the same header, so that none needs to be parsed.
+    if len(content) != len(blank) or not content.startswith(header):
+        return None
+    vector = np.frombuffer(content, "<f4", offset=len(header)).astype(np.float32)
+    return vector if np.isfinite(vector).all() else None
+
+
+def write_vector(folder: Path, key: str, vector: NDArray[np.float32]) -> None:
+    """Keep a vector under a key, as a ``.npy`` file; nobody ever sees half of it.
+
+    Args:
+        folder: the cache; made if need be.
+        key: made by `content_key`.
+        vector: shape (d,).
+
+    Example:
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_vector(Path(folder), "00ff", np.array([0.5, 2.0], np.float32))
+        ...     read_vector(Path(folder), "00ff", 2)
+        array([0.5, 2. ], dtype=float32)
+
+    """
+    path = _path(folder, key)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, part = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    try:
+        with open(handle, "wb") as stream:
+            stream.write(_as_file(vector))
+        os.replace(part, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(part)
+        raise
+
+
+def _path(folder: Path, key: str) -> Path:
+    return folder / key[:2] / f"{key}.npy"
+
+
+def _as_file(vector: NDArray[np.float32]) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, vector.astype("<f4"), allow_pickle=False)
+    return stream.getvalue()

@@ -1,0 +1,78 @@
+"""Pictures of what LilyPond makes of a text: the first system of its first score.
+
+LilyPond draws it in the sandbox, in a run of its own (`settings/first_system.ly`), which changes nothing of what a text
+compiles to. The picture is taken for what it is, a file from a program that nobody trusts.
+"""
+
+import io
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from music_evals.notation.lilypond.compiler import compile_text
+from music_evals.notation.lilypond.sandbox import Limits
+
+MAX_WIDTH: Final = 1000
+"""Width in pixels that a wider picture is reduced to."""
+
+_SETTINGS: Final = files("music_evals.notation.lilypond").joinpath("settings/first_system.ly")
+_FILE: Final = "system.png"
+_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+_MAX_BYTES: Final = 1_000_000
+_MAX_SIZE: Final = (4000, 2000)
+_MARGIN: Final = 6  # pixels around what is drawn
+_GREYS: Final = 4
+
+
+def first_system(text: str, *, limits: Limits | None = None, cache: Path | None = None) -> bytes | None:
+    r"""Engrave the first system of a text's first score.
+
+    Args:
+        text: LilyPond code.
+        limits: what LilyPond may use up; default `Limits()`.
+        cache: a folder to keep LilyPond's results in, and to take them from.
+
+    Returns:
+        A PNG in four shades of grey, at most `MAX_WIDTH` pixels wide, in which a staff is some 27 pixels high. None if
+        LilyPond draws nothing, fails, or makes a file that is no such picture.
+
+    Raises:
+        LilyPondError: LilyPond is not installed.
+        SandboxError: there is no way to confine it here.
+
+    Example:
+        >>> picture = first_system(r'\version "2.24.3" { c4 d e f }')  # doctest: +SKIP
+        >>> picture[1:4]  # doctest: +SKIP
+        b'PNG'
+
+    """
+    settings = _SETTINGS.read_text(encoding="utf-8")
+    compiled = compile_text(text, settings=settings, collect=[_FILE], limits=limits, cache=cache)
+    return _reduced(compiled.files[_FILE]) if _FILE in compiled.files else None
+
+
+def _reduced(png: bytes) -> bytes | None:
+    """Make a small picture of LilyPond's, without empty borders; None if it is not what it should be."""
+    from PIL import Image, ImageOps, UnidentifiedImageError
+
+    # Before anything is decoded, for a small file may hold a very large picture.
+    size = (int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big"))
+    if len(png) > _MAX_BYTES or not png.startswith(_SIGNATURE) or size[0] > _MAX_SIZE[0] or size[1] > _MAX_SIZE[1]:
+        return None
+    try:
+        with Image.open(io.BytesIO(png), formats=["PNG"]) as file:
+            drawn = file.convert("RGBA")
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError):
+        return None
+    grey = Image.alpha_composite(Image.new("RGBA", drawn.size, "white"), drawn).convert("L")
+    ink = grey.point([level < 256 - 256 // _GREYS for level in range(256)]).getbbox()  # what will not be white
+    if ink is None:
+        return None
+    grey = ImageOps.expand(grey.crop(ink), _MARGIN, fill=255)
+    if grey.width > MAX_WIDTH:
+        grey = grey.resize((MAX_WIDTH, max(1, grey.height * MAX_WIDTH // grey.width)), Image.Resampling.LANCZOS)
+    shades = grey.point([level * _GREYS // 256 for level in range(256)], "L").convert("P")
+    shades.putpalette([shade * 255 // (_GREYS - 1) for shade in range(_GREYS) for _ in "RGB"])
+    written = io.BytesIO()
+    shades.save(written, "PNG", optimize=True, bits=2)
+    return written.getvalue()

@@ -1,0 +1,105 @@
+"""How fast written pieces are scored: the scorer's own steps, beside the same steps done for one file after another.
+
+The pieces are files of the Mutopia Project (folder as argument) of ordinary length: one file that includes nothing, of
+2,000 to 12,000 characters, about what a model writes in 1,000 to 6,000 tokens, brought to the current syntax ahead of
+all measuring. The steps are to compile a piece, take its MIDI, and compute its descriptors under both protocols. One
+after the other means a plain ``lilypond -dno-print-pages`` for each file, as usual, and then MusPy in this process; it
+runs in the same sandbox. Nothing is cached.
+
+    python perf/generation_scoring.py MUTOPIA [--pieces 200] [--pictures]
+
+Checks that problems and descriptors are the same, piece by piece. Target: less than a sixth of the time on four cores.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from unittest.mock import patch
+
+import anyio
+from inspect_ai.model import ChatMessageAssistant, ModelName
+from inspect_ai.solver import TaskState
+from lilypond_compiling import choose
+
+from music_evals.notation.descriptors import describe
+from music_evals.notation.lilypond.compiler import compile_text
+from music_evals.notation.lilypond.reply import complete_code
+from music_evals.notation.lilypond.writing import LIMITS, why_not
+from music_evals.scorers.written_pieces import Piece, Workbench
+
+SHORTEST, LONGEST = 2_000, 12_000
+
+
+async def score(texts: list[str], pictures: bool) -> list[Piece]:
+    """Do what the scorer does, for all texts at once."""
+    workbench = Workbench(pictures=pictures)
+    found: list[list[Piece]] = [[] for _ in texts]
+
+    async def one(number: int, text: str) -> None:
+        found[number] = await workbench.pieces(_state(number, text))
+
+    async with anyio.create_task_group() as group:
+        for number, text in enumerate(texts):
+            group.start_soon(one, number, text)
+    return [pieces[0] for pieces in found]
+
+
+def _state(number: int, text: str) -> TaskState:
+    reply = ChatMessageAssistant(content=f"```lilypond\n{text}\n```")
+    return TaskState(ModelName("none/none"), number, 1, "", [ChatMessageAssistant(content=""), reply])
+
+
+def one_by_one(texts: list[str]) -> list[tuple[str | None, dict[str, dict[str, float | None]]]]:
+    """Do the same steps for one file after another."""
+    found = []
+    for text in texts:
+        compiled = compile_text(complete_code(text), settings="", limits=LIMITS)
+        problem = why_not(compiled)
+        values = (
+            {} if problem else {name: dict(describe(compiled.midi[0], name).values) for name in ("strict", "paper")}
+        )
+        found.append((problem, values))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("mutopia", type=Path)
+    parser.add_argument("--pieces", type=int, default=200)
+    parser.add_argument("--pictures", action="store_true", help="make the pictures too, which has no counterpart")
+    options = parser.parse_args()
+    texts = [text for text in choose(options.mutopia, 10_000).values() if SHORTEST <= len(text) <= LONGEST]
+    texts = [texts[number * len(texts) // options.pieces] for number in range(min(options.pieces, len(texts)))]
+    if not texts:
+        sys.exit(f"{options.mutopia} holds no file of ordinary length that includes nothing")
+    print(f"{len(texts)} pieces, {sum(map(len, texts)) // len(texts):,} characters on average")
+    describe_once(texts[0])
+    with tempfile.TemporaryDirectory() as empty, patch.dict("os.environ", MUSIC_EVALS_CACHE=empty):
+        start = time.perf_counter()
+        ours = anyio.run(partial(score, texts, options.pictures))
+        seconds = time.perf_counter() - start
+    print(f"scorer{' with pictures' if options.pictures else ''}: {seconds:.1f} s")
+    start = time.perf_counter()
+    plain = one_by_one(texts)
+    plain_seconds = time.perf_counter() - start
+    print(f"one after the other: {plain_seconds:.1f} s")
+    print(f"ratio {plain_seconds / seconds:.1f}")
+    same = sum(
+        (piece["problem"], piece["descriptors"]) == (problem, values)
+        for piece, (problem, values) in zip(ours, plain, strict=True)
+    )
+    print(f"the same problem and descriptors for {same} of {len(texts)}")
+
+
+def describe_once(text: str) -> None:
+    """Load what the descriptors need, so that no side has to wait for it."""
+    compiled = compile_text(complete_code(text), limits=LIMITS)
+    if compiled.midi:
+        describe(compiled.midi[0], "paper")
+
+
+if __name__ == "__main__":
+    main()

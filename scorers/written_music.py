@@ -1,0 +1,315 @@
+"""The scorer of written music and its metrics: does it compile, how near does it come to real music, is it new.
+
+Source: arXiv 2606.08722, section 3.3. Intervals, novelty and FMD∞ are beyond the paper.
+
+A piece's figures lie in its score, so the metrics need nothing else but the reference sets, which they load from the
+dataset that the score names. A figure that is undefined is NaN, and a further entry tells why:
+``mutopia/js undefined: ...``.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import anyio.to_thread
+import numpy as np
+import numpy.typing as npt
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
+from inspect_ai.solver import TaskState
+
+from music_evals.datasets_builders.lilybench.generation.references import ReferenceSet
+from music_evals.encoders.lilybert import EncoderError, Pooling
+from music_evals.notation.descriptors import DESCRIPTORS, Protocol
+from music_evals.scorers.metrics.descriptor_similarity import js_interval, js_similarity
+from music_evals.scorers.metrics.frechet import frechet_distance, frechet_infinity, frechet_interval, small_sample_note
+from music_evals.scorers.metrics.novelty import NEAR_COPY
+from music_evals.scorers.metrics.proportion import wilson_interval
+from music_evals.scorers.reference_pieces import (
+    chosen_references,
+    embedded_reference,
+    nearest_pieces,
+    shared_encoder,
+)
+from music_evals.scorers.written_pieces import Piece, Workbench, decoded, stored_embedding
+
+RESAMPLES: Final = 200
+"""Bootstrap samples of an interval."""
+MAX_SHOWN: Final = 1_200
+"""Characters of LilyPond's messages in an explanation."""
+
+Matrix = npt.NDArray[np.float64]
+
+
+@metric(scores="unreduced")
+def compile_figures() -> Metric:
+    """The share of pieces that compile, with Wilson's 95% interval.
+
+    Returns:
+        The metric: ``compile_rate`` with ``_low`` and ``_high``, ``pieces``, and where several attempts were allowed
+        ``attempt_1``, ``attempt_2`` and so on, the share that compiles after so many. Repeated runs of a prompt
+        (epochs) count as one for the interval.
+
+    Source: arXiv 2606.08722, section 3.3.
+    """
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        if not scores:
+            return {}
+        rate = float(np.mean([_is_compiled(score) for score in scores]))
+        low, high = wilson_interval(rate, len({score.sample_id for score in scores}))
+        figures = {"compile_rate": rate, "compile_rate_low": low, "compile_rate_high": high, "pieces": len(scores)}
+        allowed = max(_of(score, "attempts_allowed") for score in scores)
+        if allowed > 1:
+            for attempt in range(1, allowed + 1):
+                compiled = [any(_of(score, "attempts")[:attempt]) for score in scores]
+                figures[f"attempt_{attempt}"] = float(np.mean(compiled))
+        return figures
+
+    return compute
+
+
+@metric(scores="unreduced")
+def similarity_figures() -> Metric:
+    """The JS similarity of the compiled pieces' descriptors to each reference set, from 0 to 100.
+
+    Returns:
+        The metric, for each reference set R: ``R/js`` with a bootstrap interval ``_low`` and ``_high``,
+        ``R/js_DESCRIPTOR`` for each descriptor alone, and ``R/shift_DESCRIPTOR``, how far the mean lies from the
+        reference's, in the reference's standard deviations.
+
+    Source: arXiv 2606.08722, section 3.3.
+    """
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        figures: dict[str, float] = {}
+        for reference in _references(scores):
+            protocol: Protocol = _of(scores[0], "protocol")
+            generated = _descriptors(scores)
+            name = reference.name
+            real = reference.descriptors(protocol)
+            found = js_similarity(real, generated, names=DESCRIPTORS)
+            figures[f"{name}/js"] = _number(found.value)
+            if found.reason is not None:
+                figures[f"{name}/js undefined: {found.reason}"] = math.nan
+            interval = js_interval(real, generated, resamples=RESAMPLES)
+            figures[f"{name}/js_low"], figures[f"{name}/js_high"] = _number(interval.low), _number(interval.high)
+            if interval.reason is not None and found.reason is None:
+                figures[f"{name}/js note: {interval.reason}"] = math.nan
+            for descriptor in DESCRIPTORS:
+                figures[f"{name}/js_{descriptor}"] = _number(found.by_descriptor[descriptor])
+                figures[f"{name}/shift_{descriptor}"] = _number(found.shifts[descriptor])
+        return figures
+
+    return compute
+
+
+@metric(scores="unreduced")
+def frechet_figures() -> Metric:
+    """The Fréchet Music Distance of all pieces, compiled or not, to each reference set.
+
+    Returns:
+        The metric, for each reference set R: ``R/fmd`` with a bootstrap interval ``_low`` and ``_high``, and
+        ``R/fmd_infinity``, extrapolated to any number of pieces.
+
+    Source: arXiv 2606.08722, section 3.3.
+    """
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        figures: dict[str, float] = {}
+        for reference in _references(scores):
+            figures |= {f"{reference.name}/{name}": value for name, value in _frechet(scores, reference).items()}
+        return figures
+
+    return compute
+
+
+@metric(scores="unreduced")
+def novelty_figures() -> Metric:
+    """The share of pieces that are near-copies of a demonstration or of a reference piece.
+
+    Returns:
+        The metric: ``near_copies`` with Wilson's 95% interval ``_low`` and ``_high``, and ``R/near_copies`` for the
+        demonstrations and each reference set R. Pieces too short to tell are left out, and counted in ``too_short``.
+    """
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        told = [nearest for score in scores if (nearest := _of(score, "nearest"))]
+        figures = {"near_copies": math.nan, "near_copies_low": math.nan, "near_copies_high": math.nan}
+        if not told:
+            return {**figures, "near_copies undefined: no piece is long enough to tell": math.nan} if scores else {}
+        rate = float(np.mean([max(share for _, share in nearest.values()) >= NEAR_COPY for nearest in told]))
+        figures["near_copies"] = rate
+        figures["near_copies_low"], figures["near_copies_high"] = wilson_interval(rate, len(told))
+        for name in told[0]:
+            figures[f"{name}/near_copies"] = float(np.mean([nearest[name][1] >= NEAR_COPY for nearest in told]))
+        return {**figures, "too_short": float(len(scores) - len(told))}
+
+    return compute
+
+
+@scorer(metrics=[compile_figures(), similarity_figures(), frechet_figures(), novelty_figures()])
+def written_music(
+    dataset: str = "generated",
+    reference: str | None = None,
+    protocol: Protocol = "strict",
+    encoder: str | None = None,
+    pooling: Pooling = "first_token",
+    attempt: int | None = None,
+    attempts: int = 1,
+    pictures: bool = True,
+) -> Scorer:
+    """Score a piece of music that a model wrote in LilyPond.
+
+    Args:
+        dataset: the dataset with the reference sets, as for the task.
+        reference: names of reference sets, separated by commas; None for all of the dataset.
+        protocol: which descriptors count: ``paper`` for MusPy's on MIDI ticks, ``strict`` for those on a grid.
+        encoder: the encoder for the Fréchet Music Distance, by its name on the Hub or its folder; None for no distance.
+        pooling: how the vectors of a text's tokens become one.
+        attempt: which attempt counts, from 1; None for the last one made.
+        attempts: how many a model was allowed.
+        pictures: whether the explanation shows the first system and a piano roll.
+
+    Returns:
+        The scorer: 1 for a piece that compiles, 0 for one that does not.
+
+    Source: arXiv 2606.08722, section 3.3.
+    """
+    workbench = Workbench(pictures=pictures)
+
+    async def score(state: TaskState, target: Target) -> Score:
+        pieces = await workbench.pieces(state)
+        judged = pieces[-1] if attempt is None else pieces[min(attempt, len(pieces)) - 1]
+        # What the log holds already is taken as it is, so that no encoder is needed to score it again.
+        embedded = None if encoder is None else stored_embedding(judged, encoder, pooling)
+        if encoder is not None and embedded is None and judged["code"]:
+            loaded = await anyio.to_thread.run_sync(shared_encoder, encoder)
+            await workbench.embed(state, judged, loaded, pooling)
+            embedded = stored_embedding(judged, encoder, pooling)
+        nearest = await anyio.to_thread.run_sync(nearest_pieces, judged["code"], dataset, reference)
+        return Score(
+            value=0 if judged["problem"] else 1,
+            answer=judged["problem"] or "compiles",
+            explanation=explained(judged, protocol, nearest),
+            metadata={
+                "dataset": dataset,
+                "reference": reference,
+                "protocol": protocol,
+                "encoder": encoder,
+                "pooling": pooling,
+                "attempts": [piece["problem"] is None for piece in pieces],
+                "attempts_allowed": attempts,
+                "descriptors": judged["descriptors"].get(protocol, {}),
+                "undefined": judged["undefined"].get(protocol, {}),
+                "nearest": nearest,
+                "embedded_by": embedded and embedded[0],
+                "embedding": embedded and embedded[1],
+            },
+        )
+
+    return score
+
+
+def explained(piece: Piece, protocol: Protocol, nearest: Mapping[str, tuple[str, float]]) -> str:
+    """Describe a piece for the log viewer: what LilyPond says, its descriptors, its pictures.
+
+    Args:
+        piece: the piece.
+        protocol: which descriptors to name.
+        nearest: set of pieces → the nearest one and the share of the piece that stands in it.
+
+    Returns:
+        Markdown, in which LilyPond's messages are set as code, so that nothing in them counts as markup.
+    """
+    parts = [f"Does not compile: {_plain(piece['problem'])}" if piece["problem"] else "Compiles."]
+    if messages := piece["messages"].strip()[:MAX_SHOWN]:
+        parts.append("\n".join(f"    {line}" for line in messages.splitlines()))
+    values = piece["descriptors"].get(protocol, {})
+    told = [f"{_words(name)} {value:.3f}" for name, value in values.items() if value is not None]
+    told += [
+        f"{_words(name) or 'descriptors'} undefined: {why}"
+        for name, why in piece["undefined"].get(protocol, {}).items()
+    ]
+    if told:
+        parts.append("; ".join(told))
+    copied = [f"{share:.0%} of it in {place} {name}" for place, (name, share) in nearest.items() if share >= NEAR_COPY]
+    if copied:
+        parts.append(f"Near-copy: {'; '.join(copied)}")
+    titles = {"system": "first system", "roll": "piano roll"}
+    parts += [f"![{titles[name]}](data:image/png;base64,{data})" for name, data in piece["pictures"].items()]
+    return "\n\n".join(parts)
+
+
+def _plain(text: str | None) -> str:
+    """A line without signs that Markdown or HTML reads."""
+    return "".join(sign if sign not in "<>[]()`*_&!\\#|" else " " for sign in text or "")
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _frechet(scores: Sequence[SampleScore], reference: ReferenceSet) -> dict[str, float]:
+    undefined = dict.fromkeys(("fmd", "fmd_low", "fmd_high", "fmd_infinity"), math.nan)
+    try:
+        real, made = _embeddings(scores, reference)
+    except EncoderError as error:
+        return {**undefined, f"fmd undefined: {error}": math.nan}
+    if min(len(real), len(made)) < 2:
+        return {**undefined, f"fmd undefined: {len(made)} pieces and {len(real)} references; 2 are needed": math.nan}
+    figures = {"fmd": frechet_distance(real, made)}
+    figures["fmd_low"], figures["fmd_high"] = frechet_interval(real, made, resamples=RESAMPLES)
+    infinity = frechet_infinity(real, made)
+    figures["fmd_infinity"] = _number(infinity.value)
+    if infinity.reason is not None:
+        figures[f"fmd_infinity undefined: {infinity.reason}"] = math.nan
+    if note := small_sample_note(len(real), len(made), real.shape[1]):
+        figures[f"fmd note: {note}"] = math.nan
+    return {**undefined, **figures}
+
+
+def _embeddings(scores: Sequence[SampleScore], reference: ReferenceSet) -> tuple[Matrix, Matrix]:
+    """The embeddings of a reference set and of the pieces, by the same encoder.
+
+    Raises:
+        EncoderError: there are none, or not by the same.
+    """
+    encoder, pooling = _of(scores[0], "encoder"), _of(scores[0], "pooling")
+    if encoder is None:
+        raise EncoderError("no encoder was named")
+    found = [
+        (by, vector) for score in scores if (by := _of(score, "embedded_by")) and (vector := _of(score, "embedding"))
+    ]
+    if not found:
+        raise EncoderError("no piece holds LilyPond")
+    identities = sorted({by for by, _ in found})
+    if len(identities) > 1:
+        raise EncoderError(f"pieces were embedded by different encoders: {' and '.join(identities)}")
+    made = np.array([decoded(vector) for _, vector in found], dtype=np.float64)
+    return embedded_reference(reference, encoder, identities[0], pooling), made
+
+
+def _references(scores: Sequence[SampleScore]) -> tuple[ReferenceSet, ...]:
+    return chosen_references(_of(scores[0], "dataset"), _of(scores[0], "reference")) if scores else ()
+
+
+def _descriptors(scores: Iterable[SampleScore]) -> Matrix:
+    """The descriptors of the pieces that compiled, NaN for one that has no value."""
+    rows = [
+        [_number(_of(score, "descriptors").get(name)) for name in DESCRIPTORS]
+        for score in scores
+        if _is_compiled(score)
+    ]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(DESCRIPTORS))
+
+
+def _is_compiled(score: SampleScore) -> bool:
+    return score.score.as_float() == 1.0
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _of(score: SampleScore, name: str) -> Any:
+    return (score.score.metadata or {})[name]

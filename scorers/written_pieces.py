@@ -1,0 +1,240 @@
+"""What is found out about each piece that a model wrote: whether it compiles, its descriptors, pictures and embedding.
+
+Everything that a figure needs is kept in the sample's store, in the log, so that it is never found out twice: scoring a
+log again needs neither the model nor LilyPond nor the encoder.
+"""
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import PurePath
+from typing import Final, TypedDict, get_args
+
+import anyio
+import anyio.to_thread
+import numpy as np
+import numpy.typing as npt
+from inspect_ai.model import ChatMessageAssistant
+from inspect_ai.solver import TaskState
+
+from music_evals.encoders.lilybert import Encoder, Pooling
+from music_evals.notation.descriptors import DescriptorError, Protocol, describe
+from music_evals.notation.lilypond.compiler import cores, lilypond_cache
+from music_evals.notation.lilypond.pictures import first_system
+from music_evals.notation.lilypond.reply import complete_code
+from music_evals.notation.lilypond.writing import LIMITS, Written, compile_reply
+from music_evals.notation.piano_roll import piano_roll
+
+STORE: Final = "written_pieces"
+"""Where a sample's store keeps its pieces."""
+
+Vector = npt.NDArray[np.float32]
+
+
+class Piece(TypedDict):
+    """A piece that a model wrote, as the log keeps it.
+
+    `reply` is a digest of the reply that it was taken from. `code` is the LilyPond as it was written, `problem` says
+    why that failed (None where it did not), `messages` are LilyPond's own, `midi` the MIDI file in Base64.
+    `descriptors` are MusPy's for each protocol, and `undefined` says why one has no value. `pictures` are PNG files in
+    Base64, the engraved first `system` and the piano `roll`, as far as there are any. `embeddings` are little-endian
+    32-bit numbers in Base64, by encoder and pooling.
+    """
+
+    reply: str
+    code: str
+    problem: str | None
+    messages: str
+    midi: str | None
+    descriptors: dict[str, dict[str, float | None]]
+    undefined: dict[str, dict[str, str]]
+    pictures: dict[str, str]
+    embeddings: dict[str, str]
+
+
+class Workbench:
+    """Finds out about pieces, as many at a time as there are cores; texts to embed are put together in batches.
+
+    Args:
+        pictures: whether to make pictures of new pieces.
+    """
+
+    def __init__(self, *, pictures: bool) -> None:
+        self._pictures = pictures
+        self._cores = anyio.CapacityLimiter(cores())
+        self._waiting: list[tuple[str, list[Vector]]] = []
+        self._embedding = anyio.Lock()
+
+    async def pieces(self, state: TaskState) -> list[Piece]:
+        """Find out about every piece of a sample, one a reply, or recall what was found out before.
+
+        Args:
+            state: the sample; what is found out is left in its store.
+
+        Returns:
+            A piece for each reply of the model, in order.
+        """
+        before: list[Piece] = state.store.get(STORE, [])
+        known = {piece["reply"]: piece for piece in before}
+        found: list[Piece] = []
+        for reply in replies(state):
+            digest = hashlib.sha256(reply.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+            if digest not in known:
+                known[digest] = await anyio.to_thread.run_sync(
+                    partial(examine, reply, digest, pictures=self._pictures), limiter=self._cores
+                )
+            found.append(known[digest])
+        state.store.set(STORE, found)
+        return found
+
+    async def embed(self, state: TaskState, piece: Piece, encoder: Encoder, pooling: Pooling) -> None:
+        """Embed a piece, unless that was done before.
+
+        Args:
+            state: the sample; the vector is left in its store.
+            piece: one of its pieces.
+            encoder: the encoder.
+            pooling: how the vectors of its tokens become one.
+        """
+        name = embedding_name(encoder.identity, pooling)
+        if name in piece["embeddings"] or not piece["code"]:
+            return
+        result: list[Vector] = []
+        self._waiting.append((piece["code"], result))
+        async with self._embedding:
+            # Whoever comes first takes along all that have gathered while the batch before was under way.
+            if not result:
+                await self._embed_waiting(result, encoder, pooling)
+        piece["embeddings"][name] = encoded(result[0])
+        state.store.set(STORE, state.store.get(STORE))
+
+    async def _embed_waiting(self, own: list[Vector], encoder: Encoder, pooling: Pooling) -> None:
+        batch, self._waiting = self._waiting, []
+        texts = [text for text, _ in batch]
+        try:
+            vectors = await anyio.to_thread.run_sync(partial(encoder.embed, texts, poolings=(pooling,)))
+        except BaseException:
+            # The others try again by themselves.
+            self._waiting = [entry for entry in batch if entry[1] is not own] + self._waiting
+            raise
+        for (_, result), vector in zip(batch, vectors, strict=True):
+            result.append(vector[pooling])
+
+
+def replies(state: TaskState) -> list[str]:
+    """The replies of the model in a sample; demonstrations are not its own.
+
+    Args:
+        state: the sample.
+
+    Returns:
+        Their texts, in order; an empty one where there is none.
+    """
+    given = 1 if isinstance(state.input, str) else len(state.input)
+    return [message.text for message in state.messages[given:] if isinstance(message, ChatMessageAssistant)] or [""]
+
+
+def examine(reply: str, digest: str, *, pictures: bool) -> Piece:
+    """Find out about the piece in a reply.
+
+    Args:
+        reply: what the model replied.
+        digest: of the reply.
+        pictures: whether to make pictures of it.
+
+    Returns:
+        The piece, without embeddings.
+    """
+    written = compile_reply(reply)
+    piece = Piece(
+        reply=digest,
+        code=written.code,
+        problem=written.problem,
+        messages=written.messages,
+        midi=None if written.midi is None else base64.b64encode(written.midi).decode(),
+        descriptors={},
+        undefined={},
+        pictures={},
+        embeddings={},
+    )
+    if written.midi is not None:
+        for protocol in get_args(Protocol):
+            piece["descriptors"][protocol], piece["undefined"][protocol] = _described(written.midi, protocol)
+    if pictures:
+        piece["pictures"] = {
+            name: base64.b64encode(picture).decode() for name, picture in _pictures(written).items() if picture
+        }
+    return piece
+
+
+def _described(midi: bytes, protocol: Protocol) -> tuple[dict[str, float | None], dict[str, str]]:
+    try:
+        described = describe(midi, protocol)
+    except DescriptorError as error:
+        return {}, {"": str(error)}
+    return dict(described.values), dict(described.reasons)
+
+
+def _pictures(written: Written) -> Mapping[str, bytes | None]:
+    if written.midi is None:
+        return {}
+    return {
+        "system": first_system(complete_code(written.code), limits=LIMITS, cache=lilypond_cache()),
+        "roll": piano_roll(written.midi),
+    }
+
+
+def embedding_name(encoder: str, pooling: Pooling) -> str:
+    """Name the embedding of an encoder, given by its identity, and a pooling.
+
+    Example:
+        >>> embedding_name("csc-unipd/lilybert@1a2b, layer 6", "mean")
+        'csc-unipd/lilybert@1a2b, layer 6, mean'
+    """
+    return f"{encoder}, {pooling}"
+
+
+def encoded(vector: Sequence[float] | Vector) -> str:
+    """Write a vector as text.
+
+    Example:
+        >>> encoded([1.0, -2.0])
+        'AACAPwAAAMA='
+    """
+    return base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()
+
+
+def decoded(text: str) -> Vector:
+    """Read a vector that `encoded` wrote.
+
+    Example:
+        >>> decoded("AACAPwAAAMA=").tolist()
+        [1.0, -2.0]
+    """
+    return np.frombuffer(base64.b64decode(text, validate=True), dtype="<f4")
+
+
+def stored_embedding(piece: Piece, encoder: str, pooling: Pooling) -> tuple[str, str] | None:
+    """Find the embedding of a piece by an encoder, by name, without loading the encoder.
+
+    Args:
+        piece: the piece.
+        encoder: name of the encoder, or its folder.
+        pooling: how the vectors of its tokens became one.
+
+    Returns:
+        The encoder's identity and the vector, for `decoded`; None where there is none.
+
+    Example:
+        >>> piece = {"embeddings": {"csc-unipd/lilybert@1a2b, layer 6, mean": "AACAPwAAAMA="}}
+        >>> stored_embedding(piece, "csc-unipd/lilybert", "mean")
+        ('csc-unipd/lilybert@1a2b, layer 6', 'AACAPwAAAMA=')
+    """
+    # An encoder's identity begins with its name on the Hub, or that of its folder, and goes on with its revision.
+    begins = (f"{encoder.partition('@')[0]}@", f"{PurePath(encoder).name}@")
+    for name, vector in piece["embeddings"].items():
+        identity = name.removesuffix(f", {pooling}")
+        if identity != name and identity.startswith(begins):
+            return identity, vector
+    return None

@@ -1,0 +1,70 @@
+"""Writing a piece of music, with LilyPond's word on it in between where more than one attempt is allowed.
+
+Source: arXiv 2606.08722, section 3.1, for one attempt. Repairs are beyond the paper.
+"""
+
+from string import Template
+from typing import Final
+
+import anyio
+import anyio.to_thread
+from inspect_ai.model import ChatMessageUser
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from music_evals.notation.lilypond.compiler import cores
+from music_evals.notation.lilypond.writing import Written, compile_reply
+
+SEED: Final = 1234
+"""Seed of the first prompt's sampling; each further prompt has the next."""
+_EPOCH: Final = 10_000  # apart, so that no two pieces are sampled alike
+MAX_PROBLEM: Final = 1_500
+"""Characters of LilyPond's messages that the model is shown."""
+
+
+@solver
+def write_music(attempts: int = 1, repair: str = "$problem") -> Solver:
+    """Have the model write a piece; where LilyPond does not take it, tell it why and let it try again.
+
+    The sample's metadata has the prompt's place in the bank as ``index``; sampling is seeded with `SEED` and that.
+
+    Args:
+        attempts: replies that the model has; the last is not compiled here.
+        repair: what the model is told after a reply that does not compile, with the placeholder ``$problem``.
+
+    Returns:
+        The solver.
+    """
+    one_a_core = anyio.CapacityLimiter(cores())
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        seed = SEED + state.metadata["index"] + _EPOCH * (state.epoch - 1)
+        for attempt in range(1, attempts + 1):
+            state = await generate(state, seed=seed)
+            if attempt == attempts:
+                break
+            written = await anyio.to_thread.run_sync(compile_reply, state.output.completion, limiter=one_a_core)
+            if written.problem is None:
+                break
+            told = Template(repair).safe_substitute(problem=told_problem(written))
+            state.messages.append(ChatMessageUser(content=told))
+        return state
+
+    return solve
+
+
+def told_problem(written: Written) -> str:
+    """Word why a piece did not compile, for the model that wrote it.
+
+    Args:
+        written: the piece.
+
+    Returns:
+        LilyPond's messages, cut to `MAX_PROBLEM`, or the reason where it left none.
+
+    Example:
+        >>> told_problem(Written("{ c4 ", None, "stopped after 15 s", ""))
+        'stopped after 15 s'
+    """
+    messages = written.messages.strip()[:MAX_PROBLEM]
+    # What stopped LilyPond is in its messages only where LilyPond itself gave up.
+    return messages if messages and "error" in messages else "\n".join(filter(None, [written.problem, messages]))

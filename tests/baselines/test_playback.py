@@ -1,0 +1,174 @@
+"""The files of a folder as answers, through Inspect's models."""
+
+import asyncio
+from pathlib import Path
+from string import Template
+
+import pytest
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    Model,
+    get_model,
+)
+
+from music_evals.baselines.playback import FIRST_SEED, current_text
+from music_evals.evals.prompts import load_prompts
+from music_evals.notation.lilypond import compiler
+from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
+
+WORDING = load_prompts("lilybench")["generation"]
+PROMPT: list[ChatMessage] = [
+    ChatMessageSystem(content=WORDING["instruction"]),
+    ChatMessageUser(content=Template(WORDING["prompt"]).substitute(description="Key: G major")),
+]
+FILES = {
+    "b/second.ly": '\\version "2.24.3"\n{ c\'2 }\n',
+    "a.ly": '\\version "2.24.0"\n{ c\'1 }\n',
+    "b/third.ly": "% one ``` and ````\n{ c'4 }",
+}
+
+
+def runs_lilypond() -> bool:
+    try:
+        compiler.lilypond_version()
+        available_confinement()
+    except (compiler.LilyPondError, SandboxError):
+        return False
+    return True
+
+
+needs_lilypond = pytest.mark.skipif(not runs_lilypond(), reason="LilyPond is not installed or cannot be confined")
+
+
+def filled(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def playback(folder: object) -> Model:
+    return get_model("baseline/playback", folder=folder, memoize=False)
+
+
+def answers(model: Model, seeds: list[int | None], messages: list[ChatMessage] = PROMPT) -> list[str]:
+    async def ask() -> list[str]:
+        calls = [model.generate(messages, config=GenerateConfig(seed=seed)) for seed in seeds]
+        return [output.completion for output in await asyncio.gather(*calls)]
+
+    return asyncio.run(ask())
+
+
+def test_seeds_count_through_the_files_by_path(tmp_path: Path) -> None:
+    model = playback(str(filled(tmp_path, FILES)))
+    first, second, third = (FILES[name] for name in ("a.ly", "b/second.ly", "b/third.ly"))
+    shown = [f"```lilypond\n{first}```", f"```lilypond\n{second}```", f"`````lilypond\n{third}\n`````"]
+    assert answers(model, [FIRST_SEED + index for index in (0, 1, 2, 3, 7, 1)]) == [
+        shown[n] for n in (0, 1, 2, 0, 1, 1)
+    ]
+    assert answers(model, [0]) == [shown[-FIRST_SEED % 3]]
+
+
+def test_without_seeds_calls_count_through_the_files(tmp_path: Path) -> None:
+    model = playback(filled(tmp_path, FILES))
+    lengths = [
+        reply.count("'1") + 2 * reply.count("'2") + 3 * reply.count("'4") for reply in answers(model, [None] * 4)
+    ]
+    assert lengths == [1, 2, 3, 1]
+
+
+def test_a_repair_is_the_same_again(tmp_path: Path) -> None:
+    model = playback(filled(tmp_path, FILES))
+    (reply,) = answers(model, [None])
+    problem = ChatMessageUser(content=Template(WORDING["repair"]).substitute(problem="no score"))
+    again: list[ChatMessage] = [*PROMPT, ChatMessageAssistant(content=reply), problem]
+    assert answers(model, [None, FIRST_SEED + 1], again) == [reply, reply]
+
+
+def test_words_are_counted(tmp_path: Path) -> None:
+    output = asyncio.run(playback(filled(tmp_path, {"a.ly": "{ c'1 d'1 }"})).generate(PROMPT))
+    assert output.usage is not None
+    assert output.usage.output_tokens == 6  # with the two fences
+
+
+def test_a_file_is_read_once(tmp_path: Path) -> None:
+    model = playback(filled(tmp_path, {"a.ly": "{ c'1 }"}))
+    before = answers(model, [FIRST_SEED])
+    (tmp_path / "a.ly").unlink()
+    assert answers(model, [FIRST_SEED, FIRST_SEED + 5]) == before * 2
+
+
+@needs_lilypond
+def test_files_are_brought_to_the_current_syntax_with_what_they_include(tmp_path: Path) -> None:
+    files = {
+        "old.ly": '\\version "2.12.3"\n\\include "music.ily"\n\\include "english.ly"\n{ \\tune }\n',
+        "music.ily": "tune = { \\times 2/3 { c'4 d' e' } }\n",
+    }
+    (reply,) = answers(playback(filled(tmp_path, files)), [FIRST_SEED])
+    # The spelling of tuplets since 2.17; the language file is LilyPond's own.
+    assert "tune = { \\tuplet 3/2 { c'4 d' e' } }" in reply
+    assert '\\include "english.ly"' in reply
+    assert "music.ily" not in reply
+    assert '\\version "2.24.' in reply
+
+
+@needs_lilypond
+@pytest.mark.parametrize(
+    "text",
+    [
+        '\\version "2.10.0"\n\\include "missing.ily"\n{ \\times 2/3 { c\'4 d\' e\' } }\n',
+        "{ \\times 2/3 { c'4 d' e' } }\n",
+        "Dear reader, there is no music here.\n",
+        '\\version "2.10.0"\n\\include "../outside.ly"\n',
+    ],
+)
+def test_what_cannot_be_joined_or_converted_stays_as_it_is(text: str, tmp_path: Path) -> None:
+    assert current_text(filled(tmp_path, {"a.ly": text}) / "a.ly", tmp_path) == text
+
+
+def test_other_encodings_are_read(tmp_path: Path) -> None:
+    (tmp_path / "a.ly").write_bytes('\\version "2.24.3"\n% Dvořák, Fauré\n'.encode("utf-16"))
+    (tmp_path / "b.ly").write_bytes('\\version "2.24.3"\n% Fauré\n'.encode("latin-1"))
+    first, second = answers(playback(tmp_path), [FIRST_SEED, FIRST_SEED + 1])
+    assert "% Dvořák, Fauré\n" in first
+    assert "% Fauré\n" in second
+
+
+def test_wrong_folders_and_conversations_are_refused(tmp_path: Path) -> None:
+    for folder, message in [
+        (None, "needs a folder with LilyPond files: -M folder=DIR"),
+        (tmp_path / "none", "is not a folder"),
+        (2024, "2024 is not a folder"),
+        (tmp_path, r"holds no LilyPond files \(\*\.ly\)"),
+    ]:
+        with pytest.raises(PrerequisiteError, match=message):
+            playback(folder)
+    with pytest.raises(PrerequisiteError, match="baseline/reader has no use for it"):
+        get_model("baseline/reader", folder=str(tmp_path), memoize=False)
+    with pytest.raises(PrerequisiteError, match="baseline/reader, baseline/chance, baseline/playback"):
+        get_model("baseline/player", memoize=False)
+    with pytest.raises(PrerequisiteError, match="knows no argument 'path'; it knows folder"):
+        get_model("baseline/playback", path=str(tmp_path), memoize=False)
+    with pytest.raises(PrerequisiteError, match="only answers the prompts of lilybench's task generation"):
+        answers(playback(filled(tmp_path, FILES)), [None], [ChatMessageUser(content="How many measures?")])
+
+
+def test_a_file_that_is_too_large_is_named(tmp_path: Path) -> None:
+    (tmp_path / "large.ly").write_bytes(b"%" * 4_000_001)
+    with pytest.raises(PrerequisiteError, match=r"baseline/playback: large\.ly is larger than 4,000,000 bytes"):
+        answers(playback(tmp_path), [FIRST_SEED])
+
+
+def test_the_reader_and_chance_write_by_seed() -> None:
+    for name in ("reader", "chance"):
+        model = get_model(f"baseline/{name}", memoize=False)
+        first, again, other = answers(model, [1, 1, 2])
+        assert first == again != other
+        assert first.startswith('```lilypond\n\\version "2.24.3"\n')
+    broken = get_model("baseline/reader", error_rate=1.0, memoize=False)
+    assert answers(broken, [1])[0].count("{") == answers(broken, [1])[0].count("}") + 1

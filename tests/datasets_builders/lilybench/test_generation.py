@@ -1,0 +1,404 @@
+"""LilyBench's generation part: works and prompts of labels, the split, demonstrations, and the dataset of all that."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from datasets import load_dataset
+from typer.testing import CliRunner
+
+from music_evals.commands.main import app
+from music_evals.datasets_builders.lilybench.generation import dataset as builder
+from music_evals.datasets_builders.lilybench.generation.bmdataset import read_labels, read_scores
+from music_evals.datasets_builders.lilybench.generation.demonstrations import a_minor_demonstrations
+from music_evals.datasets_builders.lilybench.generation.music21_works import domains
+from music_evals.datasets_builders.lilybench.generation.references import (
+    load_demonstrations,
+    load_reference,
+    reference_names,
+)
+from music_evals.datasets_builders.lilybench.generation.works import Entry, Work, draw_prompts, split_works
+from music_evals.datasets_builders.lilybench.rows import Piece
+from music_evals.datasets_builders.store import DatasetError, describe_dataset, load_split
+from music_evals.encoders.lilybert import load_encoder
+from music_evals.notation.descriptors import DESCRIPTORS, describe
+from music_evals.notation.lilypond.compiler import compile_text, compile_texts, lilypond_cache
+from music_evals.notation.lilypond.structure import Structure, read_structures
+from music_evals.notation.lilypond.syntax import read_header
+from tests.encoders.tiny_encoder import make_tiny_encoder
+
+LABELS: Mapping[str, Mapping[str, Any]] = {
+    "vivaldi_concerto_RV_1_processed.ly": {
+        "unknown": [],
+        "composer": "Vivaldi",
+        "musical_form": ["concerto_grosso", "sinfonia"],
+        "midi_instruments": ["cello", "voice oohs", "violin", "synth voice", "glass harmonica"],
+        "meta": {
+            "1: allegro_molto": {"key": "sib", "scale": "major", "tempo": "4 = 60", "time": "3/4"},
+            "2: ": {"key": "fad", "scale": "minor", "tempo": "4 = 60", "time": "12/8"},
+            "3: aria": {"key": "ut", "scale": "major", "tempo": "4 = 60", "time": "C"},
+        },
+        "period": "Late Baroque",
+    },
+    "anon_suite_processed.ly": {"unknown": ["meta", "musical_form"], "midi_instruments": ["viola"]},
+}
+SILENT = "\\version \"2.24.0\" \\score { { c'4 d' } \\layout { } }"
+BROKEN = '\\version "2.24.0" \\score { { c\'4 \\nonsense } \\midi { } }'
+
+
+def write_labels(folder: Path, labels: object) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "labels_v1.json").write_text(json.dumps(labels), encoding="utf-8")
+    return folder
+
+
+def works_named(*names: str) -> list[Work]:
+    return [Work(name, ()) for name in names]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> object:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MUSIC_EVALS_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+        yield
+
+
+def test_labels_in_words(tmp_path: Path) -> None:
+    suite, concerto = read_labels(write_labels(tmp_path, LABELS)).works
+    assert suite.id == "anon_suite"
+    (entry,) = suite.entries
+    assert entry.id == "anon_suite"
+    assert {field: value for field, value in entry.description.items() if value} == {"ensemble": "viola"}
+    assert concerto.shares == ("RV 1",)
+    assert [entry.id.removeprefix("vivaldi_concerto_RV_1/") for entry in concerto.entries] == ["1", "2", "3"]
+    assert concerto.entries[0].description == {
+        "composer": "Vivaldi",
+        "period": "Late Baroque",
+        "form": "concerto grosso, sinfonia",
+        "ensemble": "voice, violin, cello, glass harmonica",
+        "part": "1: allegro molto",
+        "key": "B-flat major",
+        "metre": "3/4",
+    }
+    told = [(one.description["part"], one.description["key"], one.description["metre"]) for one in concerto.entries]
+    assert told[1:] == [("2", "F-sharp minor", "12/8"), ("3: aria", None, None)]
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ([], "lists no works"),
+        ({"a.ly": []}, "'a.ly' holds no object"),
+        ({"a.ly": {"composer": 3}}, "'composer' of 'a.ly' is no text"),
+        ({"a.ly": {"midi_instruments": "violin"}}, "'midi_instruments' of 'a.ly' is no list"),
+        ({"a.ly": {"meta": {"1: aria": "do"}}}, "'meta' of 'a.ly'"),
+        ({"a.ly": {}, "a_processed.ly": {}}, "lists the work 'a' twice"),
+    ],
+)
+def test_bad_labels_are_named(tmp_path: Path, labels: object, said: str) -> None:
+    with pytest.raises(DatasetError, match=said):
+        read_labels(write_labels(tmp_path, labels))
+
+
+def test_labels_are_one_file(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="holds 0 files labels_v1"):
+        read_labels(tmp_path)
+    write_labels(tmp_path / "one", LABELS)
+    write_labels(tmp_path / "two", LABELS)
+    with pytest.raises(DatasetError, match="holds 2 files"):
+        read_labels(tmp_path)
+    (tmp_path / "one" / "labels_v1.json").write_text("{")
+    with pytest.raises(DatasetError, match="is no JSON"):
+        read_labels(tmp_path / "one")
+
+
+def test_prompts_are_the_same_bytes_everywhere(tmp_path: Path) -> None:
+    one = read_labels(write_labels(tmp_path / "one", LABELS)).works
+    two = read_labels(write_labels(tmp_path / "two", dict(reversed(LABELS.items())))).works
+    prompts = draw_prompts(one, 1234)
+    assert prompts == draw_prompts(two, 1234)
+    assert prompts != draw_prompts(one, 1235)
+    digest = hashlib.sha256(json.dumps(prompts).encode()).hexdigest()
+    assert digest == "1f224025ba74d2481a1a3c33e7f89807c4695f4683fa8995b10e936f0ca71179"
+    assert [prompts[7]["id"], prompts[199]["index"], len(prompts)] == ["prompt-007", 199, 200]
+
+
+def test_each_entry_counts_once() -> None:
+    nothing: Any = dict.fromkeys(("composer", "period", "form", "ensemble", "part", "key", "metre"))
+    works = [
+        Work(name, tuple(Entry(f"{name}/{number}", nothing) for number in range(size)))
+        for name, size in (("a", 1), ("b", 2), ("c", 5))
+    ]
+    drawn = Counter(row["work"] for row in draw_prompts(works, 3, 8_000))
+    # Three standard deviations of binomial counts are at most 135.
+    assert all(abs(drawn[name] - 1_000 * size) < 135 for name, size in (("a", 1), ("b", 2), ("c", 5)))
+
+
+def test_a_work_stays_on_its_side_when_others_are_added() -> None:
+    names = [f"work-{number}" for number in range(2_000)]
+    splits = split_works(works_named(*names), {}, seed=5)
+    assert abs(Counter(splits.values())["test"] - 400) < 3 * (2_000 * 0.2 * 0.8) ** 0.5
+    assert split_works(works_named(*names[::3]), {}, seed=5).items() <= splits.items()
+    assert split_works(works_named(*names), {}, seed=6) != splits
+
+
+def test_what_belongs_together_is_on_one_side(tunes: list[Piece]) -> None:
+    names = [f"w{number}" for number in range(16)]
+    texts = {name: [piece.text] for name, piece in zip(names, tunes, strict=True)}
+    # The first ten measures with other spaces and comments, of each a work whose name is a later one.
+    copies = {f"x{number}": [" % again\n".join(texts[name][0].split(" | ")[:8])] for number, name in enumerate(names)}
+    both = works_named(*texts, *copies)
+    for seed in range(8):
+        alone = split_works(works_named(*texts), texts, seed)
+        # Distinct tunes are split by their names alone.
+        assert alone == split_works(works_named(*texts), {}, seed)
+        together = split_works(both, {**texts, **copies}, seed)
+        assert all(together[f"x{number}"] == together[name] == alone[name] for number, name in enumerate(names))
+    shared = [Work(name, (), ("RV 1",)) for name in names]
+    assert all(len(set(split_works(shared, {}, seed).values())) == 1 for seed in range(8))
+
+
+def test_files_belong_to_works_by_their_names(tmp_path: Path) -> None:
+    score = '\\version "2.24.0"\n\\header { license = "Public Domain" }\n\\score { { c\'4 } }\n'
+    for name in (
+        "air_processed.ly",
+        "air_2.ly",
+        "air_in_g/deep/1.ly",
+        "airy.ly",
+        "suite_1.ly",
+        "suite_2.ly",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(score)
+    (tmp_path / "suite_1.ly").write_text('\\version "2.24.0"\n\\include "notes.ly"\n\\score { \\n }')
+    (tmp_path / "notes.ly").write_text("n = { c'4 }")
+    (tmp_path / "suite_2.ly").write_text('\\version "2.24.0"\n\\include "gone.ly"\n')
+    scores, left_out = read_scores(tmp_path, works_named("air", "air_in_g", "suite"), convert=lambda text: text)
+    assert {found.id: found.work for found in scores} == {
+        "air_processed": "air",
+        "air_2": "air",
+        "air_in_g/deep/1": "air_in_g",
+        "suite_1": "suite",
+    }
+    assert left_out == {
+        "airy": "it belongs to no work of the labels",
+        "suite_2": "suite_2.ly includes 'gone.ly', which is missing",
+    }
+    assert [found.licence for found in scores] == ["Public Domain", "Public Domain", "Public Domain", None]
+    assert "n = { c'4 }" in scores[-1].text
+
+
+def test_own_demonstrations_are_sound_music_in_a_minor() -> None:
+    rows = a_minor_demonstrations()
+    engraved = list(compile_texts((row["text"] for row in rows), settings=""))
+    assert [(one.status, one.messages, len(one.midi)) for one in engraved] == [(0, "", 1)] * 3
+    for row, read in zip(rows, read_structures(row["text"] for row in rows), strict=True):
+        assert isinstance(read, Structure)
+        assert {key.name for key in read.keys} == {row["key"]} == {"A minor"}
+        assert [metre.name for metre in read.metres] == [row["metre"]]
+        assert 8 <= read.measures <= 16
+        assert not read.problems
+        final = [note for note in read.events if note.kind == "note" and note.measure == read.measures]
+        assert min(final, key=lambda note: (note.octave, note.step or 0)).step == 5  # the tonic in the bass
+
+
+def test_movements_are_one_work_and_tunes_are_the_other_domain() -> None:
+    def piece(name: str, title: str, composer: str) -> Piece:
+        text = f'\\version "2.24.0"\n\\header {{ title = "{title}" composer = "{composer}" style = "Classical" }}\n'
+        text += "\\score { { \\key d \\minor \\time 3/8 d'8 e' f' } \\layout { } \\midi { } }\n"
+        return Piece(name, text, text, read_header(text))
+
+    found = domains(
+        [
+            piece("k1/1", "String Quartet, K. 1, first movement", "Wolfgang Amadeus Mozart (1756–1791)"),
+            piece("k1/2", "String Quartet, K. 1, second movement (beginning)", "Wolfgang Amadeus Mozart (1756–1791)"),
+            piece("reel", "The Reel", "Traditional"),
+        ]
+    )
+    (work,) = found.works
+    assert work.id == "Wolfgang Amadeus Mozart: String Quartet, K. 1"
+    assert [(entry.id, entry.description["part"]) for entry in work.entries] == [
+        ("k1/1", "first movement"),
+        ("k1/2", "second movement"),
+    ]
+    assert work.entries[0].description | {"part": None} == {
+        "composer": "Wolfgang Amadeus Mozart",
+        "period": "Classical",
+        "form": "quartet",
+        "ensemble": None,
+        "part": None,
+        "key": "D minor",
+        "metre": "3/8",
+    }
+    assert [score.work for score in found.scores] == [work.id, work.id]
+    assert [score.id for score in found.others] == ["reel"]
+
+
+@pytest.fixture(scope="module")
+def bmdataset(tmp_path_factory: pytest.TempPathFactory, tunes: list[Piece]) -> Path:
+    """Twelve works of a tune each, of which those with an even number have labels of a movement."""
+    folder = tmp_path_factory.mktemp("bmdataset")
+    movement = {"1: largo": {"key": "do", "scale": "major", "tempo": "4 = 60", "time": "4/4"}}
+    labels = {
+        f"work_{number:02}_processed.ly": {"composer": "Vivaldi", "meta": {} if number % 2 else movement}
+        for number in range(12)
+    }
+    write_labels(folder, labels)
+    for number in range(12):
+        (folder / f"work_{number:02}_processed.ly").write_text(tunes[number].text, encoding="utf-8")
+        (folder / f"work_{number:02}_silent.ly").write_text(SILENT, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def mutopia(tmp_path_factory: pytest.TempPathFactory, tunes: list[Piece]) -> Path:
+    folder = tmp_path_factory.mktemp("mutopia")
+    for piece in (*tunes[12:], Piece("BachJS/broken", "", BROKEN, {})):
+        (folder / piece.id).mkdir(parents=True)
+        (folder / piece.id / "score.ly").write_text(piece.text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory, tunes: list[Piece]) -> str:
+    return str(make_tiny_encoder(tmp_path_factory.mktemp("encoder"), [piece.text for piece in tunes[:4]]))
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory, bmdataset: Path, mutopia: Path, encoder: str) -> str:
+    out = tmp_path_factory.mktemp("written") / "first"
+    builder.write(builder.build_bmdataset(bmdataset, mutopia, seed=7, encoder=encoder), out)
+    return str(out)
+
+
+def test_held_out_works_are_measured_and_others_are_shown(written: str) -> None:
+    works = load_split(written, "works", "full", benchmark=builder.BENCHMARK).to_list()
+    held_out = {work["id"] for work in works if work["split"] == "test"}
+    assert len(works) == 12
+    assert 0 < len(held_out) < 10
+    reference = load_reference(written, "bmdataset-test")
+    assert set(reference.works) == held_out
+    # Each work has a tune, and a file that makes no MIDI.
+    assert Counter(reference.compiles.tolist()) == {True: len(held_out), False: len(held_out)}
+    shown = load_split(written, "demonstrations", "train", benchmark=builder.BENCHMARK).to_list()
+    assert len({row["work"] for row in shown}) == 3
+    assert not held_out & {row["work"] for row in shown}
+    assert all(compile_text(row["text"], cache=lilypond_cache()).midi for row in shown)
+    assert list(load_demonstrations(written)) == [
+        *(f"train/{row['id']}" for row in shown),
+        *("ablation/minuet", "ablation/air", "ablation/prelude"),
+    ]
+    prompts = load_split(written, "prompts", "test", benchmark=builder.BENCHMARK).to_list()
+    assert {row["entry"] for row in prompts} == {
+        f"work_{number:02}" if number % 2 else f"work_{number:02}/1" for number in range(12)
+    }
+
+
+def test_references_hold_what_describing_and_embedding_them_gives(
+    written: str, tunes: list[Piece], encoder: str
+) -> None:
+    assert reference_names(written) == ("bmdataset-test", "mutopia")
+    found = load_reference(written, "mutopia")
+    assert (found.name, found.label) == ("mutopia", "bmdataset")
+    assert found.ids == tuple(sorted([*(piece.id for piece in tunes[12:]), "BachJS/broken"]))
+    broken = found.ids.index("BachJS/broken")
+    assert found.compiles.tolist() == [place != broken for place in range(5)]
+    assert found.rows[broken]["undefined"] == "it does not compile"
+    assert "nonsense" in (found.rows[broken]["problem"] or "")
+    assert {row["licence"] for row in found.rows if row["compiles"]} == {"Public Domain"}
+    for protocol in ("strict", "paper"):
+        values = found.descriptors(protocol)
+        assert np.isnan(values).all(axis=1).tolist() == [place == broken for place in range(5)]
+        for place in range(5):
+            if place != broken:
+                described = describe(compile_text(found.texts[place], cache=lilypond_cache()).midi[0], protocol)
+                assert [described.values[name] for name in DESCRIPTORS] == values[place].tolist()
+    assert not np.array_equal(found.descriptors("strict"), found.descriptors("paper"), equal_nan=True)
+    loaded = load_encoder(encoder)
+    assert found.encoder == loaded.identity
+    vectors = loaded.embed(found.texts)
+    for pooling in ("first_token", "mean"):
+        embedded = found.embeddings(pooling)
+        assert embedded is not None
+        np.testing.assert_allclose(embedded, [vector[pooling] for vector in vectors], rtol=0, atol=1e-5)
+
+
+def test_a_build_is_repeatable_and_every_config_loads(
+    written: str, bmdataset: Path, mutopia: Path, encoder: str, tmp_path: Path
+) -> None:
+    again = builder.write(builder.build_bmdataset(bmdataset, mutopia, seed=7, encoder=encoder), tmp_path / "again")
+    made = describe_dataset(written, benchmark=builder.BENCHMARK).provenance
+    assert again.files == made.files
+    assert made.missing == ()
+    assert made.anomalies["pieces of mutopia that do not compile"] == 1
+    # By the reader that users have, which knows nothing of this project.
+    for config, splits in made.counts.items():
+        for split, rows in splits.items():
+            loaded = load_dataset(written, config, split=split, cache_dir=str(tmp_path / "datasets"))
+            assert loaded.num_rows == rows
+            assert loaded.features == builder.FEATURES[config]
+
+
+def test_labels_alone_make_prompts_and_say_what_is_missing(tmp_path: Path) -> None:
+    write_labels(tmp_path / "labels", LABELS)
+    out = tmp_path / "out"
+    arguments = ["build", "lilybench-generation", "--out", str(out), "--bmdataset", str(tmp_path / "labels")]
+    ended = CliRunner(env={"COLUMNS": "200"}).invoke(app, arguments)
+    assert ended.exit_code == 0, ended.output
+    for missing in ("bmdataset-test", "demonstrations/train", "mutopia"):
+        assert f"for {missing}" in ended.output
+    origin = describe_dataset(str(out), benchmark=builder.BENCHMARK)
+    assert origin.label == "bmdataset-partial"
+    assert origin.provenance.counts == {
+        "prompts": {"test": 200},
+        "demonstrations": {"ablation": 3},
+        "works": {"full": 2},
+    }
+    assert reference_names(str(out)) == ()
+    with pytest.raises(DatasetError, match="no reference set 'mutopia'; it has: none; it lacks LilyPond files"):
+        load_reference(str(out), "mutopia")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--mutopia", "."], "give --bmdataset too"),
+        (["--bmdataset", "no-such-folder"], "no-such-folder is not a folder"),
+        (["--encoder", "./no-such-encoder"], "no-such-encoder"),
+    ],
+)
+def test_what_is_asked_for_wrongly_is_one_clear_error(tmp_path: Path, options: list[str], said: str) -> None:
+    arguments = ["build", "lilybench-generation", "--out", str(tmp_path / "out"), *options]
+    ended = CliRunner(env={"COLUMNS": "200"}).invoke(app, arguments)
+    assert ended.exit_code != 0
+    assert said in " ".join(ended.output.replace("│", " ").split())
+    assert "Traceback" not in ended.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_default_dataset_needs_no_source(
+    tmp_path: Path, tunes: list[Piece], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made(**_: object) -> tuple[list[Piece], dict[str, str]]:
+        pieces = [
+            Piece(f"tune-{piece.id}", piece.raw, piece.text, {"title": "Reel", "composer": "Traditional"})
+            for piece in tunes[:2]
+        ]
+        return [*tunes, *pieces], {"lost": "no reason"}
+
+    monkeypatch.setattr(builder, "default_pieces", made)
+    plan = builder.build_generated(seed=3)
+    provenance = builder.write(plan, tmp_path / "out")
+    assert plan.left_out == {"lost": "no reason"}
+    assert provenance.counts["music21-other"] == {"reference": 2}
+    held_out = {work["id"] for work in plan.works if work["split"] == "test"}
+    assert provenance.counts["music21-test"] == {"reference": len(held_out)}
+    assert set(load_reference(str(tmp_path / "out"), "music21-test").works) == held_out
+    found = load_reference(str(tmp_path / "out"), "music21-other")
+    assert (found.label, found.encoder, found.embeddings("mean")) == ("generated-seed3", None, None)
+    assert "Not the published benchmark" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")

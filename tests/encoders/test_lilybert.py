@@ -1,0 +1,320 @@
+"""Vectors of a tiny random RoBERTa, against Transformers asked for one text at a time, with all layers."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel, ModernBertConfig, ModernBertModel
+from transformers.utils import logging
+
+from music_evals.encoders.lilybert import Embedding, Encoder, EncoderError, load_encoder
+from tests.encoders.tiny_encoder import make_tiny_encoder
+
+SHORT = r"\relative c' { \time 3/4 \key g \major g4 a b | d2. }"
+OTHER = r'\version "2.24.4" \score { \new Staff { c4 d e f \bar "|." } \midi { } }'
+LONG = "".join(rf"\relative c' {{ c{n} d' e, fis | g4. a8 b2 }} % {n}" for n in range(48))
+TEXTS = [SHORT, LONG, "", OTHER, LONG[:900]]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """So small a model gains nothing from more, and loses much where the cores are busy."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_tiny_encoder(tmp_path_factory.mktemp("models") / "tiny", [SHORT, OTHER, LONG])
+
+
+@pytest.fixture(scope="module")
+def encoder(folder: Path) -> Encoder:
+    return load_encoder(str(folder), device="cpu")
+
+
+def expected(folder: Path, text: str, layer: int = 6) -> dict[str, NDArray[np.float32]]:
+    """Both vectors of a text; the tokenizer itself truncates and cuts."""
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
+
+    def states(ids: list[int]) -> torch.Tensor:
+        with torch.no_grad():
+            return model(torch.tensor([ids]), output_hidden_states=True).hidden_states[layer][0]
+
+    truncated = tokenizer(text, truncation=True, max_length=512)["input_ids"]
+    cut = tokenizer(text, truncation=True, max_length=512, return_overflowing_tokens=True)["input_ids"]
+    every = torch.cat([states(ids) for ids in cut])
+    return {"first_token": states(truncated)[0].numpy(), "mean": every.mean(dim=0).numpy()}
+
+
+def assert_close(found: Embedding, wanted: Any) -> None:
+    for pooling in ("first_token", "mean"):
+        assert found[pooling].dtype == np.float32
+        np.testing.assert_allclose(found[pooling], wanted[pooling], atol=1e-5)
+
+
+def test_vectors_are_those_of_transformers_alone(folder: Path, encoder: Encoder) -> None:
+    tokens = [len(encoder.tokenizer.encode(text)) for text in TEXTS]
+    assert min(tokens) == 2
+    assert max(tokens) > 2 * 512
+    found = encoder.embed(TEXTS, batch_size=3)
+    for text, vectors in zip(TEXTS, found, strict=True):
+        assert_close(vectors, expected(folder, text))
+    # The mean goes on where the first chunk ends.
+    assert np.abs(found[1]["mean"] - found[4]["mean"]).max() > 0.01
+
+
+@pytest.mark.parametrize("layer", [0, 1, 8])
+def test_any_layer_can_be_asked_for(folder: Path, layer: int) -> None:
+    encoder = load_encoder(folder, layer=layer, device="cpu")
+    assert_close(encoder.embed([SHORT])[0], expected(folder, SHORT, layer))
+
+
+def test_layers_above_are_not_run(encoder: Encoder) -> None:
+    assert len(encoder.model.encoder.layer) == 6
+
+
+@pytest.mark.parametrize("change", ["bert", "modernbert"])
+def test_other_encoders(folder: Path, tmp_path: Path, change: str) -> None:
+    """BERT has positions of another kind; ModernBERT normalises its last layer once more, so it is not cut."""
+    size = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 32}
+    words: dict[str, Any] = {"vocab_size": 400, "pad_token_id": 1}
+    torch.manual_seed(1)
+    if change == "bert":
+        model: Any = BertModel(BertConfig(**size, **words, max_position_embeddings=40))
+    else:
+        model = ModernBertModel(ModernBertConfig(**size, **words, max_position_embeddings=40))
+    model.save_pretrained(tmp_path)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(folder / name, tmp_path)
+    encoder = load_encoder(tmp_path, layer=2, device="cpu")
+    assert (encoder.dimension, encoder.most_tokens) == (16, 40)
+    found = encoder.embed([SHORT, OTHER])[1]["first_token"]
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    with torch.no_grad():
+        ids = tokenizer(OTHER, return_tensors="pt", truncation=True, max_length=40)["input_ids"]
+        wanted = model.eval()(ids, output_hidden_states=True).hidden_states[2][0, 0].numpy()
+    np.testing.assert_allclose(found, wanted, atol=1e-5)
+
+
+def test_neighbours_in_a_batch_make_no_difference(encoder: Encoder) -> None:
+    together = encoder.embed(TEXTS, batch_size=16)
+    for text, vectors in zip(TEXTS, together, strict=True):
+        assert_close(encoder.embed([text], batch_size=1)[0], vectors)
+
+
+def test_equal_texts_are_read_once_and_counted_each(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, done = watch(encoder, monkeypatch), []
+    found = encoder.embed([SHORT, OTHER, SHORT], on_text=lambda: done.append(1))
+    assert (sum(seen), len(done)) == (2, 3)
+    assert found[0]["mean"].tobytes() == found[2]["mean"].tobytes()
+    assert encoder.embed([]) == []
+
+
+def test_first_token_reads_one_chunk_a_text(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = watch(encoder, monkeypatch)
+    found = encoder.embed([LONG, SHORT], poolings=["first_token"])
+    assert sum(seen) == 2
+    assert set(found[0]) == {"first_token"}
+    chunks = len(encoder.tokenizer.encode(LONG, add_special_tokens=False)) // 510 + 1
+    seen.clear()
+    encoder.embed([LONG])
+    assert sum(seen) == chunks
+
+
+def test_texts_that_utf8_cannot_write(encoder: Encoder) -> None:
+    odd, plain = encoder.embed(["c4 \ud800", "c4 ?"])
+    assert_close(odd, plain)
+
+
+def test_a_text_beyond_all_bounds_is_cut(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("music_evals.encoders.lilybert.MOST_CHARACTERS", len(SHORT))
+    assert_close(encoder.embed([SHORT + OTHER])[0], encoder.embed([SHORT])[0])
+
+
+def test_nothing_is_printed(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    before = logging.get_verbosity()
+    load_encoder(folder, device="cpu").embed([LONG])
+    assert capfd.readouterr() == ("", "")
+    assert logging.get_verbosity() == before
+
+
+def test_kept_vectors_are_taken_without_the_model(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = load_encoder(folder, device="cpu", cache=tmp_path)
+    first = encoder.embed(TEXTS)
+    assert len(list(tmp_path.glob("??/*.npy"))) == 2 * len(TEXTS)
+    assert all(np.load(path, allow_pickle=False).shape == (32,) for path in tmp_path.glob("??/*.npy"))
+    assert not list(tmp_path.rglob("*.part"))
+    again, done = load_encoder(folder, device="cpu", cache=tmp_path), []
+    seen = watch(again, monkeypatch)
+    for old, new in zip(first, again.embed(TEXTS, on_text=lambda: done.append(1)), strict=True):
+        for pooling in old:
+            assert old[pooling].tobytes() == new[pooling].tobytes()
+    assert (seen, len(done)) == ([], len(TEXTS))
+    # Another layer is another encoder.
+    other = load_encoder(folder, layer=5, device="cpu", cache=tmp_path)
+    assert np.abs(other.embed([SHORT])[0]["mean"] - first[0]["mean"]).max() > 0.01
+
+
+def test_one_pooling_is_kept_without_the_other(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = load_encoder(folder, device="cpu", cache=tmp_path)
+    (head,) = encoder.embed([LONG], poolings=["first_token"])
+    seen = watch(encoder, monkeypatch)
+    (both,) = encoder.embed([LONG])
+    assert sum(seen) > 1
+    assert both["first_token"].tobytes() == head["first_token"].tobytes()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x93NUMPY", "half", "nan", "other length", "pickle"],
+    ids=["empty", "magic", "half", "nan", "length", "pickle"],
+)
+def test_damaged_vectors_are_computed_again(folder: Path, tmp_path: Path, content: bytes | str) -> None:
+    kept = load_encoder(folder, device="cpu", cache=tmp_path)
+    (first,) = kept.embed([SHORT], poolings=["mean"])
+    (path,) = tmp_path.glob("??/*.npy")
+    whole = path.read_bytes()
+    match content:
+        case bytes():
+            path.write_bytes(content)
+        case "half":
+            path.write_bytes(whole[:-20])
+        case "nan":
+            np.save(path, np.full(32, np.nan, np.float32))
+        case "other length":
+            np.save(path, np.zeros(31, np.float32))
+        case _:
+            np.save(path, np.array([{}] * 32, dtype=object), allow_pickle=True)
+    (again,) = kept.embed([SHORT], poolings=["mean"])
+    np.testing.assert_allclose(again["mean"], first["mean"], atol=1e-6)
+    assert path.read_bytes() == whole
+
+
+def test_identity_tells_weights_apart_and_hides_the_path(folder: Path, tmp_path: Path) -> None:
+    encoder = load_encoder(folder, device="cpu")
+    assert encoder.name == "tiny"
+    assert encoder.identity.startswith("tiny@sha256:")
+    assert encoder.identity.endswith(", layer 6")
+    same, other = tmp_path / "a" / "tiny", tmp_path / "b" / "tiny"
+    shutil.copytree(folder, same)
+    make_tiny_encoder(other, [SHORT, OTHER, LONG], seed=2)
+    assert load_encoder(same, device="cpu").identity == encoder.identity
+    assert load_encoder(other, device="cpu").identity != encoder.identity
+
+
+def test_a_model_of_the_hub_is_known_by_its_commit(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = "0123456789abcdef" * 2 + "01234567"
+    model = tmp_path / "models--somebody--tiny"
+    shutil.copytree(folder, model / "snapshots" / commit)
+    (model / "refs").mkdir()
+    (model / "refs" / "main").write_text(commit)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    for name in ("somebody/tiny", f"somebody/tiny@{commit}"):
+        encoder = load_encoder(name, device="cpu")
+        assert encoder.name == name
+        assert encoder.identity == f"somebody/tiny@{commit}, layer 6"
+    assert_close(encoder.embed([SHORT])[0], expected(folder, SHORT))
+    for name in ("somebody/other", "somebody/tiny@v2"):
+        with pytest.raises(EncoderError, match=f"encoder '{name}' cannot be loaded: .*; accepted: a folder"):
+            load_encoder(name)
+
+
+@pytest.mark.parametrize("name", ["", "./nowhere", "/no/such/folder", "a/b/c", "two words"])
+def test_what_is_no_name_and_no_folder(name: str) -> None:
+    with pytest.raises(EncoderError, match=f"no folder '{name}'; accepted: a folder with a model and its tokenizer"):
+        load_encoder(name)
+
+
+def test_too_few_layers(folder: Path) -> None:
+    for layer in (9, -1):
+        with pytest.raises(EncoderError, match=f"'tiny' has 8 layers, layer {layer} was asked for; accepted: 0 to 8"):
+            load_encoder(folder, layer=layer)
+
+
+def test_no_such_device(folder: Path) -> None:
+    with pytest.raises(EncoderError, match=r"no device 'gpu' here: .*; accepted: cpu, or cuda"):
+        load_encoder(folder, device="gpu")
+
+
+def test_missing_libraries(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(EncoderError, match=r"needs torch, transformers, .* pip install 'music-evals\[lilybert\]'"):
+        load_encoder(folder)
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_damaged_files(folder: Path, tmp_path: Path, file: str) -> None:
+    shutil.copytree(folder, tmp_path / "damaged")
+    (tmp_path / "damaged" / file).write_text("{")
+    with pytest.raises(EncoderError, match="encoder 'damaged' cannot be loaded: "):
+        load_encoder(tmp_path / "damaged")
+
+
+def test_missing_weights_are_not_made_up(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "short")
+    config = json.loads((folder / "config.json").read_text())
+    (tmp_path / "short" / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 12}))
+    load_encoder(tmp_path / "short", layer=8)
+    with pytest.raises(EncoderError, match=r"encoder 'short' lacks 16 of its weights, such as encoder\.layer\.8"):
+        load_encoder(tmp_path / "short", layer=9)
+
+
+def test_models_that_are_no_text_encoders(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "model")
+    (tmp_path / "model" / "config.json").write_text(json.dumps({"model_type": "t5"}))
+    with pytest.raises(EncoderError, match="'model' is a model of type t5; accepted: text encoders"):
+        load_encoder(tmp_path / "model")
+
+
+def test_a_tokenizer_of_another_model(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "model")
+    model = BertModel(BertConfig(vocab_size=50, hidden_size=8, num_hidden_layers=6, num_attention_heads=2))
+    model.save_pretrained(tmp_path / "model")
+    with pytest.raises(EncoderError, match=r"has .* tokens and its model 50; accepted: a tokenizer that belongs"):
+        load_encoder(tmp_path / "model")
+
+
+def test_weights_that_are_not_finite(folder: Path, tmp_path: Path) -> None:
+    broken = AutoModel.from_pretrained(folder)
+    with torch.no_grad():
+        broken.encoder.layer[0].output.dense.bias[0] = torch.nan
+    shutil.copytree(folder, tmp_path / "broken")
+    broken.save_pretrained(tmp_path / "broken")
+    with pytest.raises(EncoderError, match="encoder 'broken': layer 6 has values that are not finite"):
+        load_encoder(tmp_path / "broken", cache=tmp_path / "cache").embed([SHORT])
+    assert not (tmp_path / "cache").exists()
+
+
+def test_bad_arguments(encoder: Encoder) -> None:
+    poolings: list[Any] = ["mean", "max"]
+    with pytest.raises(EncoderError, match="unknown pooling 'max'; accepted: first_token, mean"):
+        encoder.embed([SHORT], poolings=poolings)
+    with pytest.raises(EncoderError, match="batch size 0; accepted: a whole number from 1"):
+        encoder.embed([SHORT], batch_size=0)
+
+
+def watch(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Note how many chunks the model reads at each call."""
+    seen: list[int] = []
+    forward = encoder.model.forward
+
+    def noting(*args: Any, **options: Any) -> Any:
+        seen.append(len(options["input_ids"]))
+        return forward(*args, **options)
+
+    monkeypatch.setattr(encoder.model, "forward", noting)
+    return seen

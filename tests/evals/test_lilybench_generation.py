@@ -1,0 +1,272 @@
+"""Writing music: what a model is asked, what is found out about its pieces, and the figures over them."""
+
+import base64
+import io
+import math
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from inspect_ai import score
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.log import EvalLog, read_eval_log
+from inspect_ai.model import ChatMessage, GenerateConfig
+from PIL import Image
+
+pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
+
+import torch
+
+from music_evals.datasets_builders.lilybench.generation.references import load_reference
+from music_evals.datasets_builders.store import DatasetError
+from music_evals.evals.lilybench import generation
+from music_evals.scorers import reference_pieces, written_pieces
+from music_evals.scorers.written_music import written_music
+from tests.encoders.tiny_encoder import make_tiny_encoder
+from tests.generation_dataset import PROMPTS, make_dataset, piece
+from tests.harness import metrics, run, run_scripted, samples
+
+GOOD = piece(7)
+BROKEN = GOOD.replace("\\score {", "\\score ")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    torch.set_num_threads(1)
+    with patch.dict("os.environ", MUSIC_EVALS_CACHE=str(tmp_path_factory.mktemp("cache"))):
+        yield
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_dataset(tmp_path_factory.mktemp("generation") / "dataset")
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_tiny_encoder(tmp_path_factory.mktemp("encoder") / "tiny", [GOOD], layers=6, hidden=8)
+
+
+@pytest.fixture(scope="module")
+def played(dataset: Path, encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
+    """The reference pieces themselves as answers, one a prompt."""
+    folder = tmp_path_factory.mktemp("played")
+    for number, text in enumerate(load_reference(str(dataset), "music21-test").texts):
+        (folder / f"{number:02}.ly").write_text(text, encoding="utf-8")
+    task = generation(dataset=str(dataset), encoder=str(encoder), pictures=False)
+    (log,) = run(task, tmp_path_factory.mktemp("logs"), "baseline/playback", model_args={"folder": str(folder)})
+    return log
+
+
+def figures(log: EvalLog) -> dict[str, float]:
+    return metrics(log)["written_music"]
+
+
+def prompts_of(**parameters: Any) -> list[list[ChatMessage]]:
+    found = []
+    for sample in generation(**parameters).dataset:
+        assert isinstance(sample.input, list)
+        found.append(sample.input)
+    return found
+
+
+def test_the_prompt_is_the_same_in_every_regime(dataset: Path) -> None:
+    by_regime = {regime: prompts_of(dataset=str(dataset), regime=regime) for regime in ("zero", "few", "ablation")}
+    assert [len(messages[0]) for messages in by_regime.values()] == [2, 8, 8]
+    for zero, few, ablation in zip(*by_regime.values(), strict=True):
+        assert zero[0].text == few[0].text == ablation[0].text
+        assert zero[-1].text == few[-1].text == ablation[-1].text
+    roles = [message.role for message in by_regime["few"][0]]
+    assert roles == ["system", *["user", "assistant"] * 3, "user"]
+    assert piece(1000).strip() in by_regime["few"][0][2].text
+    assert all("\\key a \\minor" in message.text for message in by_regime["ablation"][0] if message.role == "assistant")
+
+
+def test_strict_prompts_tell_key_and_metre_and_the_papers_do_not(dataset: Path) -> None:
+    strict, paper = (prompts_of(dataset=str(dataset), protocol=name)[3][-1].text for name in ("strict", "paper"))
+    fields = "Composer: Vivaldi\nPeriod: Late Baroque\nForm: concerto\nEnsemble: violin, cello\nPart: 3: allegro\n"
+    assert f"{fields}Key: G major\nMetre: 3/4\n\n" in strict
+    assert f"{fields}\n" in paper
+    assert "Key" not in paper
+
+
+def test_sampling_is_the_papers_with_a_seed_for_each_prompt(dataset: Path, tmp_path: Path) -> None:
+    configs: list[GenerateConfig] = []
+
+    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
+        configs.append(config)
+        return ""
+
+    run_scripted(generation(dataset=str(dataset)), tmp_path, reply, limit=PROMPTS, epochs=2)
+    assert {(one.temperature, one.top_p, one.max_tokens) for one in configs} == {(0.7, 0.9, 3000)}
+    seeds = sorted(one.seed for one in configs if one.seed is not None)
+    assert seeds == [*range(1234, 1234 + PROMPTS), *range(11234, 11234 + PROMPTS)]
+
+
+def test_a_reference_set_played_back_is_like_itself(played: EvalLog, dataset: Path) -> None:
+    found = figures(played)
+    assert load_reference(str(dataset), "music21-test").compiles.all()
+    assert (found["compile_rate"], found["pieces"]) == (1.0, PROMPTS)
+    assert found["music21-test/js"] == pytest.approx(100, abs=1e-9)
+    assert [found[f"music21-test/js_{name}"] for name in ("polyphony_rate", "scale_consistency")] == pytest.approx(
+        [100, 100], abs=1e-9
+    )
+    assert found["music21-test/fmd"] == pytest.approx(0, abs=1e-6)
+    assert found["music21-test/js"] > found["music21-other/js"]
+    assert found["music21-test/fmd"] < found["music21-other/fmd"]
+    assert found["music21-other/js_low"] <= found["music21-other/js"] <= found["music21-other/js_high"]
+    assert found["music21-other/fmd_low"] <= found["music21-other/fmd"] <= found["music21-other/fmd_high"]
+    # Each piece is a copy of the reference piece that it is.
+    assert found["music21-test/near_copies"] == found["near_copies"] == 1.0
+    assert found["music21-other/near_copies"] == found["demonstrations/near_copies"] == 0.0
+
+
+def test_the_few_pieces_here_are_said_to_be_few(played: EvalLog) -> None:
+    notes = [name for name in figures(played) if name.startswith("music21-test/fmd_infinity undefined: ")]
+    assert notes == ["music21-test/fmd_infinity undefined: 12 generated pieces; at least 50 are needed to extrapolate"]
+    assert math.isnan(figures(played)["music21-test/fmd_infinity"])
+
+
+def test_the_log_tells_what_ran(played: EvalLog, encoder: Path) -> None:
+    assert played.eval.task == "lilybench_generation_bmdataset"
+    told = played.eval.metadata or {}
+    assert told["references"] == {"music21-test": 12, "music21-other": 12}
+    assert told["encoder"].startswith("tiny@sha256:")
+    assert {told[name] for name in ("regime", "protocol", "pooling")} == {"zero", "strict", "first_token"}
+
+
+def test_scoring_again_needs_the_log_alone(played: EvalLog, dataset: Path, tmp_path: Path) -> None:
+    """Without LilyPond, encoder or model the same figures come out, and those against another reference."""
+    reference_pieces.shared_encoder.cache_clear()
+    other = make_dataset(tmp_path / "other", references={"mutopia": [piece(seed) for seed in range(12)]})
+    whole = read_eval_log(played.location)
+    never = AssertionError("nothing is to be found out twice")
+    with patch.object(written_pieces, "examine", side_effect=never):
+        again = score(whole, written_music(str(dataset), encoder="/gone/tiny"), action="overwrite")
+        against_other = score(whole, written_music(str(other)), action="overwrite")
+    old, new = figures(played), figures(again)
+    kept = [name for name in old if "/fmd" not in name]
+    assert {name: old[name] for name in kept} == {name: new[name] for name in kept}
+    assert figures(against_other)["mutopia/js"] == pytest.approx(old["music21-test/js"])
+
+
+def test_scoring_again_with_the_encoder_of_the_run(played: EvalLog, dataset: Path, encoder: Path) -> None:
+    again = score(read_eval_log(played.location), written_music(str(dataset), encoder=str(encoder)), action="overwrite")
+    old, new = figures(played), figures(again)
+    assert new["music21-other/fmd"] == old["music21-other/fmd"] > 0
+
+
+def test_an_undefined_figure_says_why_and_is_not_zero(dataset: Path, tmp_path: Path) -> None:
+    log = run_scripted(generation(dataset=str(dataset)), tmp_path, lambda *_: f"```\n{BROKEN}```", limit=3)
+    found = figures(log)
+    assert found["compile_rate"] == 0
+    assert math.isnan(found["music21-test/js"])
+    (why,) = [name for name in found if name.startswith("music21-test/js undefined: ")]
+    assert "0 values among 0 generated pieces; at least 2 are needed" in why
+    assert math.isnan(found["music21-test/fmd"])
+    assert "music21-test/fmd undefined: no encoder was named" in found
+    (sample, *_) = samples(log)
+    assert sample.scores
+    assert "error" in (sample.scores["written_music"].explanation or "")
+
+
+def test_a_reply_without_code_is_a_piece_that_does_not_compile(dataset: Path, tmp_path: Path) -> None:
+    log = run_scripted(generation(dataset=str(dataset)), tmp_path, lambda *_: " \n", limit=1)
+    assert figures(log)["compile_rate"] == 0
+    assert (samples(log)[0].scores or {})["written_music"].answer == "the reply holds no LilyPond"
+    assert "near_copies undefined: no piece is long enough to tell" in figures(log)
+
+
+def test_a_model_repairs_what_lilypond_does_not_take(dataset: Path, tmp_path: Path) -> None:
+    turns: list[list[ChatMessage]] = []
+
+    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
+        turns.append(messages)
+        return f"```lilypond\n{GOOD if len(turns) > 1 else BROKEN}```"
+
+    log = run_scripted(generation(dataset=str(dataset), attempts=3, pictures=False), tmp_path, reply)
+    assert len(turns) == 2  # the second compiles, so no third is asked for
+    assert "score.ly:2:7: error: " in turns[1][-1].text  # the line that it has in the reply
+    found = figures(log)
+    assert [found[f"attempt_{number}"] for number in (1, 2, 3)] == [0, 1, 1]
+    assert found["compile_rate"] == 1
+    first = score(read_eval_log(log.location), written_music(str(dataset), attempt=1, attempts=3), action="overwrite")
+    assert figures(first)["compile_rate"] == 0
+
+
+def test_a_copied_demonstration_is_found(dataset: Path, tmp_path: Path) -> None:
+    log = run_scripted(generation(dataset=str(dataset)), tmp_path, lambda *_: f"```\n{piece(1001)}```")
+    assert figures(log)["demonstrations/near_copies"] == figures(log)["near_copies"] == 1
+    assert "100% of it in demonstrations train/shown-1" in (samples(log)[0].scores or {})["written_music"].explanation  # type: ignore[operator]
+
+
+def test_the_viewer_is_given_pictures(dataset: Path, tmp_path: Path) -> None:
+    log = run_scripted(generation(dataset=str(dataset)), tmp_path, lambda *_: f"```\n{GOOD}```")
+    told = (samples(log)[0].scores or {})["written_music"].explanation or ""
+    for title in ("first system", "piano roll"):
+        data = told.partition(f"![{title}](data:image/png;base64,")[2].partition(")")[0]
+        picture = Image.open(io.BytesIO(base64.b64decode(data)))
+        assert picture.width > 100
+        assert len(set(picture.convert("L").tobytes())) > 1
+
+
+def test_hostile_pieces_fail_with_a_reason_and_do_no_harm(dataset: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("a secret of the user", encoding="utf-8")
+    midi = r"\score { { c4 } \midi { } }"
+    attacks = [
+        f'#(call-with-input-file "{secret}" read)\n{midi}',
+        f'#(delete-file "{secret}")\n{midi}',
+        f'#(system "touch {tmp_path}/touched")\n#(ly:error "done")\n{midi}',
+        '#(call-with-output-file "score.midi" (lambda (port) (display "MThd no MIDI at all" port)))\n{',
+        r"#(define (fill l) (fill (cons (make-string 1000000) l))) #(fill '())" + midi,
+        "{ " * 60_000,
+        "```" * 1000,
+        '\\include "/etc/passwd"\n' + midi,
+        "\x00\ud83d <script>alert(1)</script> ![x](http://127.0.0.1/) " + "c" * 300_000,
+    ]
+    log = run_scripted(
+        generation(dataset=str(dataset)),
+        tmp_path / "logs",
+        lambda messages, config: attacks[(config.seed or 0) - 1234],
+        limit=len(attacks),
+    )
+    for sample in samples(log):
+        judged = (sample.scores or {})["written_music"]
+        assert judged.value == 0, sample.id
+        assert judged.answer
+        assert len(judged.explanation or "") < 10_000
+        assert "<script>" not in (judged.answer or "")
+    assert secret.read_text(encoding="utf-8") == "a secret of the user"
+    assert not (tmp_path / "touched").exists()
+    assert figures(log)["compile_rate"] == 0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"regime": "many"}, "regime='many' is not valid; valid values are: zero, few, ablation"),
+        ({"protocol": "loose"}, "protocol='loose' is not valid"),
+        ({"pooling": "max"}, "pooling='max' is not valid; valid values are: first_token, mean"),
+        ({"attempts": 0}, "attempts=0 is not valid; a number from 1 to 10 is needed"),
+        ({"reference": "bach"}, "has no reference set 'bach'; it has: music21-test, music21-other"),
+        ({"encoder": "/no/such/folder"}, "/no/such/folder"),
+    ],
+)
+def test_wrong_parameters_are_told_before_any_work(dataset: Path, parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(PrerequisiteError) as caught:
+        generation(dataset=str(dataset), **parameters)
+    assert message in str(caught.value.message).replace("\\[", "[")
+
+
+def test_without_demonstrations_of_the_training_split_there_is_no_few(tmp_path: Path) -> None:
+    bare = make_dataset(tmp_path / "bare", references={"mutopia": [GOOD]}, demonstrations=False)
+    with pytest.raises(PrerequisiteError, match=r"config 'demonstrations' .* has no split 'train'; it has: ablation"):
+        generation(dataset=str(bare), regime="few")
+    assert len(prompts_of(dataset=str(bare), regime="ablation")) == PROMPTS
+    shutil.rmtree(bare)
+    with pytest.raises((PrerequisiteError, DatasetError), match="does not exist"):
+        generation(dataset=str(bare))

@@ -1,0 +1,82 @@
+"""A small dataset of LilyBench's generation form, with pieces that the tests compose themselves."""
+
+from pathlib import Path
+from random import Random
+
+from music_evals.datasets_builders.lilybench.generation.dataset import NAME, VERSION, Plan, write
+from music_evals.datasets_builders.lilybench.generation.demonstrations import a_minor_demonstrations
+from music_evals.datasets_builders.lilybench.generation.measured import measure
+from music_evals.datasets_builders.lilybench.generation.rows import (
+    MUSIC21_OTHER,
+    MUSIC21_TEST,
+    DemonstrationRow,
+    Description,
+    PromptRow,
+    Score,
+)
+from music_evals.datasets_builders.store import Provenance
+
+PROMPTS = 12
+SCALE = ["c", "d", "e", "f", "g", "a", "b", "c'", "d'", "e'", "f'", "g'"]
+DESCRIPTION: Description = {
+    "composer": "Vivaldi",
+    "period": "Late Baroque",
+    "form": "concerto",
+    "ensemble": "violin, cello",
+    "part": "1: allegro",
+    "key": "G major",
+    "metre": "3/4",
+}
+
+
+def piece(seed: int, *, chromatic: float = 0.1, chords: bool = True) -> str:
+    """Eight measures of 4/4, drawn from a seed; `chromatic` notes of all are sharp."""
+    random = Random(seed)
+    measures = []
+    for _ in range(8):
+        notes = []
+        for length in random.choice(((4, 4, 4, 4), (2, 4, 4), (8, 8, 4, 2), (4, 8, 8, 2))):
+            names = [
+                SCALE[step].replace("'", "is'") if random.random() < chromatic and "'" in SCALE[step] else SCALE[step]
+                for step in sorted(random.sample(range(12), random.randint(1, 4) if chords else 1))
+            ]
+            notes.append(f"<{' '.join(names)}>{length}")
+        measures.append(" ".join(notes))
+    return f'\\version "2.24.3"\n\\score {{ {{ \\time 4/4 {" | ".join(measures)} | }} \\layout {{ }} \\midi {{ }} }}\n'
+
+
+def make_dataset(out: Path, *, references: dict[str, list[str]] | None = None, demonstrations: bool = True) -> Path:
+    """Write the dataset: twelve prompts, of which two are the same, and two reference sets of twelve pieces each."""
+    texts = references or {
+        MUSIC21_TEST: [piece(seed) for seed in range(12)],
+        MUSIC21_OTHER: [piece(100 + seed, chromatic=0.5, chords=seed % 2 == 0) for seed in range(12)],
+    }
+    prompts: list[PromptRow] = [
+        {
+            **DESCRIPTION,
+            "part": f"{number % 11}: allegro",
+            "id": f"prompt-{number:03}",
+            "index": number,
+            "entry": f"work/{number % 11}",
+            "work": "work",
+        }
+        for number in range(PROMPTS)
+    ]
+    shown: list[DemonstrationRow] = [
+        {**DESCRIPTION, "id": f"shown-{seed}", "work": f"shown-{seed}", "text": piece(1000 + seed)} for seed in range(3)
+    ]
+    plan = Plan(
+        prompts,
+        {"train": shown if demonstrations else [], "ablation": a_minor_demonstrations()},
+        [],
+        {
+            name: measure(
+                [Score(f"{name}-{number}", f"{name}-{number}", text, None) for number, text in enumerate(some)]
+            )
+            for name, some in texts.items()
+        },
+        Provenance(NAME, VERSION, "bmdataset", "other", seed=1234),
+        {},
+    )
+    write(plan, out)
+    return out

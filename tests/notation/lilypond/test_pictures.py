@@ -1,0 +1,108 @@
+"""Pictures of first systems: what is on them, how large they are, and texts and files that are out for harm."""
+
+import io
+import struct
+import time
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image
+
+pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
+
+from music_evals.notation.lilypond.pictures import MAX_WIDTH, _reduced, first_system
+from music_evals.notation.lilypond.sandbox import Limits
+
+HEAD = '\\version "2.24.3"\n\\header { title = "No title" }\n'
+LONG = "c'4 e' g' e' | " * 60
+
+
+def pixels(png: bytes | None) -> np.ndarray:
+    assert png is not None
+    with Image.open(io.BytesIO(png)) as image:
+        assert image.format == "PNG"
+        return np.asarray(image.convert("L"))
+
+
+def staff_lines(picture: np.ndarray) -> int:
+    """Count groups of rows that have ink from left to right: the lines of staves."""
+    inked = (picture < 255).mean(axis=1) > 0.8
+    return int((inked[1:] & ~inked[:-1]).sum())
+
+
+def png(width: int, height: int, rows: bytes) -> bytes:
+    """Write a PNG of one grey byte a pixel, whose rows need not fit its size."""
+    chunks = [
+        (b"IHDR", struct.pack(">2I5B", width, height, 8, 0, 0, 0, 0)),
+        (b"IDAT", zlib.compress(rows)),
+        (b"IEND", b""),
+    ]
+    parts = (struct.pack(">I", len(c)) + kind + c + struct.pack(">I", zlib.crc32(kind + c)) for kind, c in chunks)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+
+
+def test_the_first_system_of_long_music() -> None:
+    text = HEAD + rf"\score {{ \new Staff {{ {LONG} }} \layout {{ }} \midi {{ }} }}"
+    file = first_system(text)
+    picture = pixels(file)
+    assert len(file or b"") < 8000
+    assert staff_lines(picture) == 5
+    assert 500 < picture.shape[1] <= MAX_WIDTH
+    assert picture.shape[0] < 100
+    assert set(np.unique(picture)) <= {0, 85, 170, 255}
+    # White around, ink up to the margin on all sides: nothing is cut off, and no border is left.
+    assert (picture[:6] == 255).all()
+    assert (picture[:, -6:] == 255).all()
+    for edge in (picture[6], picture[-7], picture[:, 6], picture[:, -7]):
+        assert (edge < 255).any()
+    # What comes later, and what is no music, is not on it.
+    assert first_system(text.replace(LONG, LONG + "d'1 \\break f'1").replace("No title", "Another")) == file
+    assert first_system(text.replace("c'4 e'", "c'4 f'", 1)) != file
+
+
+def test_the_first_score_is_drawn_however_it_is_given() -> None:
+    two = r"\score { << \new Staff { c'1 } \new Staff { e'1 } >> %s } \score { { c'1 } \layout { } }"
+    with_layout = first_system(HEAD + two % r"\layout { }")
+    assert staff_lines(pixels(with_layout)) == 10
+    assert first_system(HEAD + two % r"\midi { }") == with_layout
+    assert first_system(HEAD + r"\book { \bookpart { %s } }" % (two % "")) == with_layout
+    assert first_system(HEAD + r"<< \new Staff { c'1 } \new Staff { e'1 } >>") == with_layout
+
+
+def test_texts_without_a_picture(tmp_path) -> None:
+    assert first_system("") is None
+    assert first_system(HEAD) is None
+    assert first_system(HEAD + r"\markup { words }") is None
+    assert first_system("Here is no music at all.") is None
+    assert first_system("#(while #t #t)", limits=Limits(seconds=1.0)) is None
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        '#(call-with-output-file "system.png" (lambda (port) (display "no PNG" port)))',
+        '#(symlink "/etc/passwd" "system.png")',
+        '#(begin (close (open-file "system.png" "w")) (truncate-file "system.png" 2000000))',
+        "#(define (default-toplevel-book-handler book) (primitive-_exit 0)) { c'1 }",
+        r"\paper { paper-width = 300\cm } { \repeat unfold 400 c'32 }",
+        r"{ c'1^\markup \filled-box #'(0 . 100000) #'(0 . 100000) #0 }",
+    ],
+)
+def test_attacks_give_no_picture(attack: str) -> None:
+    started = time.monotonic()
+    assert first_system('\\version "2.24.3"\n' + attack, limits=Limits(seconds=4.0)) is None
+    assert time.monotonic() - started < 20
+
+
+def test_files_are_checked_before_they_are_decoded() -> None:
+    line = b"\0" + b"\xff" * 10 + b"\0" * 5 + b"\xff" * 5
+    assert pixels(_reduced(png(20, 3, line * 3))).shape == (3 + 12, 5 + 12)
+    assert _reduced(png(20, 3, line * 3)[:-30]) is None
+    assert _reduced(png(20, 3, b"\xff" * 63)) is None  # a row's first byte is its filter, and there is none of 255
+    assert _reduced(png(20, 3, (b"\0" + b"\xff" * 20) * 3)) is None  # nothing but white
+    assert _reduced(png(50_000, 50_000, line)) is None
+    assert _reduced(png(0, 0, b"")) is None
+    assert _reduced(b"GIF89a" + bytes(100)) is None
+    assert _reduced(png(20, 3, line * 3) + bytes(1_000_000)) is None
+    assert pixels(_reduced(png(3000, 100, bytes(3001) * 100))).shape == ((100 + 12) * MAX_WIDTH // 3012, MAX_WIDTH)

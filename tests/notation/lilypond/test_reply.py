@@ -1,0 +1,131 @@
+"""Code in replies: fences as models write them, and what is added to the code, as LilyPond itself judges it."""
+
+import time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from music_evals.notation.lilypond.reply import MAX_CHARACTERS, VERSION, complete_code, extract_code
+from music_evals.notation.lilypond.syntax import version_of
+
+CODE = "\\score {\n  { c'4 }\n  \\midi { }\n}\n"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"```\n{CODE}```",
+        f"```lilypond\n{CODE}```\nThis is a piece.\n",
+        f"Of course:\n\n``` ly title=x\n{CODE}```\n\n```\nand more\n```\n",
+        f"1. First\n   ```LilyPond\n{CODE}```\n",
+        f"~~~\n{CODE}~~~\n",
+        f"````markdown\n{CODE}````\n```\nno\n```",
+        f"Say `c4` or ```c4``` inline.\n```\n{CODE}```",
+        f"```lilypond\n{CODE}",
+        f"```lilypond\n{CODE}```".replace("\n", "\r\n"),
+        CODE,
+    ],
+)
+def test_the_first_block_is_the_code(reply: str) -> None:
+    assert extract_code(reply) == CODE
+
+
+def test_corners_of_fences() -> None:
+    assert extract_code("```\n```\n```\nc4\n```") == ""
+    assert extract_code("~~~\na ``` b\n~~~") == "a ``` b\n"
+    assert extract_code("```lilypond\n{ c4 }```\nSo be it.") == "{ c4 }"
+    assert extract_code("```lilypond") == ""
+    assert extract_code("") == ""
+    assert extract_code("I cannot do that.") == "I cannot do that."
+
+
+def test_a_long_reply_is_cut() -> None:
+    assert extract_code("x" * (MAX_CHARACTERS + 5)) == "x" * MAX_CHARACTERS
+    assert len(extract_code("```\n" + "x" * MAX_CHARACTERS + "\n```")) == MAX_CHARACTERS - 4
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "`",
+        "```",
+        "```\n",
+        " ",
+        "\t`",
+        "~~~ `",
+        "\n ",
+        '"',
+        '\\version "',
+        "#(",
+        "%{",
+        "#{",
+        "#{ #(",
+        "{",
+        "\\",
+        "\0",
+        "\ud800",
+    ],
+)
+def test_hostile_replies_take_no_time(part: str) -> None:
+    started = time.process_time()
+    code = complete_code(extract_code("```\n{ c4 }\n" + part * MAX_CHARACTERS))
+    assert time.process_time() - started < 3
+    assert "{ c4 }\n" in code
+
+
+@given(st.text(alphabet='`~ \nlc{}\\"', max_size=200))
+@example("``` `\n```")
+def test_what_is_taken_stands_in_the_reply(reply: str) -> None:
+    code = extract_code(reply)
+    assert code in reply
+    if code != reply:
+        assert "```" in reply or "~~~" in reply
+
+
+@pytest.mark.parametrize(
+    ("code", "added"),
+    [
+        ("{ c4 }", '\\version "2.24.3" \\language "nederlands" '),
+        ('\\version "2.18.2" { c4 }', '\\language "nederlands" '),
+        ('\\language "english" { c4 }', '\\version "2.24.3" '),
+        ('{ c4 } \\version "2.22.0" \\language "deutsch"', ""),
+        ('% \\version "2.24.0"\n{ c4^"\\\\language" }', '\\version "2.24.3" \\language "nederlands" '),
+        ('%{ \\version "2.24.0" \\language "english" %} c4', '\\version "2.24.3" \\language "nederlands" '),
+        ("\\versions \\languages c4", '\\version "2.24.3" \\language "nederlands" '),
+        ("", '\\version "2.24.3" \\language "nederlands" '),
+    ],
+)
+def test_what_is_missing_is_added(code: str, added: str) -> None:
+    assert complete_code(code) == added + code
+    assert complete_code(complete_code(code)) == complete_code(code)
+
+
+@pytest.mark.parametrize(
+    ("stated", "states"),
+    [
+        ('"2.24.4"', '"2.24.3"'),
+        ('#"2.24.4"', '"2.24.3"'),
+        ('"2.24.3"', '"2.24.3"'),
+        ('"2.24.5"', '"2.24.5"'),
+        ('"2.25.0"', '"2.25.0"'),
+    ],
+)
+def test_only_the_published_version_is_lowered(stated: str, states: str) -> None:
+    comment = '% not \\version "2.24.4"'
+    code = f'\\language "english" \\version {stated} {{ c4^"2.24.4" }} {comment}'
+    assert complete_code(code) == f'\\language "english" \\version {states} {{ c4^"2.24.4" }} {comment}'
+
+
+def test_lilypond_takes_the_version_that_is_added() -> None:
+    """It would refuse the published one, which is why that is not added."""
+    pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
+    from music_evals.notation.lilypond.compiler import compile_texts, lilypond_version
+
+    published = f'\\version "2.24.4"\n{CODE}'
+    refused, taken, bare = compile_texts([published, complete_code(published), complete_code(CODE)])
+    assert refused.problem == "exit status 1: error: program too old: 2.24.3 (file requires: 2.24.4)"
+    assert taken.succeeded
+    assert taken.messages == bare.messages == ""
+    assert taken.midi == bare.midi
+    assert version_of(complete_code(CODE)) == VERSION == lilypond_version()

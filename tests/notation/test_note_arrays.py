@@ -1,0 +1,148 @@
+"""Notes of MIDI files as arrays: against MusPy and mido on music of several sources, and bytes that are no music."""
+
+import io
+from typing import Any
+
+import mido
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from music21 import corpus
+from music21.midi.translate import music21ObjectToMidiFile
+
+from music_evals.notation.midi import write_midi
+from music_evals.notation.note_arrays import MAX_BYTES, MidiError, read_note_arrays
+from music_evals.notation.performance import Note, Performance
+
+muspy = pytest.importorskip("muspy", reason="MusPy is not installed: pip install 'music-evals[lilypond]'")
+
+GOOD = write_midi(Performance((Note(0, 60, 480, 80), Note(480, 64, 240, 80)), tempo=120, meter=(3, 4), key="C"))
+
+
+def midi_file(*tracks: bytes, kind: int = 1, resolution: bytes = b"\1\x80", count: int | None = None) -> bytes:
+    chunks = b"".join(b"MTrk" + len(track).to_bytes(4, "big") + track for track in tracks)
+    number = len(tracks) if count is None else count
+    return b"MThd\0\0\0\6" + bytes([0, kind]) + number.to_bytes(2, "big") + resolution + chunks
+
+
+def saved(*tracks: list[Any], resolution: int = 384) -> bytes:
+    written = io.BytesIO()
+    mido.MidiFile(type=1, ticks_per_beat=resolution, tracks=list(map(mido.MidiTrack, tracks))).save(file=written)
+    return written.getvalue()
+
+
+def check_against_muspy(midi: bytes) -> None:
+    read = read_note_arrays(midi)
+    music = muspy.from_mido(mido.MidiFile(file=io.BytesIO(midi)))
+    mine = zip(read.onset.tolist(), read.end.tolist(), read.pitch.tolist(), read.drum.tolist(), strict=True)
+    theirs = [(note.time, note.end, note.pitch, track.is_drum) for track in music.tracks for note in track.notes]
+    assert sorted(mine) == sorted(theirs)
+    assert read.length == max((track.get_end_time() for track in music.tracks), default=0)
+    assert read.resolution == music.resolution
+    signatures = [(sign.time, sign.numerator, sign.denominator) for sign in music.time_signatures]
+    assert [(tick, numerator, 2**exponent) for tick, numerator, exponent in read.metres.tolist()] == signatures
+
+
+@pytest.mark.parametrize("name", ["bach/bwv66.6", "schoenberg/opus19/movement2"])
+def test_music21s_midi_is_read_as_muspy_reads_it(name: str) -> None:
+    midi = music21ObjectToMidiFile(corpus.parse(name)).writestr()
+    assert len(read_note_arrays(midi).onset) > 50
+    check_against_muspy(midi)
+
+
+TIMES = st.sampled_from([0, 0, 1, 96, 384])
+EVENTS = st.one_of(
+    st.builds(
+        mido.Message,
+        st.sampled_from(["note_on", "note_on", "note_off"]),
+        channel=st.sampled_from([0, 1, 9]),
+        note=st.sampled_from([0, 60, 61, 127]),
+        velocity=st.sampled_from([0, 1, 127]),
+        time=TIMES,
+    ),
+    st.builds(mido.Message, st.just("control_change"), channel=st.sampled_from([0, 9]), time=TIMES),
+    st.builds(mido.Message, st.just("program_change"), program=st.integers(0, 127), time=TIMES),
+    st.builds(mido.Message, st.just("pitchwheel"), pitch=st.integers(-8192, 8191), time=TIMES),
+    st.builds(mido.Message, st.just("sysex"), data=st.lists(st.integers(0, 127), max_size=200), time=TIMES),
+    st.builds(mido.MetaMessage, st.just("text"), text=st.text("aé", max_size=200), time=TIMES),
+    st.builds(mido.MetaMessage, st.just("set_tempo"), tempo=st.integers(1, 2**24 - 1), time=TIMES),
+    st.builds(
+        mido.MetaMessage,
+        st.just("time_signature"),
+        numerator=st.integers(1, 255),
+        denominator=st.sampled_from([1, 2, 4, 8, 16]),
+        time=TIMES,
+    ),
+    st.builds(mido.MetaMessage, st.just("end_of_track"), time=TIMES),
+)
+
+
+@given(st.lists(st.lists(EVENTS, max_size=30), max_size=3), st.sampled_from([1, 96, 384, 32767]))
+@settings(max_examples=100, deadline=None)
+def test_any_events_are_read_as_muspy_reads_them(tracks: list[list[Any]], resolution: int) -> None:
+    check_against_muspy(saved(*tracks, resolution=resolution))
+
+
+def test_the_oldest_of_two_equal_notes_ends_first() -> None:
+    on = bytes([0, 0x90, 60, 80])
+    read = read_note_arrays(
+        midi_file(on + bytes([10, 60, 80, 10, 60, 0, 10, 60, 0, 0, 0xFF, 0x2F, 0]))
+    )  # running status
+    assert list(zip(read.onset.tolist(), read.end.tolist(), strict=True)) == [(0, 20), (10, 30)]
+
+
+def test_channels_are_tracks() -> None:
+    one = bytes([0, 0x92, 60, 80, 0, 0x99, 35, 80, 9, 0x82, 60, 0, 0, 0x89, 35, 0])
+    read = read_note_arrays(midi_file(one, one))
+    assert (read.track.tolist(), read.drum.tolist()) == ([0, 1, 2, 3], [False, True] * 2)
+
+
+@pytest.mark.parametrize(
+    ("midi", "message"),
+    [
+        (b"", "do not start with the header"),
+        (b"MThd" + b"\xff" * 1000, "do not start with the header"),
+        (b"%PDF-1.5 and so on", "do not start with the header"),
+        (GOOD[:13], "do not start with the header"),
+        (GOOD[:-1], "track 1 of the MIDI file's 1 is missing or truncated"),
+        (midi_file(b"", count=65535), "track 2 of the MIDI file's 65535 is missing"),
+        (midi_file(b"", kind=2), "format 2; accepted are 0 and 1"),
+        (midi_file(b"", resolution=b"\xe7\x28"), "ticks a quarter note"),
+        (midi_file(b"", resolution=b"\0\0"), "ticks a quarter note"),
+        (midi_file(b"\0\x90\x3c"), "ends within an event"),
+        (midi_file(b"\0\xff\x01\x7fshort"), "ends within an event"),
+        (midi_file(b"\0"), "ends within an event"),
+        (midi_file(b"\0\x3c\x40"), "0x00 begins no event"),
+        (midi_file(b"\0\xf4\0"), "0xF4 begins no event"),
+        (midi_file(b"\0\x90\xbc\x40"), "the bytes 188 and 64 after status 0x90 are not all below 128"),
+        (midi_file(b"\xff\xff\xff\xff\xff\x7f\x90\x3c\x40"), "more than 4 bytes"),
+        (b"\0" * (MAX_BYTES + 1), "1,000,001 bytes; accepted are up to 1,000,000"),
+    ],
+)
+def test_what_is_refused(midi: bytes, message: str) -> None:
+    with pytest.raises(MidiError, match=message):
+        read_note_arrays(midi)
+
+
+@given(st.lists(st.tuples(st.integers(14, len(GOOD) - 1), st.integers(0, 255)), max_size=6), st.binary(max_size=40))
+@settings(max_examples=200, deadline=None)
+@example([], b"")
+def test_damaged_files_are_read_or_refused(changes: list[tuple[int, int]], more: bytes) -> None:
+    damaged = bytearray(GOOD)
+    for place, byte in changes:
+        damaged[place] = byte
+    for midi in (bytes(damaged), midi_file(more)):
+        try:
+            read = read_note_arrays(midi)
+        except MidiError:
+            continue
+        assert (read.onset <= read.end).all()
+        assert (read.end <= read.length).all()
+        assert ((read.pitch >= 0) & (read.pitch < 128)).all()
+
+
+def test_a_file_as_large_as_may_be_is_read() -> None:
+    notes = bytes([1, 60, 80, 1, 60, 0]) * ((MAX_BYTES - 40) // 6)
+    read = read_note_arrays(midi_file(b"\0\x90\x3c\0" + notes))
+    assert len(read.onset) == len(notes) // 6 > 160_000
+    assert read.length == len(notes) // 3

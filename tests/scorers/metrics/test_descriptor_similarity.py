@@ -1,0 +1,190 @@
+"""Similarity of descriptors, against SciPy's quadrature, by hand, and by its properties."""
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from music_evals.scorers.metrics.descriptor_similarity import (
+    gaussian_divergence,
+    js_interval,
+    js_similarity,
+)
+
+NAMES = ("polyphony rate", "groove consistency", "scale consistency")
+LN2 = float(np.log(2))
+
+
+def quadrature(mean_1: float, std_1: float, mean_2: float, std_2: float) -> float:
+    """The divergence by its definition, over all that SciPy's densities leave of a line."""
+    first, second = stats.norm(mean_1, std_1), stats.norm(mean_2, std_2)
+
+    def integrand(x: float) -> float:
+        p, q = first.pdf(x), second.pdf(x)
+        middle = (p + q) / 2
+        return float(sum(d * np.log(d / middle) / 2 for d in (p, q) if d > 0 and middle > 0))
+
+    points = sorted(
+        mean + step * std for mean, std in ((mean_1, std_1), (mean_2, std_2)) for step in (-9, -4, -1, 0, 1, 4, 9)
+    )
+    return float(
+        sum(integrate.quad(integrand, start, end, epsabs=1e-11)[0] for start, end in pairwise(points) if end > start)
+    )
+
+
+@pytest.mark.parametrize(
+    "gaussians",
+    [
+        (0.0, 1.0, 2.0, 1.0),
+        (0.9, 0.05, 0.87, 0.11),
+        (40.0, 20.0, 55.0, 3.0),
+        (0.0, 1.0, 0.0, 1e-4),
+        (3.0, 1e-4, 3.5, 1.0),
+        (0.0, 1e-3, 0.004, 1e-3),
+        (-2.0, 0.4, 1.0, 5.0),
+    ],
+)
+def test_divergence_agrees_with_scipys_quadrature(gaussians: tuple[float, float, float, float]) -> None:
+    mean_1, std_1, mean_2, std_2 = gaussians
+    found = gaussian_divergence(*gaussians)
+    assert found == pytest.approx(quadrature(*gaussians), abs=1e-6)
+    assert gaussian_divergence(mean_2, std_2, mean_1, std_1) == pytest.approx(found, abs=1e-12)
+
+
+def test_divergence_of_what_is_equal_or_apart() -> None:
+    assert gaussian_divergence(5.0, 0.1, 5.0, 0.1) == 0
+    for apart in ((0.0, 1.0, 1e6, 1.0), (0.0, 1e-9, 1.0, 1e-9), (0.0, 1e-200, 0.0, 1e200), (1e9, 1e-9, 1e9 + 1, 1e-6)):
+        assert gaussian_divergence(*apart) == pytest.approx(LN2, abs=1e-6)
+
+
+@given(st.floats(-20, 20), st.floats(-6, 6), st.floats(-100, 100), st.floats(0.1, 10))
+def test_divergence_does_not_depend_on_the_unit(shift: float, log_ratio: float, origin: float, unit: float) -> None:
+    ratio = 10**log_ratio
+    found = gaussian_divergence(0.0, 1.0, shift, ratio)
+    assert 0 <= found <= LN2
+    moved = gaussian_divergence(origin, unit, origin + shift * unit, ratio * unit)
+    assert moved == pytest.approx(found, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("gaussians", "named"),
+    [((0, 0, 0, 1), "standard deviations are 0 and 1"), ((0, 1, float("nan"), 1), "means are 0 and nan")],
+)
+def test_what_is_no_gaussian(gaussians: tuple[float, float, float, float], named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        gaussian_divergence(*gaussians)
+
+
+def test_a_worked_case() -> None:
+    # Reference: means 2, 10, 50, standard deviations √2, 2, 10. Generated: the same; one more; the same, twice as wide.
+    reference = [[1, 8, 40], [3, 10, 50], [np.nan, 12, 60]]
+    generated = [[1, 9, 30], [3, 11, 50], [np.nan, 13, 70]]
+    divergences = [0.0, quadrature(0, 2, 1, 2), quadrature(0, 1, 0, 2)]
+    found = js_similarity(reference, generated, names=NAMES)
+    assert found.value == pytest.approx(100 * np.exp(-2 * np.mean(divergences)), abs=1e-4)
+    assert list(found.by_descriptor.values()) == pytest.approx(100 * np.exp(-2 * np.array(divergences)), abs=1e-4)
+    assert found.shifts == pytest.approx(dict(zip(NAMES, (0, 0.5, 0), strict=True)))
+    assert found.reason is None
+
+
+def test_a_set_is_like_itself_and_like_nothing_far_away() -> None:
+    pieces = np.random.default_rng(1).normal(size=(50, 3))
+    assert js_similarity(pieces, pieces, names=NAMES).value == pytest.approx(100)
+    # 100·exp(−2·ln 2) is the least there is.
+    assert js_similarity(pieces, pieces + 1000, names=NAMES).value == pytest.approx(25, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("column", "reason"),
+    [
+        ([np.nan] * 3, "groove consistency: 0 values among 3 generated pieces; at least 2 are needed"),
+        ([np.nan, 0.5, np.nan], "groove consistency: 1 value among 3 generated pieces; at least 2 are needed"),
+        ([0.98] * 3, "groove consistency: all 3 values of the generated pieces are 0.98; they must differ"),
+    ],
+)
+def test_what_has_no_fit_has_no_similarity(column: list[float], reason: str) -> None:
+    reference = np.random.default_rng(1).random((10, 3))
+    generated = reference[:3].copy()
+    generated[:, 1] = column
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = js_similarity(reference, generated, names=NAMES)
+        interval = js_interval(reference, generated)
+    assert (found.value, found.by_descriptor["groove consistency"], found.reason) == (None, None, reason)
+    assert (
+        found.by_descriptor["scale consistency"]
+        == js_similarity(reference[:, [2]], generated[:, [2]], names=["scale"]).value
+    )
+    assert interval[:3] == (None, None, 0)
+    assert interval.reason
+
+
+def test_all_reasons_are_named() -> None:
+    found = js_similarity([[1.0, 2.0], [1.0, 3.0]], [], names=["a", "b"])
+    assert found.reason == (
+        "a: all 2 values of the reference pieces are 1; they must differ; "
+        "a: 0 values among 0 generated pieces; at least 2 are needed; "
+        "b: 0 values among 0 generated pieces; at least 2 are needed"
+    )
+    assert found.shifts == {"a": None, "b": None}
+
+
+def test_the_interval_is_as_wide_as_samples_scatter() -> None:
+    rng = np.random.default_rng(2)
+    reference = rng.normal(size=(300, 2))
+    samples = [rng.normal(size=(100, 2)) + 1 for _ in range(300)]
+    scatter = [js_similarity(reference, sample, names="ab").value for sample in samples]
+    low, high, undefined, reason = js_interval(reference, samples[0])
+    assert low is not None
+    assert high is not None
+    assert high - low == pytest.approx(np.quantile(scatter, 0.975) - np.quantile(scatter, 0.025), rel=0.25)  # type: ignore[arg-type]
+    assert (undefined, reason) == (0, None)
+    assert js_interval(reference, samples[0]) == js_interval(reference, samples[0])
+
+
+def test_the_interval_of_a_set_with_itself_reaches_100() -> None:
+    pieces = np.random.default_rng(1).normal(size=(60, 3))
+    low, high, _, _ = js_interval(pieces, pieces, resamples=200)
+    assert (low or 0) > 90
+    assert high == 100
+
+
+def test_resamples_without_similarity_are_counted() -> None:
+    # The second descriptor differs in one piece of twelve: (11/12)^12 = 35% of the resamples miss it.
+    generated = np.random.default_rng(1).normal(size=(12, 2))
+    generated[:, 1] = [1.0] * 11 + [2.0]
+    found = js_interval(np.random.default_rng(2).normal(size=(50, 2)), generated)
+    assert (found.low, found.high) == (None, None)
+    assert found.undefined / 1000 == pytest.approx((11 / 12) ** 12, abs=0.05)
+    assert (
+        found.reason == f"{found.undefined} of 1000 resamples of the pieces have no similarity; too few values differ"
+    )
+    generated[:, 1] = [1.0] * 7 + [2.0] * 5
+    few = js_interval(np.random.default_rng(2).normal(size=(50, 2)), generated)
+    assert 0 <= few.undefined < 20
+    assert few.low is not None
+
+
+@pytest.mark.parametrize(
+    ("reference", "generated", "names", "named"),
+    [
+        ([1.0, 2.0], [[1.0]], "a", r"reference has the shape \(2,\)"),
+        ([[1.0, 2.0]], [[1.0]], "ab", "reference has 2 descriptors, generated 1"),
+        ([[1.0]], [[np.inf]], "a", "generated holds infinities"),
+        ([[1.0]], [[1.0]], "ab", "a different one for each of 1 descriptors"),
+        ([[1.0, 2.0]], [[1.0, 2.0]], "aa", "a different one for each of 2 descriptors"),
+        ([], [], "a", r"reference has the shape \(0, 0\)"),
+    ],
+)
+def test_what_is_no_set_of_pieces(reference: list[object], generated: list[object], names: str, named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        js_similarity(reference, generated, names=names)  # type: ignore[arg-type]
+
+
+def test_an_interval_needs_resamples() -> None:
+    with pytest.raises(ValueError, match="resamples is 0"):
+        js_interval([[1.0], [2.0]], [[1.0], [2.0]], resamples=0)

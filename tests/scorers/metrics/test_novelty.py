@@ -1,0 +1,163 @@
+"""Near-copies: the words of a text by hand, shares against plain sets, and real pieces."""
+
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from music_evals.notation.lilypond.source import read_text
+from music_evals.scorers.metrics.novelty import LEAST_RUNS, MAX_WORDS, NEAR_COPY, RUN, CopyIndex, Nearest, music_words
+
+MUTOPIA = Path(__file__).parents[4] / "shared" / "data" / "mutopia" / "ftp"
+needs_mutopia = pytest.mark.skipif(not MUTOPIA.is_dir(), reason="no copy of Mutopia in ../shared/data/mutopia")
+
+
+def tune(seed: int, notes: int = 60) -> list[str]:
+    rng = random.Random(seed)
+    return [rng.choice("cdefgab") + rng.choice(["4", "8", "2.", "16"]) for _ in range(notes)]
+
+
+def score(notes: list[str]) -> str:
+    return "{ " + " ".join(notes) + " }"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{ c'4 d e8. f16*2/3 g }", "c4 d4 e8. f16*2/3 g16*2/3"),
+        ("{ c c\\breve d }", "c4 c\\breve d\\breve"),
+        ('{ cis\'!4-.\\f^"c d" ees,,?8( r4 bes) R1*4 s2 a }', "cis4 ees8 bes4 a2"),
+        ("{ <c e g>4\\p <bes, d\\5 fis'-3>8 q < > }", "<c e g>4 <bes d fis>8 q8"),
+        ('\\language "english" { cs4 df } \\language "deutsch" { h4 b }', "cis4 des4 b4 bes4"),
+        ('\\include "italiano.ly" { do4 re mib sib }', "c4 d4 ees4 bes4"),
+        ("e = { c4 } \\new Staff = b \\relative c'' { \\key d \\major \\e c='4 }", "c4 c4"),
+        ("\\transpose c d { \\partial 4 \\time 3/4 \\tempo 4 = 60 f4 }", "f4"),
+        ('\\header { title = "a" c = \\markup { c d e } } \\paper { a = 1 } { c1 } \\layout { \\context { d } }', "c1"),
+        ("\\markup { a b } \\markup \\bold c { d4^\\markup \\italic { e f } }", "d4"),
+        ('{ c4 } \\addlyrics { a b c } \\lyricsto "x" { d e } \\new Lyrics \\lyricsto x \\lyricmode { f }', "c4"),
+        ("%{ c d %} { e4 % f\n #(a b c) \\set x = #'(c d) }", "e4"),
+        ("", ""),
+        ("I am sorry, but I cannot compose.", ""),
+    ],
+)
+def test_words(text: str, words: str) -> None:
+    assert " ".join(music_words(text)) == words
+
+
+def test_the_share_is_that_of_distinct_runs() -> None:
+    pieces = {str(seed): tune(seed) for seed in range(5)}
+    index = CopyIndex({name: score(notes) for name, notes in pieces.items()})
+
+    def runs(notes: list[str]) -> set[tuple[str, ...]]:
+        return {tuple(notes[start : start + RUN]) for start in range(len(notes) - RUN + 1)}
+
+    for name, cut in (("3", 10), ("1", 25), ("0", 40)):
+        mixed = [*tune(99)[:30], *pieces[name][cut:], *tune(99)[:30]]
+        expected = len(runs(mixed) & runs(pieces[name])) / len(runs(mixed))
+        found = index.nearest(score(mixed))
+        assert found is not None
+        assert (found.id, found.share) == (name, pytest.approx(expected))
+    strange = index.nearest(score(tune(100)))
+    assert strange is not None
+    assert strange.share == 0
+
+
+@pytest.mark.parametrize(
+    "rewrite",
+    [
+        lambda text: text,
+        lambda text: re.sub(" ", " | % bar\n  ", text),
+        lambda text: '\\header { title = "Mine" }\n' + re.sub(r"(\d+\.?)", r"\1-.", text),
+        lambda text: re.sub(r"([a-g])(\d)", r"\1''\2", text),
+        lambda text: re.sub(r" ", " r1 ", text),
+        lambda text: '\\language "deutsch"' + text.replace("b", "h"),
+        lambda text: "melody = \\relative c' " + text + "\n\\score { \\melody \\layout { } \\midi { } }",
+    ],
+)
+def test_a_copy_that_is_written_otherwise(rewrite: Callable[[str], str]) -> None:
+    index = CopyIndex({"tune": score(tune(1)), "other": score(tune(2))})
+    assert index.nearest(rewrite(score(tune(1)))) == Nearest("tune", 1.0)
+
+
+def test_what_cannot_be_told() -> None:
+    assert CopyIndex({}).nearest(score(tune(1))) is None
+    index = CopyIndex({"tune": score(tune(1)), "silence": "{ " + "R1 " * 100 + "}", "empty": ""})
+    enough = LEAST_RUNS + RUN - 1
+    assert index.nearest(score(tune(1)[:enough])) == Nearest("tune", 1.0)
+    for little in (score(tune(1)[: enough - 1]), "", "{ " + "R1 " * 100 + "}", "{ " + "c4 " * 1000 + "}"):
+        assert index.nearest(little) is None
+
+
+def test_hashes_are_the_same_in_every_process() -> None:
+    code = (
+        "from music_evals.scorers.metrics.novelty import CopyIndex; "
+        "print(CopyIndex({'a': '{ c4 d e f g a b c }'})._runs[0])"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True, text=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(printed) == 1
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        *("<" * 100_000, "{" * 100_000, "c" * 500_000, "c4 " * 100_000, "\\markup " * 50_000, "\\header { " * 50_000),
+        *(
+            "c" + "'" * 100_000,
+            "1" * 500_000,
+            "\\lyricsto a " * 50_000,
+            "#(" * 100_000,
+            "<c " * 50_000,
+            "c = " * 50_000,
+        ),
+    ],
+    ids=lambda text: text[:10],
+)
+def test_hostile_texts_take_time_linear_in_their_length(hostile: str) -> None:
+    started = time.process_time()
+    assert CopyIndex({"tune": score(tune(1))}).nearest(hostile) is None
+    assert time.process_time() - started < 5
+
+
+def test_only_so_many_words_are_looked_at() -> None:
+    notes = tune(1, MAX_WORDS + 100)
+    index = CopyIndex({"end": score(notes[-100:]), "start": score(notes[:100])})
+    found = index.nearest(score(notes))
+    assert found is not None
+    assert found.id == "start"
+
+
+@given(st.text(alphabet="cdefgabr'4812.<>{} \\\"%#\n=*/|", max_size=200))
+def test_any_text_has_words_of_notes_only(text: str) -> None:
+    for word in music_words(text):
+        assert re.fullmatch(r"(?:[a-gq]\w*|<[a-g].*>)(?:\d{1,4}|\\\w+)\.*(?:[*/]\d{1,4})*", word)
+
+
+@needs_mutopia
+def test_real_pieces() -> None:
+    names = {
+        "minuet": "BachJS/BWVAnh114/anna-magdalena-04/anna-magdalena-04.ly",
+        "for guitar": "BachJS/BWVAnh114/anna-magdalena-04-guitar/anna-magdalena-04-guitar.ly",
+        "elise": "BeethovenLv/WoO59/fur_Elise_WoO59/fur_Elise_WoO59.ly",
+    }
+    texts = {name: read_text(MUTOPIA / path) for name, path in names.items()}
+    index = CopyIndex(texts)
+    assert {name: index.nearest(text) for name, text in texts.items()} == {name: Nearest(name, 1.0) for name in texts}
+    copy = CopyIndex({name: texts[name] for name in ("minuet", "elise")}).nearest(texts["for guitar"])
+    assert copy is not None
+    assert copy.id == "minuet"
+    assert copy.share > NEAR_COPY
+    other = CopyIndex({"minuet": texts["minuet"]}).nearest(texts["elise"])
+    assert other is not None
+    assert other.share < 0.05
