@@ -1,6 +1,9 @@
 """What Inspect finds by name (`music_evals/...`, `baseline/...`) from any folder: importing registers it."""
 
+from inspect_ai import task
+
 from music_evals.baselines.provider import BaselineAPI
+from music_evals.evals import lilybench
 from music_evals.evals.lilybench import (
     bar_count,
     bar_sequencing,
@@ -49,8 +52,20 @@ from music_evals.scorers.score_tasks import (
     order_figures,
     wrong_measures,
 )
+from music_evals.scorers.written_music import (
+    compile_figures,
+    frechet_figures,
+    novelty_figures,
+    similarity_figures,
+    written_music,
+)
 from music_evals.solvers.logiclm import logiclm
 from music_evals.solvers.score_tools import score_tools
+from music_evals.solvers.writing import write_music
+
+# Two benchmarks have a task `generation`. By name alone that is ZIQI-Eval's, whose module is imported later; from its
+# file, as in `inspect eval evals/lilybench.py@generation`, each has its own.
+lilybench_generation = task(name="lilybench_generation")(lilybench.generation)
 
 __all__ = [
     "BaselineAPI",
@@ -65,6 +80,7 @@ __all__ = [
     "by_theme",
     "choice_figures",
     "chord_quality",
+    "compile_figures",
     "composer_recognition",
     "comprehension",
     "confusion",
@@ -73,6 +89,7 @@ __all__ = [
     "error_figures",
     "final_answer",
     "formulation",
+    "frechet_figures",
     "generation",
     "genre_recognition",
     "human_agreement",
@@ -85,6 +102,7 @@ __all__ = [
     "judged_success",
     "letter_figures",
     "lettered_choice",
+    "lilybench_generation",
     "logiclm",
     "measure_count",
     "measure_order",
@@ -92,14 +110,18 @@ __all__ = [
     "metadata_qa",
     "music_captioning",
     "next_bar_prediction",
+    "novelty_figures",
     "number_figures",
     "option_index",
     "order_figures",
     "score_tools",
+    "similarity_figures",
     "solver_decision",
     "syncopation",
     "textual",
     "transposition",
     "visual",
+    "write_music",
+    "written_music",
     "wrong_measures",
 ]

@@ -16,7 +16,7 @@ from music_evals.datasets_builders.lilybench.generation.references import (
 )
 from music_evals.encoders.lilybert import Encoder, EncoderError, Pooling, load_encoder
 from music_evals.notation.cache import cache_folder
-from music_evals.scorers.metrics.novelty import CopyIndex
+from music_evals.notation.lilypond.copies import CopyIndex
 
 DEMONSTRATIONS: Final = "demonstrations"
 """Name of the demonstrations among the sets that pieces may be copied from."""

@@ -5,7 +5,7 @@ Paper: https://arxiv.org/abs/2606.08722
 Homepage: https://github.com/CSCPadova/lilybench
 Licence: each piece's own (public domain, CC BY or CC BY-SA), see the column `licence` of the config `corpus`
 
-A config a task, with the splits `strict` and `paper`, and `corpus` with the one split `all`. See `rows`.
+A config a task, with the splits `strict` and `paper`, and `corpus` with the one split `full`. See `rows`.
 """
 
 import hashlib
@@ -50,12 +50,12 @@ from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_cache
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 
 NAME: Final = "lilybench"
-VERSION: Final = "1.0.0"
+VERSION: Final = "1.1.0"
 """Version of the rows: to be raised whenever the content of any row changes."""
 DEFAULT_SEED: Final = 1234
 MUTOPIA: Final = "mutopia"
 CORPUS: Final = "corpus"
-CORPUS_SPLIT: Final = "all"
+CORPUS_SPLIT: Final = "full"
 
 TITLE: Final = "Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding"
 HOMEPAGE: Final = "https://github.com/CSCPadova/lilybench"

@@ -5,6 +5,7 @@ import io
 import math
 import shutil
 from collections.abc import Iterator
+from inspect import signature
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -12,6 +13,7 @@ from unittest.mock import patch
 import pytest
 from inspect_ai import score
 from inspect_ai._util.error import PrerequisiteError
+from inspect_ai._util.registry import registry_lookup
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ChatMessage, GenerateConfig
 from PIL import Image
@@ -189,7 +191,7 @@ def test_a_model_repairs_what_lilypond_does_not_take(dataset: Path, tmp_path: Pa
 
     log = run_scripted(generation(dataset=str(dataset), attempts=3, pictures=False), tmp_path, reply)
     assert len(turns) == 2  # the second compiles, so no third is asked for
-    assert "score.ly:2:7: error: " in turns[1][-1].text  # the line that it has in the reply
+    assert "score.ly:2:21: error: " in turns[1][-1].text  # the line that it has in the reply
     found = figures(log)
     assert [found[f"attempt_{number}"] for number in (1, 2, 3)] == [0, 1, 1]
     assert found["compile_rate"] == 1
@@ -270,3 +272,9 @@ def test_without_demonstrations_of_the_training_split_there_is_no_few(tmp_path: 
     shutil.rmtree(bare)
     with pytest.raises((PrerequisiteError, DatasetError), match="does not exist"):
         generation(dataset=str(bare))
+
+
+def test_two_benchmarks_have_a_task_of_this_name() -> None:
+    ours, theirs = (registry_lookup("task", f"music_evals/{name}") for name in ("lilybench_generation", "generation"))
+    assert "regime" in signature(ours).parameters  # type: ignore[arg-type]
+    assert "shots" in signature(theirs).parameters  # type: ignore[arg-type]

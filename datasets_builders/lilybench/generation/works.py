@@ -2,7 +2,6 @@
 
 import hashlib
 import random
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -15,18 +14,10 @@ from music_evals.datasets_builders.lilybench.generation.rows import (
     WorkRow,
     WorkSplit,
 )
-from music_evals.notation.lilypond.languages import DEFAULT, LANGUAGES, language_of, pitch_of
-from music_evals.notation.lilypond.syntax import Kind, code_tokens
+from music_evals.notation.lilypond.copies import NEAR_COPY, CopyIndex
 
 TEST_SHARE: Final = 0.2
 """Part of the works that are held out; the paper tells no ratio."""
-NEAR_COPY: Final = 0.5
-"""Two works belong together where so much of the one's music stands in the other, note by note."""
-
-_RUN: Final = 8  # notes in a row that must be the same
-_SKETCH: Final = 4  # of that many runs, one is looked at
-_FEWEST: Final = 4  # of the runs looked at; fewer tell nothing
-_OCTAVES: Final = frozenset("',")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +85,7 @@ def split_works(
 
     Works that share a name are on one side, and so are near-copies (`NEAR_COPY`). The side follows from the name of
     the first of those works and the seed alone, so that it stays where it is when others are added. Music that was
-    transposed, or written in relative octaves here and in absolute ones there, is not recognised as a copy.
+    transposed is not recognised as a copy.
 
     Args:
         works: the works.
@@ -161,41 +152,8 @@ def _groups(*pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _near_copies(texts: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """Pairs of works of which the one's music stands in the other by half."""
-    runs: dict[str, set[int]] = {work: set().union(*map(_runs, held)) for work, held in texts.items()}
-    holders: dict[int, list[str]] = defaultdict(list)
-    for work, found in runs.items():
-        for run in found:
-            holders[run].append(work)
-    for work, found in runs.items():
-        if len(found) < _FEWEST:
-            continue
-        shared = Counter(other for run in found for other in holders[run] if other != work)
-        yield from ((work, other) for other, count in shared.items() if count >= NEAR_COPY * len(found))
-
-
-def _runs(text: str) -> set[int]:
-    """A sketch of a text's runs of notes: one in `_SKETCH`, chosen by their own checksums."""
-    words = _note_words(text)
-    sums = (
-        int.from_bytes(hashlib.blake2b(" ".join(words[at : at + _RUN]).encode(), digest_size=8).digest())
-        for at in range(len(words) - _RUN + 1)
-    )
-    return {number for number in sums if number % _SKETCH == 0}
-
-
-def _note_words(text: str) -> list[str]:
-    """The names of a text's notes with their octave marks, whatever stands between them."""
-    language = language_of(text)
-    if language not in LANGUAGES:
-        language = DEFAULT
-    words: list[str] = []
-    end = -1  # of the note that is being read
-    for token in code_tokens(text):
-        if token.kind is Kind.WORD and pitch_of(token.text, language) is not None:
-            words.append(token.text)
-            end = token.end
-        elif token.start == end and token.text in _OCTAVES:
-            words[-1] += token.text
-            end = token.end
-    return words
+    """Pairs of works of which a text of the one stands in a text of the other by half."""
+    held = {f"{work}\n{number}": (work, text) for work, some in texts.items() for number, text in enumerate(some)}
+    index = CopyIndex({name: text for name, (_, text) in held.items()})
+    for work, text in held.values():
+        yield from ((work, held[name][0]) for name, share in index.shares(text).items() if share >= NEAR_COPY)

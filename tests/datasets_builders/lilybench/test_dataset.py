@@ -68,7 +68,7 @@ def test_all_tasks_in_both_protocols(source: Path, emopia: Path, tmp_path: Path)
             rows = load_split(dataset, task, protocol, benchmark=BENCHMARK).to_list()
             assert rows == sorted(rows, key=lambda row: row["id"]) or protocol == "paper" or task.startswith("emotion")
             assert all(row["answer"] for row in rows)
-    pieces = load_split(dataset, "corpus", "all", benchmark=BENCHMARK).to_list()
+    pieces = load_split(dataset, "corpus", "full", benchmark=BENCHMARK).to_list()
     assert Counter(row["compiles"] for row in pieces) == {True: 16, False: 1}
     first = next(row for row in pieces if row["id"] == "BachJS/piece0")
     assert (first["composer"], first["title"]) == ("Johann Sebastian Bach", "Minuet No. 0 of Bach")

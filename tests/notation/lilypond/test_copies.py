@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from music_evals.notation.lilypond.copies import LEAST_RUNS, MAX_WORDS, NEAR_COPY, RUN, CopyIndex, Nearest, music_words
 from music_evals.notation.lilypond.source import read_text
-from music_evals.scorers.metrics.novelty import LEAST_RUNS, MAX_WORDS, NEAR_COPY, RUN, CopyIndex, Nearest, music_words
 
 MUTOPIA = Path(__file__).parents[4] / "shared" / "data" / "mutopia" / "ftp"
 needs_mutopia = pytest.mark.skipif(not MUTOPIA.is_dir(), reason="no copy of Mutopia in ../shared/data/mutopia")
@@ -97,7 +97,7 @@ def test_what_cannot_be_told() -> None:
 
 def test_hashes_are_the_same_in_every_process() -> None:
     code = (
-        "from music_evals.scorers.metrics.novelty import CopyIndex; "
+        "from music_evals.notation.lilypond.copies import CopyIndex; "
         "print(CopyIndex({'a': '{ c4 d e f g a b c }'})._runs[0])"
     )
     printed = {

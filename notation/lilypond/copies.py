@@ -7,8 +7,6 @@ layout, articulation, white space and line breaks, the language of the note name
 written. A share is of the distinct runs of `RUN` words, and lies between 0 and 1.
 
 A copy in another key, in other note values or with its voices written in another order bar by bar is not found.
-
-Metrics: :class:`CopyIndex`.
 """
 
 import hashlib
@@ -217,15 +215,26 @@ class CopyIndex:
             The piece, of several the first, and the share; None where the text has fewer than `LEAST_RUNS` distinct
             runs, which is too little to tell, or nothing is indexed.
         """
+        shares = self.shares(text)
+        return max((Nearest(*found) for found in shares.items()), key=lambda found: found.share) if shares else None
+
+    def shares(self, text: str) -> dict[str, float]:
+        """How much of a text each piece holds.
+
+        Args:
+            text: LilyPond source.
+
+        Returns:
+            Piece → share, for all pieces in their order; nothing for a text that is too short, as for `nearest`.
+        """
         runs = _runs(text)
-        if len(runs) < LEAST_RUNS or not self._ids:
-            return None
+        if len(runs) < LEAST_RUNS:
+            return {}
         first, last = (np.searchsorted(self._runs, runs, side) for side in ("left", "right"))
         held = np.zeros(len(self._ids), int)
         for start, end in zip(first, last, strict=True):
             held[self._pieces[start:end]] += 1
-        best = int(held.argmax())
-        return Nearest(self._ids[best], float(held[best] / len(runs)))
+        return dict(zip(self._ids, (held / len(runs)).tolist(), strict=True))
 
 
 def _runs(text: str) -> _Hashes:

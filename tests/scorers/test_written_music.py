@@ -1,0 +1,96 @@
+"""The two ways of comparing written music with real music: when they agree and when they do not."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
+
+import torch
+
+from music_evals.datasets_builders.lilybench.generation.measured import measure
+from music_evals.datasets_builders.lilybench.generation.references import ReferenceSet
+from music_evals.datasets_builders.lilybench.generation.rows import Score
+from music_evals.encoders.lilybert import load_encoder
+from music_evals.notation.descriptors import DESCRIPTORS
+from music_evals.scorers.metrics.descriptor_similarity import js_similarity
+from music_evals.scorers.metrics.frechet import frechet_distance
+from music_evals.scorers.written_music import explained
+from music_evals.scorers.written_pieces import Piece
+from tests.encoders.tiny_encoder import make_tiny_encoder
+from tests.generation_dataset import piece
+
+WORDS = ("Allegro", "Sonata", "Concerto", "Largo", "Aria", "Minuetto", "Gigue", "Vivace")
+
+
+def edited(seed: int, *, chromatic: float) -> str:
+    """A piece as an edition prints it: a header, remarks, a tempo, settings."""
+    random = Random(seed)
+    header = "\n".join(
+        f'  {field} = "{" ".join(random.choices(WORDS, k=random.randint(1, 4)))}"'
+        for field in ("title", "subtitle", "composer", "opus", "copyright")
+    )
+    remarks = "\n".join(f"% {' '.join(random.choices(WORDS, k=5))}" for _ in range(random.randint(1, 4)))
+    music = piece(seed, chromatic=chromatic).replace("\\time 4/4", f'\\tempo "{random.choice(WORDS)}" \\time 4/4')
+    return music.replace("\\score", f"\\header {{\n{header}\n}}\n{remarks}\n#(set-global-staff-size 18)\n\\score")
+
+
+def measured(name: str, texts: Sequence[str]) -> ReferenceSet:
+    return ReferenceSet(name, "", None, tuple(measure([Score(text, text, text, None) for text in texts])))
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path) -> Iterator[None]:
+    torch.set_num_threads(1)
+    with patch.dict("os.environ", MUSIC_EVALS_CACHE=str(tmp_path)):
+        yield
+
+
+def test_narrow_but_well_formed_pieces_are_alike_in_descriptors_and_far_in_embeddings(tmp_path: Path) -> None:
+    """What the paper finds of the ablation, in section 5, on sets that are made so.
+
+    The reference is of editions. One set is written as they are, with other music; the other has their music, in a bare
+    form that none of them has.
+    """
+    editions = measured("editions", [edited(seed, chromatic=0.1) for seed in range(16)])
+    genuine = measured("genuine", [edited(100 + seed, chromatic=0.35) for seed in range(16)])
+    narrow = measured("narrow", [piece(200 + seed, chromatic=0.1) for seed in range(16)])
+    assert all(one.compiles.all() for one in (editions, genuine, narrow))
+    encoder = load_encoder(str(make_tiny_encoder(tmp_path / "tiny", editions.texts, layers=6, hidden=8)))
+
+    def similarity(other: ReferenceSet) -> float:
+        found = js_similarity(editions.descriptors("strict"), other.descriptors("strict"), names=DESCRIPTORS)
+        assert found.value is not None
+        return found.value
+
+    def distance(other: ReferenceSet) -> float:
+        first, second = (
+            np.array([vector["mean"] for vector in encoder.embed(one.texts, poolings=("mean",))], dtype=float)
+            for one in (editions, other)
+        )
+        return frechet_distance(first, second)
+
+    assert similarity(narrow) > similarity(genuine) + 5
+    assert distance(narrow) > 2 * distance(genuine)
+
+
+def test_what_lilypond_says_of_a_piece_is_no_markup_in_the_viewer() -> None:
+    judged = Piece(
+        reply="",
+        code="",
+        problem="error: <b>![x](http://example.org/x.png)</b>",
+        messages="score.ly:1:1: error: <script>alert(1)</script>\n![x](http://example.org/x.png)",
+        midi=None,
+        descriptors={},
+        undefined={},
+        pictures={},
+        embeddings={},
+    )
+    first, *code = explained(judged, "strict", {}).split("\n")
+    assert not set("<>[]()!") & set(first)
+    # Indented by four spaces, a line is code in Markdown.
+    assert [line for line in code if line and not line.startswith("    ")] == []
