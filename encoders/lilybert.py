@@ -352,13 +352,13 @@ def _commit(shown: str, place: str, revision: str | None) -> str:
 
 
 def _checksum(folder: Path) -> str:
-    """Return the SHA-256 over the files of a model and its tokenizer, in 64 hexadecimal digits."""
+    """Return the SHA-256 over the files of a model and its tokenizer, its first 16 hexadecimal digits."""
     digest = hashlib.sha256()
     for path in sorted(folder.iterdir()):
         if path.suffix in _FILES and path.is_file():
             with path.open("rb") as stream:
                 digest.update(f"{path.name}:{hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
-    return digest.hexdigest()
+    return digest.hexdigest()[:16]
 
 
 @contextmanager

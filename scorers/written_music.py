@@ -81,7 +81,7 @@ def similarity_figures() -> Metric:
     """
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
-        figures: dict[str, float] = {}
+        figures = _without_references("js", scores)
         for reference in _references(scores):
             protocol: Protocol = _of(scores[0], "protocol")
             generated = _descriptors(scores)
@@ -90,7 +90,8 @@ def similarity_figures() -> Metric:
             found = js_similarity(real, generated, names=DESCRIPTORS)
             figures[f"{name}/js"] = _number(found.value)
             if found.reason is not None:
-                figures[f"{name}/js undefined: {found.reason}"] = math.nan
+                few = f"{len(generated)} of {len(scores)} pieces compile; at least 2 are needed"
+                figures[f"{name}/js undefined: {few if len(generated) < 2 else found.reason}"] = math.nan
             interval = js_interval(real, generated, resamples=RESAMPLES)
             figures[f"{name}/js_low"], figures[f"{name}/js_high"] = _number(interval.low), _number(interval.high)
             if interval.reason is not None and found.reason is None:
@@ -115,7 +116,7 @@ def frechet_figures() -> Metric:
     """
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
-        figures: dict[str, float] = {}
+        figures = _without_references("fmd", scores)
         for reference in _references(scores):
             figures |= {f"{reference.name}/{name}": value for name, value in _frechet(scores, reference).items()}
         return figures
@@ -287,6 +288,11 @@ def _embeddings(scores: Sequence[SampleScore], reference: ReferenceSet) -> tuple
         raise EncoderError(f"pieces were embedded by different encoders: {' and '.join(identities)}")
     made = np.array([decoded(vector) for _, vector in found], dtype=np.float64)
     return embedded_reference(reference, encoder, identities[0], pooling), made
+
+
+def _without_references(name: str, scores: Sequence[SampleScore]) -> dict[str, float]:
+    undefined = bool(scores) and not _references(scores)
+    return {f"{name} undefined: the dataset has no reference set": math.nan} if undefined else {}
 
 
 def _references(scores: Sequence[SampleScore]) -> tuple[ReferenceSet, ...]:

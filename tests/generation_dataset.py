@@ -47,10 +47,14 @@ def piece(seed: int, *, chromatic: float = 0.1, chords: bool = True) -> str:
 
 def make_dataset(out: Path, *, references: dict[str, list[str]] | None = None, demonstrations: bool = True) -> Path:
     """Write the dataset: twelve prompts, of which two are the same, and two reference sets of twelve pieces each."""
-    texts = references or {
-        MUSIC21_TEST: [piece(seed) for seed in range(12)],
-        MUSIC21_OTHER: [piece(100 + seed, chromatic=0.5, chords=seed % 2 == 0) for seed in range(12)],
-    }
+    texts = (
+        references
+        if references is not None
+        else {
+            MUSIC21_TEST: [piece(seed) for seed in range(12)],
+            MUSIC21_OTHER: [piece(100 + seed, chromatic=0.5, chords=seed % 2 == 0) for seed in range(12)],
+        }
+    )
     prompts: list[PromptRow] = [
         {
             **DESCRIPTION,
