@@ -180,8 +180,8 @@ write_dataset(Path(sys.argv[1]), {"abc": Config(Features({"id": Value("string")}
 def test_killed_build_leaves_no_target(tmp_path: Path, number: signal.Signals) -> None:
     out = tmp_path / "out"
     command = [sys.executable, "-c", BUILD_SLOWLY, str(out)]
-    # Under a shell's "&" the interrupt is ignored, and children inherit that.
-    interruptible = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    # Under a shell's "&" the interrupt is ignored, under nohup the hangup, and children inherit that.
+    interruptible = partial(signal.signal, number, signal.SIG_DFL) if number is not signal.SIGKILL else None
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=interruptible
     ) as process:
