@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands import build, doctor, finetune, finetune_data, grid, report
+from music_evals.commands import build, doctor, finetune, finetune_data, grid, publish, report
 
 app = typer.Typer(
     name="music-evals",
@@ -18,6 +18,7 @@ app.add_typer(grid.app, name="grid")
 app.command("doctor")(doctor.doctor)
 app.command("finetune-data")(finetune_data.finetune_data)
 app.command("finetune")(finetune.finetune)
+app.command("publish")(publish.publish)
 app.command("report")(report.report)
 
 

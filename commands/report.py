@@ -1,22 +1,28 @@
-"""`music-evals report`: tables and figures from Inspect logs, beside the published numbers."""
+"""`music-evals report`: tables, tests and figures from Inspect logs, beside the published numbers."""
 
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.console import Console
+from rich.progress import Progress
 
 from music_evals.commands.errors import failed
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
+    from music_evals.reports.page import Section
     from music_evals.reports.tables import Report, Table
 
-_REPORT: Final = "report.md"
+_PAGE: Final = "report.html"
+_TEXT: Final = "report.md"
 _FILES: Final = (".csv", ".svg")
+_TITLE: Final = "Music evaluation report"
 _GENERATION: Final = "lilybench generation"
 _WIDEST: Final = 1000  # columns; more than any table needs
 
@@ -27,51 +33,91 @@ class ReportError(Exception):
 
 def report(
     logs: Annotated[list[Path], typer.Argument(help="Inspect logs, or folders of them.")],
-    out: Annotated[Path | None, typer.Option(help="Folder for report.md, CSV and SVG files; absent or empty.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for report.html, report.md, CSV and SVG files; absent or empty.")
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier report in --out.")] = False,
 ) -> None:
     """Show tables from Inspect logs beside the published numbers, and write them and figures with --out."""
     # Here, so that `music-evals --help` need not wait for Inspect.
-    from music_evals.reports import lilybench, lilybench_generation, ziqi
+    from music_evals.reports.page import Section
 
-    benchmarks: Mapping[str, Callable[[Sequence[EvalLog]], Report]] = {
-        "ziqi": ziqi.report,
-        "lilybench": lilybench.report,
-        _GENERATION: lilybench_generation.report,
-    }
     console = Console()
     try:
         if out is not None:
             _check_target(out, overwrite=overwrite)
-        headers, passed_over = _read(logs)
-        found_logs = len(headers) + len(passed_over)
-        of_each: dict[str, list[EvalLog]] = {}
-        for header in headers:
-            benchmark = _benchmark(header)
-            if benchmark in benchmarks:
-                of_each.setdefault(benchmark, []).append(header)
-            else:
-                passed_over.append((header.location, f"no table is known for {benchmark or header.eval.task}"))
-        reports = [benchmarks[name](found) for name, found in of_each.items()]
-        tables = [table for one in reports for table in one.tables]
-        figures = {name: svg for one in reports for name, svg in one.figures.items()}
-        passed_over += [entry for one in reports for entry in one.passed_over]
-        if not tables:
+        headers, unreadable = _read(logs)
+        sections, unused = _sections(headers)
+        passed_over = [*unreadable, *unused]
+        if not sections:
             reasons = "".join(f"\n  {_path(where)}: {why}" for where, why in passed_over)
-            raise ReportError(f"no log could be used; tables are known for: {', '.join(benchmarks)}{reasons}")
-        for table in tables:
-            _show(console, table)
-        if passed_over:
-            console.print(f"Passed over, {len(passed_over)} of {found_logs} logs:", style="yellow")
-            for where, why in passed_over:
-                console.print(f"  {_path(where)}: {why}", markup=False, highlight=False, soft_wrap=True)
+            raise ReportError(f"no log could be used; tables are known for: {', '.join(_benchmarks())}{reasons}")
+        compared = _compared(headers, passed_over)
+        sections += [Section("comparisons", "Comparisons", compared)] if compared.tables else []
+        for section in sections:
+            for table in section.report.tables:
+                _show(console, table)
+        _list(console, f"Passed over, {len(passed_over)} of {len(headers) + len(unreadable)} logs:", passed_over)
+        _list(console, "Not compared with others:", compared.passed_over)
+        figures = [name for section in sections for name in section.report.figures]
         if out is not None:
-            _write(tables, figures, passed_over, out)
+            apart = [(where, f"not compared with others: {why}") for where, why in compared.passed_over]
+            _write(_files(sections, headers, [*passed_over, *apart]), out)
             console.print(f"Wrote {out}", markup=False, highlight=False, soft_wrap=True)
         elif figures:
             console.print(f"Figures, which --out FOLDER writes: {', '.join(figures)}", markup=False, highlight=False)
     except (ReportError, OSError) as error:
         raise failed(error) from error
+
+
+def _benchmarks() -> Mapping[str, tuple[str, Callable[[Sequence["EvalLog"]], "Report"]]]:
+    """Benchmark, as logs name it → its title and its report, in the order of the page."""
+    from music_evals.reports import lilybench, lilybench_generation, msu, muse, ziqi
+
+    return {
+        "muse": ("MUSE", muse.report),
+        "ziqi": ("ZIQI-Eval", ziqi.report),
+        "msu": ("MSU-Bench", msu.report),
+        "lilybench": ("LilyBench: understanding", lilybench.report),
+        _GENERATION: ("LilyBench: generation", lilybench_generation.report),
+    }
+
+
+def _sections(headers: Sequence["EvalLog"]) -> tuple[list["Section"], list[tuple[str, str]]]:
+    """Make a part for each benchmark that has tables, and say which logs are in none."""
+    from music_evals.reports.basis import distinctions
+    from music_evals.reports.page import Section
+
+    sections: list[Section] = []
+    passed_over: list[tuple[str, str]] = []
+    benchmarks = _benchmarks()
+    of_each: dict[str, list[EvalLog]] = {name: [] for name in benchmarks}
+    for header in headers:
+        benchmark = _benchmark(header)
+        if benchmark in of_each:
+            of_each[benchmark].append(header)
+        else:
+            passed_over.append((header.location, f"no table is known for {benchmark or header.eval.task}"))
+    for name, (title, report_of) in benchmarks.items():
+        made = report_of(of_each[name])
+        passed_over += made.passed_over
+        if made.tables:
+            apart = distinctions(_without(of_each[name], made.passed_over))
+            sections.append(Section(name.replace(" ", "-"), title, made, apart))
+    return sections, passed_over
+
+
+def _compared(headers: Sequence["EvalLog"], passed_over: Sequence[tuple[str, str]]) -> "Report":
+    """Compare runs sample by sample, those that were not passed over."""
+    from music_evals.reports.comparisons import comparison_report
+
+    with _progress("Reading samples") as progress:
+        return comparison_report(_without(headers, passed_over), progress)
+
+
+def _without(headers: Sequence["EvalLog"], passed_over: Sequence[tuple[str, str]]) -> list["EvalLog"]:
+    unused = {where for where, _ in passed_over}
+    return [header for header in headers if header.location not in unused]
 
 
 def _read(paths: Sequence[Path]) -> tuple[list["EvalLog"], list[tuple[str, str]]]:
@@ -90,14 +136,24 @@ def _read(paths: Sequence[Path]) -> tuple[list["EvalLog"], list[tuple[str, str]]
     if not found:
         raise ReportError(f"there are no Inspect logs in {', '.join(map(str, paths))}")
     headers, unreadable = [], []
-    for path, named in found.items():
-        try:
-            headers.append(read_eval_log(str(path), header_only=True))
-        except Exception as error:  # whatever a reader of zip and JSON meets in a file that is none
-            if named:
-                raise ReportError(f"{path} is not an Inspect log: {error}") from error
-            unreadable.append((str(path), f"it cannot be read: {error}"))
+    with _progress("Reading logs") as progress:
+        for number, (path, named) in enumerate(sorted(found.items()), start=1):
+            try:
+                headers.append(read_eval_log(str(path), header_only=True))
+            except Exception as error:  # whatever a reader of zip and JSON meets in a file that is none
+                if named:
+                    raise ReportError(f"{path} is not an Inspect log: {error}") from error
+                unreadable.append((str(path), f"it cannot be read: {error}"))
+            progress(number, len(found))
     return headers, unreadable
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on a terminal, which is told how many of how many are done."""
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _benchmark(header: "EvalLog") -> str:
@@ -109,6 +165,14 @@ def _benchmark(header: "EvalLog") -> str:
 
 def _path(location: str) -> str:
     return location.removeprefix("file://")
+
+
+def _list(console: Console, heading: str, entries: Sequence[tuple[str, str]]) -> None:
+    """Print logs with what is to be said of each, where there are any."""
+    if entries:
+        console.print(heading, style="yellow")
+    for where, why in entries:
+        console.print(f"  {_path(where)}: {why}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _show(console: Console, table: "Table") -> None:
@@ -128,25 +192,44 @@ def _check_target(out: Path, *, overwrite: bool) -> None:
     names = {path.name for path in out.iterdir()}
     if not names:
         return
-    if _REPORT not in names or any(name != _REPORT and not name.endswith(_FILES) for name in names):
+    if _TEXT not in names or any(name not in (_PAGE, _TEXT) and not name.endswith(_FILES) for name in names):
         raise ReportError(f"{out} holds other things than a report; name a folder that is absent or empty")
     if not overwrite:
         raise ReportError(f"{out} holds a report; --overwrite replaces it")
 
 
-def _write(
-    tables: Sequence["Table"], figures: Mapping[str, str], passed_over: Sequence[tuple[str, str]], out: Path
-) -> None:
+def _files(
+    sections: Sequence["Section"], headers: Sequence["EvalLog"], passed_over: Sequence[tuple[str, str]]
+) -> dict[str, str]:
+    """Return the files of a report, by name; what the numbers rest on comes last."""
+    from importlib.metadata import version
+
+    from music_evals.reports.basis import basis_report, newest
+    from music_evals.reports.page import Section, html, markdown
+
+    models = sorted({header.eval.model for header in headers})
+    about = [
+        f"{len(headers)} logs, the newest of {newest(headers):%Y-%m-%d}; models: {', '.join(models)}.",
+        f"Made by music-evals {version('music-evals')}.",
+    ]
+    basis = Section("basis", "What the numbers rest on", basis_report(headers, passed_over))
+    complete = [*sections, basis]
+    return {
+        _PAGE: html(_TITLE, about, complete),
+        _TEXT: markdown(_TITLE, about, complete),
+        **{f"{table.name}.csv": table.to_csv() for section in complete for table in section.report.tables},
+        **{f"{name}.svg": svg for section in complete for name, svg in section.report.figures.items()},
+    }
+
+
+def _write(files: Mapping[str, str], out: Path) -> None:
     """Write the folder beside its place and move it there, so that it is never there in part."""
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as beside:
         made, old = Path(beside) / "new", Path(beside) / "old"
         made.mkdir()
-        made.joinpath(_REPORT).write_text("\n".join(_markdown(tables, figures, passed_over)), encoding="utf-8")
-        for table in tables:
-            made.joinpath(f"{table.name}.csv").write_text(table.to_csv(), encoding="utf-8")
-        for name, svg in figures.items():
-            made.joinpath(f"{name}.svg").write_text(svg, encoding="utf-8")
+        for name, text in files.items():
+            made.joinpath(name).write_text(text, encoding="utf-8")
         if out.exists():
             out.rename(old)
         try:
@@ -155,17 +238,3 @@ def _write(
             if old.exists():
                 old.rename(out)
             raise
-
-
-def _markdown(
-    tables: Sequence["Table"], figures: Mapping[str, str], passed_over: Sequence[tuple[str, str]]
-) -> Iterator[str]:
-    yield "# Report\n"
-    for table in tables:
-        yield table.to_markdown()
-        if table.name in figures:
-            yield f"![Figure: {table.title}]({table.name}.svg)\n"
-    if passed_over:
-        yield "## Logs passed over\n"
-        yield from (f"- {_path(where)}: {why}" for where, why in passed_over)
-        yield ""

@@ -12,7 +12,10 @@ from typing import Any
 
 from huggingface_hub import DatasetCard
 
+from music_evals.datasets_builders.licences import Licence
 from music_evals.datasets_builders.store import PROVENANCE_FILE, Provenance
+
+_FOLDER = "path/to/this/folder"  # in the examples of all cards
 
 
 def make_card(
@@ -34,8 +37,9 @@ def make_card(
 
     >>> made = Provenance("muse", "1.0", "generated", "mit", seed=7, counts={"syncopation": {"test": 20}})
     >>> card = make_card("muse", made, fields={"title": "", "homepage": "", "citation": ""})
-    >>> DatasetCard(card).data["configs"]
-    [{'config_name': 'syncopation', 'data_files': [{'split': 'test', 'path': 'syncopation/test-*.parquet'}]}]
+    >>> DatasetCard(card).data["configs"]  # doctest: +NORMALIZE_WHITESPACE
+    [{'config_name': 'syncopation', 'data_files': [{'split': 'test', 'path': 'syncopation/test-*.parquet'}],
+      'default': True}]
     """
     cards = files(__package__).joinpath("cards")
     card = DatasetCard(cards.joinpath(f"{name}.md").read_text(encoding="utf-8"))
@@ -48,12 +52,47 @@ def make_card(
         {
             "config_name": config,
             "data_files": [{"split": split, "path": f"{config}/{split}-*.parquet"} for split in splits],
+            **({"default": True} if number == 0 else {}),
         }
-        for config, splits in provenance.counts.items()
+        for number, (config, splits) in enumerate(provenance.counts.items())
     ]
     card.text = Template(card.text).substitute(
         {**fields, "stimuli": stimuli, "counts": _counts(provenance), "provenance": _provenance(provenance)}
     )
+    return str(card)
+
+
+def publish_card(text: str, repo: str, licence: Licence) -> str:
+    """Make a folder's card that of a repository: its examples name it, and it states the licence.
+
+    Args:
+        text: the folder's card.
+        repo: name of the repository, ``ORG/REPO``.
+        licence: what the data is published as.
+
+    Returns:
+        The card: YAML header and Markdown.
+
+    >>> card = "---\\nlicense: other\\n---\\n\\nload_dataset('path/to/this/folder')\\n"
+    >>> print(publish_card(card, "ORG/songs", Licence("other", "Ask the composer.", "the score", name="by-permission")))
+    ---
+    license: other
+    license_name: by-permission
+    ---
+    <BLANKLINE>
+    load_dataset('ORG/songs')
+    <BLANKLINE>
+    ## Licence
+    <BLANKLINE>
+    Ask the composer.
+    <BLANKLINE>
+    """
+    card = DatasetCard(text)
+    card.data["license"] = licence.id
+    for key, value in (("license_name", licence.name), ("license_link", licence.link)):
+        if value is not None:
+            card.data[key] = value
+    card.text = f"{card.text.replace(_FOLDER, repo).rstrip()}\n\n## Licence\n\n{licence.statement}\n"
     return str(card)
 
 

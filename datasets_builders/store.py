@@ -70,7 +70,7 @@ class Provenance:
         made_with: versions and checksums of what made the bytes (renderer, soundfont).
         anomalies: what is odd in the source → how often; the rows keep it unless it says otherwise.
         counts: config → split → number of rows; filled by `write_dataset`.
-        files: path → SHA-256 of each data file; filled by `write_dataset`.
+        files: path → SHA-256 of each file but the card; filled by `write_dataset`.
 
     >>> provenance = Provenance("muse", "1.0", source="generated", licence="mit", seed=7)
     >>> Provenance.from_json(provenance.to_json()) == provenance
@@ -239,7 +239,7 @@ def check_target(out: Path, *, overwrite: bool = False) -> None:
     if not out.is_dir():
         raise DatasetError(f"{out} is not a folder; give a new or an empty one")
     try:
-        _read_provenance(out)
+        read_provenance(out)
     except DatasetError as error:
         raise DatasetError(f"{out} is not empty and no dataset of ours; give a new or an empty folder") from error
     if not overwrite:
@@ -292,14 +292,15 @@ def write_dataset(
                 path = folder / config_name / f"{split}-00000-of-00001.parquet"
                 if count := _write_rows(path, rows, config.features, f"{config_name}/{split}"):
                     counts.setdefault(config_name, {})[split] = count
-                    files[path.relative_to(folder).as_posix()] = _sha256(path)
+                    files[path.relative_to(folder).as_posix()] = file_sha256(path)
         if not counts:
             raise DatasetError(f"nothing to write to {out}: no config has any rows")
+        for name, content in (extra_files or {}).items():
+            (folder / name).write_bytes(content)
+            files[name] = file_sha256(folder / name)
         complete = dataclasses.replace(provenance, counts=counts, files=files)
         (folder / CARD_FILE).write_text(card(complete), encoding="utf-8")
         (folder / PROVENANCE_FILE).write_text(complete.to_json(), encoding="utf-8")
-        for name, content in (extra_files or {}).items():
-            (folder / name).write_bytes(content)
         check_target(out, overwrite=overwrite)  # somebody may have written there meanwhile
         move_into_place(folder, out)
     return complete
@@ -466,7 +467,7 @@ transposition, chord_quality
         raise DatasetError(f"{benchmark.name} has no config '{config}'; it has: {', '.join(benchmark.features)}")
     origin = _locate(dataset, benchmark, patterns=[f"{config}/*"])
     made = origin.provenance
-    lacks = f" (built from a copy that lacks {_some(made.missing)})" if made.missing else ""
+    lacks = f" (built from a copy that lacks {some(made.missing)})" if made.missing else ""
     if config not in made.counts:
         raise DatasetError(f"{dataset} has no config '{config}'; it has: {', '.join(made.counts)}{lacks}")
     if split not in made.counts[config]:
@@ -479,7 +480,7 @@ transposition, chord_quality
         file = origin.folder / path
         if not file.is_file():
             raise DatasetError(f"{dataset} is incomplete: {path} is missing; build or download it again")
-        if _sha256(file) != made.files[path]:
+        if file_sha256(file) != made.files[path]:
             raise DatasetError(f"{path} of {dataset} is not the file that its {PROVENANCE_FILE} names; build it again")
     features = benchmark.features[config]
     expected = Features({name: features[name] for name in (features if columns is None else columns)})
@@ -535,7 +536,7 @@ def _locate(dataset: str, benchmark: Benchmark, patterns: list[str]) -> Origin:
             what = "is not a folder" if folder.exists() else "does not exist"
             raise DatasetError(f"dataset '{dataset}' {what}; accepted: {ACCEPTED}")
     try:
-        provenance = _read_provenance(folder)
+        provenance = read_provenance(folder)
     except DatasetError as error:
         raise DatasetError(f"'{dataset}' is no dataset of ours: {error}; accepted: {ACCEPTED}") from error
     if provenance.benchmark != benchmark.name:
@@ -563,13 +564,15 @@ def _generated_folder(benchmark: Benchmark) -> Path:
 
 def _is_current(folder: Path, benchmark: Benchmark) -> bool:
     try:
-        made = _read_provenance(folder)
+        made = read_provenance(folder)
     except DatasetError:
         return False
     wanted = (benchmark.name, benchmark.version, GENERATED, benchmark.seed)
     if (made.benchmark, made.builder_version, made.source, made.seed) != wanted:
         return False
-    return all((folder / path).is_file() and _sha256(folder / path) == digest for path, digest in made.files.items())
+    return all(
+        (folder / path).is_file() and file_sha256(folder / path) == digest for path, digest in made.files.items()
+    )
 
 
 def _download(dataset: str, patterns: list[str]) -> tuple[Path, str]:
@@ -584,6 +587,10 @@ def _download(dataset: str, patterns: list[str]) -> tuple[Path, str]:
         RevisionNotFoundError,
     )
 
+    from music_evals.datasets_builders.hub_errors import TRANSPORT_ERRORS, explain, token_problem
+
+    if problem := token_problem():
+        raise DatasetError(problem)
     try:
         folder = snapshot_download(
             match["repo"],
@@ -599,12 +606,25 @@ def _download(dataset: str, patterns: list[str]) -> tuple[Path, str]:
         raise DatasetError(f"{dataset} is not in the local cache and the Hub cannot be reached") from error
     except HFValidationError as error:
         raise DatasetError(f"{dataset}: {error}") from error
-    except OSError as error:  # the Hub's own errors of transport and status are OSErrors
-        raise DatasetError(f"{dataset} could not be downloaded: {error}") from error
+    except TRANSPORT_ERRORS as error:
+        raise DatasetError(f"{dataset} could not be downloaded; {explain(error, match['repo'])}") from error
     return Path(folder), Path(folder).name  # a snapshot's folder is named after its commit
 
 
-def _read_provenance(folder: Path) -> Provenance:
+def read_provenance(folder: Path) -> Provenance:
+    """Read what a dataset folder says about itself.
+
+    Args:
+        folder: the dataset folder.
+
+    Raises:
+        DatasetError: it has no provenance file of ours.
+
+    >>> read_provenance(Path("no-such-folder"))
+    Traceback (most recent call last):
+        ...
+    music_evals.datasets_builders.store.DatasetError: it has no provenance.json
+    """
     try:
         text = (folder / PROVENANCE_FILE).read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -614,7 +634,14 @@ def _read_provenance(folder: Path) -> Provenance:
     return Provenance.from_json(text)
 
 
-def _sha256(path: Path) -> str:
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file as hexadecimal digits.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as empty:
+    ...     file_sha256(Path(empty.name))[:8]
+    'e3b0c442'
+    """
     status = path.stat()
     return _sha256_of(path, status.st_mtime_ns, status.st_size, status.st_ino)
 
@@ -626,6 +653,11 @@ def _sha256_of(path: Path, *_identity: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _some(names: tuple[str, ...], most: int = 3) -> str:
+def some(names: Sequence[str], most: int = 3) -> str:
+    """Return the first few names, and how many more there are.
+
+    >>> some(["a.wav", "b.wav", "c.wav"], most=2)
+    'a.wav, b.wav and 1 more'
+    """
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

@@ -4,7 +4,8 @@ Title: The Music Maestro or The Musically Challenged, A Massive Music Evaluation
 Authors: Jiajia Li, Lu Yang, Mingni Tang, Cong Chen, Zuchao Li, Ping Wang, Hai Zhao
 Paper: https://arxiv.org/abs/2406.15885
 Homepage: https://github.com/zcli-charlie/ZIQI-Eval
-Licence: the published questions are under CC BY-NC-SA 4.0; composed questions are under the licence of this project
+Licence: the published questions are under CC BY-NC-SA 4.0; of the composed ones the questions of theory are under the
+    licence of this project, and the tunes under what the encoders of music21's corpus allow
 
 Two configs, `comprehension` (music knowledge) and `generation` (which continuation belongs to the opening of a tune),
 each with the splits `test` (scored) and `dev` (five worked examples a theme). `Row` says what a row holds.
@@ -39,7 +40,7 @@ from music_evals.datasets_builders.store import (
 )
 
 NAME: Final = "ziqi"
-VERSION: Final = "1.0.0"
+VERSION: Final = "1.0.1"
 """Version of the rows: to be raised whenever the content of any row changes."""
 
 DEFAULT_SEED: Final = 1
@@ -50,7 +51,7 @@ TITLE: Final = (
     "The Music Maestro or The Musically Challenged, A Massive Music Evaluation Benchmark for Large Language Models"
 )
 HOMEPAGE: Final = "https://github.com/zcli-charlie/ZIQI-Eval"
-GENERATED_LICENCE: Final = "mit"
+GENERATED_LICENCE: Final = "other"
 PUBLISHED_LICENCE: Final = "cc-by-nc-sa-4.0"
 CITATION: Final = """\
 @article{li2024music,

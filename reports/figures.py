@@ -18,7 +18,7 @@ from music_evals.reports.tables import Figure
 MARKERS: Final[Mapping[str, str]] = {"Zero-shot": "o", "Few-shot": "s", "Ablation": "^"}
 
 # Text stays text, so that it can be searched and read aloud; the salt makes the names within the file the same.
-_STYLE: Final[Mapping[str, Any]] = {
+STYLE: Final[Mapping[str, Any]] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "music-evals",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
@@ -89,7 +89,7 @@ def js_against_fmd(title: str, panels: Mapping[str, Sequence[Point]], keys: Sequ
     bottom = _AXIS + _LINE * (len(legends) + len(lines) + 1)
     width = _LEFT + len(panels) * _PANEL + (len(panels) - 1) * _GAP + _BAR
     height = _TOP + _HEIGHT + bottom
-    with style.context(["default", dict(_STYLE)]):
+    with style.context(["default", dict(STYLE)]):
         drawing = Drawing(figsize=(width, height), dpi=72)
         for place, (reference, points) in enumerate(panels.items()):
             left = _LEFT + place * (_PANEL + _GAP)

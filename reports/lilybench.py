@@ -8,6 +8,7 @@ from typing import Final
 
 from inspect_ai.log import EvalLog
 
+from music_evals.reports.lilybench_figures import Curve, within_errors
 from music_evals.reports.lilybench_runs import Run, conditions, notes_on, read_runs, why_not
 from music_evals.reports.published import Published, load
 from music_evals.reports.tables import Cell, Figure, Report, Table
@@ -51,19 +52,26 @@ CORRUPTIONS: Final = (
     "melodic_leap",
     "accidental_outside_key",
 )
+WITHIN: Final[Mapping[int, str]] = {0: "exact", 1: "within_1", 5: "within_5", 10: "within_10"}
+"""Error in measures → the share of answers of `bar_count` within it."""
+
+PAPER_WITHIN_10: Final = (0.06, 0.18)
+"""The lowest and the highest share within 10 of the paper's models."""
+
 FIELDS: Final = ("key", "metre", "note_length")
 _TAKEN: Final = ("0", "1", "2", "3", "unreadable")
 _LABELS: Final = ("Model", "Source", "Condition")
 
 
 def report(logs: Sequence[EvalLog]) -> Report:
-    """Make the tables of LilyBench's understanding.
+    """Make the tables and the figure of LilyBench's understanding.
 
     Args:
         logs: headers of logs of LilyBench; those that did not end in success are passed over.
 
     Returns:
-        The tables that the runs have figures for, and the logs that could not be used.
+        The tables that the runs have figures for, a figure of the errors of `bar_count`, and the logs that could not be
+        used.
 
     Example:
         >>> report([])
@@ -83,7 +91,8 @@ def report(logs: Sequence[EvalLog]) -> Report:
         tables.append(errors_table(runs))
     if "emotion_recognition" in asked:
         tables.append(emotion_table(runs))
-    return Report((*tables, form_table(runs)), passed_over)
+    figures = {"lilybench_bar_count": svg} if (svg := counts_figure(runs)) else {}
+    return Report((*tables, form_table(runs)), passed_over, figures)
 
 
 def main_table(runs: Sequence[Run]) -> Table:
@@ -151,7 +160,7 @@ def counts_table(runs: Sequence[Run]) -> Table:
         [
             *_labels(run),
             _whole(run.questions),
-            *(run.figure(group, name) for name in ("exact", "within_1", "within_5", "within_10")),
+            *(run.figure(group, name) for name in WITHIN.values()),
             run.figure(group, "median_absolute_error", decimals=1),
             run.figure(group, "unreadable"),
         ]
@@ -164,11 +173,29 @@ def counts_table(runs: Sequence[Run]) -> Table:
         rows,
         (
             "Median absolute error in measures, over the answers that can be read.",
-            "Paper, section 4.2: 0.06 to 0.18 within 10, a median absolute error of 37 to 56, right answers from 1 to "
-            "1508.",
+            "Paper, section 4.2: {:.2f} to {:.2f} within 10, a median absolute error of 37 to 56, right answers from 1 "
+            "to 1508.".format(*PAPER_WITHIN_10),
             *notes_on(asked),
         ),
     )
+
+
+def counts_figure(runs: Sequence[Run]) -> str | None:
+    """Draw the share of numbers of measures that come within an error.
+
+    Args:
+        runs: the runs; those of tasks other than `bar_count` are left out.
+
+    Returns:
+        The figure as SVG, or None where there is nothing to draw.
+    """
+    curves = []
+    for run in runs:
+        shares = [run.figure("number_figures", name) for name in WITHIN.values()] if run.task == "bar_count" else []
+        known = [share for share in shares if share is not None]
+        if known and len(known) == len(shares):
+            curves.append(Curve(f"{run.condition.model} ({run.condition.source}; {run.condition})", known))
+    return within_errors(list(WITHIN), curves, PAPER_WITHIN_10) if curves else None
 
 
 def fields_table(runs: Sequence[Run]) -> Table:

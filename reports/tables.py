@@ -37,12 +37,19 @@ class Figure:
 
     def __str__(self) -> str:
         """Return it as shown: the value, its mark and its interval."""
-        if isnan(self.value):
-            return f"undefined{self.mark}"
-        shown = f"{self.value:.{self.decimals}f}{self.mark}"
-        if self.low is None or self.high is None:
-            return shown
-        return f"{shown} ({self.low:.{self.decimals}f}–{self.high:.{self.decimals}f})"
+        return f"{self.shown} ({self.interval})" if self.interval else self.shown
+
+    @property
+    def shown(self) -> str:
+        """The value and its mark."""
+        return f"undefined{self.mark}" if isnan(self.value) else f"{self.value:.{self.decimals}f}{self.mark}"
+
+    @property
+    def interval(self) -> str:
+        """The ends of the interval; nothing where there is none."""
+        if isnan(self.value) or self.low is None or self.high is None:
+            return ""
+        return f"{self.low:.{self.decimals}f}–{self.high:.{self.decimals}f}"
 
 
 _TEXT_WIDTH: Final = 18  # columns of the terminal that longer text is given at least
@@ -111,12 +118,17 @@ class Table:
             if len({type(row[index]) for row in self.rows if row[index] is not None}) > 1:
                 raise ValueError(f"table {self.name}: the column {column!r} holds both text and figures")
 
+    def numeric(self) -> Iterator[bool]:
+        """Say of every column whether it holds figures."""
+        for index in range(len(self.columns)):
+            yield any(isinstance(row[index], Figure) for row in self.rows)
+
     def to_rich(self) -> RichTable:
         """Return it for the terminal, with its notes below it; an interval is shown, shortened, under its number."""
         table = RichTable(
             title=Text(self.title), caption=Text("\n".join(self.notes)), title_justify="left", caption_justify="left"
         )
-        for index, (column, numeric) in enumerate(zip(self.columns, self._numeric(), strict=True)):
+        for index, (column, numeric) in enumerate(zip(self.columns, self.numeric(), strict=True)):
             if numeric:
                 table.add_column(Text(column.replace(" ", "\n")), justify="right", no_wrap=True)
             else:
@@ -126,19 +138,19 @@ class Table:
             table.add_row(*[Text(_stacked(cell)) for cell in row])
         return table
 
-    def to_markdown(self) -> str:
-        """Return it as a section: a heading, the table, its notes as a list."""
+    def to_markdown(self, level: int = 2) -> str:
+        """Return it as a section: a heading of this level, the table, its notes as a list."""
         lines = [
             _line(self.columns),
-            _line(["---:" if numeric else "---" for numeric in self._numeric()]),
+            _line(["---:" if numeric else "---" for numeric in self.numeric()]),
             *(_line([_shown(cell) for cell in row]) for row in self.rows),
         ]
         notes = [f"- {note}" for note in self.notes]
-        return "\n".join([f"## {self.title}", "", *lines, *([""] if notes else []), *notes, ""])
+        return "\n".join([f"{'#' * level} {self.title}", "", *lines, *([""] if notes else []), *notes, ""])
 
     def to_csv(self) -> str:
         """Return it as CSV: every column of figures as three, the value unrounded and the ends of its interval."""
-        numeric = list(self._numeric())
+        numeric = list(self.numeric())
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(
@@ -152,10 +164,6 @@ class Table:
             )
         return out.getvalue()
 
-    def _numeric(self) -> Iterator[bool]:
-        for index in range(len(self.columns)):
-            yield any(isinstance(row[index], Figure) for row in self.rows)
-
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -164,7 +172,7 @@ class Report:
     Args:
         tables: its tables; none where no log could be used.
         passed_over: location of a log that was not used, and why.
-        figures: name of a table → a figure of it, as SVG.
+        figures: stem of an SVG file → its text; a figure of a table has its name, or its name and another after ``_``.
     """
 
     tables: Sequence[Table]
@@ -178,7 +186,7 @@ def _shown(cell: Cell) -> str:
 
 def _stacked(cell: Cell) -> str:
     """As `_shown`, the interval in a line of its own and shorter, so that wide tables find room in a terminal."""
-    if not isinstance(cell, Figure) or cell.low is None or cell.high is None:
+    if not isinstance(cell, Figure) or not cell.interval:
         return _shown(cell)
     decimals = max(cell.decimals - 1, 0)
     return f"{cell.value:.{cell.decimals}f}{cell.mark}\n{cell.low:.{decimals}f}–{cell.high:.{decimals}f}"

@@ -11,6 +11,7 @@ from inspect_ai.log import EvalLog
 from music_evals.reports.published import Name, load
 from music_evals.reports.tables import Cell, Figure, Report, Table
 from music_evals.reports.ziqi_bias import bias_tables
+from music_evals.reports.ziqi_figures import Line, heat_map
 from music_evals.reports.ziqi_runs import Condition, Run, conditions, notes_on, read_runs, why_not
 from music_evals.scorers.metrics.proportion import wilson_interval
 
@@ -44,13 +45,14 @@ TABLE4: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def report(logs: Sequence[EvalLog]) -> Report:
-    """Make the tables of ZIQI-Eval.
+    """Make the tables and figures of ZIQI-Eval.
 
     Args:
         logs: headers of logs of ZIQI-Eval; those that did not end in success are passed over.
 
     Returns:
-        The tables that the runs have figures for, and the logs that could not be used.
+        The tables that the runs have figures for, a heat map of the themes for each number of shots, and the logs that
+        could not be used.
 
     Example:
         >>> report([])
@@ -64,9 +66,12 @@ def report(logs: Sequence[EvalLog]) -> Report:
     if any(group == "bias_figures" for run in runs for group, _ in run.metrics):
         tables += bias_tables(runs)
     tables += [themes_table(runs, shots) for shots in LEADERBOARDS if _knowledge(runs, shots)]
+    figures = {
+        f"ziqi_themes_{shots}_shot": themes_figure(runs, shots) for shots in LEADERBOARDS if _knowledge(runs, shots)
+    }
     if any(run.condition.subset == HUMAN for run in runs):
         tables += human_tables(runs)
-    return Report((*tables, behaviour_table(runs)), passed_over)
+    return Report((*tables, behaviour_table(runs)), passed_over, figures)
 
 
 def main_table(runs: Sequence[Run]) -> Table:
@@ -134,18 +139,7 @@ def themes_table(runs: Sequence[Run], shots: str) -> Table:
         for row in board.rows
     ]
     asked = _knowledge(runs, shots)
-    rows += [
-        [
-            *_labels(run.condition),
-            *(
-                run.percent("choice_figures", "accuracy")
-                if theme == AVERAGE
-                else run.percent("by_theme", f"{theme}/accuracy")
-                for theme in themes
-            ),
-        ]
-        for run in asked
-    ]
+    rows += [[*_labels(run.condition), *_by_theme(run, themes)] for run in asked]
     return Table(
         f"ziqi_themes_{shots}_shot",
         f"ZIQI-Eval: accuracy by theme in percent, {shots}-shot",
@@ -158,6 +152,41 @@ def themes_table(runs: Sequence[Run], shots: str) -> Table:
             *notes_on(asked),
         ),
     )
+
+
+def themes_figure(runs: Sequence[Run], shots: str) -> str:
+    """Draw accuracy by theme as a heat map: the models of a leaderboard and, set apart, the measured ones.
+
+    Args:
+        runs: the runs; those of other shots and of the generation part are left out.
+        shots: ``"zero"`` or ``"five"``.
+
+    Returns:
+        The figure as SVG.
+    """
+    board = load(LEADERBOARDS[shots])
+    asked = _knowledge(runs, shots)
+    # Generated questions have a theme of their own.
+    named = {name.rpartition("/")[0] for run in asked for group, name in run.metrics if group == "by_theme"}
+    published = [theme for theme in board.rows[0].figures if theme != AVERAGE]
+    themes = [*published, *sorted(named - set(published)), AVERAGE]
+    lines = [
+        Line(
+            row.labels["model"],
+            [Figure(row.figures[theme]) if theme in row.figures else None for theme in themes],
+            False,
+        )
+        for row in board.rows
+    ]
+    keys = [
+        f"Accuracy in percent. Above: {board.source}, without intervals. Below, in bold: measured, with 95% intervals."
+    ]
+    for number, run in enumerate(asked, start=1):
+        lines.append(Line(f"{number}: {run.condition.model}", _by_theme(run, themes), True))
+        keys.append(f"{number}: {run.condition.model} ({run.condition.source}; {run.condition})")
+    if any(not run.condition.is_papers_test for run in asked):
+        keys.append("†: not the paper's test, and not to be compared with its figures.")
+    return heat_map(f"ZIQI-Eval: accuracy by theme, {shots}-shot", themes, lines, keys)
 
 
 def human_tables(runs: Sequence[Run]) -> list[Table]:
@@ -319,6 +348,13 @@ def _labels(condition: Condition) -> tuple[str, str, str]:
 
 def _knowledge(runs: Iterable[Run], shots: str) -> list[Run]:
     return [run for run in runs if run.part == "comprehension" and run.condition.shots == shots]
+
+
+def _by_theme(run: Run, themes: Sequence[str]) -> list[Figure | None]:
+    return [
+        run.percent("choice_figures", "accuracy") if theme == AVERAGE else run.percent("by_theme", f"{theme}/accuracy")
+        for theme in themes
+    ]
 
 
 def _proportion(share: float | None, n: float) -> Figure | None:

@@ -2,7 +2,8 @@
 
 ZIQI-Eval's are from arXiv 2406.15885 and from the README of its repository, in percent. LilyBench's are from arXiv
 2606.08722: of Table 2 compile rates in percent, similarities from 0 to 100 and distances, of Table 3 figures from 0 to
-1. They are kept as printed, rounded as there, where they contradict each other too.
+1. MUSE's are from arXiv 2510.22455 and MSU-Bench's from arXiv 2511.20697, in percent. They are kept as printed, rounded
+as there, where they contradict each other too.
 """
 
 import csv
@@ -21,8 +22,15 @@ Name = Literal[
     "ziqi_leaderboard_five_shot",
     "lilybench_table2",
     "lilybench_table3",
+    "muse_table1",
+    "msu_table2",
+    "msu_table3",
+    "msu_table5",
 ]
-LABELS: Final = ("regime", "model", "education", "music major", "musical background", "theme", "category", "task")
+LABELS: Final = (
+    *("regime", "model", "education", "music major", "musical background", "theme", "category", "task"),
+    *("modality", "shots", "strategy"),
+)
 """Columns of text; all others hold numbers."""
 
 

@@ -1,6 +1,8 @@
 """`music-evals report` as a user runs it, on logs written by Inspect."""
 
 import csv
+import re
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from typer.testing import CliRunner, Result
 
 from music_evals.commands.report import report
 
+BASIS = {"basis_data.csv", "basis_runs.csv", "basis_settings.csv", "basis_software.csv"}
 FIGURES = {"questions": 195.0, "accuracy": 1 / 3, "precision": 0.5, "f1": 0.4, "answered": 2 / 3}
 
 app = typer.Typer()
@@ -44,7 +47,12 @@ def write_log(
             dataset=EvalDataset(samples=195),
             config=EvalConfig(),
             task_args={"shots": "zero", "protocol": "paper"},
-            metadata={"benchmark": benchmark, "config": config, "dataset_label": "generated-seed3"},
+            metadata={
+                "benchmark": benchmark,
+                "config": config,
+                "dataset_label": "generated-seed3",
+                "dataset_source": "generated",
+            },
         ),
         results=EvalResults(
             total_samples=195,
@@ -123,11 +131,17 @@ def test_a_folder_of_logs_becomes_tables_on_screen_and_in_files(tmp_path: Path) 
     assert "no table is known for other" in shown
     assert "it cannot be read" in shown
 
-    assert sorted(path.name for path in out.iterdir()) == ["report.md", "ziqi_behaviour.csv", "ziqi_table1.csv"]
+    names = {path.name for path in out.iterdir()}
+    assert {"report.html", "report.md", "ziqi_behaviour.csv", "ziqi_table1.csv"} <= names
+    assert {name for name in names if name.startswith("basis")} == {*BASIS, "basis_passed_over.csv"}
     assert list(out.parent.iterdir()) == [out], "nothing is left beside"
     text = (out / "report.md").read_text(encoding="utf-8")
     assert "| some/model | measured † | zero-shot, paper protocol, data generated-seed3 | - | - | - | 50.00 |" in text
-    assert text.count("\n- /") == 3
+    with (out / "basis_passed_over.csv").open(encoding="utf-8") as file:
+        rows = {row["Log"].split("_")[-1]: row["Why"] for row in csv.DictReader(file)}
+    assert rows["b.eval"] == "its status is error, not success"
+    assert rows["c.eval"] == "no table is known for other"
+    assert rows["d.eval"].startswith("it cannot be read")
     with (out / "ziqi_table1.csv").open(encoding="utf-8") as file:
         *_, last = csv.DictReader(file)
     assert last["Gen. recall"] == str(100 * (1 / 3))
@@ -142,16 +156,15 @@ def test_writing_has_a_report_of_its_own_beside_that_of_understanding(tmp_path: 
     shown = " ".join(result.output.split())
     assert "Passed over, 1 of 2 logs" in shown
     assert "understanding.eval: it is not of LilyBench's understanding" in shown, "it names no protocol"
-    assert sorted(path.name for path in out.iterdir()) == [
+    assert {path.name for path in out.iterdir() if path.name.startswith("lilybench")} == {
         "lilybench_descriptors.csv",
         "lilybench_novelty.csv",
         "lilybench_table2.csv",
         "lilybench_table2.svg",
-        "report.md",
-    ]
+    }
     assert (out / "lilybench_table2.svg").read_text(encoding="utf-8").rstrip().endswith("</svg>")
     text = (out / "report.md").read_text(encoding="utf-8")
-    assert "![Figure: LilyBench Table 2: generation](lilybench_table2.svg)" in text
+    assert "![Figure: LilyBench generation: JS against FMD](lilybench_table2.svg)" in text
     # What is no number is kept by the log's file.
     assert "| Few-shot | some/model | measured | paper protocol, data mine | 50.0 | - | undefined[1] | - |" in text
     assert "- [1] no variance" in text
@@ -164,6 +177,37 @@ def test_numbers_are_whole_in_a_narrow_terminal(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert "…" not in result.output
     assert "63.04" in result.output
+
+
+def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path: Path) -> None:
+    hostile = "<b onclick=alert(1)>some</b>/model"
+    first = write_log(tmp_path / "logs" / "a.eval", model=hostile)
+    second = write_generation_log(tmp_path / "logs" / "b.eval")
+    out = tmp_path / "report"
+    assert run(first, second, "--out", out).exit_code == 0
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "<b onclick" not in page
+    assert str(tmp_path) not in page, "the folders of the machine are nobody's business"
+    parts = re.findall(r'<section id="([\w-]+)"', page)
+    assert parts == ["ziqi", "lilybench-generation", "basis"]
+    downloads = set(re.findall(r'download="([^"]+)"', page))
+    assert downloads == {path.name for path in out.glob("*.csv")}
+    assert page.count("<figure>") == len(list(out.glob("*.svg"))) > 0
+    with (out / "ziqi_table1.csv").open(encoding="utf-8") as file:
+        *_, last = csv.DictReader(file)
+    assert last["Model"] == hostile
+    row = page[page.index(f'<th scope="row">{escape(hostile)}') :]
+    shown = re.findall(r'<td class="number">([\d.]+)', row[: row.index("</tr>")])
+    assert shown == [f"{float(last[name]):.2f}" for name in ("Gen. precision", "Gen. recall", "Gen. F1")]
+    assert "Generated data, not the paper's: generated-seed3." in unescape(page)
+
+
+def test_the_same_logs_give_the_same_files(tmp_path: Path) -> None:
+    logs = [write_log(tmp_path / "a.eval"), write_generation_log(tmp_path / "b.eval")]
+    for name, order in (("one", logs), ("two", logs[::-1])):
+        assert run(*order, "--out", tmp_path / name).exit_code == 0
+    one, two = ({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("one", "two"))
+    assert one == two
 
 
 def test_an_earlier_report_is_replaced_only_if_asked(tmp_path: Path) -> None:
@@ -190,7 +234,7 @@ def test_an_earlier_report_is_replaced_only_if_asked(tmp_path: Path) -> None:
     [
         ("nowhere", "nowhere does not exist"),
         ("empty", "there are no Inspect logs in"),
-        ("other.eval", "no log could be used; tables are known for: ziqi"),
+        ("other.eval", "no log could be used; tables are known for: muse, ziqi, msu, lilybench, lilybench generation"),
         ("failed.eval", "its status is error, not success"),
         ("text.txt", "text.txt is not an Inspect log"),
         ("rows.json", "rows.json is not an Inspect log"),

@@ -251,7 +251,7 @@ def test_a_composed_bank(tmp_path: Path) -> None:
         assert letters["zh"] == letters["en"]
     card = (tmp_path / "bank" / "README.md").read_text(encoding="utf-8")
     assert "**This is not ZIQI-Eval.**" in card
-    assert "license: mit" in card
+    assert "license: other" in card
 
 
 def test_the_same_seed_composes_the_same_bank() -> None:

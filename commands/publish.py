@@ -1,0 +1,95 @@
+"""`music-evals publish`: push a dataset folder to a repository of the Hugging Face Hub."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.filesize import decimal
+from rich.table import Table
+
+from music_evals.commands.errors import failed
+
+if TYPE_CHECKING:
+    from music_evals.datasets_builders.hub import Publication
+    from music_evals.datasets_builders.store import Benchmark
+
+NAMES = ("muse", "ziqi", "msu", "lilybench", "lilybench-generation")
+
+
+def publish(
+    name: Annotated[str, typer.Argument(help=f"Which dataset: {', '.join(NAMES)}.")],
+    repo: Annotated[str, typer.Option(help="The repository, ORG/REPO; created if it is not there.")],
+    dir: Annotated[  # noqa: A002
+        Path | None, typer.Option(help="A folder that `music-evals build` wrote; default: the generated dataset.")
+    ] = None,
+    private: Annotated[bool, typer.Option("--private", help="Create the repository as a private one.")] = False,
+    revision: Annotated[str, typer.Option(help="The branch; created from main if it is not there.")] = "main",
+    yes: Annotated[bool, typer.Option("--yes", help="Do it. Without it, only show what would be done.")] = False,
+) -> None:
+    """Publish a dataset on the Hugging Face Hub, in one commit; without --yes, show what that would change."""
+    if name not in NAMES:
+        raise typer.BadParameter(f"{name} is no dataset; accepted: {', '.join(NAMES)}")
+    # Here, so that `music-evals --help` need not wait for them.
+    from huggingface_hub import get_token
+
+    from music_evals.datasets_builders import hub
+    from music_evals.datasets_builders.hub_errors import LOG_IN
+    from music_evals.datasets_builders.store import GENERATED, DatasetError, describe_dataset
+
+    console = Console()
+    try:
+        benchmark = _benchmark(name)
+        with console.status("reading"):
+            folder = describe_dataset(GENERATED, benchmark=benchmark).folder if dir is None else dir.expanduser()
+            plan = hub.plan_publication(folder, repo, benchmark=benchmark, branch=revision, private=private)
+        _show(console, plan, folder)
+        if plan.is_up_to_date:
+            _say(console, f"{repo} is up to date at {plan.head}; nothing was done.")
+            return
+        if not yes:
+            _say(console, "This was a dry run: nothing was changed. --yes does it.")
+            if get_token() is None:
+                _say(console, f"That needs a token, and there is none: {LOG_IN}. What is private was not seen.")
+            return
+        commit = hub.publish(plan)
+    except (DatasetError, OSError) as error:
+        raise failed(error) from error
+    _say(console, f"Published {repo} at {commit}")
+
+
+def _benchmark(name: str) -> "Benchmark":
+    from music_evals.datasets_builders import msu, muse, ziqi
+    from music_evals.datasets_builders.lilybench import dataset as lilybench
+    from music_evals.datasets_builders.lilybench.generation import dataset as generation
+
+    known = (muse.BENCHMARK, ziqi.BENCHMARK, msu.BENCHMARK, lilybench.BENCHMARK, generation.BENCHMARK)
+    return next(benchmark for benchmark in known if benchmark.name == name)
+
+
+def _show(console: Console, plan: "Publication", folder: Path) -> None:
+    whether = "private" if plan.private else "public"
+    state = f"to be created, {whether}" if plan.is_new else whether
+    branch = f"{plan.branch}, to be created from main" if plan.is_new_branch else plan.branch
+    _say(console, f"From    {folder}")
+    _say(console, f"To      {plan.endpoint}/datasets/{plan.repo} ({state}), branch {branch}")
+    _say(console, f"Licence {plan.licence.label}, as stated in {plan.licence.stated}")
+    files = Table("", "file", "size")
+    files.columns[1].overflow = "fold"
+    files.columns[2].justify = "right"
+    for what in ("added", "changed", "deleted", "unchanged", "kept"):
+        for file in getattr(plan, what):
+            files.add_row(what, file.path, decimal(file.size))
+    console.print(files)
+    _say(console, f"To upload: {decimal(plan.upload_size)} in {len(plan.added) + len(plan.changed)} files.")
+    if plan.kept:
+        _say(console, "Kept files are not ours, and stay as they are.")
+    config, splits = next(iter(plan.provenance.counts.items()))
+    at = "" if plan.branch == "main" else f', revision="{plan.branch}"'
+    _say(console, "To be loaded with")
+    _say(console, f'  load_dataset("{plan.repo}", "{config}", split="{next(iter(splits))}"{at})')
+    _say(console, f"  inspect eval … -T dataset={plan.uri}")
+
+
+def _say(console: Console, line: str) -> None:
+    console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,153 @@
+"""The samples that no run gets right, and those that runs disagree on, with links into Inspect's log viewer."""
+
+from collections.abc import Sequence
+from os.path import abspath, commonpath
+from pathlib import PurePosixPath
+from typing import Final, NamedTuple
+from urllib.parse import quote
+
+import numpy as np
+
+from music_evals.reports.comparison_runs import BENCHMARKS, Run, varying, worded
+from music_evals.reports.samples import Floats
+from music_evals.reports.tables import Cell, Figure, Table
+
+VIEWER: Final = "http://127.0.0.1:7575/"
+"""Where `inspect view` serves by default."""
+
+_LABELS: Final = ("Benchmark", "Task", "Data", "Sample", "Runs")
+
+MOST: Final = 10
+"""Samples of a task in each table."""
+
+_LEFT_AS_THEY_ARE: Final = "!*'()"  # beside letters and digits, as in encodeURIComponent
+_ON_LINKS: Final = (
+    "Links are for `inspect view --log-dir FOLDER`, FOLDER being the lowest that holds all logs of this report. In a "
+    "site made by `inspect view bundle` of that folder, the part from # on follows the site's address."
+)
+
+
+class _Sample(NamedTuple):
+    """A sample and its scores in the runs that have one of it."""
+
+    name: str
+    scores: Floats
+    runs: Sequence[Run]
+
+
+def disputed_tables(runs: Sequence[Run]) -> list[Table]:
+    """Lay out the worst and the most disputed samples of each task.
+
+    Args:
+        runs: the runs, under whatever conditions.
+
+    Returns:
+        Two tables, of at most `MOST` samples a task each: those with a score of 0 in every run, with the most runs
+        first, and those whose scores vary most over the runs. A sample counts where two runs have a score of it.
+
+    Example:
+        >>> [table.name for table in disputed_tables([])]
+        ['samples_wrong', 'samples_disputed']
+    """
+    folder = log_folder([run.location for run in runs])
+    wrong: list[list[Cell]] = []
+    disputed: list[list[Cell]] = []
+    for benchmark, task, data in dict.fromkeys(run.questions for run in runs):
+        labels = (BENCHMARKS.get(benchmark, benchmark), task, data)
+        mine = [run for run in runs if run.questions == (benchmark, task, data)]
+        names = varying(mine)
+        samples = _samples(mine)
+        failed = sorted((one for one in samples if not one.scores.any()), key=lambda one: (-len(one.runs), one.name))
+        wrong += [[*labels, *_cells(one), sample_link(one.runs[0], one.name, folder)] for one in failed[:MOST]]
+        varied = sorted((one for one in samples if one.scores.var()), key=lambda one: (-one.scores.var(), one.name))
+        for one in varied[:MOST]:
+            ends = one.runs[int(one.scores.argmax())], one.runs[int(one.scores.argmin())]
+            moments = (100 * float(one.scores.mean()), 100 * float(one.scores.std()))
+            shown = [cell for run in ends for cell in (_named(run, names), sample_link(run, one.name, folder))]
+            disputed.append([*labels, *_cells(one), *(Figure(moment, decimals=1) for moment in moments), *shown])
+    return [
+        Table(
+            "samples_wrong",
+            "Samples that every run got wrong",
+            (*_LABELS, "In the viewer"),
+            wrong,
+            (
+                f"A score of 0 in every run, two runs or more; at most {MOST} a task, those of the most runs first. "
+                "The link is to one of the runs. Such a sample is hard, or its right answer is wrong.",
+                _ON_LINKS,
+            ),
+        ),
+        Table(
+            "samples_disputed",
+            "Samples on which runs disagree most",
+            (
+                *_LABELS,
+                *("Mean score", "Standard deviation"),
+                *("Best in", "Best in the viewer", "Worst in", "Worst in the viewer"),
+            ),
+            disputed,
+            (
+                f"By the variance of the score over runs, scores in percent; at most {MOST} a task. Best in, worst in: "
+                "a run with the highest and one with the lowest score.",
+                _ON_LINKS,
+            ),
+        ),
+    ]
+
+
+def log_folder(locations: Sequence[str]) -> str:
+    """Return the lowest folder that holds all logs; nothing where there are none.
+
+    Example:
+        >>> log_folder(["/logs/muse/a.eval", "/logs/ziqi/b.eval"])
+        '/logs'
+    """
+    return commonpath([str(PurePosixPath(_path(location)).parent) for location in locations]) if locations else ""
+
+
+def sample_link(run: Run, name: str, folder: str) -> str:
+    """Return the address of a sample in the viewer.
+
+    Args:
+        run: the run.
+        name: id of the sample.
+        folder: what `inspect view` is given as its folder of logs.
+    """
+    epoch = run.samples.epochs[run.samples.ids.index(name)]
+    log = quote(PurePosixPath(_path(run.location)).relative_to(folder).as_posix(), safe=f"/{_LEFT_AS_THEY_ARE}")
+    return f"{VIEWER}#/logs/{log}/samples/sample/{quote(name, safe=_LEFT_AS_THEY_ARE)}/{epoch}/"
+
+
+def _samples(runs: Sequence[Run]) -> list[_Sample]:
+    """The samples that two runs or more have a score of."""
+    keys = np.unique(np.concatenate([run.samples.keys for run in runs]))
+    scores = np.full((len(keys), len(runs)), np.nan)
+    names = [""] * len(keys)
+    for number, run in enumerate(runs):
+        places = np.searchsorted(keys, run.samples.keys)
+        scores[places, number] = run.samples.scores
+        for place, name in zip(places.tolist(), run.samples.ids, strict=True):
+            names[place] = name
+    scored = ~np.isnan(scores)
+    return [
+        _Sample(
+            names[place],
+            scores[place, scored[place]],
+            [runs[number] for number in np.flatnonzero(scored[place]).tolist()],
+        )
+        for place in np.flatnonzero(scored.sum(axis=1) > 1).tolist()
+    ]
+
+
+def _cells(one: _Sample) -> tuple[str, Figure]:
+    return one.name, Figure(len(one.runs), decimals=0)
+
+
+def _named(run: Run, names: Sequence[str]) -> str:
+    words = worded(run, names)
+    return run.model + (f", {words}" if words else "")
+
+
+def _path(location: str) -> str:
+    # Logs elsewhere have a folder in common like those here, under the name of their place.
+    return f"/{location}" if "://" in (path := location.removeprefix("file://")) else abspath(path)

@@ -1,0 +1,246 @@
+"""Comparing two sets of outcomes on the same samples: difference, interval, test, and correction for many tests.
+
+Conventions: an outcome lies between 0 and 1 (0 or 1 where a sample is right or wrong) and stands at the same place in
+both sequences; a difference is that of the means, second less first, from -1 to 1; intervals are two-sided 95%; p is
+two-sided. Samples of one cluster, such as the questions on one piece, are not independent: they are drawn, and their
+differences flipped, together. What is random is drawn from a fixed seed, so that the same outcomes give the same
+figures.
+
+Metrics: :func:`compare`, :func:`exact_mcnemar`, :func:`difference_interval`, :func:`sign_flip_test`, :func:`holm`.
+"""
+
+from collections.abc import Hashable, Sequence
+from itertools import product
+from math import sqrt
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from music_evals.scorers.metrics.accuracy import bootstrap_interval
+from music_evals.scorers.metrics.proportion import Z95
+
+Test = Literal["McNemar", "sign flips"]
+
+EXACT_UP_TO: Final = 12
+"""Clusters up to which all flips of signs are tried; there are 4096 then."""
+
+_CELLS: Final = 1_000_000
+"""Drawn signs that are held at a time."""
+
+Floats = npt.NDArray[np.float64]
+
+
+class Comparison(NamedTuple):
+    """How two sets of outcomes differ.
+
+    Args:
+        difference: of the means, second less first.
+        low: lower end of its interval; NaN where there is a single cluster, which has none.
+        high: upper end, likewise.
+        p: of no difference.
+        pairs: number of samples.
+        test: where p comes from.
+    """
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    pairs: int
+    test: Test
+
+
+def compare(
+    first: Sequence[float] | Floats,
+    second: Sequence[float] | Floats,
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Comparison:
+    """Compare outcomes on the same samples.
+
+    Independent samples that are right or wrong have McNemar's exact test and the interval of `difference_interval`;
+    all others the test of `sign_flip_test` and a percentile interval of the paired bootstrap, by cluster.
+
+    Args:
+        first: one outcome a sample, from 0 to 1; at least one.
+        second: as many, of the same samples.
+        clusters: what each sample belongs to, as long as `first`; without it every sample stands for itself.
+        resamples: number of bootstrap resamples, and of flips where there are too many for all.
+        seed: seed of the draws.
+
+    Returns:
+        The comparison.
+
+    Raises:
+        ValueError: there is nothing to compare, an outcome is not from 0 to 1, or the lengths differ.
+
+    Example:
+        >>> found = compare([0] * 8 + [1] * 12, [1] * 7 + [0] + [1] * 12)
+        >>> found.difference, found.p, found.test
+        (0.35, 0.015625, 'McNemar')
+    """
+    one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    validate(one, other, clusters)
+    differences = other - one
+    names = range(len(one)) if clusters is None else clusters
+    number = {name: index for index, name in enumerate(dict.fromkeys(names))}
+    difference = float(differences.mean())
+    if len(number) == len(one) and np.isin(one, (0, 1)).all() and np.isin(other, (0, 1)).all():
+        only = int((differences < 0).sum()), int((differences > 0).sum())
+        interval = difference_interval(*only, len(one))
+        return Comparison(difference, *interval, exact_mcnemar(*only), len(one), "McNemar")
+    totals: Floats = np.bincount([number[name] for name in names], weights=differences).astype(float)
+    low = high = float("nan")
+    if len(number) > 1:
+        # The bootstrap takes outcomes from 0 to 1, and differences lie between -1 and 1.
+        low, high = bootstrap_interval(
+            ((differences + 1) / 2).tolist(), clusters=list(names), resamples=resamples, seed=seed
+        )
+        low, high = 2 * low - 1, 2 * high - 1
+    p = sign_flip_test(totals, resamples=resamples, seed=seed)
+    return Comparison(difference, low, high, p, len(one), "sign flips")
+
+
+def exact_mcnemar(first_only: int, second_only: int) -> float:
+    """McNemar's exact test: of the samples on which two differ, is each as often the one that is right?
+
+    Args:
+        first_only: number of samples that only the first has right.
+        second_only: number of samples that only the second has right.
+
+    Returns:
+        p, of the two-sided binomial test; 1 where they never differ.
+
+    Raises:
+        ValueError: a number is negative.
+
+    Source: Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
+        Psychometrika 12 (1947).
+
+    Example:
+        >>> round(exact_mcnemar(1, 7), 4)
+        0.0703
+    """
+    if min(first_only, second_only) < 0:
+        raise ValueError(f"{first_only} and {second_only} are no numbers of samples; none is below 0")
+    differing = first_only + second_only
+    return float(stats.binomtest(first_only, differing).pvalue) if differing else 1.0
+
+
+def difference_interval(first_only: int, second_only: int, pairs: int) -> tuple[float, float]:
+    """Bonett's and Price's interval of a difference of paired proportions.
+
+    It has a width where the two never differ, too, and so suits small samples and models that are always right.
+
+    Args:
+        first_only: number of samples that only the first has right.
+        second_only: number of samples that only the second has right.
+        pairs: number of all samples, at least one.
+
+    Returns:
+        Lower and upper end of second less first, within -1 and 1.
+
+    Raises:
+        ValueError: there are fewer pairs than samples that differ, or none.
+
+    Source: D. G. Bonett and R. M. Price, "Adjusted Wald confidence interval for a difference of binomial proportions
+        based on paired data", Journal of Educational and Behavioral Statistics 37 (2012).
+
+    Example:
+        >>> low, high = difference_interval(7, 1, 21)
+        >>> round(low, 3), round(high, 3)
+        (-0.508, -0.013)
+    """
+    if pairs < max(1, first_only + second_only):
+        raise ValueError(f"pairs is {pairs}, where {first_only} and {second_only} samples differ; it counts all")
+    one, other = (first_only + 1) / (pairs + 2), (second_only + 1) / (pairs + 2)
+    half = Z95 * sqrt((one + other - (other - one) ** 2) / (pairs + 2))
+    return max(-1.0, other - one - half), min(1.0, other - one + half)
+
+
+def sign_flip_test(totals: Sequence[float] | Floats, *, resamples: int = 10_000, seed: int = 0) -> float:
+    """The randomisation test of paired differences: were they as likely the other way round?
+
+    For samples that are right or wrong it is McNemar's exact test.
+
+    Args:
+        totals: sum of the differences of each cluster.
+        resamples: number of random flips, where there are more than `EXACT_UP_TO` clusters that differ.
+        seed: seed of the flips.
+
+    Returns:
+        p: the share of flips whose sum is as far from 0 as that of the totals, or further; of random flips with the
+        totals themselves among them, so that it is never 0.
+
+    Source: R. A. Fisher, "The Design of Experiments" (1935), section 21.
+
+    Example:
+        >>> sign_flip_test([0.2, 0.4, 0.1, 0.3])  # 2 of 16
+        0.125
+    """
+    differing = np.asarray([total for total in totals if total], dtype=float)
+    if not len(differing):
+        return 1.0
+    # Sums of the same numbers in another order may differ in their last digits.
+    far = abs(differing.sum()) - 1e-9
+    if len(differing) <= EXACT_UP_TO:
+        signs = np.array(list(product((-1, 1), repeat=len(differing))))
+        return float((np.abs(signs @ differing) >= far).mean())
+    rng = np.random.default_rng(seed)
+    at_once = max(1, _CELLS // len(differing))
+    as_far = 0
+    for start in range(0, resamples, at_once):
+        signs = 2.0 * rng.integers(0, 2, (min(at_once, resamples - start), len(differing))) - 1
+        as_far += int((np.abs(signs @ differing) >= far).sum())
+    return (as_far + 1) / (resamples + 1)
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Holm's correction for many tests.
+
+    Args:
+        ps: p of each test, from 0 to 1.
+
+    Returns:
+        The adjusted p of each, in the same order: below 0.05 for those that can be called different with a risk of 5%
+        that any of them is not.
+
+    Raises:
+        ValueError: a p is not from 0 to 1.
+
+    Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
+        (1979).
+
+    Example:
+        >>> holm([0.04, 0.01, 0.03])
+        [0.06, 0.03, 0.06]
+    """
+    if not all(0 <= p <= 1 for p in ps):
+        raise ValueError("ps holds something outside 0 to 1")
+    adjusted = [0.0] * len(ps)
+    largest = 0.0
+    for rank, place in enumerate(sorted(range(len(ps)), key=lambda place: ps[place])):
+        largest = max(largest, min(1.0, (len(ps) - rank) * ps[place]))
+        adjusted[place] = largest
+    return adjusted
+
+
+def validate(first: Floats, second: Floats, clusters: Sequence[Hashable] | None) -> None:
+    """Check what `compare` takes.
+
+    Raises:
+        ValueError: naming the argument and what must hold of it.
+    """
+    if len(first) != len(second):
+        raise ValueError(f"first has {len(first)} outcomes, second has {len(second)}; they go in pairs")
+    if not len(first):
+        raise ValueError("first and second are empty; a comparison needs outcomes")
+    for name, outcomes in (("first", first), ("second", second)):
+        if not ((outcomes >= 0) & (outcomes <= 1)).all():
+            raise ValueError(f"{name} holds something outside 0 to 1")
+    if clusters is not None and len(clusters) != len(first):
+        raise ValueError(f"clusters names {len(clusters)} samples, first has {len(first)}")

@@ -1,0 +1,49 @@
+"""Quantiles with intervals that assume no distribution.
+
+Conventions: values are any numbers; a quantile is given by its share, from 0 to 1; intervals are two-sided 95%.
+
+Metrics: :func:`quantile_interval`.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+_OUTSIDE: Final = 0.025  # on either side
+
+
+def quantile_interval(values: Sequence[float] | npt.NDArray[np.float64], share: float) -> tuple[float, float] | None:
+    """The interval of a quantile between two of the ordered values.
+
+    Args:
+        values: independent draws; at least one.
+        share: of the quantile, above 0 and below 1; 0.5 for the median.
+
+    Returns:
+        Two of the values, with the quantile between them in at least 95% of such draws; None where there are too few
+        values for that.
+
+    Raises:
+        ValueError: there are no values, or `share` is out of range.
+
+    Source: H. A. David and H. N. Nagaraja, "Order Statistics" (2003), section 7.1.
+
+    Example:
+        >>> quantile_interval(range(1, 21), 0.5)
+        (6.0, 15.0)
+        >>> quantile_interval([1, 2, 3], 0.5) is None
+        True
+    """
+    if not len(values):
+        raise ValueError("values is empty; a quantile needs some")
+    if not 0 < share < 1:
+        raise ValueError(f"share is {share}; it must lie between 0 and 1")
+    ordered = np.sort(np.asarray(values, dtype=float))
+    below = stats.binom(len(ordered), share)  # how many values lie below the quantile
+    low, high = int(below.ppf(_OUTSIDE)), int(below.ppf(1 - _OUTSIDE)) + 1
+    if low < 1 or high > len(ordered):
+        return None
+    return float(ordered[low - 1]), float(ordered[high - 1])

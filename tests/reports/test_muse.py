@@ -1,0 +1,204 @@
+"""MUSE's report: the paper's figures, effects against statsmodels, and runs whose figures can be worked out by hand."""
+
+import re
+from itertools import product
+from typing import Any
+
+import pytest
+from defusedxml import ElementTree
+from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalMetric, EvalResults, EvalScore, EvalSpec
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+
+from music_evals.reports.muse import Cell, difference, published_cells, report
+from music_evals.reports.muse_runs import CELLS, CHANCE, MODALITIES, SHOTS, STRATEGIES, why_not
+from music_evals.reports.published import load
+from music_evals.reports.tables import Figure, Table
+
+TRIALS = {"syncopation": 20, "transposition": 20, "chord_quality": 44}
+
+
+def score(name: str, trials: int, **metrics: float) -> EvalScore:
+    found = {metric: EvalMetric(name=metric, value=value) for metric, value in metrics.items()}
+    return EvalScore(name=name, scorer=name, scored_samples=trials, unscored_samples=0, metrics=found)
+
+
+def header(
+    cell: Cell,
+    right: int,
+    *,
+    label: str = "recordings",
+    created: str = "2026-01-02T10:00:00+00:00",
+    answered: float = 1.0,
+    limit: int | None = None,
+    status: Any = "success",
+    benchmark: str = "muse",
+    **asked: Any,
+) -> EvalLog:
+    """The header of a log as a task of MUSE leaves it, with this many right answers."""
+    trials = limit or TRIALS[cell.task]
+    low, high = proportion_confint(right, trials, method="wilson")
+    accuracy = {"accuracy": right / trials, "ci95_low": low, "ci95_high": high}
+    if cell.strategy == "logiclm":
+        half = {"accuracy": 0.5, "ci95_low": 0.3, "ci95_high": 0.7}
+        counts = {"valid_first_try": 0.75, "refinements": 0.6, "no_decision": 0.0, "agreement": 0.5}
+        scores = [
+            score("solver_decision", trials, **accuracy),
+            score("final_answer", trials, **half),
+            score("formulation", trials, answered=answered, **counts),
+        ]
+    else:
+        scores = [score("final_answer", trials, **accuracy), score("answered", trials, mean=answered)]
+    defaults = {"seed": 0, "prompts": None, "structured_output": False, "tools": "text", "dataset": label}
+    return EvalLog(
+        status=status,
+        eval=EvalSpec(
+            created=created,
+            task=f"muse_{cell.task}",
+            model="some/model",
+            dataset=EvalDataset(samples=TRIALS[cell.task]),
+            config=EvalConfig(limit=limit),
+            task_args=defaults | {name: getattr(cell, name) for name in ("modality", "shots", "strategy")} | asked,
+            metadata={"benchmark": benchmark, "config": cell.task, "dataset_label": label},
+        ),
+        results=EvalResults(total_samples=trials, completed_samples=trials, scores=scores),
+    )
+
+
+def tables(*logs: EvalLog) -> dict[str, Table]:
+    return {table.name: table for table in report(logs).tables}
+
+
+def by_label(table: Table, *labels: str | None) -> dict[str, Any]:
+    (found,) = [row for row in table.rows if tuple(row[: len(labels)]) == labels]
+    return dict(zip(table.columns, found, strict=True))
+
+
+def test_a_measured_cell_stands_beside_the_papers_models() -> None:
+    cell = Cell("syncopation", "audio", "few", "cot")
+    table = tables(header(cell, 12))["muse_table1_syncopation"]
+    assert len(table.rows) == 12
+    row = by_label(table, "Audio", "Few-shot", "CoT")
+    assert [str(found) for found in list(row.values())[3:]] == ["40.00", "65.00", "40.00", "60.00 (38.66–78.12)"]
+    assert table.columns[-1] == "some/model (data recordings)", "the paper's own trials have no mark"
+    assert [row[-1] for row in table.rows].count(None) == 11
+    assert "20 by chance" in table.title
+    assert not any(note.startswith(("*", "†")) for note in table.notes)
+
+
+@pytest.mark.parametrize(
+    ("changed", "heading"),
+    [
+        ({"label": "generated-seed1"}, "some/model † (data generated-seed1)"),
+        ({"label": "recordings-partial"}, "some/model † (data recordings-partial)"),
+        ({"limit": 12}, "some/model † (data recordings, not all trials)"),
+        ({"tools": "native", "seed": 3}, "some/model (data recordings, seed=3, tools=native)"),
+    ],
+)
+def test_other_trials_are_marked_and_other_ways_of_asking_named(changed: dict[str, Any], heading: str) -> None:
+    table = tables(header(Cell("transposition", "audio", "zero", "logiclm"), 9, **changed))["muse_table1_transposition"]
+    assert table.columns[-1] == heading
+    assert any(note.startswith("† Not the paper's trials") for note in table.notes) == ("†" in heading)
+
+
+def test_missing_answers_are_marked() -> None:
+    table = tables(header(Cell("chord_quality", "midi", "zero", "cot"), 11, answered=0.9))["muse_table1_chord_quality"]
+    assert str(by_label(table, "MIDI", "Zero-shot", "CoT")[table.columns[-1]]) == "25.00* (14.57–39.44)"
+    assert any(note.startswith("* not every trial") for note in table.notes)
+
+
+def test_the_latest_run_of_a_cell_counts() -> None:
+    cell = Cell("syncopation", "midi", "zero", "standalone")
+    early = header(cell, 20, created="2026-01-02T12:00:00+02:00")  # an hour before the other one
+    late = header(cell, 5, created="2026-01-02T11:00:00+00:00")
+    table = tables(late, early)["muse_table1_syncopation"]
+    assert str(by_label(table, "MIDI", "Zero-shot", "Standalone")[table.columns[-1]]).startswith("25.00")
+    assert any("the latest of 2 runs counts" in note for note in table.notes)
+
+
+@pytest.mark.parametrize(("right", "other"), [(18, 9), (20, 0), (10, 10)])
+def test_an_effect_of_one_pair_is_newcombes_interval(right: int, other: int) -> None:
+    cells = [Cell("syncopation", modality, "zero", "cot") for modality in ("midi", "audio")]
+    table = tables(header(cells[0], right), header(cells[1], other))["muse_effects"]
+    found = by_label(table, "some/model")["MIDI − Audio"]
+    low, high = confint_proportions_2indep(right, 20, other, 20, method="newcomb", compare="diff")
+    assert found.value == pytest.approx(5 * (right - other))
+    assert (found.low, found.high) == pytest.approx((100 * low, 100 * high))
+    assert f"{found.mark} over 1 of 6 pairs" in table.notes
+    assert by_label(table, "some/model")["Few-shot − Zero-shot"] is None, "nothing to compare with"
+
+
+def test_an_effect_is_the_mean_difference_over_pairs_that_differ_in_it_alone() -> None:
+    # Points: 50 for MIDI, 10 for few-shot, 5 for CoT and -15 for LogicLM.
+    points = {"audio": 0, "midi": 10, "zero": 0, "few": 2, "standalone": 4, "cot": 5, "logiclm": 1}
+    cells = [cell for cell in CELLS if cell.task == "transposition"]
+    logs = [header(cell, sum(points[level] for level in cell[1:])) for cell in cells]
+    row = list(by_label(tables(*logs)["muse_effects"], "some/model").values())
+    assert row[:4] == ["some/model", "measured", "data recordings", "Transposition"]
+    assert [found.value for found in row[4:]] == pytest.approx([50, 10, 5, -15])
+    assert all(found.low < found.value < found.high and not found.mark for found in row[4:])
+    # The cells of a third strategy have no part in the difference of two others.
+    lone = report([log for log in logs if log.eval.task_args["strategy"] != "cot"])
+    assert by_label(lone.tables[1], "some/model")["LogicLM − Standalone"].value == pytest.approx(-15)
+
+
+def test_differences_follow_the_papers_table_and_have_no_interval_without_two() -> None:
+    gap = by_label(tables(header(CELLS[0], 1))["muse_effects"], "Qwen2.5-Omni", "paper", None, "Transposition")
+    audio, midi = (75 + 65 + 50 + 90 + 60 + 35) / 6, (85 + 20 + 10 + 90 + 60 + 15) / 6
+    assert gap["MIDI − Audio"] == Figure(pytest.approx(midi - audio))
+    assert difference(Figure(3.0), Figure(1.0, 0.0, 2.0)) == Figure(2.0)
+
+
+def test_logiclm_has_its_formulations_and_both_scores() -> None:
+    cell = Cell("chord_quality", "audio", "few", "logiclm")
+    found = tables(header(cell, 33), header(cell._replace(strategy="cot"), 3))
+    row = by_label(found["muse_logiclm"], "some/model")
+    assert row["Solver's decision"].value == pytest.approx(75)
+    assert row["Final answer"] == Figure(50, 30, 70)
+    low, high = proportion_confint(33, 44, method="wilson")
+    assert (row["Valid at once"].low, row["Valid at once"].high) == pytest.approx((100 * low, 100 * high))
+    assert (row["Refinements"].value, row["Agreement"].value) == (0.6, 50)
+    assert "muse_logiclm" not in tables(header(cell._replace(strategy="cot"), 3))
+
+
+def test_logs_that_cannot_be_used_are_named() -> None:
+    cell = CELLS[0]
+    unscored, foreign, broken, empty = (header(cell, 1) for _ in range(4))
+    for log, names in ((unscored, ["final_answer"]), (empty, ["final_answer", "answered"])):
+        assert log.results is not None
+        log.results.scores = [one for one in log.results.scores if one.name in names]
+    assert empty.results is not None
+    empty.results.scores[0].scored_samples = 0
+    foreign.eval.metadata, broken.status = {"benchmark": "ziqi"}, "error"
+    reasons = [why for _, why in report([unscored, foreign, broken, empty]).passed_over]
+    assert reasons == [
+        "it has no figures of the scorer answered",
+        "it is not of MUSE",
+        "its status is error, not success",
+        "none of its trials was scored",
+    ]
+    assert why_not(header(cell, 1)) == ""
+    assert report([broken]).tables == ()
+
+
+def test_the_figure_joins_audio_and_midi_of_every_model() -> None:
+    logs = [
+        header(Cell("syncopation", modality, shots, strategy), 4)
+        for modality, shots, strategy in product(MODALITIES, SHOTS, STRATEGIES)
+    ]
+    svg = report(logs).figures["muse_modality_gap"]
+    assert svg == report(logs).figures["muse_modality_gap"]
+    texts = [node.text for node in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+    assert {"Syncopation", "Audio", "MIDI", "chance", "Gemini 2.5 Pro (paper)", "some/model (data recordings)"} <= {
+        *texts
+    }
+    assert "Transposition" not in texts, "a task that was not run has no panel"
+    blue = re.findall(r'<path d="([^"]*)"[^>]*style="fill: none;[^"]*stroke: #0072b2[^"]*"', svg)
+    # Three panels of two lines and four intervals, and the sign in the key.
+    assert len(blue) == 3 * (2 + 4) + 1
+
+
+def test_every_cell_is_in_the_papers_table() -> None:
+    published = published_cells()
+    assert list(published) == ["Gemini 2.5 Flash", "Gemini 2.5 Pro", "Qwen2.5-Omni"]
+    assert all(set(figures) == set(CELLS) for figures in published.values())
+    assert load("muse_table1").rows[-1].figures == {task: 100 * share for task, share in CHANCE.items()}

@@ -1,0 +1,177 @@
+"""The report as a page and as Markdown: what a browser would find in it."""
+
+import base64
+import csv
+import io
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from music_evals.reports.figures import Point, js_against_fmd
+from music_evals.reports.page import Section, html, markdown
+from music_evals.reports.tables import Figure, Report, Table
+
+HOSTILE = "<script>alert('1')</script>\"><img src=http://evil.example/x onerror=alert(2)>"
+F1 = Table(
+    "f1",
+    "F1 in percent",
+    ("Model", "Source", "Data", "F1", "Bits"),
+    [
+        ["GPT-4", "paper", None, Figure(63.04), None],
+        [HOSTILE, "measured †", "generated-seed3", Figure(200 / 3, 60.5, 70.25, mark="*"), Figure(float("nan"))],
+    ],
+    ("* a mark", f"a note of {HOSTILE}"),
+)
+VIEWER = "http://127.0.0.1:7575/#/logs/a.eval/samples/sample/1/1"
+LINKS = Table("links", "Samples", ("Sample", "Link", "Not one"), [["s1", VIEWER, "javascript:alert(3)"]])
+
+
+def drawing(title: str) -> str:
+    return js_against_fmd(title, {"test": [Point("1", "Few-shot", Figure(0.7), Figure(75.0), 35.0, measured=True)]}, [])
+
+
+SECTIONS = [
+    Section(
+        "first",
+        "First & best",
+        Report([F1], (), {"f1": drawing("F1 <drawn>"), "f12": drawing("Alone")}),
+        ["Generated data, not the paper's: generated-seed3."],
+    ),
+    Section("second", "Second", Report([LINKS], ())),
+]
+PAGE = html("Mine", [f"Models: {HOSTILE}."], SECTIONS)
+
+
+class Found(HTMLParser):
+    """The elements of a page with their attributes and text; every opened one must be closed, in order."""
+
+    VOID = ("meta", "img", "br", "link")
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str], list[str]]] = []
+        self.open: list[tuple[str, dict[str, str], list[str]]] = []
+        self.feed(page)
+        self.close()
+        assert not self.open, f"left open: {self.open[-1][0]}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        element = (tag, {name: value or "" for name, value in attrs}, list[str]())
+        self.elements.append(element)
+        if tag not in self.VOID:
+            self.open.append(element)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop()[0] == tag
+
+    def handle_data(self, data: str) -> None:
+        for _, _, text in self.open:
+            text.append(data)
+
+    def all(self, tag: str) -> list[tuple[dict[str, str], str]]:
+        return [
+            (attributes, " ".join("".join(text).split())) for name, attributes, text in self.elements if name == tag
+        ]
+
+
+FOUND = Found(PAGE)
+
+
+def test_the_page_asks_for_nothing_outside_itself() -> None:
+    for tag, attributes, _ in FOUND.elements:
+        for name in ("src", "srcset", "poster", "data", "action"):
+            assert attributes.get(name, "data:").startswith("data:"), (tag, attributes)
+        assert not [name for name in attributes if name.startswith("on") or name == "style"], (tag, attributes)
+    assert not {tag for tag, _, _ in FOUND.elements} & {"script", "link", "iframe", "object", "base", "form", "svg"}
+    assert not re.search(r"url\(|@import", PAGE), "no fonts or pictures by style sheet"
+    (policy,) = [about["content"] for about, _ in FOUND.all("meta") if about.get("http-equiv")]
+    assert policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def test_what_comes_from_logs_is_text_and_nothing_else() -> None:
+    assert "<script" not in PAGE
+    assert "<img src=http" not in PAGE
+    assert [text for _, text in FOUND.all("th")].count(HOSTILE) == 1, "read back as it was"
+    assert any(HOSTILE in text for _, text in FOUND.all("li"))
+
+
+def test_only_whole_addresses_of_the_web_are_links() -> None:
+    links = [about["href"] for about, _ in FOUND.all("a") if not about["href"].startswith(("#", "data:"))]
+    assert links == [VIEWER]
+
+
+def test_every_table_is_there_with_the_numbers_of_its_csv() -> None:
+    assert [text for _, text in FOUND.all("caption")] == ["F1 in percent", "Samples"]
+    assert [text for about, text in FOUND.all("th") if about.get("scope") == "col"] == [*F1.columns, *LINKS.columns]
+    numbers = [text for about, text in FOUND.all("td") if "number" in about["class"].split()]
+    assert numbers == ["63.04", "–", "66.67*60.50–70.25", "undefined"], "an interval is in an element of its own"
+    assert [text for _, text in FOUND.all("small")] == ["60.50–70.25"]
+    inside = {about["download"]: about["href"] for about, _ in FOUND.all("a") if "download" in about}
+    assert list(inside) == ["f1.csv", "links.csv"]
+    rows = list(csv.DictReader(io.StringIO(decoded(inside["f1.csv"], "text/csv"))))
+    assert [row["F1"] for row in rows] == ["63.04", str(200 / 3)]
+    assert [f"{float(row['F1']):.2f}" for row in rows] == [re.match(r"[\d.]+", numbers[at])[0] for at in (0, 2)]  # type: ignore[index]
+
+
+def test_every_figure_is_there_and_named() -> None:
+    shown = [(about["alt"], decoded(about["src"], "image/svg+xml")) for about, _ in FOUND.all("img")]
+    assert shown == [("Alone", drawing("Alone")), ("F1 <drawn>", drawing("F1 <drawn>"))], "first those of no table"
+    assert [text for _, text in FOUND.all("figcaption")] == ["Figure: Alone f12.svg", "Figure: F1 <drawn> f1.svg"]
+
+
+def test_a_figure_stands_with_the_table_whose_name_begins_its_own() -> None:
+    tables = [Table(name, name.upper(), ("Model",), [["m"]]) for name in ("a", "a_b")]
+    figures = {name: drawing(name) for name in ("a_b_c", "a_x", "ab", "a_b")}
+    text = markdown("Mine", [], [Section("s", "S", Report(tables, (), figures))])
+    assert re.findall(r"^### .*|\w+(?=\.svg)", text, re.MULTILINE) == ["ab", "### A", "a_x", "### A_B", "a_b_c", "a_b"]
+
+
+def test_what_is_not_to_be_compared_is_marked() -> None:
+    assert [text for _, text in FOUND.all("mark")] == ["†", "generated-seed3"]
+    assert [text for about, text in FOUND.all("p") if about.get("class") == "apart"] == list(SECTIONS[0].apart)
+    assert [text.split()[0] for about, text in FOUND.all("tr") if about.get("class") == "measured"] == [
+        HOSTILE.split()[0]
+    ]
+
+
+def test_the_contents_lead_to_what_is_there_once() -> None:
+    names = [attributes["id"] for _, attributes, _ in FOUND.elements if "id" in attributes]
+    assert len(names) == len(set(names))
+    targets = [about["href"][1:] for about, _ in FOUND.all("a") if about["href"].startswith("#")]
+    assert targets == ["first", "f1", "second", "links"]
+    named = [attributes.get("aria-labelledby") for _, attributes, _ in FOUND.elements]
+    assert {*targets, *filter(None, named)} <= set(names)
+    assert FOUND.all("html")[0][0]["lang"] == "en-GB"
+
+
+def test_the_same_report_is_the_same_page() -> None:
+    assert html("Mine", [f"Models: {HOSTILE}."], SECTIONS) == PAGE
+
+
+def test_markdown_has_the_same_parts_in_the_same_order() -> None:
+    text = markdown("Mine", ["Two models."], SECTIONS)
+    assert [line for line in text.splitlines() if line.startswith(("#", "!", "**"))] == [
+        "# Mine",
+        "## First & best",
+        "**Generated data, not the paper's: generated-seed3.**",
+        "![Figure: Alone](f12.svg)",
+        "### F1 in percent",
+        "![Figure: F1 &lt;drawn>](f1.svg)",
+        "## Second",
+        "### Samples",
+    ]
+    assert "<" not in text, "what a log says is no HTML here either"
+
+
+@pytest.mark.parametrize("rows", [40, 41])
+def test_only_long_tables_scroll_down_within_their_box(rows: int) -> None:
+    table = Table("t", "T", ("Number",), [[str(number)] for number in range(rows)])
+    (box,) = [about for about, _ in Found(html("Mine", [], [Section("s", "S", Report([table], ()))])).all("div")]
+    assert box["class"] == ("box long" if rows > 40 else "box")
+
+
+def decoded(address: str, media_type: str) -> str:
+    start = f"data:{media_type};base64,"
+    assert address.startswith(start)
+    return base64.b64decode(address.removeprefix(start)).decode()

@@ -1,0 +1,147 @@
+"""Reading the samples of logs: what is taken of them, and that much of it needs little memory."""
+
+import json
+import random
+import tracemalloc
+import zipfile
+from math import isnan, nan
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai.log import (
+    EvalConfig,
+    EvalDataset,
+    EvalLog,
+    EvalSample,
+    EvalSpec,
+    read_eval_log,
+    write_eval_log,
+)
+from inspect_ai.model import ModelUsage
+from inspect_ai.scorer import Score, Value
+
+from music_evals.reports.samples import read_samples
+
+MODEL = "some/model"
+
+
+def sample(name: str, value: Value | None, *, epoch: int = 1, target: str = "A", **other: Any) -> EvalSample:
+    scores = {} if value is None else {"main": Score(value=value), "other": Score(value="I")}
+    return EvalSample(id=name, epoch=epoch, input="?", target=target, scores=scores, **other)
+
+
+def written(folder: Path, samples: list[EvalSample], name: str = "log.eval") -> EvalLog:
+    """The header of a log of these samples, read from disk."""
+    spec = EvalSpec(
+        created="2026-01-01T00:00:00+00:00", task="t", model=MODEL, dataset=EvalDataset(), config=EvalConfig()
+    )
+    write_eval_log(EvalLog(status="success", eval=spec, samples=samples), folder / name)
+    return read_eval_log(str(folder / name), header_only=True)
+
+
+@pytest.mark.parametrize("name", ["log.eval", "log.json"])
+def test_values_of_all_forms_are_read_and_what_is_no_score_is_no_zero(tmp_path: Path, name: str) -> None:
+    values: dict[str, Value | None] = {
+        **{"right": "C", "wrong": "I", "partly": "P", "silent": "N", "share": 0.25, "yes": True, "count": 1},
+        **{"undecided": nan, "dictionary": {"a": 1}, "words": "good", "failed": None},
+    }
+    log = written(tmp_path, [sample(key, value) for key, value in values.items()], name)
+    found = read_samples(log, "main")
+    scores = dict(zip(found.ids, found.scores, strict=True))
+    assert {key: score for key, score in scores.items() if not isnan(score)} == {
+        **{"right": 1, "wrong": 0, "partly": 0.5, "silent": 0, "share": 0.25, "yes": 1, "count": 1}
+    }
+    assert len(found.ids) == len(values)
+
+
+def test_epochs_of_a_sample_are_averaged_over_those_that_were_scored(tmp_path: Path) -> None:
+    found = read_samples(
+        written(
+            tmp_path,
+            [
+                *(sample("a", value, epoch=epoch) for epoch, value in ((1, "C"), (2, "I"), (3, nan))),
+                *(sample("b", nan, epoch=epoch) for epoch in (1, 2, 3)),
+            ],
+        ),
+        "main",
+    )
+    scores = dict(zip(found.ids, found.scores, strict=True))
+    assert scores["a"] == 0.5
+    assert isnan(scores["b"])
+    assert len(found.seconds) == 6, "a time of every response"
+
+
+def test_samples_of_the_same_id_but_another_right_answer_are_others(tmp_path: Path) -> None:
+    first = read_samples(written(tmp_path, [sample("a", "C"), sample("b", "C")], "1.eval"), "main")
+    second = read_samples(written(tmp_path, [sample("b", "C"), sample("a", "C", target="B")], "2.eval"), "main")
+    shared = set(first.keys) & set(second.keys)
+    assert [name for name, key in zip(first.ids, first.keys, strict=True) if key in shared] == ["b"]
+
+
+def test_clusters_are_what_the_samples_are_on(tmp_path: Path) -> None:
+    found = read_samples(
+        written(
+            tmp_path,
+            [
+                sample("q1", "C", metadata={"score_id": "op. 1"}),
+                sample("q2", "C", metadata={"score_id": "op. 1"}),
+                sample("q3", "C", metadata={"score_id": "op. 2"}),
+                sample("q4", "C"),
+            ],
+        ),
+        "main",
+    )
+    clusters = dict(zip(found.ids, found.clusters, strict=True))
+    assert clusters["q1"] == clusters["q2"]
+    assert len(set(clusters.values())) == 3
+
+
+def test_tokens_are_those_of_the_model_and_not_of_its_judges(tmp_path: Path) -> None:
+    usage = {MODEL: ModelUsage(output_tokens=7, total_tokens=9), "a/judge": ModelUsage(output_tokens=1)}
+    found = read_samples(
+        written(tmp_path, [sample("a", "C", model_usage=usage, working_time=2.5), sample("b", "C")]), "main"
+    )
+    tokens, seconds = sorted(map(str, found.tokens)), sorted(map(str, found.seconds))
+    assert (tokens, seconds) == (["7.0", "nan"], ["2.5", "nan"])
+
+
+def test_ten_thousand_samples_are_read_in_bounded_memory(tmp_path: Path) -> None:
+    """As JSON they are 60 MB, and as many objects of Inspect would be 300 MB."""
+    number = 10_000
+    draw = random.Random(1)
+    instruction = draw.randbytes(2500).hex()  # all samples begin with the same, as prompts do
+    log = written(tmp_path, [sample("a", "C")])
+    with (
+        zipfile.ZipFile(log.location) as old,
+        zipfile.ZipFile(tmp_path / "many.eval", "w", old.infolist()[0].compress_type) as new,
+    ):
+        (summary,) = json.loads(old.read("summaries.json"))
+        for name in set(old.namelist()) - {"summaries.json"}:
+            new.writestr(name, old.read(name))
+        with new.open("summaries.json", "w") as file:
+            for place in range(number):
+                summary |= {"id": f"s{place}", "input": instruction + draw.randbytes(300).hex()}
+                file.write(("[" if place == 0 else ",\n").encode() + json.dumps(summary).encode())
+            file.write(b"\n]")
+    with zipfile.ZipFile(tmp_path / "many.eval") as new:
+        assert new.getinfo("summaries.json").file_size > 55e6
+    header = read_eval_log(str(tmp_path / "many.eval"), header_only=True)
+    read: list[int] = []
+    tracemalloc.start()
+    found = read_samples(header, "main", read.append)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(found.ids) == sum(read) == number
+    assert peak < 20e6
+
+
+def test_a_log_that_is_cut_off_or_empty_is_refused(tmp_path: Path) -> None:
+    log = written(tmp_path, [])
+    with pytest.raises(ValueError, match="it holds no samples"):
+        read_samples(log, "main")
+    with zipfile.ZipFile(tmp_path / "cut.eval", "w") as file:
+        file.writestr("summaries.json", '[{"id": "a", "epoch": 1, "input": "?", "target": "A"}, {"id"')
+    log.location = str(tmp_path / "cut.eval")
+    with pytest.raises(ValueError, match="cut off"):
+        read_samples(log, "main")

@@ -1,0 +1,133 @@
+"""Paired comparisons, against published examples, statsmodels and scipy."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar as reference_mcnemar
+from statsmodels.stats.multitest import multipletests
+
+from music_evals.scorers.metrics.paired import (
+    EXACT_UP_TO,
+    compare,
+    difference_interval,
+    exact_mcnemar,
+    holm,
+    sign_flip_test,
+)
+
+
+@pytest.mark.parametrize(("first_only", "second_only"), [(1, 7), (0, 5), (12, 12), (30, 61), (3, 0), (121, 59)])
+def test_mcnemar_is_that_of_statsmodels(first_only: int, second_only: int) -> None:
+    expected = reference_mcnemar([[10, first_only], [second_only, 20]], exact=True).pvalue
+    assert exact_mcnemar(first_only, second_only) == pytest.approx(expected)
+
+
+def test_without_a_difference_there_is_no_evidence_of_one() -> None:
+    assert exact_mcnemar(0, 0) == 1
+    found = compare([1] * 20, [1] * 20)
+    assert (found.difference, found.p, found.pairs) == (0, 1, 20)
+    assert found.low == pytest.approx(-found.high)
+    assert 0.1 < found.high < 0.2, "twenty right answers do not prove that the models are alike"
+
+
+def test_interval_worked_by_hand() -> None:
+    """21 pairs, 7 and 1 of them discordant; with one more of each and two more pairs: 8/23 and 2/23, so -6/23 or
+    -0.2609, and 1.96 sqrt((10/23 - (6/23)^2) / 23) or 0.2475 to either side."""
+    assert difference_interval(7, 1, 21) == pytest.approx((-0.508, -0.013), abs=5e-4)
+    assert difference_interval(1, 7, 21) == pytest.approx((0.013, 0.508), abs=5e-4)
+
+
+def test_interval_covers_the_true_difference_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(7)
+    counts = rng.multinomial(40, (0.25, 0.10, 0.65), 2000)  # only the first, only the second, neither or both
+    ends = [difference_interval(int(one), int(other), 40) for one, other, _ in counts]
+    assert np.mean([low <= -0.15 <= high for low, high in ends]) > 0.93
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=EXACT_UP_TO))
+def test_flipping_signs_of_right_and_wrong_is_mcnemars_test(pairs: list[tuple[int, int]]) -> None:
+    differences = [second - first for first, second in pairs]
+    assert sign_flip_test(differences) == pytest.approx(exact_mcnemar(differences.count(-1), differences.count(1)))
+
+
+@pytest.mark.parametrize("size", [6, EXACT_UP_TO, 40])
+def test_sign_flips_are_those_of_scipy(size: int) -> None:
+    differences = np.random.default_rng(size).normal(0.3, 1, size)
+    found = stats.permutation_test(
+        (differences,), np.mean, permutation_type="samples", n_resamples=20_000, rng=np.random.default_rng(1)
+    )
+    assert sign_flip_test(differences) == pytest.approx(found.pvalue, abs=1e-12 if size <= EXACT_UP_TO else 0.01)
+
+
+def test_random_flips_never_give_a_p_of_nothing() -> None:
+    assert sign_flip_test([1.0] * 60, resamples=999) == 0.001
+
+
+def test_bootstrap_of_graded_outcomes_is_near_the_interval_of_student() -> None:
+    rng = np.random.default_rng(3)
+    first = rng.uniform(0, 0.8, 200)
+    second = np.clip(first + rng.normal(0.1, 0.1, 200), 0, 1)
+    found = compare(first, second)
+    expected = stats.ttest_rel(second, first).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.003)
+    assert found.test == "sign flips"
+
+
+def test_questions_on_one_piece_count_as_one() -> None:
+    """Five pieces, on each of which all ten answers changed alike: five coins, not fifty."""
+    pieces = [piece for piece in range(5) for _ in range(10)]
+    first = [0.0] * 50
+    second = [float(piece < 5) for piece in pieces]
+    assert compare(first, second, pieces).p == 2 / 2**5
+    assert compare(first, second).p == pytest.approx(2 / 2**50)
+    mixed = [float(piece < 3) for piece in pieces]
+    clustered, independent = compare(first, mixed, pieces), compare(first, mixed)
+    assert clustered.difference == independent.difference == 0.6
+    assert clustered.high - clustered.low > 2 * (independent.high - independent.low)
+
+
+def test_a_single_piece_has_a_difference_but_no_interval() -> None:
+    found = compare([0, 0], [1, 1], ["op. 1", "op. 1"])
+    assert (found.difference, found.p) == (1, 1)
+    assert np.isnan([found.low, found.high]).all()
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 30])
+def test_holm_is_that_of_statsmodels(size: int) -> None:
+    ps = np.random.default_rng(size).uniform(0, 0.2, size).round(2)  # with ties
+    assert holm(ps.tolist()) == pytest.approx(list(multipletests(ps, method="holm")[1]))
+    assert holm([]) == []
+
+
+def test_the_same_outcomes_give_the_same_figures_and_swapped_ones_the_opposite() -> None:
+    first, second = [0.2, 0.5, 0.9, 0.4], [0.6, 0.5, 1.0, 0.1]
+    assert compare(first, second) == compare(first, second)
+    there, back = compare(first, second), compare(second, first)
+    assert there.difference == pytest.approx(-back.difference)
+    assert there.p == back.p
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "clusters", "says"),
+    [
+        ([], [], None, "empty"),
+        ([1], [1, 0], None, "first has 1 outcomes, second has 2"),
+        ([1], [1.5], None, "second holds something outside 0 to 1"),
+        ([float("nan")], [1], None, "first holds something outside 0 to 1"),
+        ([1, 1], [1, 0], ["a"], "clusters names 1 samples, first has 2"),
+    ],
+)
+def test_what_cannot_be_compared_is_named(first: list[float], second: list[float], clusters: object, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        compare(first, second, clusters)  # type: ignore[arg-type]
+
+
+def test_impossible_counts_are_refused() -> None:
+    with pytest.raises(ValueError, match="pairs is 3, where 2 and 2 samples differ"):
+        difference_interval(2, 2, 3)
+    with pytest.raises(ValueError, match="none is below 0"):
+        exact_mcnemar(-1, 2)
+    with pytest.raises(ValueError, match="outside 0 to 1"):
+        holm([0.5, 1.2])

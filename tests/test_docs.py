@@ -1,0 +1,184 @@
+"""The pages for users: links lead somewhere, commands name what exists, the small benchmark runs, the site builds."""
+
+import inspect
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from inspect_ai._cli.main import inspect as inspect_command
+
+from music_evals.commands.main import app
+from music_evals.evals import registry
+
+ROOT = Path(__file__).parents[1]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "logs" / "README.md",
+    ROOT / "perf" / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+COMMANDS: dict[str, Any] = {"inspect": inspect_command, "music-evals": typer.main.get_command(app)}
+TASKS = ("evals/muse.py", "evals/ziqi.py", "evals/msu.py", "evals/lilybench.py")
+# A fence of N marks ends at N marks, so that a page can show a page.
+FENCE = re.compile(r"^(?P<marks>`{3,})(?P<language>[\w{}]*)\n(?P<body>.*?)^(?P=marks)$", re.MULTILINE | re.DOTALL)
+PATH = re.compile(
+    r"(?:baselines|commands|datasets_builders|docs|encoders|evals|finetuning|logs|notation|perf|reports|scorers|solvers"
+    r"|tests)/[\w./-]*"
+)
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def prose(path: Path) -> str:
+    return FENCE.sub("", path.read_text(encoding="utf-8"))
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def commands(path: Path) -> Iterator[list[str]]:
+    """The commands of a page, in shell blocks and in code within a line, as words."""
+    text = path.read_text(encoding="utf-8")
+    shell = [match["body"] for match in FENCE.finditer(text) if match["language"] == "bash"]
+    lines = "\n".join(shell).replace("\\\n", " ").splitlines()
+    lines += [code for code in re.findall(r"`([^`\n]+)`", prose(path)) if " " in code]
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        for start, word in enumerate(words):
+            if word.rpartition("/")[2] in COMMANDS:
+                ends = [place for place, other in enumerate(words) if place > start and other in ("&&", "||", "|", ">")]
+                yield [word.rpartition("/")[2], *words[start + 1 : min(ends, default=len(words))]]
+                break
+
+
+def parameters(target: str) -> set[str] | None:
+    """The parameters that all of a target's tasks have between them, None where it is no target of ours."""
+    if target.startswith("music_evals/"):
+        return set(inspect.signature(getattr(registry, target.removeprefix("music_evals/"))).parameters)
+    file, _, only = target.partition("@")
+    if file not in TASKS:
+        return None
+    module = __import__(f"music_evals.evals.{Path(file).stem}", fromlist=["*"])
+    tasks = [
+        each
+        for name, each in vars(module).items()
+        if getattr(each, "__module__", "") == module.__name__
+        and hasattr(each, "__registry_info__")
+        and (not only or name == only)
+    ]
+    assert tasks, f"{target} is no task"
+    return {name for each in tasks for name in inspect.signature(each).parameters}
+
+
+def test_pages_and_their_commands_are_found() -> None:
+    assert len(PAGES) >= 10
+    assert all(page.is_file() for page in PAGES)
+    readme = [" ".join(words) for words in commands(ROOT / "README.md")]
+    assert "music-evals build muse --out data/muse --seed 7" in readme
+    assert "inspect eval evals/muse.py --model baseline/reader" in readme  # from the middle of a line
+    assert parameters("evals/msu.py@visual") == parameters("evals/msu.py@textual") - {"max_score_tokens", "too_long"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if link.startswith(("https://", "http://", "mailto:")):
+            continue
+        target, _, anchor = link.partition("#")
+        file = (page.parent / target).resolve() if target else page
+        assert file.exists(), f"{link} leads nowhere"
+        assert not anchor or anchor in anchors(file), f"{link}: there is no such heading"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_files_that_are_named_exist(page: Path) -> None:
+    if page.name == "adding_a_benchmark.md":  # names the files that it adds; they are written by the test below
+        return
+    for code in re.findall(r"`([^`\n]+)`", prose(page)):
+        if PATH.fullmatch(code):
+            assert (ROOT / code).exists(), f"{code} does not exist"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_name_what_exists(page: Path) -> None:
+    for program, *words in commands(page):
+        command = COMMANDS[program]
+        said = " ".join([program, *words])
+        if page.name == "adding_a_benchmark.md" and "semitones" in said:
+            continue
+        while verbs := getattr(command, "commands", {}):
+            verb = next((word for word in words if word in verbs), None)
+            if verb is None:
+                assert command is not COMMANDS[program] or words[0].startswith("-"), f"{said}: no such command"
+                break
+            command, words = verbs[verb], words[words.index(verb) + 1 :]
+        options = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+        for word in words:
+            if word.startswith("--"):
+                assert word.partition("=")[0] in {*options, "--help"}, f"{said}: no option {word}"
+        targets = [names for word in words if (names := parameters(word)) is not None]
+        for flag, value in pairwise(words):
+            if flag == "-T" and targets:
+                assert value.partition("=")[0] in set().union(*targets), f"{said}: no parameter {value}"
+            elif flag == "--scorer" and value.startswith("music_evals/"):
+                assert hasattr(registry, value.removeprefix("music_evals/")), f"{said}: no scorer {value}"
+
+
+def test_the_benchmark_that_is_added_runs_as_it_stands_on_the_page(tmp_path: Path) -> None:
+    rooms = [link.name for link in (ROOT / "music_evals").iterdir() if link.is_symlink()]
+    (tmp_path / "music_evals").mkdir()
+    shutil.copy(ROOT / "music_evals" / "__init__.py", tmp_path / "music_evals")
+    for room in rooms:
+        if room in ("datasets_builders", "evals"):
+            shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            (tmp_path / room).symlink_to(ROOT / room)
+        (tmp_path / "music_evals" / room).symlink_to(tmp_path / room)
+    text = (ROOT / "docs" / "adding_a_benchmark.md").read_text(encoding="utf-8")
+    files = {path: body for path, _, body in re.findall(r"^`([\w./-]+)`:\n\n(`{3,})\w+\n(.*?)^\2$", text, re.M | re.S)}
+    assert len(files) == 6
+    for path, body in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(body, encoding="utf-8")
+    shutil.copy(ROOT / "tests" / "harness.py", tmp_path / "tests")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "--import-mode=importlib", "--doctest-modules", *files_of_python(files)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "MUSIC_EVALS_CACHE": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 passed" in done.stdout  # a doctest and two tests
+
+
+def files_of_python(files: dict[str, str]) -> list[str]:
+    return [path for path in files if path.startswith(("datasets_builders", "tests")) and path.endswith(".py")]
+
+
+def test_the_site_builds_without_a_warning_and_needs_no_network(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx", reason="the extra docs is not installed")
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "docs", "-d", str(tmp_path / "trees"), ".",
+         str(tmp_path / "site")],
+        cwd=ROOT, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for page in PAGES:
+        html = (tmp_path / "site" / page.relative_to(ROOT)).with_suffix(".html").read_text(encoding="utf-8")
+        fetched = re.findall(r"<(?:script|img|iframe|link)\b[^>]*?(?:src|href)=\"(https?:[^\"]+)", html)
+        assert fetched == [], f"{page} fetches {fetched}"
