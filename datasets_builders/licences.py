@@ -1,20 +1,17 @@
 """What may be published of which source, and under which licence: the table ``names/licences.toml``, and its checks."""
 
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pyarrow.parquet as pq
 
+from music_evals.datasets_builders.lilybench.facts import is_free
 from music_evals.datasets_builders.store import DatasetError, Provenance, some
-
-_FREE: Final = re.compile(r"Public Domain|CC BY(-SA)?( \d\.\d)?")
-"""Licences of a single piece, as `lilybench.facts.licence_of` writes them, that allow it to be passed on to anybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +108,13 @@ def check_publishable(folder: Path, provenance: Provenance, licence: Licence) ->
     for config, column in licence.per_row.items():
         paths = [path for path in provenance.files if path.startswith(f"{config}/")]
         rows = [row for path in paths for row in pq.read_table(folder / path, columns=["id", column]).to_pylist()]
-        unfree = [f"{row['id']} ({row[column] or 'none'})" for row in rows if not _is_free(row[column])]
+        unfree = [f"{row['id']} ({row[column] or 'none'})" for row in rows if not is_free(row[column])]
         if unfree:
             raise DatasetError(
                 f"{where}: {len(unfree)} of {len(rows)} pieces in {config} have no licence, or one that is neither "
-                f"public domain, CC BY nor CC BY-SA: {some(unfree, most=10)}; build from a copy of the source without "
-                f"them"
+                f"public domain, CC BY nor CC BY-SA: {some(unfree, most=10)}; build with --free-only, which leaves "
+                f"them out"
             )
-
-
-def _is_free(licence: str | None) -> bool:
-    return licence is not None and _FREE.fullmatch(licence) is not None
 
 
 def _text(lines: str) -> str:

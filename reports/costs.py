@@ -72,7 +72,7 @@ def cost_figures(runs: Sequence[Run]) -> dict[str, str]:
         runs: the runs.
 
     Returns:
-        ``seconds_BENCHMARK`` and ``tokens_BENCHMARK`` → SVG, a panel for each task, where the logs tell.
+        ``costs_seconds_BENCHMARK`` and ``costs_tokens_BENCHMARK`` → SVG, a panel for each task, where the logs tell.
     """
     figures: dict[str, str] = {}
     for benchmark in dict.fromkeys(run.benchmark for run in runs):
@@ -88,7 +88,7 @@ def cost_figures(runs: Sequence[Run]) -> dict[str, str]:
                     panel = run.factors["modality"] if run.benchmark == "msu" else run.task
                     panels.setdefault(panel, []).append(Spent(run.model, cost, score.value))
             if panels:
-                figures[f"{name}_{benchmark}"] = score_against_cost(f"{called}: score and {name}", label, panels)
+                figures[f"costs_{name}_{benchmark}"] = score_against_cost(f"{called}: score and {name}", label, panels)
     return figures
 
 

@@ -27,6 +27,9 @@ def lilybench(
     emopia: Annotated[
         Path | None, typer.Option(help="Folder of EMOPIA's MIDI files, for emotion_recognition; with --source.")
     ] = None,
+    free_only: Annotated[
+        bool, typer.Option("--free-only", help="Leave out pieces of Mutopia that state no free licence; to publish.")
+    ] = False,
     seed: Annotated[int | None, typer.Option(help="Chooses pieces, places and distractors.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace a dataset that is there already.")] = False,
 ) -> None:
@@ -54,7 +57,9 @@ def lilybench(
             if source is None:
                 plan = builder.build_generated(chosen, on_piece=advance, on_pieces=announce)
             else:
-                plan = builder.build_mutopia(source, emopia, seed=chosen, on_piece=advance, on_pieces=announce)
+                plan = builder.build_mutopia(
+                    source, emopia, free_only=free_only, seed=chosen, on_piece=advance, on_pieces=announce
+                )
             builder.write(plan, out, overwrite=overwrite)
     except (DatasetError, LilyPondError, SandboxError, OSError) as error:
         raise failed(error) from error

@@ -31,6 +31,9 @@ def lilybench_generation(
     encoder: Annotated[
         str | None, typer.Option(help="Embeds the reference pieces: csc-unipd/lilybert, another name, or a folder.")
     ] = None,
+    free_only: Annotated[
+        bool, typer.Option("--free-only", help="Leave out pieces of Mutopia that state no free licence; to publish.")
+    ] = False,
     seed: Annotated[int | None, typer.Option(help="Draws prompts and demonstrations, and splits the works.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace a dataset that is there already.")] = False,
 ) -> None:
@@ -61,7 +64,13 @@ def lilybench_generation(
                 plan = builder.build_generated(chosen, encoder=encoder, on_piece=advance, on_pieces=announce)
             else:
                 plan = builder.build_bmdataset(
-                    bmdataset, mutopia, seed=chosen, encoder=encoder, on_piece=advance, on_pieces=announce
+                    bmdataset,
+                    mutopia,
+                    free_only=free_only,
+                    seed=chosen,
+                    encoder=encoder,
+                    on_piece=advance,
+                    on_pieces=announce,
                 )
             made = builder.write(plan, out, overwrite=overwrite)
     except (DatasetError, LilyPondError, SandboxError, OSError) as error:

@@ -106,6 +106,7 @@ def build_mutopia(
     source: Path,
     emopia: Path | None = None,
     *,
+    free_only: bool = False,
     seed: int = DEFAULT_SEED,
     sizes: Mapping[TaskName, int] = SIZES,
     on_piece: Callable[[], None] = lambda: None,
@@ -116,6 +117,7 @@ def build_mutopia(
     Args:
         source: holds the checkout's ``ftp`` folder.
         emopia: folder of EMOPIA's MIDI files; without it there is no `emotion_recognition`.
+        free_only: leave out pieces that may not be published, because no free licence is stated.
         seed: chooses pieces, places and distractors.
         sizes: rows of each task; default are the paper's.
         on_piece: called after each piece that LilyPond has read.
@@ -130,7 +132,7 @@ def build_mutopia(
     made_with = _made_with()
     # A clip's file is small and there is nothing to do without it, so it is read first.
     clips, bad_clips = ([], {}) if emopia is None else read_clips(emopia)
-    pieces, left_out = read_pieces(source)
+    pieces, left_out = read_pieces(source, free_only=free_only)
     on_pieces(len(pieces))
     provenance = Provenance(
         NAME,

@@ -46,6 +46,8 @@ _PREPOSITION: Final = re.compile(r"\b(?:after|auf|aus|by|for|from|fur|in|of|on|p
 _REMARK: Final = re.compile(r"\((?:hymntune|hymn tune|alternative typesetting)\)", re.IGNORECASE)
 _ARTICLE_LAST: Final = re.compile(r"(.{1,200}), (The|An?|Les?|La|Der|Die|Das|Il)")
 
+_FREE = re.compile(r"Public Domain|CC BY(-SA)?( \d\.\d)?")
+
 
 @dataclass(frozen=True, slots=True)
 class Composer:
@@ -276,6 +278,16 @@ def licence_of(header: Mapping[str, str]) -> str | None:
     names = ("license", "licence", "mutopialicense", "copyright", "mutopiacopyright")
     texts = [text for name in names if (text := _tidy(header.get(name, "")))]
     return next((licence for text in texts if (licence := _known_licence(text))), texts[0] if texts else None)
+
+
+def is_free(licence: str | None) -> bool:
+    """Whether a licence, as `licence_of` gives it, lets a piece be passed on to anybody.
+
+    Example:
+        >>> is_free("CC BY-SA 4.0"), is_free("© 1999 A. Typesetter"), is_free(None)
+        (True, False, False)
+    """
+    return licence is not None and _FREE.fullmatch(licence) is not None
 
 
 def _known_licence(text: str) -> str | None:

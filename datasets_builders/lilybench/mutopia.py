@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from music_evals.datasets_builders.lilybench.facts import is_free, licence_of
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.datasets_builders.store import DatasetError
 from music_evals.notation.lilypond.compiler import ConversionError
@@ -33,6 +34,7 @@ _FULL_SCORE: Final = re.compile("score|partitura|conductor", re.IGNORECASE)
 def read_pieces(
     source: Path,
     *,
+    free_only: bool = False,
     convert: Callable[[str], str] = upgrade,
     workers: int | None = None,
     on_piece: Callable[[], None] = lambda: None,
@@ -43,6 +45,7 @@ def read_pieces(
 
     Args:
         source: folder in the layout above.
+        free_only: leave out pieces whose header states no licence that lets them be passed on to anybody.
         convert: brings the text of one file to the current syntax; the default is LilyPond's ``convert-ly`` with mends.
         workers: pieces at a time; by default as many as a thread pool takes.
         on_piece: called after each piece.
@@ -72,7 +75,9 @@ the Mutopia Project, or its folder ftp, is needed
     with ThreadPoolExecutor(workers) as pool:
         results = pool.map(partial(_read, convert=convert), found, found.values())
         for name, piece in zip(found, results, strict=True):
-            if isinstance(piece, Piece):
+            if free_only and isinstance(piece, Piece) and not is_free(licence_of(piece.header)):
+                left_out[name] = "its header states no licence that lets it be passed on"
+            elif isinstance(piece, Piece):
                 pieces.append(piece)
             else:
                 left_out[name] = piece

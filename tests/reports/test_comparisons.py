@@ -182,7 +182,7 @@ def test_pages_and_text_are_the_same_questions_of_msu(tmp_path: Path) -> None:
     (row,) = rows(report, "tests_conditions_msu")
     assert (row["What"], row["First value"], row["Second value"]) == ("modality", "visual", "textual")
     assert row["Difference"].value == 75
-    assert all(panel in report.figures["seconds_msu"] for panel in ("Textual", "Visual"))
+    assert all(panel in report.figures["costs_seconds_msu"] for panel in ("Textual", "Visual"))
 
 
 # --- the effects on MUSE ---
@@ -259,13 +259,13 @@ def test_medians_and_ninetieth_percentiles_of_tokens_and_seconds(tmp_path: Path)
     assert row["Seconds, 90th percentile"].value == pytest.approx(18.1)
     assert row["Tokens, median"].value == 52.5
     assert row["Whole run (minutes)"].value == 30
-    assert set(report.figures) == {"seconds_ziqi", "tokens_ziqi"}
-    assert "some/model" in report.figures["seconds_ziqi"]
+    assert set(report.figures) == {"costs_seconds_ziqi", "costs_tokens_ziqi"}
+    assert "some/model" in report.figures["costs_seconds_ziqi"]
 
 
 def test_time_that_no_log_tells_of_is_not_drawn_at_nothing(tmp_path: Path) -> None:
     report = comparison_report([log(tmp_path, answers("CI"), seconds=0)])
-    assert set(report.figures) == {"tokens_ziqi"}
+    assert set(report.figures) == {"costs_tokens_ziqi"}
 
 
 # --- which logs ---

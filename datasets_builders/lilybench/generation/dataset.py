@@ -120,6 +120,7 @@ def build_bmdataset(
     bmdataset: Path,
     mutopia: Path | None = None,
     *,
+    free_only: bool = False,
     seed: int = DEFAULT_SEED,
     encoder: str | None = None,
     on_piece: Callable[[], None] = lambda: None,
@@ -131,6 +132,7 @@ def build_bmdataset(
         bmdataset: folder of the labels and, where they are at hand, the LilyPond files. Without the files there are
             neither demonstrations of the training split nor the set `bmdataset-test`.
         mutopia: the checkout; without it there is no set `mutopia`.
+        free_only: leave out pieces of Mutopia that may not be published, because no free licence is stated.
         seed: draws prompts and demonstrations, and splits the works.
         encoder: embeds the reference pieces: a name on the Hub, or a folder; None for no embeddings.
         on_piece: called after each reference piece that was measured.
@@ -146,7 +148,7 @@ def build_bmdataset(
     folder = bmdataset.expanduser()
     labels = read_labels(folder)
     scores, left_out = read_scores(folder, labels.works)
-    pieces, unread = ([], {}) if mutopia is None else read_pieces(mutopia)
+    pieces, unread = ([], {}) if mutopia is None else read_pieces(mutopia, free_only=free_only)
     others = [Score(piece.id, piece.id, piece.text, licence_of(piece.header)) for piece in pieces]
     source = _Source(labels.works, scores, BMDATASET_TEST, others, MUTOPIA, TEST_SHARE, {**left_out, **unread})
     checksum = _checksum(labels.data, [*scores, *others])
