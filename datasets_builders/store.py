@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -190,7 +191,7 @@ class Origin:
         return f"{self.provenance.source}-partial" if self.provenance.missing else self.provenance.source
 
     def metadata(self) -> dict[str, Any]:
-        """Return what a task should record of its data: plain values, without the files' checksums.
+        """Return what a task should record of its data, and by which version of this project: plain values.
 
         >>> made = Provenance("muse", "1.0", source="generated", licence="mit", seed=7)
         >>> Origin("generated", Path("."), None, made).metadata()["dataset_builder_version"]
@@ -198,6 +199,7 @@ class Origin:
         """
         made = self.provenance
         known = {
+            "music_evals_version": version("music-evals"),
             "dataset": self.dataset,
             "dataset_label": self.label,
             "dataset_revision": self.revision,

@@ -204,13 +204,18 @@ def software_table(runs: Sequence[EvalLog]) -> Table:
         >>> software_table([]).name
         'basis_software'
     """
-    packages = sorted({name for log in runs for name in log.eval.packages})
+    packages = sorted({name for log in runs for name in log.eval.packages} - {"music_evals"})
     return _grouped(
         "basis_software",
         "Software",
-        ("Task version", *packages, "Git commit"),
+        ("Task version", "music-evals", *packages, "Git commit"),
         [
-            [_text(log.eval.task_version), *(log.eval.packages.get(name) for name in packages), _commit(log)]
+            [
+                _text(log.eval.task_version),
+                (log.eval.metadata or {}).get("music_evals_version"),
+                *(log.eval.packages.get(name) for name in packages),
+                _commit(log),
+            ]
             for log in runs
         ],
         ("Git commit: of the folder of the task; modified where it held changes that were not committed.",),

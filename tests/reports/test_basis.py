@@ -24,6 +24,7 @@ DATA = {
     "dataset_label": "generated-seed1",
     "dataset_source": "generated",
     "dataset_builder_version": "1.2.0",
+    "music_evals_version": "0.9.1",
     "dataset_seed": 1,
     "dataset_licence": "mit",
 }
@@ -206,11 +207,11 @@ def test_software_is_told_with_the_commit_and_whether_it_was_changed() -> None:
     committed = EvalRevision(type="git", origin="https://user:hunter2@git.example/x", commit="b8a1c4d", dirty=True)
     old = header(1, day=1, packages={"inspect_ai": "0.3.200"})
     new = header(2, day=2, packages={"inspect_ai": "0.3.285", "vllm": "0.10.1"}, revision=committed)
+    common = {"Task version": "1.0.0", "music-evals": "0.9.1"}
     assert rows(tables(old, new)["basis_software"]) == [
-        {"Task version": "1.0.0", "inspect_ai": "0.3.200", "vllm": None, "Git commit": None, "Runs": "1"},
-        {"Task version": "1.0.0", "inspect_ai": "0.3.285", "vllm": "0.10.1", "Git commit": "b8a1c4d, modified",
-         "Runs": "2"},
-    ]  # fmt: skip
+        {**common, "inspect_ai": "0.3.200", "vllm": None, "Git commit": None, "Runs": "1"},
+        {**common, "inspect_ai": "0.3.285", "vllm": "0.10.1", "Git commit": "b8a1c4d, modified", "Runs": "2"},
+    ]
 
 
 def test_logs_passed_over_are_told_by_name_and_reason() -> None:
