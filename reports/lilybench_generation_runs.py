@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from inspect_ai.log import EvalLog, EvalScore
 
-from music_evals.reports.lilybench_runs import (
+from music_evals.reports.runs import (
     Logged,
     is_complete,
     latest,

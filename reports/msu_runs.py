@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from inspect_ai.log import EvalLog
 
-from music_evals.reports.lilybench_runs import (
+from music_evals.reports.runs import (
     Logged,
     is_complete,
     latest,
@@ -15,7 +15,6 @@ from music_evals.reports.lilybench_runs import (
     notes_on_earlier,
     other_arguments,
 )
-from music_evals.reports.tables import Figure
 
 SCORER: Final = "judged"
 MODALITIES: Final = ("textual", "visual")
@@ -87,16 +86,6 @@ class Run(Logged[Condition]):
     """A run in one modality, which is its `task`."""
 
     __slots__ = ()
-
-    def percent(self, group: str, name: str, ends: str | None = None) -> Figure | None:
-        """Return a share in percent, with the interval that stands under its name, or another; None where unknown."""
-        value = self.value(group, name)
-        if value is None:
-            return None
-        low, high = (self.value(group, f"{ends or name}_{end}") for end in ("low", "high"))
-        if low is None or high is None:
-            return Figure(100 * value)
-        return Figure(100 * value, 100 * low, 100 * high)
 
     def count(self, group: str, name: str) -> int:
         """Return a number of questions or scores, 0 where the log has none."""

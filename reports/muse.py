@@ -228,8 +228,8 @@ def logiclm_table(runs: Sequence[Run]) -> Table:
         [
             *(run.condition.model, run.condition.source, str(run.condition), _task(run.cell.task)),
             *(_WORDS[level] for level in (run.cell.modality, run.cell.shots)),
-            run.percent("solver_decision"),
-            run.percent("final_answer") if ("final_answer", "accuracy") in run.metrics else None,
+            run.accuracy_by("solver_decision"),
+            run.accuracy_by("final_answer") if ("final_answer", "accuracy") in run.metrics else None,
             _share(run, "valid_first_try"),
             Figure(run.metrics[("formulation", "refinements")]),
             _share(run, "no_decision"),

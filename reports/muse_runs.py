@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from inspect_ai.log import EvalLog
 
-from music_evals.reports.lilybench_runs import Logged, is_complete, latest, not_ended, notes_on_earlier
+from music_evals.reports.runs import Logged, by_condition, is_complete, latest, not_ended, notes_on_earlier
 from music_evals.reports.tables import Figure
 
 TASKS: Final = ("syncopation", "transposition", "chord_quality")
@@ -101,7 +101,7 @@ class Run(Logged[Condition]):
     @property
     def accuracy(self) -> Figure:
         """The accuracy that the paper reports of the cell, in percent, with its interval."""
-        figure = self.percent(self.main_scorer)
+        figure = self.accuracy_by(self.main_scorer)
         return figure if self.answered >= 1 else Figure(figure.value, figure.low, figure.high, mark="*")
 
     @property
@@ -114,7 +114,7 @@ class Run(Logged[Condition]):
         """How many trials were scored."""
         return round(self.metrics[(self.main_scorer, "trials")])
 
-    def percent(self, scorer: str) -> Figure:
+    def accuracy_by(self, scorer: str) -> Figure:
         """Return the accuracy by a scorer, in percent, with its interval."""
         value, low, high = (100 * self.metrics[(scorer, name)] for name in ("accuracy", "ci95_low", "ci95_high"))
         return Figure(value, low, high)
@@ -167,10 +167,7 @@ def read_runs(logs: Iterable[EvalLog]) -> list[Run]:
 
 def conditions(runs: Iterable[Run]) -> dict[Condition, dict[Cell, Run]]:
     """Put the cells of each condition together: condition → cell → run."""
-    found: dict[Condition, dict[Cell, Run]] = {}
-    for run in runs:
-        found.setdefault(run.condition, {})[run.cell] = run
-    return found
+    return by_condition(runs, lambda run: run.cell)
 
 
 def notes_on(runs: Sequence[Run]) -> list[str]:

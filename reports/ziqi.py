@@ -283,7 +283,7 @@ def overall_precision(parts: Sequence[Run]) -> Figure | None:
     right, answered = 0.0, 0.0
     for run in parts:
         questions, accuracy, share = (
-            run.share("choice_figures", name) or 0.0 for name in ("questions", "accuracy", "answered")
+            run.value("choice_figures", name) or 0.0 for name in ("questions", "accuracy", "answered")
         )
         right += questions * accuracy
         answered += questions * share
@@ -305,14 +305,14 @@ def behaviour_table(runs: Sequence[Run]) -> Table:
     """
     rows: list[list[Cell]] = []
     for run in runs:
-        questions = run.share("choice_figures", "questions") or 0.0
-        answered = run.share("choice_figures", "answered")
-        shares = [run.share("letter_figures", f"chosen_{letter}") for letter in LETTERS]
-        divergences = [run.share("letter_figures", f"divergence_from_{what}") for what in ("uniform", "key")]
+        questions = run.value("choice_figures", "questions") or 0.0
+        answered = run.value("choice_figures", "answered")
+        shares = [run.value("letter_figures", f"chosen_{letter}") for letter in LETTERS]
+        divergences = [run.value("letter_figures", f"divergence_from_{what}") for what in ("uniform", "key")]
         rows.append(
             [
                 *_labels(run.condition),
-                run.part,
+                run.task,
                 _proportion(answered, questions),
                 *(_proportion(share, questions * (answered or 0.0)) for share in shares),
                 *(None if value is None else Figure(value, decimals=4) for value in divergences),
@@ -347,7 +347,7 @@ def _labels(condition: Condition) -> tuple[str, str, str]:
 
 
 def _knowledge(runs: Iterable[Run], shots: str) -> list[Run]:
-    return [run for run in runs if run.part == "comprehension" and run.condition.shots == shots]
+    return [run for run in runs if run.task == "comprehension" and run.condition.shots == shots]
 
 
 def _by_theme(run: Run, themes: Sequence[str]) -> list[Figure | None]:

@@ -123,7 +123,7 @@ def measured_rows(runs: Iterable[Run]) -> list[list[Row]]:
     A run without all questions of the themes is shown and not classified, nor is it part of a mean.
     """
     groups = []
-    asked = [run for run in runs if run.part == "comprehension" and any(biases_of(run))]
+    asked = [run for run in runs if run.task == "comprehension" and any(biases_of(run))]
     for _, group in groupby(sorted(asked, key=lambda run: str(_without_model(run))), key=_without_model):
         found = [(run, biases_of(run)) for run in group]
         condition = found[0][0].condition
@@ -159,7 +159,7 @@ def bias_tables(runs: Sequence[Run]) -> list[Table]:
         ['ziqi_table2', 'ziqi_bias_classes', 'ziqi_bias_shares']
     """
     paper, measured = published_rows(), measured_rows(runs)
-    notes = notes_on([run for run in runs if run.part == "comprehension" and any(biases_of(run))])
+    notes = notes_on([run for run in runs if run.task == "comprehension" and any(biases_of(run))])
     average = next(row.figures for row in load("ziqi_table2").rows if row.labels["model"] == AVERAGE)
     figures: list[list[Cell]] = [[*row.labels, *row.biases] for row in paper]
     figures.append([AVERAGE, "paper", None, *(Figure(average[name]) for name in FIGURES)])

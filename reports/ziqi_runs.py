@@ -1,14 +1,21 @@
 """Runs of ZIQI-Eval, taken from the headers of Inspect logs."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from math import isnan
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from inspect_ai.log import EvalLog
 
-from music_evals.reports.tables import Figure
+from music_evals.reports.runs import (
+    Logged,
+    by_condition,
+    is_complete,
+    latest,
+    metrics_of,
+    not_ended,
+    notes_on_earlier,
+    other_arguments,
+)
 
 SCORER: Final = "lettered_choice"
 PUBLISHED: Final = "published"
@@ -59,37 +66,10 @@ class Condition(NamedTuple):
         return "measured" if self.is_papers_test else "measured †"
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What a log says.
+class Run(Logged[Condition]):
+    """A run of one part, ``"comprehension"`` or ``"generation"``, which is its `task`."""
 
-    Args:
-        condition: what was run.
-        part: ``"comprehension"`` or ``"generation"``.
-        created: when it was run.
-        metrics: group and name → value.
-        earlier: how many earlier runs of the same part and condition it replaces.
-    """
-
-    condition: Condition
-    part: str
-    created: datetime
-    metrics: Mapping[tuple[str, str], float] = field(repr=False)
-    earlier: int = 0
-
-    def share(self, group: str, name: str) -> float | None:
-        """Return a metric as logged, or None where it is absent or not a number."""
-        value = self.metrics.get((group, name))
-        return None if value is None or isnan(value) else value
-
-    def percent(self, group: str, name: str) -> Figure | None:
-        """Return a share in percent, with its interval where the log has one (``NAME_low``, ``NAME_high``)."""
-        value, low, high = (self.share(group, name + end) for end in ("", "_low", "_high"))
-        if value is None:
-            return None
-        if low is None or high is None:
-            return Figure(100 * value)
-        return Figure(100 * value, 100 * low, 100 * high)
+    __slots__ = ()
 
 
 def why_not(log: EvalLog) -> str:
@@ -111,10 +91,8 @@ def why_not(log: EvalLog) -> str:
     """
     if (log.eval.metadata or {}).get("benchmark") != "ziqi":
         return "it is not of ZIQI-Eval"
-    if log.status != "success":
-        return f"its status is {log.status}, not success"
-    if log.invalidated:
-        return "it was invalidated"
+    if reason := not_ended(log):
+        return reason
     if log.results is None or all(score.name != SCORER for score in log.results.scores):
         return f"it has no figures of the scorer {SCORER}"
     return ""
@@ -133,20 +111,12 @@ def read_runs(logs: Iterable[EvalLog]) -> list[Run]:
         >>> read_runs([])
         []
     """
-    runs: dict[tuple[Condition, str], Run] = {}
-    for run in sorted((_run(log) for log in logs if not why_not(log)), key=lambda run: run.created):
-        key = (run.condition, run.part)
-        earlier = runs[key].earlier + 1 if key in runs else 0
-        runs[key] = Run(run.condition, run.part, run.created, run.metrics, earlier)
-    return [runs[key] for key in sorted(runs, key=str)]
+    return latest(_run(log) for log in logs if not why_not(log))
 
 
 def conditions(runs: Iterable[Run]) -> dict[Condition, dict[str, Run]]:
     """Put the parts of each condition together: condition → part → run."""
-    found: dict[Condition, dict[str, Run]] = {}
-    for run in runs:
-        found.setdefault(run.condition, {})[run.part] = run
-    return found
+    return by_condition(runs, lambda run: run.task)
 
 
 def notes_on(runs: Sequence[Run]) -> list[str]:
@@ -168,17 +138,13 @@ def notes_on(runs: Sequence[Run]) -> list[str]:
             "† Not the paper's test, and not to be compared with its figures: other data, a subset, duplicates left "
             "out or not all questions, as the condition says."
         )
-    notes += [
-        f"{run.condition.model}, {run.condition} ({run.part}): the latest of {run.earlier + 1} runs counts, that of "
-        f"{run.created:%Y-%m-%d %H:%M}."
-        for run in runs
-        if run.earlier
-    ]
-    return notes
+    return [*notes, *notes_on_earlier(runs)]
 
 
 def _run(log: EvalLog) -> Run:
     about, asked = log.eval.metadata or {}, log.eval.task_args
+    scores = [score for score in (log.results.scores if log.results else []) if score.name == SCORER]
+    passed = {name: value for name, value in log.eval.task_args_passed.items() if value is not False}
     themes = asked.get("themes") or ()
     condition = Condition(
         model=log.eval.model,
@@ -190,32 +156,7 @@ def _run(log: EvalLog) -> Run:
         deduplicate=bool(asked.get("deduplicate")),
         subset=asked.get("subset"),
         themes=tuple(sorted(themes.split(",") if isinstance(themes, str) else themes)),
-        complete=_complete(log),
-        other=tuple(_other(log.eval.task_args_passed)),
+        complete=is_complete(log, scores),
+        other=other_arguments(passed, (*_CONDITION, _DATA)),
     )
-    scores = log.results.scores if log.results else []
-    metrics = {
-        (metric.group or "", metric.name): float(metric.value)
-        for score in scores
-        if score.name == SCORER
-        for metric in score.metrics.values()
-    }
-    return Run(condition, about["config"], datetime.fromisoformat(log.eval.created), metrics)
-
-
-def _complete(log: EvalLog) -> bool:
-    """Whether every question of the dataset was asked and scored; an epoch asks each once more."""
-    results, config = log.results, log.eval.config
-    if results is None or config.limit is not None or config.sample_id is not None:
-        return False
-    wanted = (log.eval.dataset.samples or 0) * (config.epochs or 1)
-    unscored = sum(score.unscored_samples or 0 for score in results.scores if score.name == SCORER)
-    return results.completed_samples == results.total_samples == wanted and not unscored
-
-
-def _other(passed: Mapping[str, Any]) -> Iterable[str]:
-    return (
-        f"{name}={value}"
-        for name, value in sorted(passed.items())
-        if name not in (*_CONDITION, _DATA) and value is not None and value is not False
-    )
+    return Run(condition, about["config"], datetime.fromisoformat(log.eval.created), metrics_of(scores))
