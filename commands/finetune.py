@@ -13,7 +13,7 @@ def finetune(
     config: Annotated[Path, typer.Option(help="TOML file; finetuning/config.example.toml has every key.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an adapter that is there.")] = False,
 ) -> None:
-    """Train a LoRA adapter; needs `pip install 'music-evals[finetune]'`."""
+    """Train a LoRA adapter; needs the extra `finetune`."""
     # Here, so that `music-evals --help` need not wait for it.
     from music_evals.datasets_builders.store import DatasetError
     from music_evals.finetuning.lora import RECORD_FILE, FinetuneError, read_settings, train
