@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -25,11 +26,13 @@ import torch
 from music_evals.datasets_builders.lilybench.generation.references import load_reference
 from music_evals.datasets_builders.store import DatasetError
 from music_evals.evals.lilybench import generation
+from music_evals.notation.lilypond import writing
 from music_evals.scorers import reference_pieces, written_pieces
 from music_evals.scorers.written_music import written_music
 from tests.encoders.tiny_encoder import make_tiny_encoder
 from tests.generation_dataset import PROMPTS, make_dataset, piece
 from tests.harness import metrics, run, run_scripted, samples
+from tests.notation.lilypond.test_hostile import BOUNDED, STOPPED_BY_TIME
 
 GOOD = piece(7)
 BROKEN = GOOD.replace("\\score {", "\\score ")
@@ -219,32 +222,41 @@ def test_hostile_pieces_fail_with_a_reason_and_do_no_harm(dataset: Path, tmp_pat
     secret = tmp_path / "secret.txt"
     secret.write_text("a secret of the user", encoding="utf-8")
     midi = r"\score { { c4 } \midi { } }"
-    attacks = [
-        f'#(call-with-input-file "{secret}" read)\n{midi}',
-        f'#(delete-file "{secret}")\n{midi}',
-        f'#(system "touch {tmp_path}/touched")\n#(ly:error "done")\n{midi}',
-        '#(call-with-output-file "score.midi" (lambda (port) (display "MThd no MIDI at all" port)))\n{',
-        r"#(define (fill l) (fill (cons (make-string 1000000) l))) #(fill '())" + midi,
-        "{ " * 60_000,
-        "```" * 1000,
-        '\\include "/etc/passwd"\n' + midi,
-        "\x00\ud83d <script>alert(1)</script> ![x](http://127.0.0.1/) " + "c" * 300_000,
-    ]
-    log = run_scripted(
-        generation(dataset=str(dataset)),
-        tmp_path / "logs",
-        lambda messages, config: attacks[(config.seed or 0) - 1234],
-        limit=len(attacks),
-    )
+    attacks = {
+        **STOPPED_BY_TIME,
+        **BOUNDED,
+        "reads": f'#(call-with-input-file "{secret}" read)\n{midi}',
+        "deletes": f'#(delete-file "{secret}")\n{midi}',
+        "starts programs": f'#(system "touch {tmp_path}/touched")\n#(ly:error "done")\n{midi}',
+        "writes no MIDI": '#(call-with-output-file "a.midi" (lambda (port) (display "MThx none at all" port)))',
+        "fences": "```" * 1000,
+        "markup": "\x00\ud83d <script>alert(1)</script> ![x](http://127.0.0.1/) " + "c" * 300_000,
+    }
+    # Of these LilyPond makes what the score beside them says; what they try comes to nothing.
+    harmless = {"FIFO for output", "bad settings"}
+    names = list(attacks)
+
+    def named(index: int, epoch: int) -> str:
+        return names[(index + PROMPTS * (epoch - 1)) % len(names)]
+
+    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
+        epoch, index = divmod((config.seed or 0) - 1234, 10_000)
+        return f"```\n{attacks[named(index, epoch + 1)]}\n```"
+
+    task = generation(dataset=str(dataset), pictures=False)
+    with patch.object(writing, "LIMITS", replace(writing.LIMITS, seconds=5.0)):
+        log = run_scripted(task, tmp_path / "logs", reply, limit=PROMPTS, epochs=-(-len(names) // PROMPTS))
+    seen = set()
     for sample in samples(log):
+        name = named(int(sample.metadata["index"]), sample.epoch)
         judged = (sample.scores or {})["written_music"]
-        assert judged.value == 0, sample.id
-        assert judged.answer
+        assert judged.value == (1 if name in harmless else 0), (name, judged.answer)
+        assert judged.answer, name
         assert len(judged.explanation or "") < 10_000
-        assert "<script>" not in (judged.answer or "")
+        seen.add(name)
+    assert seen == set(attacks)
     assert secret.read_text(encoding="utf-8") == "a secret of the user"
     assert not (tmp_path / "touched").exists()
-    assert figures(log)["compile_rate"] == 0
 
 
 @pytest.mark.parametrize(
