@@ -1,21 +1,17 @@
 """`music-evals build lilybench`: ten tasks on LilyPond scores, of Mutopia and EMOPIA or made offline."""
 
-from functools import partial
 from pathlib import Path
-from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from music_evals.commands.build.output import counting_pieces, left_out_lines
 from music_evals.commands.errors import failed
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.lilybench.dataset import Plan
-
-_REASON = 160  # characters of a reason; convert-ly's may hold whole tracebacks
 
 
 def lilybench(
@@ -46,14 +42,7 @@ def lilybench(
     console = Console()
     try:
         check_target(out, overwrite=overwrite)
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-        with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
-            task = progress.add_task("reading", total=None)
-            advance = partial(progress.advance, task)
-
-            def announce(pieces: int) -> None:
-                progress.update(task, description="compiling", total=pieces)
-
+        with counting_pieces(console, "compiling") as (advance, announce):
             if source is None:
                 plan = builder.build_generated(chosen, on_piece=advance, on_pieces=announce)
             else:
@@ -86,10 +75,5 @@ def _tell_pieces(console: Console, plan: "Plan") -> None:
         + (". The others:" if plan.unusable else "."),
         *(f"  {count:4}  {reason}" for reason, count in plan.unusable.most_common()),
     ]
-    if plan.left_out:
-        lines += [
-            f"Left out, {len(plan.left_out)}:",
-            *(f"  {name}: {shorten(why, _REASON)}" for name, why in plan.left_out.items()),
-        ]
-    for line in lines:
+    for line in [*lines, *left_out_lines(plan.left_out)]:
         console.print(line, markup=False, highlight=False, soft_wrap=True)

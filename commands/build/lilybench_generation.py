@@ -1,22 +1,18 @@
 """`music-evals build lilybench-generation`: prompts for music in LilyPond, demonstrations, and reference pieces."""
 
-from functools import partial
 from pathlib import Path
-from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from music_evals.commands.build.output import counting_pieces, left_out_lines
 from music_evals.commands.errors import failed
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.lilybench.generation.dataset import Plan
     from music_evals.datasets_builders.store import Provenance
-
-_REASON = 160  # characters of a reason; convert-ly's may hold whole tracebacks
 
 
 def lilybench_generation(
@@ -52,14 +48,7 @@ def lilybench_generation(
     console = Console()
     try:
         check_target(out, overwrite=overwrite)
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-        with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
-            task = progress.add_task("reading", total=None)
-            advance = partial(progress.advance, task)
-
-            def announce(pieces: int) -> None:
-                progress.update(task, description="measuring", total=pieces)
-
+        with counting_pieces(console, "measuring") as (advance, announce):
             if bmdataset is None:
                 plan = builder.build_generated(chosen, encoder=encoder, on_piece=advance, on_pieces=announce)
             else:
@@ -96,7 +85,4 @@ def _remarks(plan: "Plan") -> list[str]:
     held_out = sum(work["split"] == "test" for work in plan.works)
     lines = [f"{len(plan.works)} works, {held_out} of them held out."]
     lines += [f"Missing: {what}" for what in plan.provenance.missing]
-    if plan.left_out:
-        lines.append(f"Left out, {len(plan.left_out)}:")
-        lines += [f"  {name}: {shorten(why, _REASON)}" for name, why in plan.left_out.items()]
-    return lines
+    return [*lines, *left_out_lines(plan.left_out)]

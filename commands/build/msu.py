@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from music_evals.commands.build.output import progress_bar
 from music_evals.commands.errors import failed
 
 if TYPE_CHECKING:
@@ -57,8 +57,7 @@ def msu(
                 plan = published.build_spreadsheets(folder, seed=chosen)
             else:
                 plan = builder.build_own(folder, chosen)
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-        with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
+        with progress_bar(console) as progress:
             task = progress.add_task("engraving", total=plan.n_scores)
             builder.write(plan, out, overwrite=overwrite, on_score=lambda _: progress.advance(task))
     except (DatasetError, OSError) as error:

@@ -7,9 +7,9 @@ from typing import Annotated, NamedTuple
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from music_evals.commands.build.output import progress_bar
 from music_evals.commands.errors import failed
 
 
@@ -55,8 +55,7 @@ def muse(
             else:
                 chosen = builder.DEFAULT_SEED if seed is None else seed
                 plan = builder.build_generated(chosen, builder.Counts(**counts), soundfont=soundfont)
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-        with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
+        with progress_bar(console) as progress:
             task = progress.add_task("", total=plan.n_rows)
 
             def advance(config: str, split: str) -> None:
