@@ -61,7 +61,7 @@ def heights(text: str) -> list[int]:
 
 
 def test_the_reader_is_independent_of_the_ground_truth() -> None:
-    for path in (ROOT / "baselines/lilybench").glob("*.py"):
+    for path in (ROOT / "music_evals/baselines/lilybench").glob("*.py"):
         tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         imported = {node.module or "" for node in tree if isinstance(node, ast.ImportFrom)}
         for name in imported:

@@ -41,7 +41,7 @@ def test_the_reader_does_not_guess(questions: list[Question], language: Language
 
 
 def test_the_reader_is_independent() -> None:
-    for path in [*(ROOT / "baselines/theory").glob("*.py"), ROOT / "notation/spelling.py"]:
+    for path in [*(ROOT / "music_evals/baselines/theory").glob("*.py"), ROOT / "music_evals/notation/spelling.py"]:
         imported = {
             name
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))

@@ -84,7 +84,7 @@ def test_the_defaults_are_the_papers() -> None:
 
 
 def test_the_example_has_every_key_with_its_default() -> None:
-    path = Path(__file__).parents[2] / "finetuning" / "config.example.toml"
+    path = Path(__file__).parents[2] / "music_evals" / "finetuning" / "config.example.toml"
     settings = read_settings(path)
     assert settings == Settings(model=settings.model, data=settings.data, out=settings.out)
     text = path.read_text(encoding="utf-8")
