@@ -3,6 +3,7 @@
 from pathlib import Path
 from random import Random
 
+from music_evals.datasets_builders.folder import Provenance
 from music_evals.datasets_builders.lilybench.generation.dataset import NAME, VERSION, Plan, write
 from music_evals.datasets_builders.lilybench.generation.demonstrations import a_minor_demonstrations
 from music_evals.datasets_builders.lilybench.generation.measured import measure
@@ -14,7 +15,6 @@ from music_evals.datasets_builders.lilybench.generation.rows import (
     PromptRow,
     Score,
 )
-from music_evals.datasets_builders.store import Provenance
 
 PROMPTS = 12
 SCALE = ["c", "d", "e", "f", "g", "a", "b", "c'", "d'", "e'", "f'", "g'"]

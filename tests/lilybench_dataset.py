@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from music_evals.datasets_builders.folder import Config, Provenance, write_dataset
 from music_evals.datasets_builders.lilybench.rows import (
     CLEAN,
     CORRUPTIONS,
@@ -14,7 +15,6 @@ from music_evals.datasets_builders.lilybench.rows import (
     TaskName,
     TaskRow,
 )
-from music_evals.datasets_builders.store import Config, Provenance, write_dataset
 
 ROWS = 4
 NOTES = ("c'4 d' e'", "f'4 g' a'", "b'4 c'' d''", "e''4 f'' g''", "a''4 g'' f''")

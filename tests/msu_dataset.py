@@ -4,8 +4,8 @@ import struct
 import zlib
 from pathlib import Path
 
-from music_evals.datasets_builders.msu import NAME, VERSION, Plan, QuestionRow, ScoreRow, write
-from music_evals.datasets_builders.store import GENERATED, Provenance
+from music_evals.datasets_builders.folder import GENERATED, Provenance
+from music_evals.datasets_builders.msu.dataset import NAME, VERSION, Plan, QuestionRow, ScoreRow, write
 
 SPLIT_OF = {"march": "train", "waltz": "validation", "gigue": "test"}
 ABC = """X:1

@@ -10,7 +10,7 @@ from rich.table import Table
 from music_evals.commands.errors import failed
 
 if TYPE_CHECKING:
-    from music_evals.datasets_builders.finetune import MakePrompt, Message, Plan
+    from music_evals.finetuning.data import MakePrompt, Message, Plan
 
 BENCHMARKS = ("msu",)
 
@@ -33,8 +33,8 @@ def finetune_data(
     if benchmark not in BENCHMARKS:
         raise typer.BadParameter(f"{benchmark} has no training data; accepted: {', '.join(BENCHMARKS)}")
     # Here, so that `music-evals --help` need not wait for them.
-    from music_evals.datasets_builders import finetune as writer
-    from music_evals.datasets_builders.msu import BENCHMARK
+    from music_evals.datasets_builders.msu.dataset import BENCHMARK
+    from music_evals.finetuning import data as writer
 
     console = Console()
     try:

@@ -11,8 +11,8 @@ from rich.table import Table
 from music_evals.commands.errors import failed
 
 if TYPE_CHECKING:
-    from music_evals.datasets_builders.hub import Publication
-    from music_evals.datasets_builders.store import Benchmark
+    from music_evals.datasets_builders.folder import Benchmark
+    from music_evals.datasets_builders.folder.hub import Publication
 
 NAMES = ("muse", "ziqi", "msu", "lilybench", "lilybench-generation")
 
@@ -33,9 +33,8 @@ def publish(
     # Here, so that `music-evals --help` need not wait for them.
     from huggingface_hub import get_token
 
-    from music_evals.datasets_builders import hub
-    from music_evals.datasets_builders.hub_errors import LOG_IN
-    from music_evals.datasets_builders.store import GENERATED, DatasetError, describe_dataset
+    from music_evals.datasets_builders.folder import GENERATED, DatasetError, describe_dataset, hub
+    from music_evals.datasets_builders.folder.hub_errors import LOG_IN
 
     console = Console()
     try:
@@ -59,9 +58,11 @@ def publish(
 
 
 def _benchmark(name: str) -> "Benchmark":
-    from music_evals.datasets_builders import msu, muse, ziqi
+    from music_evals.datasets_builders import muse
     from music_evals.datasets_builders.lilybench import dataset as lilybench
     from music_evals.datasets_builders.lilybench.generation import dataset as generation
+    from music_evals.datasets_builders.msu import dataset as msu
+    from music_evals.datasets_builders.ziqi import dataset as ziqi
 
     known = (muse.BENCHMARK, ziqi.BENCHMARK, msu.BENCHMARK, lilybench.BENCHMARK, generation.BENCHMARK)
     return next(benchmark for benchmark in known if benchmark.name == name)

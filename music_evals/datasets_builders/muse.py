@@ -26,11 +26,11 @@ from typing import Any, Final, Literal, TypedDict, TypeVar, get_args
 
 from datasets import Audio, Features, List, Value
 
-from music_evals.datasets_builders.card import make_card
+from music_evals.datasets_builders.folder.card import make_card
 from music_evals.datasets_builders.stimuli.chords import INTERVALS, N_VARIANTS, QUALITIES, ROOTS, Chord, compose_chord
 from music_evals.datasets_builders.stimuli.drum_loops import DrumLoop, compose_drum_loop
 from music_evals.datasets_builders.stimuli.melodies import MelodyPair, compose_pair, is_transposition
-from music_evals.datasets_builders.store import (
+from music_evals.datasets_builders.folder import (
     GENERATED,
     Benchmark,
     Config,
@@ -244,7 +244,7 @@ class Counts:
     >>> Counts(chord_quality=2000)
     Traceback (most recent call last):
         ...
-    music_evals.datasets_builders.store.DatasetError: chord_quality: 2000 test rows asked for; possible are 0 to 1584 \
+    music_evals.datasets_builders.folder.provenance.DatasetError: chord_quality: 2000 test rows asked for; possible are 0 to 1584 \
 (11 roots, 4 qualities, 36 variants)
     """
 

@@ -47,7 +47,7 @@ from music_evals.datasets_builders.muse import (
     shared,
 )
 from music_evals.datasets_builders.stimuli.chords import ROOTS
-from music_evals.datasets_builders.store import DatasetError, Provenance
+from music_evals.datasets_builders.folder import DatasetError, Provenance
 from music_evals.notation.audio import describe_wav
 
 _SAME_PAIRS: Final = (
@@ -117,7 +117,7 @@ def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
     >>> build_recordings(Path("no-such-folder"))
     Traceback (most recent call last):
         ...
-    music_evals.datasets_builders.store.DatasetError: no-such-folder is not a folder; --source wants a copy of \
+    music_evals.datasets_builders.folder.provenance.DatasetError: no-such-folder is not a folder; --source wants a copy of \
 https://github.com/brandoncarone/MUSE_music_benchmark
     """
     source = source.expanduser()

@@ -43,7 +43,7 @@ from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
 from music_evals.datasets_builders.lilybench.generation.dataset import BENCHMARK as GENERATION
 from music_evals.datasets_builders.lilybench.generation.rows import DemonstrationRow, Description, PromptRow
 from music_evals.datasets_builders.lilybench.rows import Protocol, TaskName, TaskRow
-from music_evals.datasets_builders.store import GENERATED, describe_dataset, load_split
+from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
 from music_evals.encoders.lilybert import Pooling
 from music_evals.evals.parameters import check_choice, check_type, user_errors
 from music_evals.evals.prompts import Prompts, load_prompts

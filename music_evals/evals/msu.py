@@ -49,8 +49,8 @@ from inspect_ai.model import (
 from inspect_ai.solver import generate
 from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
-from music_evals.datasets_builders.msu import BENCHMARK, LEVELS, SPLITS, QuestionRow, ScoreRow
-from music_evals.datasets_builders.store import GENERATED, describe_dataset, load_split
+from music_evals.datasets_builders.msu.dataset import BENCHMARK, LEVELS, SPLITS, QuestionRow, ScoreRow
+from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
 from music_evals.evals.parameters import check_choice, check_type, user_errors
 from music_evals.evals.prompts import Prompts, load_prompts
 from music_evals.scorers.judge import judged

@@ -44,7 +44,7 @@ from inspect_ai.solver import generate
 from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
 from music_evals.datasets_builders.muse import BENCHMARK
-from music_evals.datasets_builders.store import describe_dataset, load_split
+from music_evals.datasets_builders.folder import describe_dataset, load_split
 from music_evals.evals.parameters import check_choice, check_type, user_errors
 from music_evals.evals.prompts import Prompts, load_prompts
 from music_evals.scorers.choice import answered, final_answer

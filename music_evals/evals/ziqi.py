@@ -35,8 +35,8 @@ from inspect_ai.model import GenerateConfig
 from inspect_ai.solver import generate
 from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
-from music_evals.datasets_builders.store import GENERATED, describe_dataset, load_split
-from music_evals.datasets_builders.ziqi import BENCHMARK, EXAMPLES, LETTERS, ConfigName, Row
+from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
+from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, EXAMPLES, LETTERS, ConfigName, Row
 from music_evals.evals.parameters import check_choice, check_type, user_errors
 from music_evals.evals.prompts import load_prompts
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice

@@ -22,7 +22,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from music_evals.datasets_builders.finetune import (
+from music_evals.finetuning.data import (
     Conversation,
     read_conversations,
     written_whole,
@@ -61,7 +61,7 @@ class Settings:
 
     Args:
         model: name of a model on the Hub, or a folder.
-        data: folder that `datasets_builders.finetune.write_plan` wrote.
+        data: folder that `data.write_plan` wrote.
         out: folder of the adapter.
         revision: commit, branch or tag of a model on the Hub.
         rank: rank of the adapter.

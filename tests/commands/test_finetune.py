@@ -11,10 +11,10 @@ from typer.testing import CliRunner, Result
 
 from music_evals.commands.finetune import finetune
 from music_evals.commands.finetune_data import finetune_data
-from music_evals.datasets_builders.finetune import Conversation, Message, Plan, write_plan
-from music_evals.datasets_builders.msu import FEATURES, VERSION
-from music_evals.datasets_builders.store import Config, Provenance, write_dataset
+from music_evals.datasets_builders.folder import Config, Provenance, write_dataset
+from music_evals.datasets_builders.msu.dataset import FEATURES, VERSION
 from music_evals.finetuning import lora
+from music_evals.finetuning.data import Conversation, Message, Plan, write_plan
 
 app = typer.Typer()
 app.command("finetune-data")(finetune_data)

@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 
 from music_evals.commands import publish
 from music_evals.commands.main import app
-from music_evals.datasets_builders.msu import NAME, VERSION, Plan, write
-from music_evals.datasets_builders.store import Provenance
+from music_evals.datasets_builders.folder import Provenance
+from music_evals.datasets_builders.msu.dataset import NAME, VERSION, Plan, write
 from tests.msu_dataset import ABC, write_small
 
 

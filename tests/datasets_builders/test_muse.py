@@ -18,7 +18,7 @@ import soundfile
 from music_evals.datasets_builders import muse
 from music_evals.datasets_builders.muse import BENCHMARK, CONFIGS, FEATURES, Counts, build_generated
 from music_evals.datasets_builders.muse_recordings import build_recordings, recorded_rows
-from music_evals.datasets_builders.store import DatasetError, describe_dataset, load_split
+from music_evals.datasets_builders.folder import DatasetError, describe_dataset, load_split
 from music_evals.notation.performance import Performance
 
 RECORDINGS = Path(__file__).parents[3] / "shared" / "data" / "muse"

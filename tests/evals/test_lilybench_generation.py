@@ -24,7 +24,7 @@ pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install '
 import torch
 
 from music_evals.datasets_builders.lilybench.generation.references import load_reference
-from music_evals.datasets_builders.store import DatasetError
+from music_evals.datasets_builders.folder import DatasetError
 from music_evals.evals.lilybench import generation
 from music_evals.notation.lilypond import writing
 from music_evals.scorers import reference_pieces, written_pieces

@@ -10,8 +10,8 @@ from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from scipy.stats import binom
 
-from music_evals.datasets_builders.ziqi import Counts, build_generated, write
-from music_evals.datasets_builders.ziqi_published import build_published
+from music_evals.datasets_builders.ziqi.dataset import Counts, build_generated, write
+from music_evals.datasets_builders.ziqi.published import build_published
 from music_evals.evals.ziqi import comprehension, generation
 from music_evals.scorers.lettered_choice import lettered_choice
 from tests.harness import run, run_scripted, samples

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from music_evals.datasets_builders.finetune import Conversation, Message, Plan, write_plan
-from music_evals.datasets_builders.store import DatasetError
+from music_evals.datasets_builders.folder import DatasetError
+from music_evals.finetuning.data import Conversation, Message, Plan, write_plan
 from music_evals.finetuning.lora import FinetuneError, Settings, make_settings, read_settings, train
 
 NEEDED = {"model": "m", "data": "d", "out": "o"}

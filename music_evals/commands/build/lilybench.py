@@ -31,8 +31,8 @@ def lilybench(
 ) -> None:
     """Build LilyBench's understanding tasks, by the published procedure and without its leaks."""
     # Here, so that `music-evals --help` need not wait for them.
+    from music_evals.datasets_builders.folder import DatasetError, check_target
     from music_evals.datasets_builders.lilybench import dataset as builder
-    from music_evals.datasets_builders.store import DatasetError, check_target
     from music_evals.notation.lilypond.compiler import LilyPondError
     from music_evals.notation.lilypond.sandbox import SandboxError
 

@@ -11,8 +11,8 @@ from music_evals.commands.build.output import counting_pieces, left_out_lines
 from music_evals.commands.errors import failed
 
 if TYPE_CHECKING:
+    from music_evals.datasets_builders.folder import Provenance
     from music_evals.datasets_builders.lilybench.generation.dataset import Plan
-    from music_evals.datasets_builders.store import Provenance
 
 
 def lilybench_generation(
@@ -35,8 +35,8 @@ def lilybench_generation(
 ) -> None:
     """Build LilyBench's generation part: 200 prompts, demonstrations, and sets of reference pieces."""
     # Here, so that `music-evals --help` need not wait for them.
+    from music_evals.datasets_builders.folder import DatasetError, check_target
     from music_evals.datasets_builders.lilybench.generation import dataset as builder
-    from music_evals.datasets_builders.store import DatasetError, check_target
     from music_evals.notation.lilypond.compiler import LilyPondError
     from music_evals.notation.lilypond.sandbox import SandboxError
 

@@ -12,7 +12,7 @@ from music_evals.commands.build.output import progress_bar
 from music_evals.commands.errors import failed
 
 if TYPE_CHECKING:
-    from music_evals.datasets_builders.msu import Plan
+    from music_evals.datasets_builders.msu.dataset import Plan
 
 HUB = "hub"
 
@@ -33,9 +33,9 @@ def msu(
 ) -> None:
     """Build MSU-Bench: questions computed on scores, or the published ones."""
     # Here, so that `music-evals --help` need not wait for them.
-    from music_evals.datasets_builders import msu as builder
-    from music_evals.datasets_builders import msu_published as published
-    from music_evals.datasets_builders.store import DatasetError, check_target
+    from music_evals.datasets_builders.folder import DatasetError, check_target
+    from music_evals.datasets_builders.msu import dataset as builder
+    from music_evals.datasets_builders.msu import published
 
     if revision is not None and source != HUB:
         raise typer.BadParameter("only the Hub has revisions; give --source hub too", param_hint="--revision")

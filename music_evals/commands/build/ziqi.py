@@ -11,7 +11,7 @@ from rich.table import Table
 from music_evals.commands.errors import failed
 
 if TYPE_CHECKING:
-    from music_evals.datasets_builders.ziqi import Plan
+    from music_evals.datasets_builders.ziqi.dataset import Plan
 
 HUB = "hub"
 
@@ -35,9 +35,9 @@ def ziqi(
 ) -> None:
     """Build ZIQI-Eval: a bank composed from a seed, or the published questions with --source."""
     # Here, so that `music-evals --help` need not wait for them.
-    from music_evals.datasets_builders import ziqi as builder
-    from music_evals.datasets_builders.store import DatasetError, check_target
-    from music_evals.datasets_builders.ziqi_published import HUB_COMMIT, build_published, download_published
+    from music_evals.datasets_builders.folder import DatasetError, check_target
+    from music_evals.datasets_builders.ziqi import dataset as builder
+    from music_evals.datasets_builders.ziqi.published import HUB_COMMIT, build_published, download_published
 
     asked = {"theory": theory, "continuation": continuation}
     counts = {name: count for name, count in asked.items() if count is not None}

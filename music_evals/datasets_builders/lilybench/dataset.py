@@ -18,7 +18,7 @@ from typing import Final
 
 from datasets import Features
 
-from music_evals.datasets_builders.card import make_card
+from music_evals.datasets_builders.folder.card import make_card
 from music_evals.datasets_builders.lilybench import emopia as emotion
 from music_evals.datasets_builders.lilybench import paper, strict
 from music_evals.datasets_builders.lilybench.corpus import Surveyed, corpus_row, survey, usable
@@ -38,7 +38,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     TaskName,
     TaskRow,
 )
-from music_evals.datasets_builders.store import (
+from music_evals.datasets_builders.folder import (
     GENERATED,
     Benchmark,
     Config,

@@ -30,7 +30,7 @@ import mido
 from mido.midifiles.meta import KeySignatureError
 
 from music_evals.datasets_builders.lilybench.rows import PER_QUADRANT, QUADRANTS, Protocol, TaskRow
-from music_evals.datasets_builders.store import DatasetError
+from music_evals.datasets_builders.folder import DatasetError
 from music_evals.notation.lilypond.compiler import ConversionError, midi_to_lilypond
 from music_evals.notation.midi import load_score, write_midi
 from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
@@ -90,7 +90,7 @@ def read_clips(folder: Path) -> tuple[list[Clip], dict[str, str]]:
     Example:
         >>> read_clips(Path("no-such-folder"))
         Traceback (most recent call last):
-        music_evals.datasets_builders.store.DatasetError: no-such-folder has no MIDI files; a folder with files named \
+        music_evals.datasets_builders.folder.provenance.DatasetError: no-such-folder has no MIDI files; a folder with files named \
 Q<1-4>_<song>_<number>.mid is needed
     """
     where = folder.expanduser()

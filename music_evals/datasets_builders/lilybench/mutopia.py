@@ -18,7 +18,7 @@ from typing import Final
 
 from music_evals.datasets_builders.lilybench.facts import is_free, licence_of
 from music_evals.datasets_builders.lilybench.rows import Piece
-from music_evals.datasets_builders.store import DatasetError
+from music_evals.datasets_builders.folder import DatasetError
 from music_evals.notation.lilypond.compiler import ConversionError
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
 from music_evals.notation.lilypond.syntax import code_tokens, read_header
@@ -59,7 +59,7 @@ def read_pieces(
     Example:
         >>> read_pieces(Path("no-such-folder"))
         Traceback (most recent call last):
-        music_evals.datasets_builders.store.DatasetError: no-such-folder is not a folder; a checkout of \
+        music_evals.datasets_builders.folder.provenance.DatasetError: no-such-folder is not a folder; a checkout of \
 the Mutopia Project, or its folder ftp, is needed
     """
     root = source.expanduser()

@@ -11,7 +11,7 @@ from music_evals.datasets_builders.lilybench.corpus import survey
 from music_evals.datasets_builders.lilybench.dataset import BENCHMARK, build_mutopia, write
 from music_evals.datasets_builders.lilybench.emopia import compose_clips
 from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, SIZES, TASKS, Piece
-from music_evals.datasets_builders.store import DatasetError, describe_dataset, load_split
+from music_evals.datasets_builders.folder import DatasetError, describe_dataset, load_split
 
 FEW = {**dict.fromkeys(TASKS, 12), "error_detection": 10, "emotion_recognition": 8}
 BROKEN = '\\version "2.24.0" \\header { title = "Broken" } \\score { { c\'4 d\' \\nonsense } \\layout { } }'

@@ -24,7 +24,7 @@ from music_evals.datasets_builders.lilybench.generation.references import (
 )
 from music_evals.datasets_builders.lilybench.generation.works import Entry, Work, draw_prompts, split_works
 from music_evals.datasets_builders.lilybench.rows import Piece
-from music_evals.datasets_builders.store import DatasetError, describe_dataset, load_split
+from music_evals.datasets_builders.folder import DatasetError, describe_dataset, load_split
 from music_evals.encoders.lilybert import load_encoder
 from music_evals.notation.descriptors import DESCRIPTORS, describe
 from music_evals.notation.lilypond.compiler import compile_text, compile_texts, lilypond_cache

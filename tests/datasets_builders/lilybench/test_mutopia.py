@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from music_evals.datasets_builders.lilybench.mutopia import find_pieces, main_file, read_pieces
-from music_evals.datasets_builders.store import DatasetError
+from music_evals.datasets_builders.folder import DatasetError
 from music_evals.notation.lilypond.compiler import ConversionError
 
 MUTOPIA = Path(__file__).parents[4] / "shared" / "data" / "mutopia"

@@ -24,7 +24,7 @@ from typing import Any, Final
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.generation.rows import Description, Score
 from music_evals.datasets_builders.lilybench.generation.works import Entry, Work
-from music_evals.datasets_builders.store import DatasetError
+from music_evals.datasets_builders.folder import DatasetError
 from music_evals.notation.lilypond.compiler import ConversionError
 from music_evals.notation.lilypond.languages import pitch_of
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
@@ -69,7 +69,7 @@ def read_labels(folder: Path) -> Labels:
     Example:
         >>> read_labels(Path("no-such-folder"))
         Traceback (most recent call last):
-        music_evals.datasets_builders.store.DatasetError: no-such-folder is not a folder; one with BMdataset's \
+        music_evals.datasets_builders.folder.provenance.DatasetError: no-such-folder is not a folder; one with BMdataset's \
 labels_v1.json is needed
     """
     if not folder.is_dir():

@@ -19,7 +19,7 @@ from typing import Final
 
 from datasets import Features
 
-from music_evals.datasets_builders.card import make_card
+from music_evals.datasets_builders.folder.card import make_card
 from music_evals.datasets_builders.lilybench.dataset import CITATION, HOMEPAGE, TITLE
 from music_evals.datasets_builders.lilybench.default_pieces import default_pieces
 from music_evals.datasets_builders.lilybench.facts import licence_of
@@ -62,7 +62,7 @@ from music_evals.datasets_builders.lilybench.generation.works import (
     work_rows,
 )
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
-from music_evals.datasets_builders.store import (
+from music_evals.datasets_builders.folder import (
     GENERATED,
     Benchmark,
     Config,

@@ -14,7 +14,7 @@ from music_evals.datasets_builders.lilybench.generation.rows import (
     REFERENCES,
     ReferenceRow,
 )
-from music_evals.datasets_builders.store import DatasetError, describe_dataset, load_split
+from music_evals.datasets_builders.folder import DatasetError, describe_dataset, load_split
 from music_evals.encoders.lilybert import Pooling
 from music_evals.notation.descriptors import DESCRIPTORS, Protocol
 

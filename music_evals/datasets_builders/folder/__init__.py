@@ -1,0 +1,53 @@
+"""Dataset folders in the layout of the Hugging Face Hub: written whole or not at all, described, published, loaded.
+
+A dataset folder holds one Parquet file a config and split (``<config>/<split>-00000-of-00001.parquet``), a card
+(``README.md``, whose header lets `datasets.load_dataset` find the files) and ``provenance.json``, which says who
+built it from what.
+
+A benchmark hands itself over as a `Benchmark` value: its columns and the function that builds its default
+generated dataset. Nothing here knows a benchmark by name.
+"""
+
+from music_evals.datasets_builders.folder.loading import ACCEPTED, Benchmark, Origin, describe_dataset, load_split
+from music_evals.datasets_builders.folder.provenance import (
+    CARD_FILE,
+    FORMAT,
+    GENERATED,
+    PROVENANCE_FILE,
+    DatasetError,
+    Provenance,
+    file_sha256,
+    read_provenance,
+    some,
+)
+from music_evals.datasets_builders.folder.writing import (
+    Config,
+    check_target,
+    move_into_place,
+    temporary_sibling,
+    termination_unwinds,
+    write_dataset,
+)
+
+__all__ = [
+    "ACCEPTED",
+    "CARD_FILE",
+    "FORMAT",
+    "GENERATED",
+    "PROVENANCE_FILE",
+    "Benchmark",
+    "Config",
+    "DatasetError",
+    "Origin",
+    "Provenance",
+    "check_target",
+    "describe_dataset",
+    "file_sha256",
+    "load_split",
+    "move_into_place",
+    "read_provenance",
+    "some",
+    "temporary_sibling",
+    "termination_unwinds",
+    "write_dataset",
+]

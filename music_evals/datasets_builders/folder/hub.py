@@ -1,0 +1,330 @@
+"""Publishing a dataset folder to a repository of the Hugging Face Hub: first a plan, then one commit.
+
+A plan is made by comparing contents: the folder's files with the repository's, by their checksums. It changes nothing.
+Publishing it makes one commit on the very state that it was made against; if somebody has pushed meanwhile, the Hub
+refuses. What arrived of an interrupted upload stays on the Hub, without a commit, and is not sent again.
+
+Only what our own provenance in the repository names is ever replaced or deleted there.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from music_evals.datasets_builders.folder.card import publish_card
+from music_evals.datasets_builders.folder.check import check_folder
+from music_evals.datasets_builders.folder.hub_errors import LOG_IN, TRANSPORT_ERRORS, explain, token_problem
+from music_evals.datasets_builders.folder.licences import Licence, check_publishable, licence_of_source
+from music_evals.datasets_builders.folder import (
+    CARD_FILE,
+    PROVENANCE_FILE,
+    Benchmark,
+    DatasetError,
+    Origin,
+    Provenance,
+    file_sha256,
+    read_provenance,
+    some,
+)
+
+if TYPE_CHECKING:  # heavy, and only needed here
+    from huggingface_hub import HfApi
+    from huggingface_hub.hf_api import RepoFile
+
+MAIN: Final = "main"
+_DATASET: Final = "dataset"
+_MADE_BY_THE_HUB: Final = ".gitattributes"
+_REPO: Final = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*", re.ASCII)
+_BRANCH: Final = re.compile(r"(?!refs/)[\w-][\w./-]*", re.ASCII)
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a repository; its size in bytes."""
+
+    path: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What publishing a folder would do.
+
+    Args:
+        repo: name of the repository, ``ORG/REPO``.
+        branch: where the commit goes.
+        endpoint: address of the Hub.
+        private: whether the repository is private, or will be.
+        is_new: whether the repository is to be created.
+        is_new_branch: whether the branch is to be created; it begins as a copy of ``main``.
+        head: commit that the plan was made against; None where the repository is new.
+        added: files to upload that are not there.
+        changed: files to upload that are there with another content.
+        deleted: files of an earlier publication that the folder does not have.
+        unchanged: files that are there with the same content.
+        kept: files there that are not ours.
+        content: path → what to upload, a file or its content.
+        licence: what the data is published as.
+        provenance: what the folder says about itself.
+    """
+
+    repo: str
+    branch: str
+    endpoint: str
+    private: bool
+    is_new: bool
+    is_new_branch: bool
+    head: str | None
+    added: tuple[File, ...]
+    changed: tuple[File, ...]
+    deleted: tuple[File, ...]
+    unchanged: tuple[File, ...]
+    kept: tuple[File, ...]
+    content: Mapping[str, Path | bytes]
+    licence: Licence
+    provenance: Provenance
+
+    @property
+    def is_up_to_date(self) -> bool:
+        """Whether there is nothing to do."""
+        return not (self.is_new or self.is_new_branch or self.added or self.changed or self.deleted)
+
+    @property
+    def upload_size(self) -> int:
+        """Number of bytes of all files that would be uploaded, if the Hub has none of them."""
+        return sum(file.size for file in (*self.added, *self.changed))
+
+    @property
+    def uri(self) -> str:
+        """What to give a task as ``dataset=``."""
+        return f"hf://datasets/{self.repo}" + ("" if self.branch == MAIN else f"@{self.branch}")
+
+
+def plan_publication(
+    folder: Path, repo: str, *, benchmark: Benchmark, branch: str = MAIN, private: bool = False
+) -> Publication:
+    """Say what publishing a folder would do; nothing is changed.
+
+    Args:
+        folder: the dataset folder.
+        repo: name of the repository, ``ORG/REPO``; it need not be there.
+        benchmark: whose dataset the folder must hold.
+        branch: where the commit goes; it need not be there.
+        private: whether the repository must be private.
+
+    Returns:
+        The plan, for `publish`.
+
+    Raises:
+        DatasetError: a name is none, the folder is no sound dataset or may not be published, the repository holds
+            something else or is public though asked to be private, or the Hub refuses or cannot be reached.
+
+    >>> from music_evals.datasets_builders.muse import BENCHMARK
+    >>> plan_publication(Path("muse"), "muse", benchmark=BENCHMARK)
+    Traceback (most recent call last):
+        ...
+    music_evals.datasets_builders.folder.provenance.DatasetError: 'muse' names no repository of the Hub; write ORG/REPO, in \
+letters, digits and -_.
+    """
+    _check_names(repo, branch)
+    made = check_folder(folder, benchmark)
+    licence = licence_of_source(made.benchmark, made.source)
+    check_publishable(folder, made, licence)
+    card = publish_card((folder / CARD_FILE).read_text(encoding="utf-8"), repo, licence).encode()
+    content = {path: folder / path for path in (*made.files, PROVENANCE_FILE)} | {CARD_FILE: card}
+    from huggingface_hub import HfApi
+
+    api = HfApi()
+    with _plain_errors(repo):
+        found = _look_up(api, repo, branch)
+        there = {} if found.head is None else _files(api, repo, found.head)
+        earlier = _earlier(api, repo, found.head, there, made)
+    if private and found.private is False:
+        raise DatasetError(f"{repo} is public; --private is for a new repository or one that is private already")
+    ours = {path for path in there if _is_ours(path, there[path], earlier)}
+    kept = there.keys() - ours - {_MADE_BY_THE_HUB}
+    same = {path for path in content.keys() & there.keys() if _is_same(content[path], there[path])}
+    _check_strangers(repo, kept - same, made, content)
+    return Publication(
+        repo=repo,
+        branch=branch,
+        endpoint=api.endpoint,
+        private=private if found.private is None else found.private,
+        is_new=found.private is None,
+        is_new_branch=found.is_new_branch,
+        head=found.head,
+        added=_sized({path: _size(content[path]) for path in content.keys() - there.keys()}),
+        changed=_sized({path: _size(content[path]) for path in (content.keys() & there.keys()) - same}),
+        deleted=_sized({path: there[path].size for path in ours - content.keys()}),
+        unchanged=_sized({path: there[path].size for path in same}),
+        kept=_sized({path: there[path].size for path in kept - same}),
+        content=content,
+        licence=licence,
+        provenance=made,
+    )
+
+
+def publish(plan: Publication) -> str:
+    """Do what a plan says: create what is to be created, and make one commit.
+
+    Args:
+        plan: from `plan_publication`.
+
+    Returns:
+        The commit that holds the dataset now.
+
+    Raises:
+        DatasetError: there is no token, or none that may write; somebody has pushed since the plan was made; the upload
+            was interrupted or refused. No commit was made then, and what has arrived need not be sent again.
+    """
+    from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
+
+    api = HfApi()
+    with _plain_errors(plan.repo):
+        _check_token(api)
+        head = plan.head
+        if plan.is_new:
+            api.create_repo(plan.repo, repo_type=_DATASET, private=plan.private)
+            head = api.dataset_info(plan.repo).sha
+        if plan.is_new_branch:
+            api.create_branch(plan.repo, repo_type=_DATASET, branch=plan.branch, revision=head)
+        uploads = [CommitOperationAdd(file.path, plan.content[file.path]) for file in (*plan.added, *plan.changed)]
+        removals = [CommitOperationDelete(file.path) for file in plan.deleted]
+        if not uploads and not removals:
+            return str(head)
+        made = plan.provenance
+        commit = api.create_commit(
+            plan.repo,
+            [*uploads, *removals],
+            repo_type=_DATASET,
+            revision=plan.branch,
+            parent_commit=head,
+            commit_message=f"{made.benchmark} {made.builder_version}, {Origin('', Path(), None, made).label}",
+        )
+    return str(commit.oid)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The repository as it is: `private` is None where there is none, `head` is what the branch is at or begins at."""
+
+    private: bool | None
+    head: str | None
+    is_new_branch: bool
+
+
+def _check_names(repo: str, branch: str) -> None:
+    if not _REPO.fullmatch(repo) or ".." in repo or "--" in repo:
+        raise DatasetError(f"{repo!r} names no repository of the Hub; write ORG/REPO, in letters, digits and -_.")
+    if not _BRANCH.fullmatch(branch) or ".." in branch or _COMMIT.fullmatch(branch):
+        raise DatasetError(f"{branch!r} names no branch; a commit, a tag or a pull request cannot be published to")
+
+
+def _look_up(api: "HfApi", repo: str, branch: str) -> _Found:
+    from huggingface_hub.errors import RepositoryNotFoundError
+
+    try:
+        info = api.dataset_info(repo)
+    except RepositoryNotFoundError:
+        return _Found(None, None, branch != MAIN)
+    refs = api.list_repo_refs(repo, repo_type=_DATASET)
+    if branch in {tag.name for tag in refs.tags}:
+        raise DatasetError(f"{branch} is a tag of {repo}; name a branch")
+    heads = {found.name: found.target_commit for found in refs.branches}
+    return _Found(bool(info.private), heads.get(branch, heads.get(MAIN)), branch not in heads)
+
+
+def _files(api: "HfApi", repo: str, head: str) -> dict[str, "RepoFile"]:
+    from huggingface_hub.hf_api import RepoFile
+
+    entries = api.list_repo_tree(repo, recursive=True, revision=head, repo_type=_DATASET)
+    return {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
+
+
+def _earlier(
+    api: "HfApi", repo: str, head: str | None, there: Mapping[str, "RepoFile"], made: Provenance
+) -> Provenance | None:
+    """Return the provenance of the dataset that is in the repository, None where that is empty."""
+    strangers = sorted(there.keys() - {_MADE_BY_THE_HUB})
+    if not strangers:
+        return None
+    advice = "name a new or an empty repository"
+    if PROVENANCE_FILE not in there:
+        raise DatasetError(f"{repo} holds something else than a dataset of ours: {some(strangers)}; {advice}")
+    path = api.hf_hub_download(repo, PROVENANCE_FILE, repo_type=_DATASET, revision=head)
+    try:
+        earlier = read_provenance(Path(path).parent)
+    except DatasetError as error:
+        raise DatasetError(f"{repo} holds something else than a dataset of ours: {error}; {advice}") from error
+    if earlier.benchmark != made.benchmark:
+        raise DatasetError(f"{repo} holds a dataset of {earlier.benchmark}, not of {made.benchmark}; {advice}")
+    return earlier
+
+
+def _is_ours(path: str, file: "RepoFile", earlier: Provenance | None) -> bool:
+    """Whether an earlier publication put a file there, and nobody has replaced it since."""
+    if earlier is None:
+        return False
+    if path in (CARD_FILE, PROVENANCE_FILE):
+        return True
+    return path in earlier.files and (file.lfs is None or file.lfs.sha256 == earlier.files[path])
+
+
+def _check_strangers(repo: str, kept: set[str], made: Provenance, content: Mapping[str, Path | bytes]) -> None:
+    """Refuse where somebody else's file would be replaced, or read as rows of ours."""
+    globs = [f"{config}/{split}-*.parquet" for config, splits in made.counts.items() for split in splits]
+    if bad := sorted(path for path in kept if path in content or any(fnmatchcase(path, glob) for glob in globs)):
+        raise DatasetError(
+            f"{repo} holds files that are not of its last publication, where this dataset has its own: {some(bad)}; "
+            "remove them there first, or name another repository"
+        )
+
+
+def _is_same(content: Path | bytes, there: "RepoFile") -> bool:
+    """Whether a file has the same content in the repository, which knows it as a large file or as a blob of git."""
+    if there.lfs is not None:
+        digest = hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else file_sha256(content)
+        return digest == there.lfs.sha256
+    data = content if isinstance(content, bytes) else content.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest() == there.blob_id
+
+
+def _size(content: Path | bytes) -> int:
+    return len(content) if isinstance(content, bytes) else content.stat().st_size
+
+
+def _sized(sizes: Mapping[str, int]) -> tuple[File, ...]:
+    return tuple(File(path, sizes[path]) for path in sorted(sizes))
+
+
+def _check_token(api: "HfApi") -> None:
+    """Refuse a token that may only read; what one of finer grain may do, only the Hub can say."""
+    from huggingface_hub import get_token
+
+    if get_token() is None:
+        raise DatasetError(f"publishing needs a token; {LOG_IN}")
+    if api.whoami().get("auth", {}).get("accessToken", {}).get("role") == "read":
+        raise DatasetError(f"the token for the Hub may only read; with one that may write, {LOG_IN}")
+
+
+@contextmanager
+def _plain_errors(repo: str) -> Iterator[None]:
+    """Turn what the client raises into one message.
+
+    The client wraps errors of an upload in RuntimeError, and says with ValueError that a card or a batch is not
+    accepted. What it raised is not shown along with the message, for it may quote what was sent.
+    """
+    if problem := token_problem():
+        raise DatasetError(problem)
+    try:
+        yield
+    except DatasetError:
+        raise
+    except (*TRANSPORT_ERRORS, RuntimeError, ValueError) as error:
+        raise DatasetError(explain(error, repo)) from None

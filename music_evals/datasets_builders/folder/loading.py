@@ -1,0 +1,278 @@
+"""Loading datasets: generated on this machine, from a folder, or from the Hub."""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from datasets import Dataset, Features
+from filelock import FileLock
+
+from music_evals.datasets_builders.folder.provenance import (
+    CARD_FILE,
+    GENERATED,
+    PROVENANCE_FILE,
+    DatasetError,
+    Provenance,
+    file_sha256,
+    read_provenance,
+    some,
+)
+from music_evals.notation.cache import cache_folder
+
+ACCEPTED = f"'{GENERATED}', a dataset folder (as `music-evals build` writes it) or hf://datasets/ORG/NAME[@REVISION]"
+
+_HUB_URI = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>\S+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """What the store must know of a benchmark in order to load it.
+
+    Args:
+        name: e.g. ``"muse"``.
+        version: version of its builder; a cached dataset of another version is built anew.
+        seed: seed of the default generated dataset.
+        features: config → declared columns.
+        generate: builds the default generated dataset as the given folder, replacing what is there.
+    """
+
+    name: str
+    version: str
+    seed: int
+    features: Mapping[str, Features]
+    generate: Callable[[Path], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Which data a dataset argument stands for.
+
+    Args:
+        dataset: the argument as given.
+        folder: where the data lies on this machine.
+        revision: commit of a dataset that came from the Hub.
+        provenance: what the dataset says about itself.
+    """
+
+    dataset: str
+    folder: Path
+    revision: str | None
+    provenance: Provenance
+
+    @property
+    def label(self) -> str:
+        """A short name for tables and log names, which tells generated, recorded and partial data apart.
+
+        >>> made = Provenance("muse", "1.0", source="generated", licence="mit", seed=7)
+        >>> Origin("generated", Path("."), None, made).label
+        'generated-seed7'
+        """
+        if self.provenance.source == GENERATED:
+            return f"{GENERATED}-seed{self.provenance.seed}"
+        return f"{self.provenance.source}-partial" if self.provenance.missing else self.provenance.source
+
+    def metadata(self) -> dict[str, Any]:
+        """Return what a task should record of its data, and by which version of this project: plain values.
+
+        >>> made = Provenance("muse", "1.0", source="generated", licence="mit", seed=7)
+        >>> Origin("generated", Path("."), None, made).metadata()["dataset_builder_version"]
+        '1.0'
+        """
+        made = self.provenance
+        known = {
+            "music_evals_version": version("music-evals"),
+            "dataset": self.dataset,
+            "dataset_label": self.label,
+            "dataset_revision": self.revision,
+            "dataset_source": made.source,
+            "dataset_source_revision": made.source_revision,
+            "dataset_source_sha256": made.source_sha256,
+            "dataset_builder_version": made.builder_version,
+            "dataset_seed": made.seed,
+            "dataset_licence": made.licence,
+            "dataset_missing_files": len(made.missing) or None,
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
+
+def load_split(
+    dataset: str, config: str, split: str, *, benchmark: Benchmark, columns: Sequence[str] | None = None
+) -> Dataset:
+    """Load one split of one config, with audio as encoded bytes.
+
+    Args:
+        dataset: ``"generated"`` (built on this machine when first asked for, then cached), a dataset folder, or
+            ``hf://datasets/ORG/NAME[@REVISION]``.
+        config: name of the config.
+        split: name of the split.
+        benchmark: whose dataset it must be.
+        columns: the columns to read, None for all; what is not read costs no time.
+
+    Returns:
+        The rows; audio columns are ``{"bytes": ..., "path": ...}``, not decoded.
+
+    Raises:
+        DatasetError: there is no such dataset, config or split, it belongs to another benchmark, lacks a column, or
+            its files are not those that its provenance names.
+
+    >>> from music_evals.datasets_builders import muse
+    >>> load_split("generated", "rhythm", "test", benchmark=muse.BENCHMARK)
+    Traceback (most recent call last):
+        ...
+    music_evals.datasets_builders.folder.provenance.DatasetError: muse has no config 'rhythm'; it has: syncopation, \
+transposition, chord_quality
+    """
+    if config not in benchmark.features:
+        raise DatasetError(f"{benchmark.name} has no config '{config}'; it has: {', '.join(benchmark.features)}")
+    origin = _locate(dataset, benchmark, patterns=[f"{config}/*"])
+    made = origin.provenance
+    lacks = f" (built from a copy that lacks {some(made.missing)})" if made.missing else ""
+    if config not in made.counts:
+        raise DatasetError(f"{dataset} has no config '{config}'; it has: {', '.join(made.counts)}{lacks}")
+    if split not in made.counts[config]:
+        splits = ", ".join(made.counts[config])
+        raise DatasetError(f"config '{config}' of {dataset} has no split '{split}'; it has: {splits}{lacks}")
+    paths = [path for path in made.files if path.startswith(f"{config}/{split}-")]
+    if not paths:
+        raise DatasetError(f"{dataset} is incomplete: its {PROVENANCE_FILE} names no files of {config}/{split}")
+    for path in paths:
+        file = origin.folder / path
+        if not file.is_file():
+            raise DatasetError(f"{dataset} is incomplete: {path} is missing; build or download it again")
+        if file_sha256(file) != made.files[path]:
+            raise DatasetError(f"{path} of {dataset} is not the file that its {PROVENANCE_FILE} names; build it again")
+    features = benchmark.features[config]
+    expected = Features({name: features[name] for name in (features if columns is None else columns)})
+    present = pq.read_schema(origin.folder / paths[0]).names
+    if lacking := [name for name in expected if name not in present]:
+        raise DatasetError(
+            f"config '{config}' of {dataset} lacks the columns {', '.join(lacking)} (built by version "
+            f"{made.builder_version} of the builder, this is {benchmark.version}); build it again"
+        )
+    wanted = list(expected)
+    table = pa.concat_tables([pq.read_table(origin.folder / path, columns=wanted, partitioning=None) for path in paths])
+    try:
+        table = table.select(wanted).cast(expected.arrow_schema)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DatasetError(f"config '{config}' of {dataset} has a column of another type: {error}") from error
+    # Given, because `datasets` would otherwise pickle the whole table to hash it.
+    fingerprint = hashlib.sha256("".join(made.files[path] for path in paths).encode()).hexdigest()[:16]
+    return Dataset(table, fingerprint=fingerprint)
+
+
+def describe_dataset(dataset: str, *, benchmark: Benchmark) -> Origin:
+    """Say which data a dataset argument stands for, building or downloading what is needed to know.
+
+    Args:
+        dataset: as for `load_split`.
+        benchmark: whose dataset it must be.
+
+    Returns:
+        Where it lies and what it says about itself; `Origin.metadata` is what a task should record.
+
+    Raises:
+        DatasetError: there is no such dataset, or it belongs to another benchmark.
+
+    >>> from music_evals.datasets_builders import muse
+    >>> describe_dataset("hf://muse", benchmark=muse.BENCHMARK)
+    Traceback (most recent call last):
+        ...
+    music_evals.datasets_builders.folder.provenance.DatasetError: hf://muse is no dataset on the Hub; write \
+hf://datasets/ORG/NAME[@REVISION]
+    """
+    return _locate(dataset, benchmark, patterns=[])
+
+
+def _locate(dataset: str, benchmark: Benchmark, patterns: list[str]) -> Origin:
+    revision = None
+    if dataset == GENERATED:
+        folder = _generated_folder(benchmark)
+    elif dataset.startswith("hf:"):
+        folder, revision = _download(dataset, patterns)
+    else:
+        folder = Path(dataset).expanduser()
+        if not folder.is_dir():
+            what = "is not a folder" if folder.exists() else "does not exist"
+            raise DatasetError(f"dataset '{dataset}' {what}; accepted: {ACCEPTED}")
+    try:
+        provenance = read_provenance(folder)
+    except DatasetError as error:
+        raise DatasetError(f"'{dataset}' is no dataset of ours: {error}; accepted: {ACCEPTED}") from error
+    if provenance.benchmark != benchmark.name:
+        raise DatasetError(f"'{dataset}' is a dataset of {provenance.benchmark}, not of {benchmark.name}")
+    return Origin(dataset, folder, revision, provenance)
+
+
+def _generated_folder(benchmark: Benchmark) -> Path:
+    """Return the cached default dataset, building it first where it is absent, of another version, or damaged."""
+    root = cache_folder() / "datasets"
+    folder = root / f"{benchmark.name}-{benchmark.version}-seed{benchmark.seed}"
+    if not _is_current(folder, benchmark):
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(root / f"{folder.name}.lock")
+            with lock:
+                if not _is_current(folder, benchmark):  # another process may have built it while this one waited
+                    benchmark.generate(folder)
+        except OSError as error:
+            raise DatasetError(
+                f"cannot write the generated dataset to {root}: {error}; name another folder in MUSIC_EVALS_CACHE"
+            ) from error
+    return folder
+
+
+def _is_current(folder: Path, benchmark: Benchmark) -> bool:
+    try:
+        made = read_provenance(folder)
+    except DatasetError:
+        return False
+    wanted = (benchmark.name, benchmark.version, GENERATED, benchmark.seed)
+    if (made.benchmark, made.builder_version, made.source, made.seed) != wanted:
+        return False
+    return all(
+        (folder / path).is_file() and file_sha256(folder / path) == digest for path, digest in made.files.items()
+    )
+
+
+def _download(dataset: str, patterns: list[str]) -> tuple[Path, str]:
+    match = _HUB_URI.fullmatch(dataset)
+    if match is None:
+        raise DatasetError(f"{dataset} is no dataset on the Hub; write hf://datasets/ORG/NAME[@REVISION]")
+    from huggingface_hub import snapshot_download  # heavy, and only needed here
+    from huggingface_hub.errors import (
+        HFValidationError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+
+    from music_evals.datasets_builders.folder.hub_errors import TRANSPORT_ERRORS, explain, token_problem
+
+    if problem := token_problem():
+        raise DatasetError(problem)
+    try:
+        folder = snapshot_download(
+            match["repo"],
+            repo_type="dataset",
+            revision=match["revision"],
+            allow_patterns=[PROVENANCE_FILE, CARD_FILE, *patterns],
+        )
+    except RevisionNotFoundError as error:
+        raise DatasetError(f"{match['repo']} on the Hub has no revision '{match['revision']}'") from error
+    except RepositoryNotFoundError as error:
+        raise DatasetError(f"the Hub has no dataset {match['repo']}, or you have no access to it") from error
+    except LocalEntryNotFoundError as error:
+        raise DatasetError(f"{dataset} is not in the local cache and the Hub cannot be reached") from error
+    except HFValidationError as error:
+        raise DatasetError(f"{dataset}: {error}") from error
+    except TRANSPORT_ERRORS as error:
+        raise DatasetError(f"{dataset} could not be downloaded; {explain(error, match['repo'])}") from error
+    return Path(folder), Path(folder).name  # a snapshot's folder is named after its commit
+
+

@@ -1,0 +1,147 @@
+"""What a dataset folder says about itself: ``provenance.json``. A folder with such a file is a dataset of ours."""
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+GENERATED = "generated"
+"""Name of the dataset that is made on this machine, and the `Provenance.source` of every generated dataset."""
+
+PROVENANCE_FILE = "provenance.json"
+CARD_FILE = "README.md"
+FORMAT = "music-evals dataset folder, version 1"
+"""First entry of ``provenance.json``: what a folder must say to count as ours."""
+
+
+class DatasetError(ValueError):
+    """A dataset cannot be written or loaded as asked; the message says what is wrong and what is accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Who built a dataset from what.
+
+    Args:
+        benchmark: name of the benchmark, e.g. ``"muse"``.
+        builder_version: version of the builder's rows; a change of any row's content changes it.
+        source: ``"generated"``, or the name of the source data.
+        licence: licence identifier as the Hub spells it.
+        seed: seed of a generated dataset.
+        source_revision: revision of the source data, where it has one.
+        source_sha256: checksum over the source files used, where there are any.
+        missing: what a partial copy of the source lacks.
+        made_with: versions and checksums of what made the bytes (renderer, soundfont).
+        anomalies: what is odd in the source → how often; the rows keep it unless it says otherwise.
+        counts: config → split → number of rows; filled by `write_dataset`.
+        files: path → SHA-256 of each file but the card; filled by `write_dataset`.
+
+    >>> provenance = Provenance("muse", "1.0", source="generated", licence="mit", seed=7)
+    >>> Provenance.from_json(provenance.to_json()) == provenance
+    True
+    """
+
+    benchmark: str
+    builder_version: str
+    source: str
+    licence: str
+    seed: int | None = None
+    source_revision: str | None = None
+    source_sha256: str | None = None
+    missing: tuple[str, ...] = ()
+    made_with: Mapping[str, str] = field(default_factory=dict)
+    anomalies: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """Return the content of ``provenance.json``.
+
+        >>> "muse" in Provenance("muse", "1.0", source="generated", licence="mit").to_json()
+        True
+        """
+        return json.dumps({"format": FORMAT, **dataclasses.asdict(self)}, indent=2, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> "Provenance":
+        """Read the content of ``provenance.json``.
+
+        Raises:
+            DatasetError: it is no provenance of ours, or of a later format.
+
+        >>> Provenance.from_json("{}")
+        Traceback (most recent call last):
+            ...
+        music_evals.datasets_builders.folder.provenance.DatasetError: not a provenance file: 'format' is missing
+        """
+        try:
+            entries = json.loads(text)
+        except ValueError as error:
+            raise DatasetError(f"not a provenance file: {error}") from error
+        if not isinstance(entries, dict) or "format" not in entries:
+            raise DatasetError("not a provenance file: 'format' is missing")
+        if entries.pop("format") != FORMAT:
+            raise DatasetError(f"a provenance file of another format than {FORMAT!r}")
+        try:
+            made = cls(**{**entries, "missing": tuple(entries.get("missing", ()))})
+        except TypeError as error:
+            raise DatasetError(f"not a provenance file: {error}") from error
+        is_sound = isinstance(made.files, dict) and isinstance(made.counts, dict)
+        if not is_sound or not all(isinstance(splits, dict) for splits in made.counts.values()):
+            raise DatasetError("not a provenance file: 'counts' or 'files' is no table")
+        return made
+
+
+def read_provenance(folder: Path) -> Provenance:
+    """Read what a dataset folder says about itself.
+
+    Args:
+        folder: the dataset folder.
+
+    Raises:
+        DatasetError: it has no provenance file of ours.
+
+    >>> read_provenance(Path("no-such-folder"))
+    Traceback (most recent call last):
+        ...
+    music_evals.datasets_builders.folder.provenance.DatasetError: it has no provenance.json
+    """
+    try:
+        text = (folder / PROVENANCE_FILE).read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise DatasetError(f"it has no {PROVENANCE_FILE}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise DatasetError(f"its {PROVENANCE_FILE} cannot be read: {error}") from error
+    return Provenance.from_json(text)
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file as hexadecimal digits.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as empty:
+    ...     file_sha256(Path(empty.name))[:8]
+    'e3b0c442'
+    """
+    status = path.stat()
+    return _sha256_of(path, status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+@lru_cache(maxsize=1024)
+def _sha256_of(path: Path, *_identity: int) -> str:
+    """Hash a file; remembered while it stays as it is, for a grid of tasks loads the same files dozens of times."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def some(names: Sequence[str], most: int = 3) -> str:
+    """Return the first few names, and how many more there are.
+
+    >>> some(["a.wav", "b.wav", "c.wav"], most=2)
+    'a.wav, b.wav and 1 more'
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

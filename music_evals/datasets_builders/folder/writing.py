@@ -1,0 +1,267 @@
+"""Writing dataset folders in the layout of the Hugging Face Hub: whole or not at all."""
+
+import dataclasses
+import fcntl
+import glob
+import os
+import secrets
+import shutil
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from datasets import Audio, Features, Image, Value
+
+from music_evals.datasets_builders.folder.provenance import (
+    CARD_FILE,
+    PROVENANCE_FILE,
+    DatasetError,
+    Provenance,
+    file_sha256,
+    read_provenance,
+)
+
+# Rows held in memory while writing: a row with a file in it may carry megabytes.
+_ROWS_PER_GROUP = 1024
+_ROWS_WITH_FILES_PER_GROUP = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """One config of a dataset, ready to be written.
+
+    Args:
+        features: the declared columns.
+        splits: split → rows. They are read once and in order, so that a generator need not hold all its audio;
+            a split without rows is left out of the dataset.
+    """
+
+    features: Features
+    splits: Mapping[str, Iterable[Mapping[str, Any]]]
+
+
+def check_target(out: Path, *, overwrite: bool = False) -> None:
+    """Check that a dataset may be written to a folder, before any work is done.
+
+    Args:
+        out: the folder to be written.
+        overwrite: whether a dataset folder of ours may be replaced.
+
+    Raises:
+        DatasetError: the target is a file, a folder of somebody else's, or a dataset and `overwrite` is off; or it
+            lies in no folder that may be written to.
+
+    >>> check_target(Path("a-folder-that-is-not-there"))
+    """
+    out = out.expanduser().absolute()
+    above = next(folder for folder in out.parents if os.path.lexists(folder))
+    if not above.is_dir():
+        raise DatasetError(f"{out} cannot be made: {above} is not a folder")
+    if not os.access(above, os.W_OK):
+        raise DatasetError(f"{out} cannot be made: {above} may not be written to")
+    if not os.path.lexists(out) or (out.is_dir() and not any(out.iterdir())):
+        return
+    if not out.is_dir():
+        raise DatasetError(f"{out} is not a folder; give a new or an empty one")
+    try:
+        read_provenance(out)
+    except DatasetError as error:
+        raise DatasetError(f"{out} is not empty and no dataset of ours; give a new or an empty folder") from error
+    if not overwrite:
+        raise DatasetError(f"{out} already holds a dataset; give another folder, or allow it to be overwritten")
+
+
+def write_dataset(
+    out: Path,
+    configs: Mapping[str, Config],
+    *,
+    card: Callable[[Provenance], str],
+    provenance: Provenance,
+    overwrite: bool = False,
+    extra_files: Mapping[str, bytes] | None = None,
+) -> Provenance:
+    """Write a dataset folder: all of it, or nothing.
+
+    The folder is made beside its target under a hidden name and then renamed. An exception, Ctrl-C, SIGTERM or
+    SIGHUP removes it; what a killed build left is removed by the next build to the same target.
+
+    Args:
+        out: the folder to write; absent, empty, or (with `overwrite`) a dataset folder.
+        configs: config → columns and rows, written in order.
+        card: makes the content of ``README.md`` from the completed provenance.
+        provenance: who builds it from what; `counts` and `files` are filled here.
+        overwrite: whether a dataset folder of ours may be replaced.
+        extra_files: further files by path in the folder, such as the licence of the source.
+
+    Returns:
+        The completed provenance.
+
+    Raises:
+        DatasetError: the target may not be written, a row does not fit its columns, or there are no rows at all.
+
+    >>> import tempfile
+    >>> from datasets import Value
+    >>> config = Config(Features({"id": Value("string")}), {"test": [{"id": "a"}, {"id": "b"}]})
+    >>> made = Provenance("letters", "1.0", source="generated", licence="mit", seed=7)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_dataset(Path(folder) / "out", {"letters": config}, card=str, provenance=made).counts
+    {'letters': {'test': 2}}
+    """
+    out = Path(os.path.realpath(out.expanduser()))
+    check_target(out, overwrite=overwrite)
+    with termination_unwinds(), temporary_sibling(out) as folder:
+        counts: dict[str, dict[str, int]] = {}
+        files: dict[str, str] = {}
+        for config_name, config in configs.items():
+            for split, rows in config.splits.items():
+                path = folder / config_name / f"{split}-00000-of-00001.parquet"
+                if count := _write_rows(path, rows, config.features, f"{config_name}/{split}"):
+                    counts.setdefault(config_name, {})[split] = count
+                    files[path.relative_to(folder).as_posix()] = file_sha256(path)
+        if not counts:
+            raise DatasetError(f"nothing to write to {out}: no config has any rows")
+        for name, content in (extra_files or {}).items():
+            (folder / name).write_bytes(content)
+            files[name] = file_sha256(folder / name)
+        complete = dataclasses.replace(provenance, counts=counts, files=files)
+        (folder / CARD_FILE).write_text(card(complete), encoding="utf-8")
+        (folder / PROVENANCE_FILE).write_text(complete.to_json(), encoding="utf-8")
+        check_target(out, overwrite=overwrite)  # somebody may have written there meanwhile
+        move_into_place(folder, out)
+    return complete
+
+
+def _write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Features, where: str) -> int:
+    """Write rows as one Parquet file, a group at a time; without rows write no file."""
+    schema = features.arrow_schema
+    columns = set(features)
+    writer: pq.ParquetWriter | None = None
+    count = 0
+    try:
+        has_files = any(isinstance(kind, Audio | Image) or kind == Value("binary") for kind in features.values())
+        for group in _groups(rows, _ROWS_WITH_FILES_PER_GROUP if has_files else _ROWS_PER_GROUP):
+            for row in group:
+                if set(row) != columns:
+                    wrong = ", ".join(sorted(set(row) ^ columns))
+                    raise DatasetError(f"{where}, row {row.get('id', count)}: columns missing or unknown: {wrong}")
+            try:
+                # Straight to Arrow: `Features.encode_example` wants torch for audio that is already encoded.
+                table = pa.Table.from_pylist(group, schema=schema)
+            except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+                ids = f"{group[0].get('id', count)} to {group[-1].get('id', count + len(group) - 1)}"
+                raise DatasetError(f"{where}, rows {ids}: a value does not fit its column: {error}") from error
+            if writer is None:
+                path.parent.mkdir(exist_ok=True)
+                writer = pq.ParquetWriter(
+                    path, schema, compression="zstd", use_content_defined_chunking=True, write_page_index=True
+                )
+            writer.write_table(table)
+            count += len(group)
+    finally:
+        if writer is not None:
+            writer.close()
+    return count
+
+
+def _groups(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Mapping[str, Any]]]:
+    group: list[Mapping[str, Any]] = []
+    for row in rows:
+        group.append(row)
+        if len(group) == size:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+@contextmanager
+def temporary_sibling(out: Path) -> Iterator[Path]:
+    """Yield a new hidden folder beside `out`, gone at the end however that comes about."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    prefix = f".{out.name}.partial-"
+    for left in out.parent.glob(f"{glob.escape(prefix)}*"):
+        _remove_if_abandoned(left)
+    folder, lock = _make_locked_folder(out.parent, prefix)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _make_locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
+    """Make a folder and lock it: the kernel drops the lock with the process, so a lock tells live from abandoned."""
+    while True:
+        folder = parent / f"{prefix}{secrets.token_hex(4)}"
+        folder.mkdir()
+        lock = _lock(folder)
+        # Another build may have taken the folder for abandoned before the lock was on.
+        if lock is not None and folder.exists():
+            return folder, lock
+        if lock is not None:
+            os.close(lock)
+
+
+def _lock(folder: Path) -> int | None:
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _remove_if_abandoned(folder: Path) -> None:
+    lock = _lock(folder)
+    if lock is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+@contextmanager
+def termination_unwinds() -> Iterator[None]:
+    """Turn SIGTERM and SIGHUP into SystemExit, so that what they interrupt cleans up after itself."""
+
+    def leave(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
+        yield
+        return
+    # A handler that the caller has installed is the caller's decision.
+    ours = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def move_into_place(folder: Path, out: Path) -> None:
+    """Rename a finished folder to its target, replacing a dataset folder that is there."""
+    if not out.exists() or not any(out.iterdir()):
+        folder.rename(out)  # POSIX renames over an empty folder
+        return
+    old = out.with_name(f"{folder.name}-old")
+    out.rename(old)
+    try:
+        folder.rename(out)
+    except BaseException:
+        old.rename(out)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+

@@ -1,0 +1,382 @@
+"""MSU-Bench: open questions on complete scores, as published, or computed on scores of one's own.
+
+Title: Musical Score Understanding Benchmark: Evaluating Large Language Models' Comprehension of Complete Musical Scores
+Authors: Congren Dai, Yue Yang, Krinos Li, Huichi Zhou, Shijie Liang, Bo Zhang, Enyang Liu, Ge Jin, Hongran An,
+    Haosen Zhang, Peiyuan Jing, Kinhei Lee, Zhenxuan Zhang, Xiaobing Li, Maosong Sun
+Paper: https://arxiv.org/abs/2511.20697
+Homepage: https://github.com/Congren-Dai/MSU-Bench
+Licence: the published questions are under Apache-2.0; scores are under whatever their encoders say
+
+Two configs, `scores` and `questions`, joined by `score_id`, each with the splits `train`, `validation` and `test`
+(6:2:2 by work). `ScoreRow` and `QuestionRow` say what a row holds.
+
+Computed datasets are made here, from scores in files or in music21's corpus; `published` takes the authors' data.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Final, Literal, TypedDict, get_args
+
+from datasets import Features, Image, List, Value
+
+from music_evals.datasets_builders.folder.card import make_card
+from music_evals.datasets_builders.msu.questions import UnsuitableScoreError, compose_score_questions
+from music_evals.datasets_builders.msu.default_works import default_works
+from music_evals.datasets_builders.msu.same_work import music_of, name_of
+from music_evals.datasets_builders.folder import (
+    GENERATED,
+    Benchmark,
+    Config,
+    DatasetError,
+    Provenance,
+    write_dataset,
+)
+from music_evals.notation.abc_score import score_to_abc
+from music_evals.notation.pages import engrave_pages
+from music_evals.notation.score_file import (
+    SUFFIXES,
+    ScoreError,
+    prepare_score,
+    read_score,
+    score_to_musicxml,
+)
+
+NAME: Final = "msu"
+VERSION: Final = "1.0.0"
+"""Version of the rows: to be raised whenever the content of any row changes."""
+
+DEFAULT_SEED: Final = 1
+OWN_SCORES: Final = "own-scores"
+PUBLISHED: Final = "published"
+"""`Provenance.source` of computed questions on somebody's own scores, and of the authors' questions."""
+
+TITLE: Final = (
+    "Musical Score Understanding Benchmark: Evaluating Large Language Models' Comprehension of Complete Musical Scores"
+)
+HOMEPAGE: Final = "https://github.com/Congren-Dai/MSU-Bench"
+CITATION: Final = """\
+@article{dai2025musical,
+  title   = {Musical Score Understanding Benchmark: Evaluating Large Language Models' Comprehension of Complete Musical
+             Scores},
+  author  = {Dai, Congren and Yang, Yue and Li, Krinos and Zhou, Huichi and Liang, Shijie and Zhang, Bo and Liu, Enyang
+             and Jin, Ge and An, Hongran and Zhang, Haosen and Jing, Peiyuan and Lee, Kinhei and Zhang, Zhenxuan and
+             Li, Xiaobing and Sun, Maosong},
+  journal = {arXiv preprint arXiv:2511.20697},
+  year    = {2025}
+}"""
+
+Split = Literal["train", "validation", "test"]
+SPLITS: Final[tuple[Split, ...]] = get_args(Split)
+LEVELS: Final = (1, 2, 3, 4)
+
+
+class ImageCell(TypedDict):
+    """An image file as `datasets.Image` stores it: its bytes, and no path."""
+
+    bytes: bytes
+    path: None
+
+
+class ScoreRow(TypedDict):
+    """A score; what is not known of it is null, and of a score without pages `images` is empty."""
+
+    score_id: str
+    title: str
+    composer: str
+    abc: str | None
+    images: list[ImageCell]
+    musicxml: str | None
+    source: str
+
+
+class QuestionRow(TypedDict):
+    """A question; `kind` and `answer_type` are null where people wrote it."""
+
+    id: str
+    score_id: str
+    level: int
+    kind: str | None
+    question: str
+    answer: str
+    answer_type: str | None
+
+
+FEATURES: Final[Mapping[str, Features]] = {
+    "scores": Features(
+        {
+            "score_id": Value("string"),
+            "title": Value("string"),
+            "composer": Value("string"),
+            "abc": Value("string"),
+            "images": List(Image(decode=False)),
+            "musicxml": Value("string"),
+            "source": Value("string"),
+        }
+    ),
+    "questions": Features(
+        {
+            "id": Value("string"),
+            "score_id": Value("string"),
+            "level": Value("int64"),
+            "kind": Value("string"),
+            "question": Value("string"),
+            "answer": Value("string"),
+            "answer_type": Value("string"),
+        }
+    ),
+}
+"""Config → declared columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A score to be read.
+
+    Args:
+        score_id: its id, readable.
+        location: a file, or a path in music21's corpus.
+        in_corpus: which of the two.
+    """
+
+    score_id: str
+    location: str
+    in_corpus: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReadWork:
+    """What came of a work: its score without pages and its questions, or the reason why it is left out."""
+
+    work: Work
+    score: ScoreRow | None = None
+    questions: tuple[QuestionRow, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A dataset that can be written.
+
+    Args:
+        scores: split → scores; pages are engraved while they are written where `engrave` says so.
+        questions: split → questions.
+        provenance: who builds it from what.
+        engrave: whether the scores' pages are still to be engraved from their MusicXML.
+        left_out: name of a score → why it is not in the dataset.
+    """
+
+    scores: Mapping[Split, Sequence[ScoreRow]]
+    questions: Mapping[Split, Sequence[QuestionRow]]
+    provenance: Provenance
+    engrave: bool = False
+    left_out: Mapping[str, str] | None = None
+
+    @property
+    def n_scores(self) -> int:
+        """Number of scores of all splits."""
+        return sum(len(rows) for rows in self.scores.values())
+
+
+def build_generated(seed: int = DEFAULT_SEED, *, works: int | None = None) -> Plan:
+    """Compute questions on public-domain scores of music21's corpus.
+
+    Args:
+        seed: chooses the questions and the splits.
+        works: only so many works, from the beginning of the list.
+
+    Returns:
+        The plan.
+
+    Raises:
+        DatasetError: no work gives questions.
+    """
+    chosen = [Work(work.name, work.path, in_corpus=True) for work in default_works()[:works]]
+    return _planned(chosen, seed, GENERATED, "other", {"music21": version("music21")})
+
+
+def build_own(folder: Path, seed: int = DEFAULT_SEED) -> Plan:
+    """Compute questions on the scores of a folder.
+
+    Args:
+        folder: holds MusicXML, MXL, MIDI, ABC or kern files, at any depth.
+        seed: chooses the questions and the splits.
+
+    Returns:
+        The plan; a file that cannot be read, or cannot support twelve questions, is named in `Plan.left_out`.
+
+    Raises:
+        DatasetError: there is no such folder, no score in it, or none that gives questions.
+
+    Example:
+        >>> build_own(Path("no-such-folder"))
+        Traceback (most recent call last):
+        music_evals.datasets_builders.folder.provenance.DatasetError: no-such-folder is not a folder; a folder of scores is needed
+    """
+    folder = folder.expanduser()
+    if not folder.is_dir():
+        raise DatasetError(f"{folder} is not a folder; a folder of scores is needed")
+    paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
+    if not paths:
+        raise DatasetError(f"{folder} holds no scores; files are read that end in {', '.join(sorted(SUFFIXES))}")
+    works = [Work(path.relative_to(folder).as_posix(), str(path), in_corpus=False) for path in paths]
+    return _planned(works, seed, OWN_SCORES, "other", {"music21": version("music21")})
+
+
+def _planned(works: Sequence[Work], seed: int, source: str, licence: str, made_with: Mapping[str, str]) -> Plan:
+    # A process a core: reading a score and asking about it takes seconds. Spawned, because forks of a process with
+    # threads (Inspect's) can hang.
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        read = list(pool.map(_read, works, [seed] * len(works)))
+    found = [one for one in read if one.score is not None]
+    left_out = {one.work.score_id: one.reason for one in read if one.score is None}
+    if not found:
+        first = next(iter(left_out.items()), ("", "there are no works"))
+        raise DatasetError(f"none of {len(works)} scores gives questions; {first[0]}: {first[1]}")
+    splits = split_works([one.score for one in found if one.score], seed)
+    provenance = Provenance(
+        NAME,
+        VERSION,
+        source,
+        licence,
+        seed=seed,
+        made_with={**made_with, "verovio": version("verovio")},
+        anomalies={f"left out: {name}: {reason}": 1 for name, reason in left_out.items()},
+    )
+    by_split = {split: [one for one in found if splits[one.work.score_id] == split] for split in SPLITS}
+    return Plan(
+        scores={split: [one.score for one in some if one.score] for split, some in by_split.items()},
+        questions={split: [row for one in some for row in one.questions] for split, some in by_split.items()},
+        provenance=provenance,
+        engrave=True,
+        left_out=left_out,
+    )
+
+
+def split_works(scores: Sequence[ScoreRow], seed: int) -> dict[str, Split]:
+    """Assign scores to splits, 6:2:2, those of the same work to the same split.
+
+    Scores are of the same work if they have the same title and composer, or the same music. Several harmonisations of
+    one hymn have one title, for example, so that numbers can be a little off.
+
+    Args:
+        scores: the scores.
+        seed: decides which goes where.
+
+    Returns:
+        Id of the score → split.
+
+    Source: arXiv 2511.20697, section 5.1 (90, 30 and 30 of 150).
+    """
+    works: list[list[str]] = []
+    known: dict[str, list[str]] = {}
+    for score in sorted(scores, key=lambda score: score["score_id"]):
+        marks = [mark for mark in (name_of(score["title"], score["composer"]), music_of(score["abc"] or "")) if mark]
+        work = next((known[mark] for mark in marks if mark in known), None)
+        if work is None:
+            work = []
+            works.append(work)
+        work.append(score["score_id"])
+        known |= dict.fromkeys(marks, work)
+    random.Random(f"{seed}/splits").shuffle(works)
+    fifth = round(len(scores) / 5)
+    splits: dict[str, Split] = {}
+    for work in works:
+        split: Split = "test" if len(splits) < fifth else "validation" if len(splits) < 2 * fifth else "train"
+        splits |= dict.fromkeys(work, split)
+    return splits
+
+
+def _read(work: Work, seed: int) -> ReadWork:
+    try:
+        score = _parsed(work)
+        questions = compose_score_questions(score, seed=seed, name=work.score_id)
+        row: ScoreRow = {
+            "score_id": work.score_id,
+            "title": score.metadata.title or "",
+            "composer": score.metadata.composer or "",
+            "abc": score_to_abc(score),
+            "images": [],
+            "musicxml": score_to_musicxml(score),
+            "source": f"music21 corpus: {work.location}" if work.in_corpus else work.score_id,
+        }
+    except (ScoreError, UnsuitableScoreError) as error:
+        return ReadWork(work, reason=str(error))
+    # music21 lets out whatever its code runs into, and one score must not stop the others.
+    except Exception as error:
+        return ReadWork(work, reason=f"music21 fails on it ({type(error).__name__}: {str(error)[:200]})")
+    rows = tuple(
+        QuestionRow(
+            id=f"{work.score_id}-level{one.level}-{number % 3 + 1}",
+            score_id=work.score_id,
+            level=one.level,
+            kind=one.kind,
+            question=one.text,
+            answer=one.answer,
+            answer_type=one.answer_type,
+        )
+        for number, one in enumerate(sorted(questions, key=lambda one: one.level))
+    )
+    return ReadWork(work, row, rows)
+
+
+def _parsed(work: Work) -> Any:
+    if work.in_corpus:
+        return next(one for one in default_works() if one.name == work.score_id).load()
+    return prepare_score(read_score(Path(work.location)))
+
+
+def write(
+    plan: Plan, out: Path, *, overwrite: bool = False, on_score: Callable[[str], None] | None = None
+) -> Provenance:
+    """Write a planned dataset as a folder in the layout of the Hub, whole or not at all.
+
+    Args:
+        plan: from `build_generated`, `build_own` or `published`.
+        out: the folder to write.
+        overwrite: whether a dataset folder of ours may be replaced.
+        on_score: called with the id of each score after it is engraved, for a progress bar.
+
+    Returns:
+        What was recorded as ``provenance.json``.
+
+    Raises:
+        DatasetError: the folder may not be written.
+    """
+    configs = {
+        "scores": Config(FEATURES["scores"], {split: _engraved(plan, split, on_score) for split in plan.scores}),
+        "questions": Config(FEATURES["questions"], {str(split): rows for split, rows in plan.questions.items()}),
+    }
+    return write_dataset(out, configs, card=_card, provenance=plan.provenance, overwrite=overwrite)
+
+
+def _engraved(plan: Plan, split: Split, on_score: Callable[[str], None] | None) -> Iterator[ScoreRow]:
+    scores = plan.scores[split]
+    if not plan.engrave:
+        yield from scores
+        return
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        pages = pool.map(engrave_pages, [score["musicxml"] for score in scores])
+        for score, images in zip(scores, pages, strict=True):
+            yield {**score, "images": [{"bytes": image, "path": None} for image in images]}
+            if on_score is not None:
+                on_score(score["score_id"])
+
+
+def _card(provenance: Provenance) -> str:
+    published = provenance.source == PUBLISHED
+    pretty_name = "MSU-Bench" if published else "Computed questions on scores, in the form of MSU-Bench"
+    fields = {"pretty_name": pretty_name, "title": TITLE, "homepage": HOMEPAGE, "citation": CITATION}
+    return make_card(NAME, provenance, fields=fields, header={"pretty_name": pretty_name})
+
+
+def _generate(out: Path) -> None:
+    write(build_generated(), out, overwrite=True)
+
+
+BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+"""MSU-Bench for `store.load_split` and `store.describe_dataset`."""

@@ -1,0 +1,306 @@
+"""The questions of MSU-Bench as their authors publish them: with scores from the Hub, or without from GitHub.
+
+On the Hub (``Krinos/MSU-Bench``) the config ``nested`` has a row a score: song_id, abc_notation, pdf, images, and
+questions with level, question and answer; ``flat`` has a row a question. The same data may be a folder: a snapshot of
+that repository. On GitHub (``Congren-Dai/MSU-Bench``) ``msu-bench.xlsx`` holds the questions (Link, Level, Question,
+Answer) and ``metadata.xlsx`` the scores (Composer, Title, Link), without any music: enough to ask by title alone.
+
+The answer ``None`` is a string: there is none of what is asked for. The paper's test set of 30 scores is not
+published, so works are assigned to splits from a seed.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from music_evals.datasets_builders.msu.dataset import (
+    DEFAULT_SEED,
+    LEVELS,
+    NAME,
+    PUBLISHED,
+    SPLITS,
+    VERSION,
+    ImageCell,
+    Plan,
+    QuestionRow,
+    ScoreRow,
+    split_works,
+)
+from music_evals.datasets_builders.folder import DatasetError, Provenance
+
+HUB_REPOSITORY: Final = "Krinos/MSU-Bench"
+LICENCE: Final = "apache-2.0"
+QUESTIONS_FILE: Final = "msu-bench.xlsx"
+SCORES_FILE: Final = "metadata.xlsx"
+
+_QUESTION_COLUMNS: Final = ("Link", "Level", "Question", "Answer")
+_SCORE_COLUMNS: Final = ("Composer", "Title", "Link")
+_FIELD: Final = re.compile(r"^(?P<name>[TC]):[ \t]*(?P<value>.*)$", re.MULTILINE)
+
+
+def is_snapshot(folder: Path) -> bool:
+    """Say whether a folder is laid out like the repository on the Hub.
+
+    Example:
+        >>> is_snapshot(Path("no-such-folder"))
+        False
+    """
+    return any(folder.glob("nested/*.parquet")) and any(folder.glob("flat/*.parquet"))
+
+
+def download_published(revision: str | None = None) -> tuple[Path, str]:
+    """Download the authors' repository from the Hub.
+
+    Args:
+        revision: a commit's full id, a branch or a tag; the newest where none is named, whose id is then recorded.
+
+    Returns:
+        The folder, and the repository with the id of the commit.
+
+    Raises:
+        DatasetError: the Hub cannot be reached or has no such revision.
+    """
+    from huggingface_hub import snapshot_download  # heavy, and only needed here
+
+    try:
+        folder = Path(snapshot_download(HUB_REPOSITORY, repo_type="dataset", revision=revision))
+    except (OSError, ValueError) as error:  # the Hub's own errors are OSErrors, of names and ids ValueErrors
+        raise DatasetError(f"{HUB_REPOSITORY} could not be downloaded from the Hub: {error}") from error
+    return folder, f"hf.co/datasets/{HUB_REPOSITORY}@{folder.name}"
+
+
+def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEFAULT_SEED) -> Plan:
+    """Read the repository as it lies on the Hub.
+
+    Args:
+        folder: a snapshot of the repository.
+        revision: which one it is, where that is known.
+        seed: assigns works to splits.
+
+    Returns:
+        The plan.
+
+    Raises:
+        DatasetError: a file cannot be read, a question is malformed, or ``flat`` and ``nested`` do not hold the same
+            questions.
+    """
+    scores, questions = [], []
+    for number, row in enumerate(_rows(folder, "nested"), start=1):
+        where = f"nested, row {number}"
+        score_id = _text(row, "song_id", where)
+        abc = row.get("abc_notation")
+        header = _header(abc or "")
+        images = [ImageCell(bytes=_image_bytes(image, where), path=None) for image in row.get("images") or []]
+        scores.append(
+            ScoreRow(
+                score_id=score_id,
+                title=header.get("T", ""),
+                composer=header.get("C", ""),
+                abc=abc,
+                images=images,
+                musicxml=None,
+                source=f"{HUB_REPOSITORY}: {score_id}",
+            )
+        )
+        questions += _questions(score_id, _items(row.get("questions"), where), where)
+    nested = Counter((row["score_id"], row["level"], row["question"], row["answer"]) for row in questions)
+    flat: Counter[tuple[str, int, str, str]] = Counter()
+    for number, row in enumerate(_rows(folder, "flat"), start=1):
+        where = f"flat, row {number}"
+        song, question, answer = (_text(row, name, where) for name in ("song_id", "question", "answer"))
+        flat[song, _level(row.get("level"), where), question, answer] += 1
+    if nested != flat:
+        first = next(iter((nested - flat) + (flat - nested)))
+        raise DatasetError(f"{folder}: nested and flat hold different questions, first {first[2]!r} on {first[0]}")
+    return _planned(scores, questions, revision, None, seed)
+
+
+def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
+    """Read the authors' spreadsheets: questions and a list of the scores, but no music.
+
+    Args:
+        folder: holds ``msu-bench.xlsx`` and ``metadata.xlsx``.
+        seed: assigns works to splits.
+
+    Returns:
+        The plan; the scores have titles and composers, and neither ABC nor pages.
+
+    Raises:
+        DatasetError: a file is missing or unreadable, has other columns, an empty cell, or a level that is none of 1
+            to 4; or a question is on a score that the list does not have. The message names file and row.
+
+    Example:
+        >>> build_spreadsheets(Path("no-such-folder"))
+        Traceback (most recent call last):
+        music_evals.datasets_builders.folder.provenance.DatasetError: no-such-folder/metadata.xlsx is missing
+    """
+    scores: dict[str, ScoreRow] = {}
+    for where, row in _sheet(folder / SCORES_FILE, _SCORE_COLUMNS):
+        score_id = _score_id(str(row["Link"]))
+        if score_id in scores:
+            raise DatasetError(f"{where}: the score {row['Link']} is there already")
+        scores[score_id] = ScoreRow(
+            score_id=score_id,
+            title=_text(row, "Title", where),
+            composer=_text(row, "Composer", where),
+            abc=None,
+            images=[],
+            musicxml=None,
+            source=str(row["Link"]),
+        )
+    asked: dict[str, list[dict[str, Any]]] = {score_id: [] for score_id in scores}
+    for where, row in _sheet(folder / QUESTIONS_FILE, _QUESTION_COLUMNS):
+        score_id = _score_id(str(row["Link"]))
+        if score_id not in asked:
+            raise DatasetError(f"{where}: {SCORES_FILE} has no score {row['Link']}")
+        asked[score_id].append(
+            {
+                "level": _level(row["Level"], where),
+                "question": _text(row, "Question", where),
+                "answer": _text(row, "Answer", where),
+            }
+        )
+    questions = [row for score_id, items in asked.items() for row in _questions(score_id, items, score_id)]
+    digest = hashlib.sha256()
+    for name in (QUESTIONS_FILE, SCORES_FILE):
+        digest.update((folder / name).read_bytes())
+    return _planned(list(scores.values()), questions, None, digest.hexdigest(), seed)
+
+
+def _planned(
+    scores: Sequence[ScoreRow],
+    questions: Sequence[QuestionRow],
+    revision: str | None,
+    checksum: str | None,
+    seed: int,
+) -> Plan:
+    splits = split_works(scores, seed)
+    anomalies = {
+        "scores without ABC": sum(not row["abc"] for row in scores),
+        "scores without pages": sum(not row["images"] for row in scores),
+        "answers that are the word None, kept": sum(row["answer"] == "None" for row in questions),
+    }
+    provenance = Provenance(
+        NAME,
+        VERSION,
+        PUBLISHED,
+        LICENCE,
+        seed=seed,
+        source_revision=revision,
+        source_sha256=checksum,
+        anomalies={what: count for what, count in anomalies.items() if count},
+    )
+    return Plan(
+        scores={split: [row for row in scores if splits[row["score_id"]] == split] for split in SPLITS},
+        questions={split: [row for row in questions if splits[row["score_id"]] == split] for split in SPLITS},
+        provenance=provenance,
+    )
+
+
+def _questions(score_id: str, items: Iterable[Mapping[str, Any]], where: str) -> list[QuestionRow]:
+    numbers: Counter[int] = Counter()
+    rows = []
+    for item in items:
+        level = _level(item.get("level"), where)
+        numbers[level] += 1
+        rows.append(
+            QuestionRow(
+                id=f"{score_id}-level{level}-{numbers[level]}",
+                score_id=score_id,
+                level=level,
+                kind=None,
+                question=_text(item, "question", where),
+                answer=_text(item, "answer", where),
+                answer_type=None,
+            )
+        )
+    return sorted(rows, key=lambda row: row["level"])
+
+
+def _rows(folder: Path, config: str) -> Iterator[Mapping[str, Any]]:
+    """Read a config's Parquet files a few rows at a time: pages and PDFs are megabytes each."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for path in sorted(folder.glob(f"{config}/*.parquet")):
+        try:
+            file = pq.ParquetFile(path)
+            wanted = [name for name in file.schema_arrow.names if name != "pdf"]
+            for batch in file.iter_batches(batch_size=4, columns=wanted):
+                yield from batch.to_pylist()
+        except (OSError, pa.ArrowException) as error:
+            raise DatasetError(f"{path} cannot be read as Parquet: {error}") from error
+
+
+def _items(given: Any, where: str) -> list[Mapping[str, Any]]:
+    """A list of questions, which some writers of Parquet turn into a table of lists."""
+    if isinstance(given, dict):
+        return [dict(zip(given, values, strict=True)) for values in zip(*given.values(), strict=True)]
+    if isinstance(given, list):
+        return given
+    raise DatasetError(f"{where}: the score has no questions")
+
+
+def _image_bytes(image: Any, where: str) -> bytes:
+    content = image.get("bytes") if isinstance(image, dict) else None
+    if not isinstance(content, bytes) or not content:
+        raise DatasetError(f"{where}: a page has no bytes")
+    return content
+
+
+def _sheet(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    from zipfile import BadZipFile
+
+    from openpyxl import load_workbook
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    if not path.is_file():
+        raise DatasetError(f"{path} is missing")
+    try:
+        book = load_workbook(path, read_only=True, data_only=True)
+    except (OSError, BadZipFile, InvalidFileException, KeyError, ValueError) as error:
+        raise DatasetError(f"{path} cannot be read as a spreadsheet: {error}") from error
+    rows = book.worksheets[0].iter_rows(values_only=True)
+    header = tuple(next(rows, ()))
+    if header != tuple(columns):
+        raise DatasetError(
+            f"{path.name} has the columns {', '.join(map(str, header))}; needed are {', '.join(columns)}"
+        )
+    for number, row in enumerate(rows, start=2):
+        where = f"{path.name}, row {number}"
+        if len(row) != len(columns) or any(cell is None or not str(cell).strip() for cell in row):
+            raise DatasetError(f"{where}: a cell is empty; every column is needed")
+        yield where, dict(zip(columns, row, strict=True))
+
+
+def _score_id(link: str) -> str:
+    """The number in a score's address names it, shortly and for good."""
+    return link.rstrip("/").rpartition("/")[2]
+
+
+def _text(row: Mapping[str, Any], name: str, where: str) -> str:
+    value = row.get(name)
+    if value is None or not str(value).strip():
+        raise DatasetError(f"{where}: {name} is empty")
+    return str(value).strip()
+
+
+def _level(value: Any, where: str) -> int:
+    try:
+        level = int(str(value).lower().removeprefix("level").strip())
+    except ValueError:
+        level = 0
+    if level not in LEVELS:
+        raise DatasetError(f"{where}: the level is {value!r}; 1, 2, 3 or 4 is needed")
+    return level
+
+
+def _header(abc: str) -> dict[str, str]:
+    """Title and composer of ABC; the first of each."""
+    found: dict[str, str] = {}
+    for match in _FIELD.finditer(abc[:2000]):
+        found.setdefault(match["name"], match["value"].strip())
+    return found

@@ -1,0 +1,180 @@
+"""Level 1: what stands at the beginning of a score (section 3.1 of the paper: onset information)."""
+
+import re
+from random import Random
+from typing import Any, Final
+
+from music21 import expressions, tempo
+
+from music_evals.datasets_builders.msu.questions.kind import Answered, Kind
+from music_evals.datasets_builders.msu.questions.reading import Reading
+from music_evals.datasets_builders.msu.questions.tonality import certain_key, key_name
+
+_UNKNOWN: Final = re.compile(r"(anon|unknown|composer|untitled|title|trad|none)", re.IGNORECASE)
+_FILE_NAME: Final = re.compile(r"\.(mxl|xml|musicxml|abc|krn|midi?)$", re.IGNORECASE)
+_TEMPO_WORDS: Final = re.compile(
+    r"\b(adagi|allegr|andant|grave|langsam|largh?|lento|moderato|mäßig|prest|schnell|vivac|tempo|lebhaft|lent|vif|"
+    r"modéré|maestoso|slow|fast|march)",
+    re.IGNORECASE,
+)
+
+
+def _composer(reading: Reading, rng: Random) -> Answered | None:
+    if not reading.composer or _UNKNOWN.search(reading.composer):
+        return None
+    return "Who composed this piece?", reading.composer
+
+
+def _title(reading: Reading, rng: Random) -> Answered | None:
+    if not reading.title or _UNKNOWN.match(reading.title) or _FILE_NAME.search(reading.title):
+        return None
+    return "What is the title of this piece?", reading.title
+
+
+def _initial_key(reading: Reading, rng: Random) -> Answered | None:
+    tonality = certain_key(reading)
+    if tonality is None:
+        return None
+    return "In which key, major or minor, does the piece begin?", key_name(tonality)
+
+
+def _key_signature(reading: Reading, rng: Random) -> Answered | None:
+    fifths = {voice.cells[0].fifths for voice in reading.voices}
+    if len(fifths) != 1:
+        return None
+    return (
+        "How many signs (sharps, or else flats) does the key signature at the beginning have? Give the number alone.",
+        str(abs(fifths.pop())),
+    )
+
+
+def _metre(reading: Reading, rng: Random) -> Answered | None:
+    text = "What is the time signature at the beginning? Write it as two numbers with a slash."
+    return (text, reading.measures[0].metre) if _has_metre(reading) else None
+
+
+def _has_metre(reading: Reading) -> bool:
+    """Whether all parts begin with one and the same time signature."""
+    found = {
+        tuple(each.ratioString for each in part["Measure"].first().getElementsByClass("TimeSignature"))
+        for part in getattr(reading.source, "parts", [reading.source])
+    }
+    return len(found) == 1 and all(len(each) == 1 for each in found)
+
+
+def _clef(reading: Reading, rng: Random) -> Answered | None:
+    known = [(voice, voice.cells[0].clef) for voice in reading.voices if voice.cells[0].clef]
+    if not known:
+        return None
+    voice, name = rng.choice(known)
+    text = f"Which clef stands at the beginning of {voice.label}?" if voice.label else "Which clef does it begin with?"
+    return text, str(name)
+
+
+def _tempo_words(reading: Reading, rng: Random) -> Answered | None:
+    found = {" ".join(words.split()) for words in _opening_words(reading)}
+    if len(found) != 1:
+        return None
+    return "Which tempo indication, in words, stands at the beginning?", found.pop()
+
+
+def _opening_words(reading: Reading) -> list[str]:
+    words = []
+    for each in _opening(reading, (tempo.TempoText, tempo.MetronomeMark, expressions.TextExpression)):
+        if isinstance(each, tempo.MetronomeMark):
+            text = each.text if each.text and not each.textImplicit else None
+        else:
+            text = each.text if isinstance(each, tempo.TempoText) else each.content
+        if text and _TEMPO_WORDS.search(text):
+            words.append(text)
+    return words
+
+
+def _opening(reading: Reading, kinds: Any) -> list[Any]:
+    """What stands before or at the first note of the score, in any part."""
+    parts = getattr(reading.source, "parts", [reading.source])
+    firsts = [part["Measure"].first() for part in parts]
+    return [
+        each
+        for first in firsts
+        for each in first.recurse()
+        if isinstance(each, kinds) and each.getOffsetInHierarchy(first) == 0
+    ]
+
+
+def _beats_per_minute(reading: Reading, rng: Random) -> Answered | None:
+    marks = {
+        (each.referent.quarterLength, each.number)
+        for each in _opening(reading, (tempo.MetronomeMark,))
+        if each.number is not None and not each.numberImplicit and not each.style.hideObjectOnPrint
+    }
+    if len(marks) != 1:
+        return None
+    number = marks.pop()[1]
+    if number != int(number):
+        return None
+    return "Which number of beats per minute does the metronome mark at the beginning give?", str(int(number))
+
+
+def _anacrusis(reading: Reading, rng: Random) -> Answered | None:
+    opening = reading.measures[0]
+    is_short = opening.length < opening.full
+    starts = reading.onsets(0)
+    # A measure that is padded with rests is a pickup to some and none to others.
+    if not starts or (not is_short and starts[0] > 0) or (is_short and opening.number > 0):
+        return None
+    return "Does the piece begin with an anacrusis (an incomplete upbeat measure)?", "Yes" if is_short else "No"
+
+
+def _instruments(reading: Reading, rng: Random) -> Answered | None:
+    names = [voice.name for voice in reading.voices]
+    if not all(names):
+        return None
+    return (
+        "For which instruments or voices is the piece written? List the parts from the top.",
+        ", ".join(dict.fromkeys(names)),
+    )
+
+
+def _staves(reading: Reading, rng: Random) -> Answered | None:
+    if len(reading.voices) < 2:
+        return None
+    return "How many staves does a complete system of the score have?", str(len(reading.voices))
+
+
+def _last_measure(reading: Reading, rng: Random) -> Answered | None:
+    return (
+        "What is the number of the last measure? (A pickup is measure 0, the first whole measure 1; repeats are not "
+        "counted again.)",
+        str(reading.measures[-1].number),
+    )
+
+
+_AT_FIRST_NOTE: Final = 0.5  # of a quarter
+
+
+def _opening_dynamic(reading: Reading, rng: Random) -> Answered | None:
+    # A mark that a file places just behind the first note, as for a grace note, is printed at it.
+    found = {value for voice in reading.voices for start, value in voice.cells[0].dynamics if start < _AT_FIRST_NOTE}
+    at_once = any(start == 0 for voice in reading.voices for start, _ in voice.cells[0].dynamics)
+    if len(found) != 1 or not at_once:
+        return None
+    return "Which dynamic marking stands at the very beginning of the piece?", found.pop()
+
+
+KINDS: Final = (
+    Kind(1, "composer", "text", _composer),
+    Kind(1, "title", "text", _title),
+    Kind(1, "initial key", "key", _initial_key, weight=3),
+    Kind(1, "key signature", "number", _key_signature, weight=0.7),
+    Kind(1, "time signature", "metre", _metre),
+    Kind(1, "clef", "clef", _clef),
+    Kind(1, "tempo words", "text", _tempo_words, weight=2),
+    Kind(1, "metronome mark", "number", _beats_per_minute, weight=2),
+    Kind(1, "anacrusis", "yes_no", _anacrusis),
+    Kind(1, "instruments", "text", _instruments, weight=0.7),
+    Kind(1, "staves", "number", _staves, weight=0.4),
+    Kind(1, "last measure", "number", _last_measure, weight=0.5),
+    Kind(1, "opening dynamic", "text", _opening_dynamic, weight=2),
+)
+"""Kinds of questions of level 1."""

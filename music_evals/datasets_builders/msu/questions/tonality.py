@@ -1,0 +1,255 @@
+"""Keys and chords, where they are beyond doubt."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from music21 import chord, key, pitch
+from music21.analysis.discrete import KrumhanslSchmuckler
+
+from music_evals.datasets_builders.msu.questions.reading import Reading
+
+QUALITIES: Final = {
+    "major triad": (4, 7),
+    "minor triad": (3, 7),
+    "diminished triad": (3, 6),
+    "augmented triad": (4, 8),
+    "dominant seventh chord": (4, 7, 10),
+    "major seventh chord": (4, 7, 11),
+    "minor seventh chord": (3, 7, 10),
+    "half-diminished seventh chord": (3, 6, 10),
+    "diminished seventh chord": (3, 6, 9),
+}
+"""Quality → semitones of third, fifth and seventh above the root."""
+
+INVERSIONS: Final = ("Root position", "First inversion", "Second inversion", "Third inversion")
+MEMBERS: Final = ("Root", "Third", "Fifth", "Seventh")
+
+# (semitones of the root above the tonic, quality) → numeral. Chords that books number in more than one way are left
+# out: major sevenths, sevenths on the lowered seventh degree, the augmented mediant.
+_NUMERALS: Final = {
+    "major": {
+        (0, "major triad"): "I",
+        (2, "minor triad"): "ii",
+        (4, "minor triad"): "iii",
+        (5, "major triad"): "IV",
+        (7, "major triad"): "V",
+        (9, "minor triad"): "vi",
+        (11, "diminished triad"): "vii°",
+        (2, "minor seventh chord"): "ii7",
+        (7, "dominant seventh chord"): "V7",
+        (9, "minor seventh chord"): "vi7",
+        (11, "half-diminished seventh chord"): "viiø7",
+    },
+    "minor": {
+        (0, "minor triad"): "i",
+        (2, "diminished triad"): "ii°",
+        (3, "major triad"): "III",
+        (5, "minor triad"): "iv",
+        (7, "minor triad"): "v",
+        (7, "major triad"): "V",
+        (8, "major triad"): "VI",
+        (11, "diminished triad"): "vii°",
+        (2, "half-diminished seventh chord"): "iiø7",
+        (5, "minor seventh chord"): "iv7",
+        (7, "dominant seventh chord"): "V7",
+        (11, "diminished seventh chord"): "vii°7",
+    },
+}
+# By how much the best key must fit better than its relative.
+_KEY_MARGIN: Final = 0.08
+# music21 has no types for it.
+_Profiles: Any = KrumhanslSchmuckler
+_keys: WeakKeyDictionary[Reading, key.Key | None] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class PlainChord:
+    """A complete triad or seventh chord without other notes, by its spelling.
+
+    Args:
+        root: name of its root, such as ``F♯``.
+        root_pitch: the root as a pitch.
+        quality: one of `QUALITIES`.
+        inversion: 0 in root position.
+        members: for every note from the lowest up, which member it is: 0 root, 1 third, 2 fifth, 3 seventh.
+    """
+
+    root: str
+    root_pitch: pitch.Pitch
+    quality: str
+    inversion: int
+    members: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """Root and quality, such as ``F♯ minor triad``."""
+        return f"{self.root} {self.quality}"
+
+
+def plain_chord(pitches: Sequence[pitch.Pitch]) -> PlainChord | None:
+    """The triad or seventh chord that notes make up.
+
+    Args:
+        pitches: from the lowest to the highest.
+
+    Returns:
+        The chord; None if a member is missing, there is any other note, or the spelling is another chord's.
+
+    Example:
+        >>> plain_chord([pitch.Pitch(name) for name in ("A3", "C#4", "F#4")]).name
+        'F♯ minor triad'
+        >>> plain_chord([pitch.Pitch(name) for name in ("C4", "D4", "G4")])
+    """
+    names = {each.name for each in pitches}
+    if len(names) not in (3, 4):
+        return None
+    root = chord.Chord(sorted(names)).root()
+    members = []
+    intervals: dict[int, int] = {}
+    for each in pitches:
+        steps = (each.diatonicNoteNum - root.diatonicNoteNum) % 7
+        if steps not in (0, 2, 4, 6):
+            return None
+        semitones = (each.pitchClass - root.pitchClass) % 12
+        if intervals.setdefault(steps, semitones) != semitones:
+            return None
+        members.append(steps // 2)
+    if intervals.get(0) != 0:
+        return None
+    shape = tuple(intervals[steps] for steps in sorted(intervals) if steps)
+    quality = next((name for name, semitones in QUALITIES.items() if semitones == shape), None)
+    if quality is None:
+        return None
+    return PlainChord(_name(root), root, quality, members[0], tuple(members))
+
+
+def chord_at(reading: Reading, index: int, start: Fraction = Fraction(0)) -> PlainChord | None:
+    """The chord that sounds at a moment of a measure.
+
+    Args:
+        reading: the score.
+        index: of the measure.
+        start: quarter notes from its beginning.
+
+    Returns:
+        As `plain_chord`.
+    """
+    return plain_chord(reading.sounding(index, start))
+
+
+def numeral(found: PlainChord, tonality: key.Key) -> str | None:
+    """Roman numeral without figures of inversion.
+
+    Args:
+        found: the chord.
+        tonality: the key.
+
+    Returns:
+        Such as ``ii`` or ``V7``; None for chords from outside the key, or that books number differently.
+
+    Example:
+        >>> numeral(plain_chord([pitch.Pitch(name) for name in ("G3", "B3", "D4", "F4")]), key.Key("c"))
+        'V7'
+    """
+    tonic = tonality.tonic
+    above = (found.root_pitch.pitchClass - tonic.pitchClass) % 12
+    written = _NUMERALS[tonality.mode].get((above, found.quality))
+    if written is None:
+        return None
+    # The degree by spelling must be the degree by sound: D♯ is no third of C minor.
+    degree = ("i", "ii", "iii", "iv", "v", "vi", "vii").index(written.rstrip("°ø7").lower())
+    steps = (found.root_pitch.diatonicNoteNum - tonic.diatonicNoteNum) % 7
+    return written if steps == degree else None
+
+
+def key_name(tonality: key.Key) -> str:
+    """Name of a key.
+
+    Args:
+        tonality: the key.
+
+    Returns:
+        Such as ``F♯ minor``.
+
+    Example:
+        >>> key_name(key.Key("f#"))
+        'F♯ minor'
+    """
+    return f"{_name(tonality.tonic)} {tonality.mode}"
+
+
+def certain_key(reading: Reading) -> key.Key | None:
+    """The key of the beginning, if signature, notes, bass and, where the file says one, mode agree on it.
+
+    Args:
+        reading: the score.
+
+    Returns:
+        The key; None where there is a doubt, as in modal pieces and where parts have different signatures.
+
+    Example:
+        >>> from music21 import corpus
+        >>> from music_evals.datasets_builders.msu.questions.reading import read
+        >>> key_name(certain_key(read(corpus.parse("bach/bwv66.6"))))
+        'F♯ minor'
+    """
+    if reading not in _keys:
+        _keys[reading] = _find_key(reading)
+    return _keys[reading]
+
+
+def _find_key(reading: Reading) -> key.Key | None:
+    if not reading.is_harmonic or any(voice.cells[0].fifths != reading.measures[0].fifths for voice in reading.voices):
+        return None
+    changes = [index for index, measure in enumerate(reading.measures) if measure.fifths != reading.measures[0].fifths]
+    count = changes[0] if changes else len(reading.measures)
+    signature = key.KeySignature(reading.measures[0].fifths)
+    keys = [signature.asKey("major"), signature.asKey("minor")]
+    written = {each.mode for each in reading.source[key.Key] if each.sharps == signature.sharps}
+    weights = np.zeros(12)
+    for voice in reading.voices:
+        for cell in voice.cells[:count]:
+            for event in cell.notes:
+                for each in event.pitches:
+                    weights[each.pitchClass] += float(event.length)
+    if not weights.std():
+        return None
+    profiles: Any = _Profiles()
+    fits = {
+        (mode, tonic): float(np.corrcoef(weights, np.roll(profiles.getWeights(mode), tonic))[0, 1])
+        for mode in ("major", "minor")
+        for tonic in range(12)
+    }
+    best = max(keys, key=lambda each: fits[each.mode, each.tonic.pitchClass])
+    other = keys[1 - keys.index(best)]
+    fit = fits[best.mode, best.tonic.pitchClass]
+    if fit < max(fits.values()) or fit - fits[other.mode, other.tonic.pitchClass] < _KEY_MARGIN:
+        return None
+    if len(written) == 1 and best.mode not in written:
+        return None
+    bass = _first_bass(reading) if changes else _last_bass(reading)
+    return best if bass is not None and bass.name == best.tonic.name else None
+
+
+def _last_bass(reading: Reading) -> pitch.Pitch | None:
+    for index in reversed(range(len(reading.measures))):
+        onsets = reading.onsets(index)
+        if onsets:
+            return reading.sounding(index, onsets[-1])[0]
+    return None
+
+
+def _first_bass(reading: Reading) -> pitch.Pitch | None:
+    for index in range(len(reading.measures)):
+        onsets = reading.onsets(index)
+        if onsets:
+            return reading.sounding(index, onsets[0])[0]
+    return None
+
+
+def _name(each: pitch.Pitch) -> str:
+    return str(each.unicodeName).replace("♮", "")

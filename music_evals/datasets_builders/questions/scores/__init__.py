@@ -1,9 +1,0 @@
-"""Questions on a score whose answers music21 computes from it, four levels with three each."""
-
-from music_evals.datasets_builders.questions.scores.compose import (
-    KINDS,
-    UnsuitableScoreError,
-    compose_score_questions,
-)
-
-__all__ = ["KINDS", "UnsuitableScoreError", "compose_score_questions"]

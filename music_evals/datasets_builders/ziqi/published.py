@@ -1,0 +1,251 @@
+"""The questions of ZIQI-Eval as their authors publish them, from a folder of CSV files or from the Hub.
+
+Expected layout, in the folder or in a folder ``ZIQI-Eval`` in it: ``dev/THEME.csv`` and ``test/THEME.csv`` for the
+eleven themes, UTF-8, with the columns id, question, A, B, C, D, answer, subtheme. The same files are on GitHub
+(``zcli-charlie/ZIQI-Eval``) and on the Hub (``MYTH-Lab/ZIQI-Eval``).
+
+Nothing is dropped or changed silently. White space at the ends of fields is trimmed; a row with the same question and
+options as an earlier one is marked; whatever else is odd is kept, and counted in the provenance and on the card.
+"""
+
+import csv
+import hashlib
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from music_evals.datasets_builders.folder import DatasetError, Provenance
+from music_evals.datasets_builders.ziqi.dataset import (
+    LETTERS,
+    NAME,
+    PUBLISHED,
+    PUBLISHED_LICENCE,
+    SPLITS,
+    VERSION,
+    ConfigName,
+    Plan,
+    Row,
+    Theme,
+    published_themes,
+)
+
+HUB_REPOSITORY: Final = "MYTH-Lab/ZIQI-Eval"
+HUB_COMMIT: Final = "fbe754f"
+"""The commit on the Hub that is taken unless another is named, as the Hub abbreviates it."""
+
+KNOWN_SHA256: Final = "cd869d7eaec03616621e441446ff343ff3a7c497a74c5844ccd249572b49ec00"
+KNOWN_REVISION: Final = "github.com/zcli-charlie/ZIQI-Eval@31924fb755fafb351c76385403d176a9ab7fce76"
+"""Checksum over the source files (`_checksum`), and a commit that holds just these files."""
+
+COLUMNS: Final = ("id", "question", *LETTERS, "answer", "subtheme")
+_INVISIBLE: Final = ("Cc", "Cf")  # Unicode categories: control and format characters
+_FOLDER: Final = "ZIQI-Eval"
+
+
+class _MalformedRowError(Exception):
+    """What is wrong with a row, without the place."""
+
+
+@dataclass(slots=True)
+class _Report:
+    """What was found odd, counted, and the places of the rows left out."""
+
+    odd: Counter[str] = field(default_factory=Counter)
+    skipped: list[str] = field(default_factory=list)
+    as_published: set[tuple[str, ...]] = field(default_factory=set)
+    """File, question and options of every row, before trimming."""
+
+
+def build_published(source: Path, *, skip_bad: bool = False, revision: str | None = None) -> Plan:
+    """Read the authors' CSV files.
+
+    Args:
+        source: folder in the layout above.
+        skip_bad: leave malformed rows out, and count them, instead of stopping at the first.
+        revision: where the files come from, where that is known better than by their checksum.
+
+    Returns:
+        The plan; its provenance counts what is odd.
+
+    Raises:
+        DatasetError: a file is missing or unreadable, or (without `skip_bad`) a row is malformed: it has another
+            number of columns, an empty field, an answer that is none of A to D, or an unknown sub-theme. The message
+            names file and row.
+
+    Example:
+        >>> build_published(Path("no-such-folder"))
+        Traceback (most recent call last):
+        music_evals.datasets_builders.folder.provenance.DatasetError: no-such-folder is not a folder; a folder with dev/*.csv \
+and test/*.csv is needed
+    """
+    folder = source.expanduser()
+    if not folder.is_dir():
+        raise DatasetError(f"{source} is not a folder; a folder with dev/*.csv and test/*.csv is needed")
+    if (folder / _FOLDER).is_dir():
+        folder = folder / _FOLDER
+    files = [(split, theme, folder / split / f"{theme.file}.csv") for split in SPLITS for theme in published_themes()]
+    if missing := [path for _, _, path in files if not path.is_file()]:
+        names = ", ".join(str(path.relative_to(folder)) for path in missing[:3])
+        raise DatasetError(f"{source} lacks {len(missing)} of {len(files)} files of ZIQI-Eval: {names}")
+    report = _Report()
+    rows: dict[ConfigName, dict[str, list[Row]]] = {}
+    first: dict[tuple[str, ...], Row] = {}
+    for split, theme, path in files:
+        read = _read(path, split, theme, skip_bad, report)
+        found = [_marked(row, exact, first, theme, report) for row, exact in read]
+        rows.setdefault(theme.config, {}).setdefault(split, []).extend(found)
+    _count_oddities(list(first.values()), report)
+    checksum = _checksum([path for _, _, path in files])
+    if revision is None and checksum == KNOWN_SHA256:
+        revision = KNOWN_REVISION
+    anomalies = {what: count for what, count in report.odd.items() if count}
+    anomalies |= {f"malformed row left out: {place}": 1 for place in report.skipped}
+    provenance = Provenance(
+        NAME,
+        VERSION,
+        PUBLISHED,
+        PUBLISHED_LICENCE,
+        source_revision=revision,
+        source_sha256=checksum,
+        anomalies=anomalies,
+    )
+    return Plan(rows, provenance)
+
+
+def download_published(revision: str = HUB_COMMIT) -> tuple[Path, str]:
+    """Download the authors' files from the Hub.
+
+    Args:
+        revision: a commit's id or the beginning of one, a branch or a tag.
+
+    Returns:
+        The folder, and the repository with the full id of the commit.
+
+    Raises:
+        DatasetError: the Hub cannot be reached or has no such revision.
+    """
+    from huggingface_hub import HfApi, snapshot_download  # heavy, and only needed here
+
+    try:
+        # The Hub serves files by full id only.
+        commits = [commit.commit_id for commit in HfApi().list_repo_commits(HUB_REPOSITORY, repo_type="dataset")]
+        begun = [commit for commit in commits if commit.startswith(revision)]
+        folder = snapshot_download(
+            HUB_REPOSITORY,
+            repo_type="dataset",
+            revision=begun[0] if len(begun) == 1 else revision,
+            allow_patterns=[f"{_FOLDER}/*.csv"],
+        )
+    except (OSError, ValueError) as error:  # the Hub's own errors are OSErrors, of names and ids ValueErrors
+        raise DatasetError(f"{HUB_REPOSITORY} at {revision} could not be downloaded from the Hub: {error}") from error
+    return Path(folder), f"hf.co/datasets/{HUB_REPOSITORY}@{Path(folder).name}"
+
+
+def _read(path: Path, split: str, theme: Theme, skip_bad: bool, report: _Report) -> Iterator[tuple[Row, bool]]:
+    """Yield a file's rows, and whether the same question and options stood in it before, to the character."""
+    where = f"{split}/{path.name}"
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            header = tuple(next(reader, ()))
+            if header != COLUMNS:
+                raise DatasetError(f"{where} has the columns {', '.join(header)}; needed are {', '.join(COLUMNS)}")
+            ids: set[str] = set()
+            for number, fields in enumerate(reader, start=1):
+                try:
+                    row = _row(fields, split, theme, report)
+                    if row["id"] in ids:
+                        raise _MalformedRowError(f"the id {fields[0]} is there already")
+                    ids.add(row["id"])
+                    content = (where, *fields[1:6])
+                    yield row, content in report.as_published
+                    report.as_published.add(content)
+                except _MalformedRowError as error:
+                    place = f"{where}, row {number} (ends in line {reader.line_num})"
+                    if not skip_bad:
+                        raise DatasetError(f"{place}: {error}; --skip-bad leaves such rows out") from error
+                    report.skipped.append(f"{place}: {error}")
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DatasetError(f"{where} cannot be read as CSV in UTF-8: {error}") from error
+
+
+def _row(fields: Sequence[str], split: str, theme: Theme, report: _Report) -> Row:
+    if len(fields) != len(COLUMNS):
+        raise _MalformedRowError(f"{len(fields)} columns, {len(COLUMNS)} are needed")
+    trimmed = [field.strip() for field in fields]
+    given = dict(zip(COLUMNS, trimmed, strict=True))
+    if empty := [name for name, value in given.items() if not value]:
+        raise _MalformedRowError(f"column {empty[0]} is empty")
+    if given["answer"] not in LETTERS or len(given["answer"]) != 1:
+        raise _MalformedRowError(f"the answer is {given['answer'][:40]!r}; A, B, C or D is needed")
+    if given["subtheme"] not in theme.subthemes:
+        known = ", ".join(theme.subthemes)
+        raise _MalformedRowError(f"unknown sub-theme {given['subtheme'][:40]!r}; {theme.en} has {known}")
+    if not given["id"].isdecimal():
+        raise _MalformedRowError(f"the id is {given['id'][:40]!r}; a number is needed")
+    report.odd["fields with white space at an end, which was trimmed"] += sum(
+        before != after for before, after in zip(fields, trimmed, strict=True)
+    )
+    report.odd["rows with control or invisible characters, kept"] += any(
+        unicodedata.category(character) in _INVISIBLE and character not in "\n\r\t"
+        for field in trimmed
+        for character in field
+    )
+    return {
+        "id": f"{theme.file}-{split}-{int(given['id']):04d}",
+        "question": given["question"],
+        "options": [given[letter] for letter in LETTERS],
+        "answer": given["answer"],
+        "theme_zh": theme.zh,
+        "theme_en": theme.en,
+        "subtheme_zh": given["subtheme"],
+        "subtheme_en": theme.subthemes[given["subtheme"]],
+        "language": "zh",
+        "duplicate_of": None,
+    }
+
+
+def _marked(row: Row, exact: bool, first: dict[tuple[str, ...], Row], theme: Theme, report: _Report) -> Row:
+    """Mark a row whose question and options have been seen before; remember it where they have not."""
+    earlier = first.setdefault((row["question"], *row["options"]), row)
+    if earlier is row:
+        return row
+    if exact:
+        kind = f"duplicates within {theme.en}, to the character"
+    elif earlier["id"].startswith(f"{theme.file}-dev"):
+        kind = "duplicates of a row of dev"
+    elif earlier["id"].startswith(f"{theme.file}-"):
+        kind = f"duplicates within {theme.en}, but for white space"
+    else:
+        kind = "duplicates of a row of another theme"
+    report.odd[f"{kind}, marked"] += 1
+    report.odd["duplicates whose answer differs from the first one's, kept"] += earlier["answer"] != row["answer"]
+    return {**row, "duplicate_of": earlier["id"]}
+
+
+def _count_oddities(rows: Sequence[Row], report: _Report) -> None:
+    """Count what is odd in rows that are no duplicates."""
+    by_content: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        options, right = row["options"], row["options"][LETTERS.index(row["answer"])]
+        report.odd["rows with two options alike, kept"] += len(set(options)) < len(options)
+        report.odd["rows whose right answer stands under two letters, kept"] += options.count(right) > 1
+        by_content.setdefault((row["question"], *sorted(options)), []).append(right)
+    for answers in by_content.values():
+        report.odd["rows with the question and options of another, in another order, kept"] += len(answers) - 1
+        report.odd["rows with the question and options of another, in another order, but another answer, kept"] += (
+            len(set(answers)) - 1
+        )
+
+
+def _checksum(paths: Sequence[Path]) -> str:
+    """SHA-256 over the files' names and bytes, in order."""
+    digest = hashlib.sha256()
+    for path in paths:
+        content = path.read_bytes()
+        digest.update(f"{path.parent.name}/{path.name} {len(content)}\n".encode())
+        digest.update(content)
+    return digest.hexdigest()

@@ -1,0 +1,88 @@
+"""A dataset folder is checked against what it says about itself."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from music_evals.datasets_builders import muse
+from music_evals.datasets_builders.ziqi import dataset as ziqi
+from music_evals.datasets_builders.folder.check import check_folder
+from music_evals.datasets_builders.folder import DatasetError, file_sha256
+
+DATA = "comprehension/test-00000-of-00001.parquet"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("folder") / "ziqi"
+    ziqi.write(ziqi.build_generated(3, ziqi.Counts(8, 0)), folder)
+    return folder
+
+
+def edit(folder: Path, name: str, old: str, new: str) -> None:
+    text = (folder / name).read_text(encoding="utf-8")
+    assert old in text
+    (folder / name).write_text(text.replace(old, new), encoding="utf-8")
+
+
+def without_a_column(folder: Path) -> None:
+    """Rewrite the test split without a column, and the provenance to match."""
+    table = pq.read_table(folder / DATA).drop_columns(["language"])
+    pq.write_table(table, folder / DATA)
+    made = json.loads((folder / "provenance.json").read_text())
+    made["files"][DATA] = file_sha256(folder / DATA)
+    (folder / "provenance.json").write_text(json.dumps(made))
+
+
+def lost_a_byte(folder: Path) -> None:
+    (folder / DATA).write_bytes((folder / DATA).read_bytes()[:-1])
+
+
+def test_a_whole_folder_passes(whole: Path) -> None:
+    assert check_folder(whole, ziqi.BENCHMARK).counts["comprehension"]["test"] == 16  # eight questions, two languages
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda folder: (folder / DATA).unlink(), f"it lacks {DATA}"),
+        (lost_a_byte, f"{DATA} is not the file that its provenance.json names"),
+        (lambda folder: (folder / "notes.txt").touch(), "its provenance.json does not name notes.txt"),
+        (without_a_column, f"the columns of {DATA} are not those of version"),
+        (
+            lambda folder: edit(folder, "provenance.json", '"test": 16', '"test": 17'),
+            "comprehension/test has 16 rows, its provenance.json says 17",
+        ),
+        (lambda folder: (folder / "README.md").write_text("# Music\n"), "the header of README.md lacks license, lang"),
+        (lambda folder: (folder / "README.md").write_text("---\n: : :\n---\n"), "the header of README.md cannot be re"),
+        (lambda folder: edit(folder, "README.md", "license: other\n", ""), "the header of README.md lacks license;"),
+        (
+            lambda folder: edit(folder, "README.md", "license: other", "license: mit"),
+            "README.md says that the licence is mit, its provenance.json says other",
+        ),
+        (
+            lambda folder: edit(folder, "README.md", "config_name: comprehension", "config_name: theory"),
+            "the configs in the header of README.md are not those",
+        ),
+        (lambda folder: (folder / "provenance.json").unlink(), "is no dataset of ours: it has no provenance.json"),
+    ],
+)
+def test_a_damaged_folder_is_refused_by_name(
+    whole: Path, tmp_path: Path, damage: Callable[[Path], None], message: str
+) -> None:
+    folder = tmp_path / "ziqi"
+    shutil.copytree(whole, folder)
+    damage(folder)
+    with pytest.raises(DatasetError) as caught:
+        check_folder(folder, ziqi.BENCHMARK)
+    assert message in str(caught.value)
+    assert str(folder) in str(caught.value)
+
+
+def test_a_folder_of_another_benchmark_is_refused(whole: Path) -> None:
+    with pytest.raises(DatasetError, match="is a dataset of ziqi, not of muse"):
+        check_folder(whole, muse.BENCHMARK)

@@ -1,0 +1,360 @@
+"""The store, on a small benchmark of letters: written whole or not at all, and loaded with clear errors."""
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pytest
+from datasets import Audio, Features, List, Value
+
+from music_evals.datasets_builders import folder
+from music_evals.datasets_builders.folder import (
+    Benchmark,
+    Config,
+    DatasetError,
+    Provenance,
+    check_target,
+    describe_dataset,
+    load_split,
+    write_dataset,
+)
+
+FEATURES = Features({"id": Value("string"), "audio": Audio(decode=False), "notes": List(Value("int64"))})
+MADE = Provenance("letters", "1.0", source="generated", licence="mit", seed=7)
+
+
+def rows(count: int) -> list[dict[str, Any]]:
+    return [{"id": f"row-{i}", "audio": {"bytes": bytes([i]), "path": None}, "notes": [i, 1]} for i in range(count)]
+
+
+def card(provenance: Provenance) -> str:
+    configs = "".join(
+        f"- config_name: {config}\n  data_files:\n"
+        + "".join(f"  - split: {split}\n    path: {config}/{split}-*.parquet\n" for split in splits)
+        for config, splits in provenance.counts.items()
+    )
+    return f"---\nconfigs:\n{configs}---\n"
+
+
+def write(out: Path, count: int = 3, **options: Any) -> Provenance:
+    return write_dataset(out, {"abc": Config(FEATURES, {"test": rows(count)})}, card=card, provenance=MADE, **options)
+
+
+def generate(out: Path) -> None:
+    write(out, overwrite=True)
+
+
+def benchmark(**changes: Any) -> Benchmark:
+    return Benchmark(**{"name": "letters", "version": "1.0", "seed": 7, "features": {"abc": FEATURES},
+                        "generate": generate, **changes})  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("MUSIC_EVALS_CACHE", str(folder))
+    return folder
+
+
+def test_written_rows_are_loaded_back(tmp_path: Path) -> None:
+    made = write(tmp_path / "out", 70)  # more than one group of rows
+    loaded = load_split(str(tmp_path / "out"), "abc", "test", benchmark=benchmark())
+    assert loaded.to_list() == rows(70)
+    assert loaded.features == FEATURES
+    assert made.counts == {"abc": {"test": 70}}
+    assert describe_dataset(str(tmp_path / "out"), benchmark=benchmark()).provenance == made
+
+
+def test_datasets_library_loads_the_folder(tmp_path: Path) -> None:
+    write(tmp_path / "out")
+    loaded = datasets.load_dataset(str(tmp_path / "out"), "abc", split="test", cache_dir=str(tmp_path / "cache"))
+    assert loaded.features == FEATURES
+    assert loaded.to_list() == rows(3)
+
+
+def test_same_rows_give_same_bytes(tmp_path: Path) -> None:
+    write(tmp_path / "a", 70)
+    write(tmp_path / "b", 70)
+    names = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file())
+    assert [str(name) for name in names] == ["README.md", "abc/test-00000-of-00001.parquet", "provenance.json"]
+    for name in names:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_empty_splits_are_left_out_and_an_empty_dataset_is_refused(tmp_path: Path) -> None:
+    configs = {"abc": Config(FEATURES, {"test": rows(1), "fewshot": []})}
+    assert write_dataset(tmp_path / "out", configs, card=card, provenance=MADE).counts == {"abc": {"test": 1}}
+    with pytest.raises(DatasetError, match="nothing to write"):
+        write(tmp_path / "none", 0)
+    assert os.listdir(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"id": "odd"}, "abc/test, row odd: columns missing or unknown: audio, notes"),
+        ({"id": "odd", "audio": None, "notes": ["x"]}, "abc/test, rows odd to odd: a value does not fit its column"),
+    ],
+)
+def test_row_that_does_not_fit_is_named(tmp_path: Path, row: dict[str, Any], message: str) -> None:
+    with pytest.raises(DatasetError, match=message):
+        write_dataset(tmp_path / "out", {"abc": Config(FEATURES, {"test": [row]})}, card=card, provenance=MADE)
+    assert os.listdir(tmp_path) == []
+
+
+# --- targets ---
+
+
+def test_targets_that_may_not_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "thesis.tex").write_text("x")
+    write(tmp_path / "ours")
+    for overwrite in (False, True):
+        with pytest.raises(DatasetError, match="file is not a folder"):
+            check_target(tmp_path / "file", overwrite=overwrite)
+        with pytest.raises(DatasetError, match="folder is not empty and no dataset of ours"):
+            write(tmp_path / "folder", overwrite=overwrite)
+    with pytest.raises(DatasetError, match="ours already holds a dataset"):
+        write(tmp_path / "ours")
+    assert (tmp_path / "folder" / "thesis.tex").read_text() == "x"
+
+
+def test_overwrite_replaces_the_whole_dataset(tmp_path: Path) -> None:
+    write(tmp_path / "out", extra_files={"LICENCE.md": b"old"})
+    (tmp_path / "link").symlink_to(tmp_path / "out")
+    write(tmp_path / "link", 5, overwrite=True)
+    assert sorted(os.listdir(tmp_path)) == ["link", "out"]
+    assert sorted(os.listdir(tmp_path / "out")) == ["README.md", "abc", "provenance.json"]
+    assert len(load_split(str(tmp_path / "link"), "abc", "test", benchmark=benchmark())) == 5
+
+
+def test_empty_folder_is_a_target(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    write(tmp_path / "out")
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_failure_leaves_nothing_and_keeps_what_was_there(tmp_path: Path) -> None:
+    def failing() -> Iterator[dict[str, Any]]:
+        yield from rows(40)
+        raise RuntimeError("boom")
+
+    write(tmp_path / "out")
+    for out in (tmp_path / "out", tmp_path / "new"):
+        with pytest.raises(RuntimeError, match="boom"):
+            write_dataset(
+                out, {"abc": Config(FEATURES, {"test": failing()})}, card=card, provenance=MADE, overwrite=True
+            )
+    assert os.listdir(tmp_path) == ["out"]
+    assert len(load_split(str(tmp_path / "out"), "abc", "test", benchmark=benchmark())) == 3
+
+
+BUILD_SLOWLY = """
+import sys, time
+from pathlib import Path
+from datasets import Features, Value
+from music_evals.datasets_builders.folder import Config, Provenance, write_dataset
+
+def rows():
+    for i in range(40):
+        yield {"id": str(i)}
+    print("writing", flush=True)
+    time.sleep(60)
+
+write_dataset(Path(sys.argv[1]), {"abc": Config(Features({"id": Value("string")}), {"test": rows()})},
+              card=str, provenance=Provenance("letters", "1.0", source="generated", licence="mit"))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
+def test_killed_build_leaves_no_target(tmp_path: Path, number: signal.Signals) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", BUILD_SLOWLY, str(out)]
+    # Under a shell's "&" the interrupt is ignored, under nohup the hangup, and children inherit that.
+    interruptible = partial(signal.signal, number, signal.SIG_DFL) if number is not signal.SIGKILL else None
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=interruptible
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "writing\n"
+        half_written = os.listdir(tmp_path)
+        assert len(half_written) == 1
+        # A second build to the same target meanwhile leaves the first one's folder alone.
+        with pytest.raises(DatasetError):
+            write(out, 0)
+        assert os.listdir(tmp_path) == half_written
+        process.send_signal(number)
+        assert process.wait(timeout=60) != 0
+    if number is signal.SIGKILL:  # nobody can clean up after that but the next build
+        assert os.listdir(tmp_path) == half_written
+        write(out)
+        assert os.listdir(tmp_path) == ["out"]
+    else:
+        assert os.listdir(tmp_path) == []
+
+
+def test_signal_handlers_are_as_before(tmp_path: Path) -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)]
+    write(tmp_path / "out")
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)] == before
+
+
+# --- loading ---
+
+
+def test_errors_name_what_is_wrong_and_what_is_accepted(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write(out)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("x")
+
+    def error(dataset: Path | str, config: str = "abc", split: str = "test", **changes: Any) -> str:
+        with pytest.raises(DatasetError) as caught:
+            load_split(str(dataset), config, split, benchmark=benchmark(**changes))
+        return str(caught.value)
+
+    accepted = "'generated', a dataset folder (as `music-evals build` writes it) or hf://datasets/ORG/NAME[@REVISION]"
+    assert error(out, "xyz") == "letters has no config 'xyz'; it has: abc"
+    assert error(out, split="train") == f"config 'abc' of {out} has no split 'train'; it has: test"
+    assert error(tmp_path / "nowhere") == f"dataset '{tmp_path}/nowhere' does not exist; accepted: {accepted}"
+    assert error(tmp_path / "file") == f"dataset '{tmp_path}/file' is not a folder; accepted: {accepted}"
+    assert "is no dataset of ours: it has no provenance.json; accepted" in error(tmp_path / "folder")
+    assert error(out, name="numbers") == f"'{out}' is a dataset of letters, not of numbers"
+    wider = Features({**FEATURES, "tempo": Value("float64")})
+    assert "lacks the columns tempo (built by version 1.0 of the builder, this is 2.0)" in error(
+        out, features={"abc": wider}, version="2.0"
+    )
+    other = Features({**FEATURES, "notes": Value("int64")})
+    assert "has a column of another type" in error(out, features={"abc": other})
+    for uri in (
+        "hf://datasets/name",
+        "hf://models/a/b",
+        "hf://datasets/a/b@",
+        "hf:datasets/a/b",
+        "hf://datasets/a/b/c",
+    ):
+        assert error(uri) == f"{uri} is no dataset on the Hub; write hf://datasets/ORG/NAME[@REVISION]"
+
+
+def test_what_a_partial_copy_lacks_is_said_where_a_split_is_missing(tmp_path: Path) -> None:
+    partial = Provenance("letters", "1.0", source="alphabet", licence="mit", missing=("x.wav", "y.wav"))
+    write_dataset(tmp_path / "out", {"abc": Config(FEATURES, {"test": rows(1)})}, card=card, provenance=partial)
+    with pytest.raises(DatasetError, match=r"no split 'fewshot'.*built from a copy that lacks x\.wav, y\.wav"):
+        load_split(str(tmp_path / "out"), "abc", "fewshot", benchmark=benchmark())
+    assert describe_dataset(str(tmp_path / "out"), benchmark=benchmark()).label == "alphabet-partial"
+
+
+def test_changed_or_missing_file_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "out")
+    path = tmp_path / "out" / "abc" / "test-00000-of-00001.parquet"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(DatasetError, match=r"is not the file that its provenance\.json names"):
+        load_split(str(tmp_path / "out"), "abc", "test", benchmark=benchmark())
+    path.unlink()
+    with pytest.raises(DatasetError, match=r"is incomplete: abc/test-00000-of-00001\.parquet is missing"):
+        load_split(str(tmp_path / "out"), "abc", "test", benchmark=benchmark())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "[]", "{}", '{"format": "2"}', json.dumps({"format": folder.FORMAT, "x": 1})),
+        MADE.to_json().replace('"counts": {}', '"counts": {"abc": 3}'),
+    ],
+)
+def test_foreign_provenance_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "provenance.json").write_text(text)
+    with pytest.raises(DatasetError, match="no dataset of ours"):
+        describe_dataset(str(tmp_path), benchmark=benchmark())
+
+
+@pytest.mark.parametrize("uri", ["hf://datasets/org/name", "hf://datasets/org/name@v1", "hf://datasets/org/na--me"])
+def test_unreachable_hub_is_one_clear_error(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(DatasetError, match=uri):
+        load_split(uri, "abc", "test", benchmark=benchmark())
+
+
+def test_dataset_on_the_hub_is_loaded_with_its_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    snapshot = tmp_path / "snapshots" / "0123abc"
+    write(snapshot)
+    asked = []
+
+    def snapshot_download(repo: str, **options: Any) -> str:
+        asked.append((repo, options))
+        return str(snapshot)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot_download)
+    assert len(load_split("hf://datasets/org/name@refs/pr/1", "abc", "test", benchmark=benchmark())) == 3
+    patterns = ["provenance.json", "README.md", "abc/*"]
+    assert asked == [("org/name", {"repo_type": "dataset", "revision": "refs/pr/1", "allow_patterns": patterns})]
+    origin = describe_dataset("hf://datasets/org/name", benchmark=benchmark())
+    assert origin.metadata()["dataset_revision"] == "0123abc"
+
+
+# --- the generated dataset ---
+
+
+def test_generated_dataset_is_built_once_and_again_when_it_is_no_longer_right(cache: Path) -> None:
+    builds = []
+
+    def counted(**changes: Any) -> Benchmark:
+        def build(out: Path) -> None:
+            builds.append(out)
+            write_dataset(
+                out,
+                {"abc": Config(FEATURES, {"test": rows(3)})},
+                card=card,
+                provenance=Provenance("letters", changes.get("version", "1.0"), "generated", "mit", seed=7),
+                overwrite=True,
+            )
+
+        return benchmark(generate=build, **changes)
+
+    for _ in range(2):
+        assert len(load_split("generated", "abc", "test", benchmark=counted())) == 3
+    assert len(builds) == 1
+    assert cache in builds[0].parents
+    load_split("generated", "abc", "test", benchmark=counted(version="1.1"))
+    assert len(builds) == 2
+    (builds[0] / "abc" / "test-00000-of-00001.parquet").write_bytes(b"PAR1")
+    assert len(load_split("generated", "abc", "test", benchmark=counted())) == 3
+    assert len(builds) == 3
+    # A folder that records another version than its name says is not believed.
+    text = (builds[0] / "provenance.json").read_text()
+    (builds[0] / "provenance.json").write_text(text.replace('"builder_version": "1.0"', '"builder_version": "0.9"'))
+    load_split("generated", "abc", "test", benchmark=counted())
+    assert len(builds) == 4
+
+
+def test_cache_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(DatasetError, match="name another folder in MUSIC_EVALS_CACHE"):
+        load_split("generated", "abc", "test", benchmark=benchmark())
+
+
+def _generate_and_note(out: Path) -> None:
+    (out.parent / f"built-by-{os.getpid()}").touch()
+    time.sleep(0.3)
+    write(out, overwrite=True)
+
+
+def _load_generated(_number: int) -> int:
+    return len(load_split("generated", "abc", "test", benchmark=benchmark(generate=_generate_and_note)))
+
+
+def test_processes_at_the_same_time_build_once(cache: Path) -> None:
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        assert pool.map(_load_generated, range(4), chunksize=1) == [3] * 4
+    assert len(list(cache.rglob("built-by-*"))) == 1

@@ -1,0 +1,211 @@
+"""MSU-Bench's rows: as published, from a snapshot of the Hub, and computed on scores."""
+
+import io
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from datasets import load_dataset
+from PIL import Image
+
+from music_evals.datasets_builders.msu import dataset as msu
+from music_evals.datasets_builders.msu.dataset import BENCHMARK, Plan, build_generated, build_own, split_works, write
+from music_evals.datasets_builders.msu.published import build_snapshot, build_spreadsheets, is_snapshot
+from music_evals.datasets_builders.folder import DatasetError, load_split
+from tests.msu_dataset import ABC, png
+
+PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "msu"
+needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="no copy of MSU-Bench in ../shared/data/msu")
+
+
+def rows(plan: Plan, config: str) -> list[Any]:
+    return [row for split in getattr(plan, config).values() for row in split]
+
+
+@needs_published
+def test_published_counts(tmp_path: Path) -> None:
+    plan = build_spreadsheets(PUBLISHED)
+    questions = rows(plan, "questions")
+    assert len(questions) == len({row["id"] for row in questions}) == 1800
+    assert len(rows(plan, "scores")) == 150
+    assert Counter(row["level"] for row in questions) == dict.fromkeys((1, 2, 3, 4), 450)
+    assert {split: len(some) for split, some in plan.scores.items()} == {"train": 90, "validation": 30, "test": 30}
+    assert set(Counter((row["score_id"], row["level"]) for row in questions).values()) == {3}
+    write(plan, tmp_path / "msu")
+    read = [
+        row
+        for split in ("train", "validation", "test")
+        for row in load_split(str(tmp_path / "msu"), "questions", split, benchmark=BENCHMARK).to_list()
+    ]
+    assert sum(row["answer"] == "None" for row in read) == 39
+    # The same by the spreadsheet itself.
+    sheet = openpyxl.load_workbook(PUBLISHED / "msu-bench.xlsx").worksheets[0]
+    published = Counter(
+        (str(link).rpartition("/")[2], level, str(question).strip(), str(answer).strip())
+        for link, level, question, answer in sheet.iter_rows(min_row=2, values_only=True)
+    )
+    assert published == Counter((row["score_id"], row["level"], row["question"], row["answer"]) for row in read)
+
+
+def song(number: int) -> str:
+    return ABC.format(title=f"Song {number}", metre="4/4").replace("C D", "C " * number + "D")
+
+
+def write_snapshot(folder: Path, answer: str = "Yes", flat_answer: str = "Yes") -> Path:
+    nested, flat = [], []
+    for number in range(1, 6):
+        questions = [
+            {"level": level, "question": f"Question {place}?", "answer": "None" if place == 2 else answer}
+            for level in (1, 2, 3, 4)
+            for place in (1, 2, 3)
+        ]
+        nested.append(
+            {
+                "song_id": f"song{number}",
+                "abc_notation": song(number),
+                "pdf": b"%PDF-1.7",
+                "images": [{"bytes": png(number), "path": None}, {"bytes": png(100), "path": None}],
+                "questions": questions,
+            }
+        )
+        flat += [{"song_id": f"song{number}", **row} for row in questions]
+    flat[0]["answer"] = flat_answer
+    for config, found in (("nested", nested), ("flat", flat)):
+        (folder / config).mkdir(parents=True)
+        pq.write_table(pa.Table.from_pylist(found), folder / config / "test-00000-of-00001.parquet")
+    return folder
+
+
+def test_a_snapshot_of_the_hub(tmp_path: Path) -> None:
+    source = write_snapshot(tmp_path / "snapshot")
+    assert is_snapshot(source)
+    assert not is_snapshot(tmp_path)
+    plan = build_snapshot(source, revision="hf.co/datasets/Krinos/MSU-Bench@0")
+    write(plan, tmp_path / "out")
+    assert {split: len(some) for split, some in plan.scores.items()} == {"train": 3, "validation": 1, "test": 1}
+    scores = {
+        row["score_id"]: row
+        for split in ("train", "validation", "test")
+        for row in load_split(str(tmp_path / "out"), "scores", split, benchmark=BENCHMARK).to_list()
+    }
+    assert (scores["song2"]["title"], scores["song2"]["composer"]) == ("Song 2", "Nobody")
+    assert scores["song2"]["abc"] == song(2)
+    assert [image["bytes"] for image in scores["song2"]["images"]] == [png(2), png(100)]
+    questions = [row for row in rows(plan, "questions") if row["score_id"] == "song2"]
+    assert [(row["level"], row["answer"]) for row in questions[:3]] == [(1, "Yes"), (1, "None"), (1, "Yes")]
+    assert plan.provenance.anomalies == {"answers that are the word None, kept": 20}
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "license: apache-2.0" in card
+    assert load_dataset(str(tmp_path / "out"), "questions", split="test", cache_dir=str(tmp_path / "c")).num_rows == 12
+
+
+def test_scores_of_one_work_are_in_one_split() -> None:
+    def score(number: int, title: str, music: str) -> Any:
+        return {"score_id": str(number), "title": title, "composer": "Bach", "abc": f"X:1\nK:C\n{music}|]\n"}
+
+    scores = [score(number, f"Hymn {number % 20}", "C" * (number + 1)) for number in range(40)]
+    scores += [score(40, "Other title", "C C C"), score(41, "", "G")]
+    splits = split_works(scores, seed=3)
+    assert all(splits[str(number)] == splits[str(number + 20)] for number in range(20))
+    assert splits["40"] == splits["2"]
+    assert Counter(splits.values()).keys() == {"train", "validation", "test"}
+    assert 8 <= Counter(splits.values())["test"] <= 10  # a fifth of 42, and a work more at most
+    distinct = [score(number, f"Hymn {number}", "C" * (number + 1)) for number in range(150)]
+    assert Counter(split_works(distinct, seed=1).values()) == {"train": 90, "validation": 30, "test": 30}
+
+
+def test_nested_and_flat_must_agree(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match=r"nested and flat hold different questions, first 'Question 1\?' on song1"):
+        build_snapshot(write_snapshot(tmp_path / "snapshot", flat_answer="No"))
+
+
+def test_an_empty_answer_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="nested, row 1: answer is empty"):
+        build_snapshot(write_snapshot(tmp_path / "snapshot", answer=" "))
+
+
+def spreadsheet(path: Path, *found: tuple[Any, ...]) -> None:
+    book = openpyxl.Workbook()
+    for row in found:
+        book.worksheets[0].append(row)
+    book.save(path)
+
+
+def test_spreadsheets_that_are_wrong(tmp_path: Path) -> None:
+    scores, questions = tmp_path / "metadata.xlsx", tmp_path / "msu-bench.xlsx"
+    with pytest.raises(DatasetError, match=r"metadata\.xlsx is missing"):
+        build_spreadsheets(tmp_path)
+    scores.write_bytes(b"no spreadsheet")
+    with pytest.raises(DatasetError, match=r"metadata\.xlsx cannot be read as a spreadsheet"):
+        build_spreadsheets(tmp_path)
+    spreadsheet(scores, ("Composer", "Title", "Link"), ("Bach", "Suite", "https://musescore.com/user/1/scores/7"))
+    header = ("Link", "Level", "Question", "Answer")
+    spreadsheet(questions, header, ("https://musescore.com/user/1/scores/7", 5, "Which key?", "G major"))
+    with pytest.raises(DatasetError, match=r"msu-bench\.xlsx, row 2: the level is 5"):
+        build_spreadsheets(tmp_path)
+    spreadsheet(questions, header, ("https://musescore.com/user/1/scores/8", 1, "Which key?", "G major"))
+    with pytest.raises(DatasetError, match=r"row 2: metadata\.xlsx has no score https://musescore\.com"):
+        build_spreadsheets(tmp_path)
+    spreadsheet(questions, header, ("https://musescore.com/user/1/scores/7", 1, "Which key?", None))
+    with pytest.raises(DatasetError, match="row 2: a cell is empty"):
+        build_spreadsheets(tmp_path)
+
+
+def test_scores_of_the_corpus(tmp_path: Path) -> None:
+    engraved: list[str] = []
+    plan = build_generated(3, works=5)
+    write(plan, tmp_path / "out", on_score=engraved.append)
+    scores = [
+        row
+        for split in ("train", "validation", "test")
+        for row in load_split(str(tmp_path / "out"), "scores", split, benchmark=BENCHMARK).to_list()
+    ]
+    assert sorted(engraved) == sorted(row["score_id"] for row in scores)
+    assert len(scores) == 5
+    for row in scores:
+        assert row["abc"].startswith("X:1\n")
+        assert "%1\n" in row["abc"]
+        assert row["title"]
+        assert row["composer"]
+        for image in row["images"]:
+            assert Image.open(io.BytesIO(image["bytes"])).width > 800
+    questions = rows(plan, "questions")
+    assert Counter((row["score_id"], row["level"]) for row in questions) == {
+        (row["score_id"], level): 3 for row in scores for level in (1, 2, 3, 4)
+    }
+    again = build_generated(3, works=5)
+    assert again.questions == plan.questions
+    assert again.scores == plan.scores
+
+
+def test_damaged_scores_of_ones_own_stop_nothing_else(tmp_path: Path) -> None:
+    from music21 import corpus
+
+    folder = tmp_path / "scores"
+    (folder / "more").mkdir(parents=True)
+    corpus.parse("bwv66.6").write("musicxml", folder / "more" / "chorale.musicxml")
+    (folder / "empty.abc").write_text("")
+    (folder / "bomb.xml").write_text('<!DOCTYPE s [<!ENTITY a "aaaaaaaaaa">]><score-partwise>&a;</score-partwise>')
+    (folder / "broken.mxl").write_bytes(b"PK\x03\x04 no archive")
+    (folder / "notes.txt").write_text("not a score")
+    plan = build_own(folder)
+    assert [row["score_id"] for row in rows(plan, "scores")] == ["more/chorale.musicxml"]
+    assert set(plan.left_out or {}) == {"empty.abc", "bomb.xml", "broken.mxl"}
+    assert sum(what.startswith("left out: bomb.xml") for what in plan.provenance.anomalies) == 1
+    (tmp_path / "nothing").mkdir()
+    with pytest.raises(DatasetError, match="holds no scores; files are read that end in"):
+        build_own(tmp_path / "nothing")
+
+
+def test_whatever_music21_runs_into_is_a_reason_to_leave_a_score_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_work: Any) -> None:
+        raise KeyError("no such clef")
+
+    monkeypatch.setattr(msu, "_parsed", fail)
+    left_out = msu._read(msu.Work("odd.krn", "odd.krn", in_corpus=False), 1)
+    assert left_out.score is None
+    assert left_out.reason == "music21 fails on it (KeyError: 'no such clef')"

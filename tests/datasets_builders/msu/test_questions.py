@@ -1,0 +1,409 @@
+"""The questions on scores: right by what is known of the works and by the text of their MusicXML, and evenly spread."""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from random import Random
+from xml.etree import ElementTree
+
+import pytest
+from music21 import chord, converter, corpus, key, note, pitch, roman, stream
+from music21.musicxml.m21ToXml import GeneralObjectExporter
+
+from music_evals.datasets_builders.msu.questions.question import ScoreQuestion
+from music_evals.datasets_builders.msu.questions import KINDS, UnsuitableScoreError, compose_score_questions
+from music_evals.datasets_builders.msu.questions.compose import says
+from music_evals.datasets_builders.msu.default_works import default_works
+from music_evals.datasets_builders.msu.questions.reading import Reading, read
+from music_evals.datasets_builders.msu.questions.tonality import certain_key, numeral, plain_chord
+from music_evals.notation.score_file import prepare_score
+
+WORKS = {work.name: work for work in default_works()}
+KIND = {kind.name: kind for kind in KINDS}
+LISTING = {kind.name for kind in KINDS if kind.lists_answers}
+# Quartets and chorales, whose parts are one staff each; long ones are left out to keep the time down.
+CHECKED = [name for name in WORKS if name.startswith(("bach-", "haydn-1-1-1", "haydn-1-1-4", "mozart-80-3", "corelli"))]
+
+
+@pytest.fixture(scope="module")
+def scores() -> dict[str, stream.Score]:
+    return {name: work.load() for name, work in WORKS.items()}
+
+
+@pytest.fixture(scope="module")
+def readings(scores: dict[str, stream.Score]) -> dict[str, Reading]:
+    return {name: read(score) for name, score in scores.items()}
+
+
+@pytest.fixture(scope="module")
+def questions(scores: dict[str, stream.Score]) -> dict[str, list[ScoreQuestion]]:
+    return {name: compose_score_questions(score, seed=0, name=name) for name, score in scores.items()}
+
+
+def asked(reading: Reading, kind: str, tries: int = 30) -> Iterator[ScoreQuestion]:
+    for seed in range(tries):
+        question = KIND[kind].ask(reading, Random(seed))
+        if question:
+            yield question
+
+
+# What is known of the works, or stands in their files' text.
+KNOWN = [
+    ("bach-66-6", "initial key", "F♯ minor"),
+    ("bach-66-6", "time signature", "4/4"),
+    ("bach-66-6", "anacrusis", "Yes"),
+    ("bach-66-6", "key signature", "3"),
+    ("bach-66-6", "instruments", "Soprano, Alto, Tenor, Bass"),
+    ("bach-66-6", "composer", "Johann Sebastian Bach"),
+    ("bach-66-6", "staves", "4"),
+    ("bach-66-6", "last measure", "9"),
+    ("bach-277", "key signature", "0"),
+    ("bach-101-7", "initial key", "D minor"),
+    ("bach-101-7", "cadence", "Authentic cadence"),
+    ("bach-28-6", "cadence", "Authentic cadence"),
+    ("robert-schumann-48-2", "initial key", "A major"),
+    ("robert-schumann-48-2", "tempo words", "Nicht schnell"),
+    ("robert-schumann-48-2", "time signature", "2/4"),
+    ("robert-schumann-48-2", "anacrusis", "Yes"),
+    ("beethoven-59-1-3", "tempo words", "Adagio molto e mesto"),
+    ("beethoven-59-1-3", "time signature", "2/4"),
+    ("beethoven-59-1-3", "key signature", "4"),
+    ("beethoven-59-1-3", "first entry", "2nd Violin"),
+    ("schubert-lindenbaum", "initial key", "E major"),
+    ("schubert-lindenbaum", "time signature", "3/4"),
+    ("schubert-lindenbaum", "composer", "Franz Schubert"),
+    ("joplin-maple-leaf", "time signature", "2/4"),
+    ("joplin-maple-leaf", "key signature", "4"),
+    ("joplin-maple-leaf", "metronome mark", "100"),
+    ("clara-schumann-1-4", "metronome mark", "92"),
+    ("clara-schumann-1-4", "time signature", "3/4"),
+    ("verdi-donna", "time signature", "3/8"),
+    ("verdi-donna", "initial key", "B♭ major"),
+    ("haydn-1-1-1", "time signature", "6/8"),
+    ("haydn-1-1-1", "initial key", "B♭ major"),
+    ("haydn-1-1-1", "tempo words", "Presto"),
+    ("haydn-1-1-3", "initial key", "E♭ major"),
+    ("mozart-545-1", "time signature", "4/4"),
+    ("mozart-545-1", "key signature", "0"),
+    ("mozart-80-4", "initial key", "G major"),
+    ("mozart-155-1", "initial key", "D major"),
+    ("corelli-3-1", "initial key", "F major"),
+    ("cpe-bach-55-4-2", "key signature", "3"),
+    ("chopin-6-2", "time signature", "3/4"),
+    ("chopin-6-2", "key signature", "4"),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "answer"), KNOWN)
+def test_known_facts(readings: dict[str, Reading], name: str, kind: str, answer: str) -> None:
+    assert {question.answer for question in asked(readings[name], kind)} == {answer}
+
+
+# The first two measures of the soprano of BWV 66.6 are c♯″ b′ | a′ b′ c♯″ e″ | c♯″, as any hymnal of Bach's shows.
+@pytest.mark.parametrize(
+    ("kind", "place", "answer"),
+    [
+        ("highest pitch", "measure 0 of the part “Soprano”", "C♯5"),
+        ("lowest pitch", "measure 0 of the part “Soprano”", "B4"),
+        ("highest pitch", "measure 1 of the part “Soprano”", "E5"),
+        ("lowest pitch", "measure 1 of the part “Soprano”", "A4"),
+        ("last pitch", "measure 1 of the part “Soprano”", "E5"),
+        ("number of notes", "measure 1 of the part “Soprano”", "4"),
+        ("chord name", "measure 2 ", "A major triad"),
+    ],
+)
+def test_known_measures(readings: dict[str, Reading], kind: str, place: str, answer: str) -> None:
+    found = {each.answer for each in asked(readings["bach-66-6"], kind, 1500) if place in each.text}
+    assert found == {answer}
+
+
+@pytest.mark.parametrize("name", ["bach-248-5", "bach-64-2", "bach-145-5", "bach-33-6"])
+def test_modal_or_misleading_keys_are_left_out(readings: dict[str, Reading], name: str) -> None:
+    assert certain_key(readings[name]) is None
+
+
+class Xml:
+    """MusicXML text, read without music21."""
+
+    def __init__(self, text: bytes) -> None:
+        root = ElementTree.fromstring(text)
+        self.names = [(each.findtext("part-name") or "").strip() for each in root.iter("score-part")]
+        self.parts = [list(part.iter("measure")) for part in root.findall("part")]
+
+    def measure(self, place: str) -> ElementTree.Element:
+        """The measure that a question names."""
+        part = self.part(place)
+        number = re.search(r"measure (\d+)", place)
+        assert number
+        return next(each for each in part if each.get("number") == number[1])
+
+    def part(self, place: str) -> list[ElementTree.Element]:
+        named, counted = re.search("part “(.*?)”", place), re.search(r"staff (\d+) from the top", place)
+        if named:
+            return self.parts[self.names.index(named[1])]
+        return self.parts[int(counted[1]) - 1] if counted else self.parts[0]
+
+    def fifths(self, place: str) -> int:
+        """The key signature in force at the beginning of the measure that a question names."""
+        found = 0
+        for each in self.part(place):
+            found = int(each.findtext("attributes/key/fifths") or found)
+            if each is self.measure(place):
+                break
+        return found
+
+
+ALTERS = {-2: "𝄫", -1: "♭", 0: "", 1: "♯", 2: "𝄪"}
+NAMES = {"whole": 4, "half": 2, "quarter": 1, "eighth": 0.5, "16th": 0.25, "32nd": 0.125, "64th": 0.0625, "breve": 8}
+WORDS = {
+    "double whole": 8, "whole": 4, "half": 2, "quarter": 1, "eighth": 0.5, "sixteenth": 0.25, "thirty-second": 0.125,
+    "sixty-fourth": 0.0625,
+}  # fmt: skip
+DOTS = {0: Fraction(1), 1: Fraction(3, 2), 2: Fraction(7, 4)}
+
+
+def written(measure: ElementTree.Element, *, grace: bool = False) -> list[ElementTree.Element]:
+    return [each for each in measure.findall("note") if grace or each.find("grace") is None]
+
+
+def sounding(measure: ElementTree.Element, *, grace: bool = False) -> list[ElementTree.Element]:
+    return [each for each in written(measure, grace=grace) if each.find("pitch") is not None]
+
+
+def height(each: ElementTree.Element) -> tuple[int, str]:
+    step, octave = each.findtext("pitch/step") or "", int(each.findtext("pitch/octave") or 0)
+    alter = int(float(each.findtext("pitch/alter") or 0))
+    semitones = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}[step] + alter + 12 * octave
+    return semitones, f"{step}{ALTERS[alter]}{octave}"
+
+
+def value(each: ElementTree.Element) -> Fraction:
+    return Fraction(NAMES[each.findtext("type") or ""]) * DOTS[len(each.findall("dot"))]
+
+
+def spelled_value(answer: str) -> Fraction:
+    words = answer.lower().removesuffix(" note").removesuffix(" rest")
+    dots = 2 if words.startswith("double-dotted ") else 1 if words.startswith("dotted ") else 0
+    return Fraction(WORDS[words.removeprefix("double-dotted ").removeprefix("dotted ")]) * DOTS[dots]
+
+
+def accidentals(xml: Xml, text: str) -> set[tuple[int, str]]:
+    fifths = xml.fifths(text)
+    signed = "FCGDAEB"[:fifths] if fifths >= 0 else "BEADGCF"[:-fifths]
+    normal = dict.fromkeys(signed, 1 if fifths > 0 else -1)
+    return {
+        height(each)
+        for each in sounding(xml.measure(text), grace=True)
+        if int(float(each.findtext("pitch/alter") or 0)) != normal.get(each.findtext("pitch/step") or "", 0)
+    }
+
+
+def rests(measure: ElementTree.Element) -> list[ElementTree.Element]:
+    return [each for each in written(measure) if each.find("rest") is not None and each.get("print-object") != "no"]
+
+
+def yes(found: object) -> str:
+    return "Yes" if found else "No"
+
+
+def clef_name(xml: Xml, text: str) -> str:
+    sign = xml.part(text)[0].find("attributes/clef")
+    assert sign is not None
+    shape = (sign.findtext("sign"), sign.findtext("line"))
+    return {("G", "2"): "Treble clef", ("F", "4"): "Bass clef", ("C", "3"): "Alto clef", ("C", "4"): "Tenor clef"}[
+        shape
+    ]
+
+
+CHECKS: dict[str, Callable[[Xml, str], object]] = {
+    "highest pitch": lambda xml, text: max(map(height, sounding(xml.measure(text))))[1],
+    "lowest pitch": lambda xml, text: min(map(height, sounding(xml.measure(text))))[1],
+    "last pitch": lambda xml, text: height(sounding(xml.measure(text))[-1])[1],
+    "number of notes": lambda xml, text: str(len(sounding(xml.measure(text)))),
+    "shortest note": lambda xml, text: min(map(value, sounding(xml.measure(text)))),
+    "longest note": lambda xml, text: max(map(value, sounding(xml.measure(text)))),
+    "shortest rest": lambda xml, text: min(map(value, rests(xml.measure(text)))),
+    "longest rest": lambda xml, text: max(map(value, rests(xml.measure(text)))),
+    "rest": lambda xml, text: yes(rests(xml.measure(text))),
+    "accidental": lambda xml, text: yes(accidentals(xml, text)),
+    "accidentals": lambda xml, text: ", ".join(name for _, name in sorted(accidentals(xml, text))),
+    "fermata": lambda xml, text: yes(list(xml.measure(text).iter("fermata"))),
+    "grace note": lambda xml, text: yes(list(xml.measure(text).iter("grace"))),
+    "staccato": lambda xml, text: yes(list(xml.measure(text).iter("staccato"))),
+    "tie": lambda xml, text: yes(
+        any(each.get("type") == "start" for each in sounding(xml.measure(text))[-1].findall("tie"))
+    ),
+    "time signature": lambda xml, text: "/".join(
+        xml.parts[0][0].findtext(f"attributes/time/{each}") or "" for each in ("beats", "beat-type")
+    ),
+    "key signature": lambda xml, text: str(abs(int(xml.parts[0][0].findtext("attributes/key/fifths") or 0))),
+    "clef": clef_name,
+    "last measure": lambda xml, text: xml.parts[0][-1].get("number"),
+    "staves": lambda xml, text: str(len(xml.parts)),
+    "opening dynamic": lambda xml, text: next(each[0].tag for part in xml.parts for each in part[0].iter("dynamics")),
+}
+
+
+def test_levels_1_and_2_agree_with_the_musicxml_text(
+    scores: dict[str, stream.Score], readings: dict[str, Reading]
+) -> None:
+    assert len(CHECKED) >= 40
+    counts: Counter[str] = Counter()
+    for name in CHECKED:
+        xml = Xml(GeneralObjectExporter(scores[name]).parse())
+        assert len(xml.parts) == len(readings[name].voices), name
+        for kind, check in CHECKS.items():
+            for question in asked(readings[name], kind, 3):
+                expected = check(xml, question.text)
+                answer = spelled_value(question.answer) if question.answer_type == "duration" else question.answer
+                assert answer == expected, (name, question)
+                counts[kind] += 1
+    assert min(counts[kind] for kind in CHECKS) >= 3, counts
+
+
+def test_chords_and_numerals_agree_with_music21(readings: dict[str, Reading]) -> None:
+    """Chord names are worked out here by interval; music21 has names of its own for the same sets."""
+    qualities = {
+        "major triad": "isMajorTriad",
+        "minor triad": "isMinorTriad",
+        "diminished triad": "isDiminishedTriad",
+        "augmented triad": "isAugmentedTriad",
+        "dominant seventh chord": "isDominantSeventh",
+        "diminished seventh chord": "isDiminishedSeventh",
+        "half-diminished seventh chord": "isHalfDiminishedSeventh",
+    }
+    seen = 0
+    for name in CHECKED[:30]:
+        tonality = certain_key(readings[name])
+        for index in range(len(readings[name].measures)):
+            pitches = readings[name].sounding(index, Fraction(0))
+            found = plain_chord(pitches)
+            theirs = chord.Chord(pitches) if pitches else None
+            for quality, method in qualities.items():
+                assert (found is not None and found.quality == quality) == bool(theirs and getattr(theirs, method)())
+            if found is None or theirs is None:
+                continue
+            assert theirs.root().name == found.root_pitch.name
+            assert theirs.inversion() == found.inversion
+            figure = tonality and numeral(found, tonality)
+            if figure:
+                roman_ = roman.romanNumeralFromChord(theirs, tonality)
+                assert roman_.romanNumeralAlone == figure.rstrip("°ø7"), (name, index)
+                seen += 1
+    assert seen > 100
+
+
+def test_chords_outside_the_key_have_no_numeral() -> None:
+    major = plain_chord([pitch.Pitch(name) for name in ("D3", "F#3", "A3")])
+    assert major is not None
+    assert numeral(major, key.Key("C")) is None
+    assert numeral(major, key.Key("g")) == "V"
+
+
+def test_twelve_questions_three_a_level_of_different_kinds(questions: dict[str, list[ScoreQuestion]]) -> None:
+    assert len(questions) >= 66
+    for name, found in questions.items():
+        assert [question.level for question in found] == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4], name
+        assert len({question.kind for question in found}) == 12, name
+        assert all(question.answer and question.answer == question.answer.strip() for question in found)
+
+
+def test_no_question_gives_its_answer_away(questions: dict[str, list[ScoreQuestion]]) -> None:
+    for found in questions.values():
+        keys = [question.answer for question in found if question.answer_type == "key"]
+        for question in found:
+            if question.answer_type != "yes_no" and question.kind not in LISTING:
+                assert not says(question.text, question.answer), question
+            assert not any(says(question.text, each) for each in keys), question
+
+
+def test_kinds_and_answers_are_balanced(questions: dict[str, list[ScoreQuestion]]) -> None:
+    found = [question for row in questions.values() for question in row]
+    for level in (1, 2, 3, 4):
+        kinds = Counter(question.kind for question in found if question.level == level)
+        assert len(kinds) >= 12, kinds
+        assert max(kinds.values()) <= 0.25 * kinds.total(), kinds
+    answers = Counter(question.answer for question in found if question.answer_type == "yes_no")
+    assert set(answers) == {"Yes", "No"}
+    assert 0.4 < answers["Yes"] / answers.total() < 0.6, answers
+    assert answers.total() < 0.33 * len(found)
+
+
+def test_seeds_and_names_give_other_questions(scores: dict[str, stream.Score]) -> None:
+    score = scores["bach-66-6"]
+    a, b = (compose_score_questions(score, seed=seed, name="a") for seed in (1, 2))
+    assert a != b
+    assert a == compose_score_questions(score, seed=1, name="a")
+    assert a != compose_score_questions(score, seed=1, name="b")
+
+
+SCRIPT = """
+import hashlib
+from music_evals.datasets_builders.msu.questions import compose_score_questions
+from music_evals.datasets_builders.msu.default_works import default_works
+works = [work for work in default_works() if work.name in ("bach-66-6", "robert-schumann-48-2")]
+questions = [compose_score_questions(work.load(), seed=5, name=work.name) for work in works]
+print(hashlib.sha256(repr(questions).encode()).hexdigest())
+"""
+
+
+def test_questions_are_the_same_in_every_process(scores: dict[str, stream.Score]) -> None:
+    names = [name for name in WORKS if name in ("bach-66-6", "robert-schumann-48-2")]
+    ours = repr([compose_score_questions(scores[name], seed=5, name=name) for name in names])
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        run = subprocess.run(
+            [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
+        )
+        assert run.stdout.strip() == hashlib.sha256(ours.encode()).hexdigest()
+
+
+def test_scores_without_enough_to_ask_are_refused() -> None:
+    with pytest.raises(UnsuitableScoreError, match=r"level \d has \d of 3|level 3 has"):
+        compose_score_questions(converter.parse("tinynotation: 4/4 c1 c1 c1"), seed=0, name="dull")
+    with pytest.raises(UnsuitableScoreError, match="no measures"):
+        compose_score_questions(stream.Score(), seed=0, name="empty")
+    uneven = stream.Score([stream.Part(converter.parse(f"tinynotation: 4/4 {text}")) for text in ("c1 d1", "c1")])
+    with pytest.raises(UnsuitableScoreError):
+        compose_score_questions(uneven, seed=0, name="uneven")
+
+
+def test_unpitched_parts_and_quarter_tones_are_not_asked_about() -> None:
+    drums = stream.Score([stream.Part([stream.Measure([note.Unpitched(), note.Unpitched()], number=1)])])
+    with pytest.raises(UnsuitableScoreError):
+        compose_score_questions(drums, seed=0, name="drums")
+    tune = converter.parse("tinynotation: 2/4 c4 d")
+    tune.recurse().notes[0].pitch.accidental = pitch.Accidental("half-sharp")
+    assert not list(asked(read(tune), "highest pitch"))
+
+
+def test_long_scores_take_no_longer_than_reading_them() -> None:
+    score = prepare_score(corpus.parse("bach/bwv66.6"))
+    long = stream.Score(id="long")
+    for part in score.parts:
+        row = stream.Part(id=part.id)
+        row.partName = part.partName
+        measures = list(part.getElementsByClass(stream.Measure))[1:-1]
+        for number in range(1, 201):
+            copy = measures[number % len(measures)].__deepcopy__()
+            copy.number = number
+            row.append(copy)
+        long.insert(0, row)
+    reading = read(long)
+    start = time.process_time()
+    for kind in KINDS:
+        kind.ask(reading, Random(0))
+    assert time.process_time() - start < 10
+
+
+def test_works_are_listed_once_and_without_their_keys() -> None:
+    assert len(WORKS) == len({work.path for work in WORKS.values()}) >= 66
+    assert len({work.composer for work in WORKS.values()}) >= 10
+    assert not any(re.search(r"\b(major|minor|dur|moll)\b", work.title, re.IGNORECASE) for work in WORKS.values())
+    assert not any("essenFolksong" in work.path or work.path.startswith("josquin") for work in WORKS.values())

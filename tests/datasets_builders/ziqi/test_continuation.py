@@ -1,0 +1,194 @@
+"""Continuations: what follows really follows, and nothing but the music tells it apart."""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from music_evals.datasets_builders.ziqi import continuation
+from music_evals.datasets_builders.ziqi.continuation import COLLECTIONS, CONTINUATION, compose_continuations
+from music_evals.datasets_builders.questions.question import Question
+from music_evals.notation.abc import measure_duration, parse_key, parse_meter
+
+DIGEST = """
+import hashlib
+from music_evals.datasets_builders.ziqi.continuation import compose_continuations
+print(hashlib.sha256(repr(compose_continuations(80, 5)).encode()).hexdigest())
+"""
+
+
+@pytest.fixture(scope="module")
+def questions() -> list[Question]:
+    return compose_continuations(300, 1)
+
+
+def parts(question: Question) -> tuple[dict[str, str], list[str], list[list[str]]]:
+    """Header, measures of the opening with its pickup, and measures of the options, the right one first."""
+    lines = question.text["en"].split("\n")
+    assert lines[1] == ""
+    assert lines[2] == "X:1"
+    options = [text.removesuffix(" |").split(" | ") for text in (question.right["en"], *question.wrong["en"])]
+    return dict(line.split(":", 1) for line in lines[2:6]), lines[6].removesuffix(" |").split(" | "), options
+
+
+def test_form(questions: list[Question]) -> None:
+    for question in questions:
+        assert question.kind == "continuation"
+        assert re.fullmatch(r"continuation-[a-z0-9-]+-[468]", question.name)
+        assert question.right["zh"] == question.right["en"]
+        assert question.wrong["zh"] == question.wrong["en"]
+        assert question.text["zh"].split("\n")[1:] == question.text["en"].split("\n")[1:]
+        assert len(question.text["en"].split("\n")) == 7
+        for option in (question.right["en"], *question.wrong["en"]):
+            assert re.fullmatch(r"[\^_=A-Ga-gz,'0-9/(:| -]+ \|", option), option
+            assert "||" not in option
+            assert ":|" not in option
+
+
+def test_measures_are_whole_and_equally_many(questions: list[Question]) -> None:
+    lengths = Counter()
+    for question in questions:
+        header, opening, options = parts(question)
+        meter, unit = parse_meter(header["M"]), Fraction(header["L"])
+        length = question.name.rpartition("-")[2]
+        lengths[int(length)] += 1
+        pickup = opening[: len(opening) - int(length)]
+        assert len(pickup) <= 1
+        assert all(measure_duration(measure, unit, meter) < Fraction(*meter) for measure in pickup)
+        whole = [*opening[len(pickup) :], *(measure for option in options for measure in option)]
+        assert {measure_duration(measure, unit, meter) for measure in whole} == {Fraction(*meter)}
+        assert {len(option) for option in options} == {CONTINUATION}
+    assert set(lengths) == {4, 6, 8}
+
+
+def test_right_option_follows_in_the_file(questions: list[Question]) -> None:
+    """music21's tokens of the file, which share no code with our reader, begin with the opening and the right option.
+
+    Tunes with first and second endings are passed over: there the file's order is not that of playing.
+    """
+    from music21 import abcFormat, corpus
+
+    files = {
+        f"{COLLECTIONS[path.parent.name]}-{re.sub('[^a-z0-9]+', '-', path.stem.lower()).strip('-')}": path
+        for path in corpus.getCorePaths(fileExtensions=("abc",))
+        if path.parent.name in COLLECTIONS
+    }
+    checked = 0
+    for question in questions[:200]:
+        stem = question.name.removeprefix("continuation-").rpartition("-")[0]
+        number = None
+        if stem not in files:
+            stem, _, number = stem.rpartition("-")
+        text = files[stem].read_text(encoding="latin-1")
+        if number is not None:
+            text = re.split(r"(?m)^(?=X:)", text)[int(number)]
+        if re.search(r"[|\[][1-9]", text):
+            continue
+        handler = abcFormat.ABCHandler()
+        # It loses the note after a fermata that is written as H, and takes an E before a colon for a field.
+        handler.process(re.sub(r"H(?=[A-Ga-g])|(?<=\w)(?=:[:|])", " ", re.split(r"\n\s*\n", text)[0]))
+        graced = 0
+        written = ""
+        for token in handler.tokens:
+            if isinstance(token, abcFormat.ABCGraceStart):
+                graced += 1
+            elif isinstance(token, abcFormat.ABCGraceStop):
+                graced -= 1
+            elif isinstance(token, abcFormat.ABCNote) and not graced:
+                written += "".join(re.findall(r"[A-Ga-g][,']*", re.sub(r'"[^"]*"|![^!]*!', "", token.src))[:1])
+        _, opening, options = parts(question)
+        asked = "".join(re.findall(r"[A-Ga-g][,']*", "".join([*opening, *options[0]])))
+        assert written.startswith(asked), question.name
+        checked += 1
+    assert checked > 120
+
+
+def test_distractors_are_of_other_tunes_alike_in_metre_unit_and_key(questions: list[Question]) -> None:
+    known = defaultdict(list)
+    by_name = {}
+    for pool in continuation._parts()[1].values():
+        for part in pool:
+            known[" | ".join(part.continuation) + " |"].append(part.source)
+            by_name[part.name] = part.source
+    same_signature = 0
+    for question in questions:
+        source = by_name[question.name]
+        sharps = parse_key(parts(question)[0]["K"]).sharps
+        origins = [
+            [
+                other
+                for other in known[text]
+                if (other.meter, other.unit) == (source.meter, source.unit) and abs(other.key.sharps - sharps) <= 1
+            ]
+            for text in question.wrong["en"]
+        ]
+        assert any(
+            len({source.name, *(other.name for other in others)}) == 4
+            and not any(source.titles & other.titles for other in others)
+            for others in product(*origins)
+        ), question.name
+        same_signature += sum(any(other.key.sharps == sharps for other in others) for others in origins)
+    assert same_signature > 0.9 * 3 * len(questions)
+
+
+def test_looking_for_repeats_finds_nothing(questions: list[Question]) -> None:
+    for question in questions:
+        _, opening, options = parts(question)
+        for option in options:
+            assert not set(option) & set(opening[-int(question.name.rpartition("-")[2]) :])
+            assert " | ".join(option) not in question.text["en"]
+
+
+@pytest.mark.parametrize("extreme", [max, min])
+def test_length_does_not_tell(questions: list[Question], extreme) -> None:
+    score = 0.0
+    for question in questions:
+        lengths = [len(text) for text in (question.right["en"], *question.wrong["en"])]
+        if lengths[0] == extreme(lengths):
+            score += 1 / lengths.count(lengths[0])
+    # 75 of 300 on average; 99.9% of binomial draws lie within 3.3 standard deviations of 7.5.
+    assert abs(score - 75) < 25
+
+
+def test_questions_are_distinct() -> None:
+    many = compose_continuations(4000, 2)
+    assert len({question.name for question in many}) == len(many)
+    assert len({question.text["en"] for question in many}) == len(many)
+    assert len({question.name.rpartition("-")[0] for question in many[:2500]}) == 2500
+
+
+def test_fewer_are_the_first_of_more(questions: list[Question]) -> None:
+    assert compose_continuations(20, 1) == questions[:20]
+    assert compose_continuations(20, 2) != questions[:20]
+    assert compose_continuations(0, 1) == []
+
+
+@pytest.mark.parametrize(("count", "message"), [(-1, "0 or more"), (100_000, "the tunes yield [0-9]+ questions")])
+def test_counts_out_of_range(count: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        compose_continuations(count, 1)
+
+
+def test_same_in_every_process() -> None:
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", DIGEST],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for hash_seed in ("1", "2")
+    ]
+    digests = {run.communicate(timeout=120)[0].strip() for run in runs}
+    assert digests == {hashlib.sha256(repr(compose_continuations(80, 5)).encode()).hexdigest()}
+
+
+def test_importing_does_not_load_music21() -> None:
+    code = f"import {continuation.__name__}, sys; sys.exit('music21' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,275 @@
+"""ZIQI-Eval's rows: the published ones, whole and unchanged, and the composed bank."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import huggingface_hub
+import pandas as pd
+import pytest
+from datasets import load_dataset
+
+from music_evals.datasets_builders.folder import DatasetError, load_split
+from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, Counts, Plan, build_generated, published_themes, write
+from music_evals.datasets_builders.ziqi.published import HUB_COMMIT, build_published, download_published
+from tests.ziqi_source import Fields, write_source
+
+PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "ziqi"
+needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="no copy of ZIQI-Eval in ../shared/data/ziqi")
+
+
+@pytest.fixture(scope="module")
+def published() -> Plan:
+    return build_published(PUBLISHED)
+
+
+@needs_published
+def test_published_counts(published: Plan) -> None:
+    rows = published.rows
+    assert {config: {split: len(some) for split, some in splits.items()} for config, splits in rows.items()} == {
+        "comprehension": {"dev": 50, "test": 14_139},
+        "generation": {"dev": 5, "test": 195},
+    }
+    by_theme = Counter(row["theme_en"] for row in rows["comprehension"]["test"])
+    assert by_theme == {  # lines of the CSV files less their headers and the line breaks within fields
+        "composition theory": 1165,
+        "world ethnic music": 1805,
+        "popular music": 1291,
+        "Western music history": 2350,
+        "Chinese music history": 2632,
+        "Chinese traditional music": 1896,
+        "music aesthetics": 658,
+        "music education": 1181,
+        "music performance": 826,
+        "female music": 335,
+    }
+    popular = Counter(row["answer"] for row in rows["comprehension"]["test"] if row["theme_en"] == "popular music")
+    assert (popular["A"], popular["D"]) == (507, 188)
+    assert len({(row["theme_en"], row["subtheme_en"]) for row in rows["comprehension"]["test"]}) == 56
+    assert Counter(row["theme_en"] for row in rows["comprehension"]["dev"]) == dict.fromkeys(by_theme, 5)
+
+
+@needs_published
+def test_published_oddities_are_counted(published: Plan) -> None:
+    odd = published.provenance.anomalies
+    assert odd["duplicates within music education, to the character, marked"] == 90
+    assert odd["duplicates within Chinese traditional music, to the character, marked"] == 41
+    # Counted with pandas over all files at once: the same question and options, after trimming.
+    frame = _frame(PUBLISHED)
+    columns = ["question", "A", "B", "C", "D"]
+    marked = sum(count for what, count in odd.items() if what.startswith("duplicates") and what.endswith("marked"))
+    assert marked == frame.duplicated(columns).sum() == 216
+    alike = frame.drop_duplicates(columns)[["A", "B", "C", "D"]].nunique(axis=1) < 4
+    assert odd["rows with two options alike, kept"] == alike.sum()
+    raw = _frame(PUBLISHED, trim=False)
+    trimmed = (raw[[*columns, "answer", "subtheme"]] != frame[[*columns, "answer", "subtheme"]]).sum().sum()
+    assert odd["fields with white space at an end, which was trimmed"] == trimmed
+
+
+@needs_published
+def test_published_rows_come_back_from_parquet_without_a_changed_character(published: Plan, tmp_path: Path) -> None:
+    write(published, tmp_path / "ziqi")
+    read = []
+    for config, splits in published.rows.items():
+        for split in splits:
+            rows = load_dataset(str(tmp_path / "ziqi"), config, split=split, cache_dir=str(tmp_path / "cache"))
+            assert rows.to_list() == splits[split]
+            assert rows.to_list() == load_split(str(tmp_path / "ziqi"), config, split, benchmark=BENCHMARK).to_list()
+            read += rows.to_list()
+    frame = _frame(PUBLISHED).set_index("row_id")
+    assert len(read) == len(frame) == 14_389
+    for row in read:
+        source = frame.loc[row["id"]]
+        assert row["question"] == source["question"]
+        assert row["options"] == [source[letter] for letter in "ABCD"]
+        assert (row["answer"], row["subtheme_zh"]) == (source["answer"], source["subtheme"])
+
+
+def _frame(folder: Path, trim: bool = True) -> pd.DataFrame:
+    """All rows by pandas' own reader, in the builder's order."""
+    parts = []
+    for split in ("dev", "test"):
+        for theme in published_themes():
+            part = pd.read_csv(folder / split / f"{theme.file}.csv", dtype=str, keep_default_na=False)
+            part["row_id"] = [f"{theme.file}-{split}-{int(number):04d}" for number in part["id"]]
+            parts.append(part)
+    whole = pd.concat(parts, ignore_index=True)
+    return whole.map(str.strip) if trim else whole
+
+
+def test_ids_names_and_trimming(tmp_path: Path) -> None:
+    def edit(split: str, theme: str, rows: list[Fields]) -> None:
+        if (split, theme) == ("test", "popular_music"):
+            rows[1][1:6] = [" 一\n二　", "\xa0甲 ", "乙\t", "丙", "丁"]
+            rows[1][7] = "放克（Funk） "
+
+    plan = build_published(write_source(tmp_path, edit=edit))
+    row = next(row for row in plan.rows["comprehension"]["test"] if row["id"] == "popular_music-test-0000")
+    assert row == {
+        "id": "popular_music-test-0000",
+        "question": "一\n二",
+        "options": ["甲", "乙", "丙", "丁"],
+        "answer": "A",
+        "theme_zh": "流行音乐",
+        "theme_en": "popular music",
+        "subtheme_zh": "放克（Funk）",
+        "subtheme_en": "funk",
+        "language": "zh",
+        "duplicate_of": None,
+    }
+    assert plan.provenance.anomalies == {"fields with white space at an end, which was trimmed": 4}
+
+
+def test_duplicates_are_marked_with_the_first_row(tmp_path: Path) -> None:
+    def edit(split: str, theme: str, rows: list[Fields]) -> None:
+        if theme == "popular_music" and split == "test":
+            rows[3][1:6] = rows[1][1:6]  # another answer
+            rows[4][1:6] = [f"{field} " for field in rows[1][1:6]]
+        if theme == "female_music" and split == "test":
+            rows[2][1:6] = ["流行音乐的第1题（dev）____。", *[f"流行音乐dev1{letter}" for letter in "ABCD"]]
+
+    plan = build_published(write_source(tmp_path, edit=edit))
+    marked = {row["id"]: row["duplicate_of"] for row in plan.rows["comprehension"]["test"] if row["duplicate_of"]}
+    assert marked == {
+        "popular_music-test-0002": "popular_music-test-0000",
+        "popular_music-test-0003": "popular_music-test-0000",
+        "female_music-test-0001": "popular_music-dev-0001",
+    }
+    assert plan.provenance.anomalies == {
+        "duplicates within popular music, to the character, marked": 1,
+        "duplicates within popular music, but for white space, marked": 1,
+        "duplicates of a row of another theme, marked": 1,
+        "duplicates whose answer differs from the first one's, kept": 2,
+        "fields with white space at an end, which was trimmed": 5,
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda row: row.pop(), "7 columns, 8 are needed"),
+        (lambda row: row.append("more"), "9 columns, 8 are needed"),
+        (lambda row: row.__setitem__(3, " "), "column B is empty"),
+        (lambda row: row.__setitem__(6, "E"), "the answer is 'E'; A, B, C or D is needed"),
+        (lambda row: row.__setitem__(6, "AB"), "the answer is 'AB'; A, B, C or D is needed"),
+        (lambda row: row.__setitem__(7, "电子音乐"), "unknown sub-theme '电子音乐'"),
+        (lambda row: row.__setitem__(0, "first"), "the id is 'first'; a number is needed"),
+        (lambda row: row.__setitem__(0, "0"), "the id 0 is there already"),
+    ],
+)
+def test_a_malformed_row_stops_the_build_and_is_named(
+    tmp_path: Path, change: Callable[[Fields], Any], said: str
+) -> None:
+    def edit(split: str, theme: str, rows: list[Fields]) -> None:
+        if (split, theme) == ("test", "popular_music"):
+            change(rows[3])
+
+    source = write_source(tmp_path, edit=edit)
+    with pytest.raises(DatasetError) as caught:
+        build_published(source)
+    assert str(caught.value).startswith("test/popular_music.csv, row 3 (ends in line 4): ")
+    assert said in str(caught.value)
+    plan = build_published(source, skip_bad=True)
+    assert len(plan.rows["comprehension"]["test"]) == 4 * 10 - 1
+    (what,) = plan.provenance.anomalies
+    assert what.startswith("malformed row left out: test/popular_music.csv, row 3 (ends in line 4): ")
+
+
+def test_a_source_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="is not a folder"):
+        build_published(tmp_path / "nothing")
+    source = write_source(tmp_path / "ZIQI-Eval")
+    assert build_published(tmp_path).n_rows == 22 * 4 + 11  # the folder above will do
+    (source / "test" / "music_generation.csv").unlink()
+    with pytest.raises(DatasetError, match=r"lacks 1 of 22 files of ZIQI-Eval: test/music_generation\.csv"):
+        build_published(source)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    source = write_source(tmp_path)
+    path = source / "dev" / "female_music.csv"
+    sound = path.read_bytes()
+    path.write_bytes(sound.replace(b"question", b"frage"))
+    with pytest.raises(DatasetError, match=r"dev/female_music\.csv has the columns id, frage, A"):
+        build_published(source)
+    path.write_bytes(sound + b'9,"an open quote')
+    with pytest.raises(DatasetError, match=r"dev/female_music\.csv cannot be read as CSV in UTF-8"):
+        build_published(source)
+    path.write_bytes(sound.decode().encode("gb18030"))
+    with pytest.raises(DatasetError, match=r"dev/female_music\.csv cannot be read as CSV in UTF-8"):
+        build_published(source)
+    path.write_bytes(b"\xef\xbb\xbf" + sound)
+    assert build_published(source).n_rows == 22 * 4 + 11
+
+
+def test_the_hub_is_asked_for_the_pinned_commit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    full = HUB_COMMIT + "0" * (40 - len(HUB_COMMIT))
+    snapshot = tmp_path / full
+    write_source(snapshot / "ZIQI-Eval")
+    asked: dict[str, Any] = {}
+
+    def download(repository: str, **options: Any) -> str:
+        asked.update(options, repository=repository)
+        return str(snapshot)
+
+    commits = [SimpleNamespace(commit_id="1" * 40), SimpleNamespace(commit_id=full)]
+    monkeypatch.setattr(huggingface_hub.HfApi, "list_repo_commits", lambda *_, **__: commits)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    folder, revision = download_published()
+    assert (asked["repository"], asked["revision"], asked["repo_type"]) == ("MYTH-Lab/ZIQI-Eval", full, "dataset")
+    assert build_published(folder, revision=revision).provenance.source_revision == revision
+    assert revision == f"hf.co/datasets/MYTH-Lab/ZIQI-Eval@{full}"
+
+
+def test_a_hub_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise ConnectionError("no route")
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "list_repo_commits", fail)
+    with pytest.raises(DatasetError, match="MYTH-Lab/ZIQI-Eval at fbe754f could not be downloaded from the Hub"):
+        download_published()
+
+
+def test_a_composed_bank(tmp_path: Path) -> None:
+    plan = build_generated(3, Counts(theory=40, continuation=12))
+    write(plan, tmp_path / "bank")
+    for config, count in (("comprehension", 40), ("generation", 12)):
+        test = load_split(str(tmp_path / "bank"), config, "test", benchmark=BENCHMARK).to_list()
+        dev = load_split(str(tmp_path / "bank"), config, "dev", benchmark=BENCHMARK).to_list()
+        assert Counter(row["language"] for row in test) == {"zh": count, "en": count}
+        assert Counter(row["language"] for row in dev) == {"zh": 5, "en": 5}
+        rows = test + dev
+        assert len({row["id"] for row in rows}) == len(rows)
+        assert len({(row["question"], *row["options"]) for row in rows}) == len(rows)
+        # Letters are balanced, and a question has the same one in both languages.
+        assert set(Counter(row["answer"] for row in test).values()) == {2 * count // 4}
+        letters = {
+            language: [row["answer"] for row in test if row["language"] == language] for language in ("zh", "en")
+        }
+        assert letters["zh"] == letters["en"]
+    card = (tmp_path / "bank" / "README.md").read_text(encoding="utf-8")
+    assert "**This is not ZIQI-Eval.**" in card
+    assert "license: other" in card
+
+
+def test_the_same_seed_composes_the_same_bank() -> None:
+    counts = Counts(theory=16, continuation=4)
+    assert build_generated(3, counts).rows == build_generated(3, counts).rows
+    assert build_generated(3, counts).rows != build_generated(4, counts).rows
+
+
+@needs_published
+def test_the_card_of_the_published_questions(published: Plan, tmp_path: Path) -> None:
+    write(published, tmp_path / "ziqi")
+    card = (tmp_path / "ziqi" / "README.md").read_text(encoding="utf-8")
+    assert "license: cc-by-nc-sa-4.0" in card
+    assert "| `comprehension` | `test` | 14139 |" in card
+    assert "    - duplicates within music education, to the character, marked: 90" in card
+
+
+@pytest.mark.parametrize(("theory", "continuation", "said"), [(-1, 0, "theory is -1"), (0, 0, "both 0")])
+def test_wrong_counts(theory: int, continuation: int, said: str) -> None:
+    with pytest.raises(DatasetError, match=said):
+        Counts(theory, continuation)

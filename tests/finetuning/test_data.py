@@ -1,0 +1,330 @@
+"""Training conversations: what is written, and that nothing of the test split ever is."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from datasets import Features, Value, load_dataset
+
+from music_evals.datasets_builders.folder import Benchmark, Config, DatasetError, Provenance, write_dataset
+from music_evals.finetuning.data import (
+    FORMAT,
+    RECORD_FILE,
+    Message,
+    Plan,
+    music_of,
+    name_of,
+    read_conversations,
+    read_plan,
+    write_plan,
+)
+
+FEATURES = {
+    "scores": Features({name: Value("string") for name in ("score_id", "title", "composer", "abc", "source")}),
+    "questions": Features(
+        {
+            **{name: Value("string") for name in ("id", "score_id", "kind", "question", "answer", "answer_type")},
+            "level": Value("int64"),
+        }
+    ),
+}
+BENCHMARK = Benchmark("msu", "1.0.0", 1, FEATURES, lambda out: None)
+TUNES = {"train": "GABc|d2e2|", "validation": "CDEF|G2A2|", "test": "fedc|B2A2|"}
+
+
+def score(split: str, number: int, **changes: Any) -> dict[str, Any]:
+    own = {
+        "score_id": f"{split}-{number}",
+        "title": f"Piece {split} {number}",
+        "composer": "N. N.",
+        "abc": f"X:1\nT:Piece {split} {number}\nM:4/4\nK:C\n[V:1] {TUNES[split]}{'z' * (number + 1)}4|] %3\n",
+        "source": "made",
+    }
+    return {**own, **changes}
+
+
+def question(score_id: str, number: int, **changes: Any) -> dict[str, Any]:
+    own = {
+        "id": f"{score_id}/{number}",
+        "score_id": score_id,
+        "kind": "key",
+        "question": f"Number {number}: what is the key, Schlüssel, 调?",
+        "answer": "C major",
+        "answer_type": "key",
+        "level": 3,
+    }
+    return {**own, **changes}
+
+
+def write_source(out: Path, **extra: list[dict[str, Any]]) -> str:
+    """Write a dataset of two scores a split, each with two questions; extra scores by split."""
+    scores = {split: [score(split, 0), score(split, 1), *extra.get(split, [])] for split in TUNES}
+    asked = {
+        split: [question(row["score_id"], number) for row in rows for number in range(2)]
+        for split, rows in scores.items()
+    }
+    asked["train"] += extra.get("questions", [])
+    write_dataset(
+        out,
+        {"scores": Config(FEATURES["scores"], scores), "questions": Config(FEATURES["questions"], asked)},
+        card=lambda made: "",
+        provenance=Provenance("msu", "1.0.0", source="generated", licence="mit", seed=1),
+    )
+    return str(out)
+
+
+def prompt(score: Mapping[str, Any], question: Mapping[str, Any]) -> list[Message]:
+    return [
+        Message(role="system", content="Read the score."),
+        Message(role="user", content=f"{score['abc']}\n{question['question']}"),
+    ]
+
+
+def plan_of(dataset: str, **options: Any) -> Plan:
+    return read_plan(dataset, benchmark=BENCHMARK, **{"make_prompt": prompt, **options})
+
+
+def test_one_conversation_a_question_in_both_formats(tmp_path: Path) -> None:
+    out = tmp_path / "new" / "out"
+    write_plan(plan_of(write_source(tmp_path / "source")), out)
+    assert list(out.parent.iterdir()) == [out], "nothing is left beside"
+    for split in ("train", "validation"):
+        lines = (out / f"{split}.jsonl").read_text(encoding="utf-8").splitlines()
+        assert len(lines) == 4
+        first = json.loads(lines[0])
+        assert first["id"] == f"{split}-0/0"
+        assert [message["role"] for message in first["messages"]] == ["system", "user", "assistant"]
+        assert "Schlüssel, 调" in lines[0]
+        assert first["messages"][1]["content"].startswith(f"X:1\nT:Piece {split} 0")
+        assert first["messages"][2]["content"] == "C major"
+        # TRL goes by the name and the layout of this column, as `datasets` reads it.
+        rows = load_dataset("json", data_files=str(out / f"{split}.jsonl"), split="train", cache_dir=tmp_path / "cache")
+        assert rows[0]["messages"] == first["messages"]
+    assert not (out / "test.jsonl").exists()
+    assert "test-" not in "".join(path.read_text(encoding="utf-8") for path in out.glob("*.jsonl"))
+
+    # As https://github.com/hiyouga/LLaMA-Factory/blob/main/data/README.md has it, under "OpenAI Format".
+    info = json.loads((out / "dataset_info.json").read_text(encoding="utf-8"))
+    assert info["msu_train"] == {
+        "file_name": "train.jsonl",
+        "formatting": "sharegpt",
+        "columns": {"messages": "messages"},
+        "tags": {
+            "role_tag": "role",
+            "content_tag": "content",
+            "user_tag": "user",
+            "assistant_tag": "assistant",
+            "system_tag": "system",
+        },
+    }
+    assert all((out / entry["file_name"]).is_file() for entry in info.values())
+    assert list(info) == ["msu_train", "msu_validation"]
+
+    record = json.loads((out / RECORD_FILE).read_text(encoding="utf-8"))
+    assert record["format"] == FORMAT
+    assert record["conversations"] == {"train": 4, "validation": 4}
+    assert record["source"]["dataset_label"] == "generated-seed1"
+
+
+def test_what_is_written_is_read_back_and_changes_are_noticed(tmp_path: Path) -> None:
+    plan = plan_of(write_source(tmp_path / "source"))
+    write_plan(plan, tmp_path / "out")
+    assert read_conversations(tmp_path / "out") == plan.conversations
+    with (tmp_path / "out" / "train.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"messages": []}\n')
+    with pytest.raises(DatasetError, match="is not the file that"):
+        read_conversations(tmp_path / "out")
+    with pytest.raises(DatasetError, match="no training data of ours"):
+        read_conversations(tmp_path / "source")
+
+
+# --- leaks ---
+
+
+@pytest.mark.parametrize("split", ["train", "validation"])
+@pytest.mark.parametrize(
+    ("leak", "message"),
+    [
+        ({"score_id": "test-1"}, "by their ids: test-1 (test-1 in test)"),
+        (
+            {"title": " PIÈCE test: 1!", "composer": "n.n"},
+            "by their titles and composers: copy (test-1 in test)",
+        ),
+        (
+            {"abc": "X:7\nT:Other\nC:Other\nM:C\nK:C\n%%score 1\nV:1\nfedc |\\\nB2A2 | % 2\nzz4 |]\nw: la\n"},
+            "by their music: copy (test-1 in test)",
+        ),
+    ],
+    ids=["id", "title and composer", "music"],
+)
+def test_a_planted_leak_is_refused(split: str, leak: dict[str, Any], message: str, tmp_path: Path) -> None:
+    other = {"score_id": "copy", "title": "Another piece", "abc": "X:1\nK:C\nGGGG|\n"}
+    dataset = write_source(tmp_path / "source", **{split: [score(split, 2, **{**other, **leak})]})
+    with pytest.raises(DatasetError) as caught:
+        plan_of(dataset)
+    assert f"'{split}' of {dataset} has scores of the test split, {message}" in str(caught.value)
+
+
+def test_a_question_on_a_score_of_the_test_split_is_refused(tmp_path: Path) -> None:
+    dataset = write_source(tmp_path / "source", questions=[question("test-0", 9)])
+    with pytest.raises(DatasetError, match=r"question test-0/9 in 'train' .* is no score of that split"):
+        plan_of(dataset)
+
+
+def test_scores_without_title_or_music_are_no_leak(tmp_path: Path) -> None:
+    nameless: dict[str, Any] = {"title": "", "composer": "N. N.", "abc": None}
+    dataset = write_source(
+        tmp_path / "source",
+        train=[score("train", 2, **nameless)],
+        test=[score("test", 2, **nameless), score("test", 3, **{**nameless, "abc": "X:1\nK:C\n"})],
+    )
+    plan = plan_of(dataset)
+    assert plan.left_out["train"] == {"train-2": "no ABC"}
+    assert plan.questions_left_out["train"] == 2
+
+
+def test_a_dataset_without_test_split_is_refused_because_nothing_can_be_compared(tmp_path: Path) -> None:
+    write_dataset(
+        tmp_path / "source",
+        {"scores": Config(FEATURES["scores"], {"train": [score("train", 0)], "validation": [score("validation", 0)]})},
+        card=lambda made: "",
+        provenance=Provenance("msu", "1.0.0", source="generated", licence="mit", seed=1),
+    )
+    with pytest.raises(DatasetError, match="has no split 'test'"):
+        plan_of(str(tmp_path / "source"))
+
+
+def test_names_and_music_that_differ_are_told_apart() -> None:
+    assert name_of("Étude No. 1", "F. Chopin") == name_of("etude  no 1", "F CHOPIN")
+    assert name_of("Etude No. 1", "F. Chopin") != name_of("Etude No. 11", "F. Chopin")
+    assert name_of("Sonata", "A") != name_of("Sonata", "B")
+    assert name_of("奏鸣曲", "") != ""
+    assert music_of("X:1\nK:G\nGABc|d4|]\n") != music_of("X:1\nK:G\nGABc|d4:|\n")
+    assert music_of("X:1\r\nK:G\r\nGA|\r\n") == music_of("X:2\nK:G\nG A | %1\n") == "GA|"
+    assert music_of("K:C\nA:|B::C|[CEG]2[V:2][K:G]\n") == "A:|B::C|[CEG]2"
+
+
+# --- what is left out, and what is refused ---
+
+
+def test_what_is_too_long_is_left_out_counted_and_named(tmp_path: Path) -> None:
+    long = score("train", 2, abc="X:1\nK:C\n" + "GABc|" * 100)
+    dataset = write_source(tmp_path / "source", train=[long])
+    plan = plan_of(dataset, max_characters=300)
+    assert plan.left_out == {"train": {"train-2": "too long"}, "validation": {}}
+    assert plan.questions_left_out == {"train": 2}
+    assert len(plan.conversations["train"]) == 4
+    write_plan(plan, tmp_path / "out")
+    record = json.loads((tmp_path / "out" / RECORD_FILE).read_text(encoding="utf-8"))
+    assert record["scores_left_out"]["train"] == {"train-2": "too long"}
+    assert record["max_characters"] == 300
+
+    kept = [one for conversations in plan.conversations.values() for one in conversations]
+    longest = max(len("".join(message["content"] for message in one["messages"])) for one in kept)
+    assert plan_of(dataset, max_characters=longest).conversations == plan.conversations, "the limit itself is kept"
+    with pytest.raises(DatasetError, match=r"nothing is left of 'train' .*: 3 scores left out, too long"):
+        plan_of(dataset, max_characters=10)
+
+
+@pytest.mark.parametrize(
+    "roles", [[], ["system"], ["assistant"], ["user", "user"], ["user", "assistant"], ["user", "system"]]
+)
+def test_a_prompt_that_trainers_would_skip_is_refused(roles: list[str], tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="the prompt of question train-0/0 has the roles"):
+        plan_of(
+            write_source(tmp_path / "source"),
+            make_prompt=lambda score, question: [Message(role=role, content="") for role in roles],
+        )
+
+
+def test_examples_may_go_ahead_as_turns(tmp_path: Path) -> None:
+    roles = ("system", "user", "assistant", "user")
+    plan = plan_of(
+        write_source(tmp_path / "source"),
+        make_prompt=lambda score, question: [Message(role=role, content="") for role in roles],
+    )
+    assert len(plan.conversations["train"][0]["messages"]) == 5
+
+
+def test_targets(tmp_path: Path) -> None:
+    plan = plan_of(write_source(tmp_path / "source"))
+    out = tmp_path / "out"
+    out.mkdir()
+    write_plan(plan, out)
+    with pytest.raises(DatasetError, match="is already there"):
+        write_plan(plan, out)
+    (out / "stale").write_text("")
+    write_plan(plan, out, overwrite=True)
+    assert not (out / "stale").exists()
+
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "thesis.tex").write_text("mine")
+    with pytest.raises(DatasetError, match="is not empty"):
+        write_plan(plan, foreign, overwrite=True)
+    assert (foreign / "thesis.tex").read_text() == "mine"
+    with pytest.raises(DatasetError, match="is not a folder"):
+        write_plan(plan, foreign / "thesis.tex")
+    with pytest.raises(DatasetError, match="is not a folder"):
+        write_plan(plan, foreign / "thesis.tex" / "out")
+
+
+def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
+    plan = plan_of(write_source(tmp_path / "source"))
+    write_plan(plan, tmp_path / "out")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    broken = Plan({**plan.conversations, "validation": [object()]}, {}, {}, {}, None)
+    with pytest.raises(TypeError):
+        write_plan(broken, tmp_path / "out", overwrite=True)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "source"]
+
+
+SLOW = """
+import sys, time
+from pathlib import Path
+from music_evals.finetuning.data import Plan, write_plan
+
+class Slow(list):
+    def __iter__(self):
+        print("writing", flush=True)
+        time.sleep(60)
+        return super().__iter__()
+
+write_plan(Plan({"train": Slow([{}]), "validation": []}, {}, {}, {}, None), Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_killed_writing_leaves_no_target(number: signal.Signals, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    # Under a shell's "&" the interrupt is ignored, and children inherit that.
+    interruptible = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW, str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        preexec_fn=interruptible,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "writing\n"
+        assert [path.name[:13] for path in tmp_path.iterdir()] == [".out.partial-"]
+        os.kill(process.pid, number)
+        started = time.monotonic()
+        assert process.wait(timeout=20) != 0
+        assert time.monotonic() - started < 20
+    assert not out.exists()
+    if number != signal.SIGKILL:
+        assert list(tmp_path.iterdir()) == []
+    source = tmp_path / "elsewhere" / "source"
+    write_plan(plan_of(write_source(source)), out)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "out"], "the next writing clears up"
