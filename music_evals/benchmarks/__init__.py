@@ -1,0 +1,233 @@
+"""What each benchmark is, as data: a folder a benchmark, read here into typed values.
+
+``NAME/benchmark.toml`` holds title, paper, citation, tasks with their main metric and floors, datasets with their
+sources and licences; ``prompts.toml`` the wording; ``card.md`` and ``card-SOURCE.md`` the dataset's card;
+``published/TABLE.csv`` results as printed, each with its source in its first line. All other rooms read these facts
+here. A benchmark is found by its folder; nothing lists them.
+"""
+
+import csv
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any, Final
+
+_FOLDER: Final = files(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFacts:
+    """A task of a benchmark.
+
+    Args:
+        benchmark: name of the benchmark.
+        name: name of the task in the benchmark, such as ``"syncopation"``.
+        summary: what is asked, in a line.
+        metric: the main metric as logs name it, ``SCORER/METRIC``.
+        chance: what guessing earns on it, from 0 to 1; None where that depends on the rows.
+        options: how many options a question has; None where it has none.
+    """
+
+    benchmark: str
+    name: str
+    summary: str
+    metric: str
+    chance: float | None = None
+    options: int | None = None
+
+    @property
+    def registry_name(self) -> str:
+        """How Inspect finds it by name, behind ``music_evals/``."""
+        return f"{self.benchmark}_{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source that a dataset can be built from, and what may be published of it.
+
+    Args:
+        title: what the card calls data of this source.
+        licence: as the Hub spells it; None where nothing may be published.
+        reason: why nothing may be published.
+        statement: what the published card says of the licence.
+        stated: where that is stated.
+        licence_name, link: of a licence that the Hub calls ``other``.
+        files: what must travel with the data.
+        per_row: config → column with each row's own licence, which must be a free one.
+        withheld: config, or ``config/split`` → why a dataset that has it is not published.
+        language: of the rows' texts, as the Hub spells them.
+        is_benchmark: whether these are the benchmark's own questions, whose scores stand beside published ones.
+    """
+
+    title: str
+    licence: str | None = None
+    reason: str = ""
+    statement: str = ""
+    stated: str = ""
+    licence_name: str | None = None
+    link: str | None = None
+    files: Sequence[str] = ()
+    per_row: Mapping[str, str] = field(default_factory=dict)
+    withheld: Mapping[str, str] = field(default_factory=dict)
+    language: Sequence[str] = ("en",)
+    is_benchmark: bool = False
+
+    @property
+    def licence_label(self) -> str:
+        """What to call its licence in a line."""
+        return f"{self.licence} ({self.licence_name})" if self.licence_name else str(self.licence)
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFacts:
+    """A dataset of a benchmark; its name is the benchmark's, or that with ``-`` and a name of its own behind it."""
+
+    benchmark: str
+    name: str
+    sources: Mapping[str, Source]
+
+    def card(self, source: str | None = None) -> str:
+        """Return the text of its card, or what the card says of a source."""
+        part = self.name.removeprefix(self.benchmark).removeprefix("-")
+        stem = f"{part}-card" if part else "card"
+        return _text(_FOLDER / self.benchmark / (f"{stem}-{source}.md" if source else f"{stem}.md"))
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A benchmark.
+
+    Args:
+        name: of its folder.
+        title: its name as people write it.
+        paper: title of the paper.
+        authors: in the order of the paper.
+        url: of the paper.
+        homepage: of the project or its repository.
+        citation: BibTeX.
+        tasks: name → task.
+        datasets: name → dataset; the first has the benchmark's name.
+        table: all of ``benchmark.toml``, for what only one room reads.
+    """
+
+    name: str
+    title: str
+    paper: str
+    authors: Sequence[str]
+    url: str
+    homepage: str
+    citation: str
+    tasks: Mapping[str, TaskFacts]
+    datasets: Mapping[str, DatasetFacts]
+    table: Mapping[str, Any] = field(repr=False)
+
+
+def names() -> list[str]:
+    """Return the names of all benchmarks, in order of the alphabet.
+
+    >>> {"muse", "ziqi"} <= set(names())
+    True
+    """
+    return sorted(folder.name for folder in _FOLDER.iterdir() if folder.joinpath("benchmark.toml").is_file())
+
+
+@cache
+def load(name: str) -> Benchmark:
+    """Read a benchmark.
+
+    Raises:
+        ValueError: there is no such benchmark, or its ``benchmark.toml`` lacks a fact or has one that is not known.
+
+    >>> load("muse").tasks["syncopation"].chance
+    0.2
+    """
+    if name not in names():
+        raise ValueError(f"there is no benchmark {name!r}; there are: {', '.join(names())}")
+    table = tomllib.loads(_text(_FOLDER / name / "benchmark.toml"))
+    try:
+        tasks = {task: TaskFacts(name, task, **facts) for task, facts in table["tasks"].items()}
+        datasets = {
+            dataset: DatasetFacts(name, dataset, {source: _source(facts) for source, facts in entry["sources"].items()})
+            for dataset, entry in table["datasets"].items()
+        }
+        known = {key: table[key] for key in ("title", "paper", "authors", "url", "homepage", "citation")}
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"benchmark.toml of {name}: {error}") from error
+    return Benchmark(name=name, **known, tasks=tasks, datasets=datasets, table=table)
+
+
+def dataset_facts(name: str) -> DatasetFacts:
+    """Return the facts of a dataset by its name, which begins with its benchmark's.
+
+    Raises:
+        ValueError: there is no such dataset.
+
+    >>> dataset_facts("lilybench-generation").benchmark
+    'lilybench'
+    """
+    benchmark = name.partition("-")[0]
+    if benchmark not in names() or name not in load(benchmark).datasets:
+        raise ValueError(f"{name} is no dataset; accepted: {', '.join(dataset_names())}")
+    return load(benchmark).datasets[name]
+
+
+def dataset_names() -> list[str]:
+    """Return the names of the datasets of all benchmarks."""
+    return [dataset for name in names() for dataset in load(name).datasets]
+
+
+# --- published results ---
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """A row of a published table: its columns of text, and those of numbers; what the source leaves empty is absent."""
+
+    labels: Mapping[str, str]
+    figures: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A published table: where it was published, and its rows in order, with the numbers as printed."""
+
+    source: str
+    rows: Sequence[PublishedRow]
+
+
+@cache
+def published(benchmark: str, table: str) -> Published:
+    """Read a published table; a column that holds anything but numbers is one of text.
+
+    >>> made = published("ziqi", "table1")
+    >>> made.source, made.rows[0].labels["model"], made.rows[0].figures["comprehension f1"]
+    ('arXiv 2406.15885, Table 1', 'GPT-4', 63.04)
+    """
+    first, *lines = _text(_FOLDER / benchmark / "published" / f"{table}.csv").splitlines()
+    entries = list(csv.DictReader(lines))
+    labels = [column for column in entries[0] if not all(_is_number(entry[column]) for entry in entries)]
+    rows = [
+        PublishedRow(
+            {column: text for column, text in entry.items() if column in labels},
+            {column: float(text) for column, text in entry.items() if column not in labels and text},
+        )
+        for entry in entries
+    ]
+    return Published(first.removeprefix("# "), rows)
+
+
+def _is_number(text: str) -> bool:
+    return not text or text.replace(".", "", 1).replace("-", "", 1).isdigit()
+
+
+def _source(facts: Mapping[str, Any]) -> Source:
+    texts = {key: " ".join(facts[key].split()) for key in ("reason", "stated") if key in facts}
+    withheld = {what: " ".join(why.split()) for what, why in facts.get("withheld", {}).items()}
+    return Source(**{**facts, **texts, "withheld": withheld, "statement": facts.get("statement", "").strip()})
+
+
+def _text(path: Traversable) -> str:
+    return path.read_text(encoding="utf-8")
