@@ -8,22 +8,24 @@ import pytest
 ROOT = Path(__file__).parents[1]
 HOUSE = ROOT / "music_evals"
 MAY_IMPORT = {
+    "benchmarks": set(),
     "notation": set(),
     "encoders": {"notation"},
-    "datasets_builders": {"notation", "encoders"},
+    "datasets_builders": {"benchmarks", "notation", "encoders"},
     "solvers": {"notation"},
     # Writing is judged against sets of reference pieces, which are part of a dataset.
     "scorers": {"notation", "encoders", "datasets_builders.lilybench.generation"},
     "baselines": {"notation", "solvers.symbolic"},
-    "evals": {"notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines"},
-    "reports": {"scorers.metrics"},
+    "evals": {"benchmarks", "notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines"},
+    "reports": {"benchmarks", "scorers.metrics"},
     "finetuning": {"datasets_builders"},
     "commands": {
+        "benchmarks",
         *("notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines", "evals", "reports"),
         "finetuning",
     },
 }
-PURE = ("notation", "encoders", "solvers/symbolic", "scorers/metrics")
+PURE = ("benchmarks", "notation", "encoders", "solvers/symbolic", "scorers/metrics")
 MODULES = [path for room in MAY_IMPORT for path in sorted((HOUSE / room).rglob("*.py"))]
 
 

@@ -1,4 +1,4 @@
-"""The wording of the prompts: one TOML file a benchmark, any part of which a user's own file can replace."""
+"""The wording of the prompts: ``prompts.toml`` of a benchmark, any part of which a user's own file can replace."""
 
 import tomllib
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ def load_prompts(benchmark: str, override: str | None = None) -> Prompts:
     """Load a benchmark's prompts, with a user's own wording where a file is given.
 
     Args:
-        benchmark: name of the TOML file beside this module.
+        benchmark: its name.
         override: path of a TOML file with the same tables; what it leaves out keeps the default.
 
     Returns:
@@ -29,7 +29,7 @@ def load_prompts(benchmark: str, override: str | None = None) -> Prompts:
         >>> load_prompts("muse")["chord_quality"]["final"].splitlines()[-1]
         'Final Answer: X'
     """
-    defaults = tomllib.loads((files(__package__) / f"{benchmark}.toml").read_text(encoding="utf-8"))
+    defaults = tomllib.loads((files(__package__) / benchmark / "prompts.toml").read_text(encoding="utf-8"))
     if override is None:
         return _stripped(defaults)
     path = Path(override).expanduser()

@@ -55,8 +55,8 @@ def finetune_data(
 
 def _prompt(prompts: str | None) -> "MakePrompt":
     """Return what words a question as the task `textual` does when it asks one at a time."""
+    from music_evals.benchmarks.prompts import load_prompts
     from music_evals.evals.msu import prompt_messages
-    from music_evals.evals.prompts import load_prompts
 
     wording = load_prompts("msu", prompts)
 

@@ -74,7 +74,7 @@ def _show(console: Console, plan: "Publication", folder: Path) -> None:
     branch = f"{plan.branch}, to be created from main" if plan.is_new_branch else plan.branch
     _say(console, f"From    {folder}")
     _say(console, f"To      {plan.endpoint}/datasets/{plan.repo} ({state}), branch {branch}")
-    _say(console, f"Licence {plan.licence.label}, as stated in {plan.licence.stated}")
+    _say(console, f"Licence {plan.licence.licence_label}, as stated in {plan.licence.stated}")
     files = Table("", "file", "size")
     files.columns[1].overflow = "fold"
     files.columns[2].justify = "right"

@@ -48,27 +48,12 @@ VERSION: Final = "1.0.0"
 """Version of the rows: to be raised whenever the content of any row changes."""
 
 DEFAULT_SEED: Final = 1
-TITLE: Final = "Evaluating Multimodal Large Language Models on Core Music Perception Tasks"
-HOMEPAGE: Final = "https://github.com/brandoncarone/MUSE_music_benchmark"
 RECORDINGS: Final = "recordings"
 """`Provenance.source` of the authors' recordings."""
 
 GENERATED_LICENCE: Final = "mit"
 RECORDINGS_LICENCE: Final = "other"
 LICENCE_FILE: Final = "LICENSE_DATA.md"
-CITATION: Final = """\
-@article{carone2025evaluating,
-  title         = {Evaluating Multimodal Large Language Models on Core Music Perception Tasks},
-  author        = {Carone, Brandon James and Roman, Iran R. and Ripoll{\\'e}s, Pablo},
-  journal       = {arXiv preprint arXiv:2510.22455},
-  year          = {2025}
-}
-@article{carone2025muse,
-  title         = {The {MUSE} Benchmark: Probing Music Perception and Auditory Relational Reasoning in Audio {LLMs}},
-  author        = {Carone, Brandon J. and Roman, Iran R. and Ripoll{\\'e}s, Pablo},
-  journal       = {arXiv preprint arXiv:2510.19055},
-  year          = {2025}
-}"""
 
 ConfigName = Literal["syncopation", "transposition", "chord_quality"]
 CONFIGS: Final[tuple[ConfigName, ...]] = get_args(ConfigName)
@@ -636,7 +621,7 @@ def write(
         for name, config in plan.configs.items()
     }
     return write_dataset(
-        out, configs, card=_card, provenance=plan.provenance, overwrite=overwrite, extra_files=plan.extra_files
+        out, configs, card=make_card, provenance=plan.provenance, overwrite=overwrite, extra_files=plan.extra_files
     )
 
 
@@ -647,17 +632,6 @@ def _reported(
         yield row
         if on_row is not None:
             on_row(config, split)
-
-
-def _card(provenance: Provenance) -> str:
-    header: dict[str, str] = {}
-    if provenance.source != GENERATED:
-        header = {
-            "license_name": "muse-stimuli-research-non-commercial",
-            "license_link": f"{HOMEPAGE}/blob/main/{LICENCE_FILE}",
-        }
-    fields = {"title": TITLE, "homepage": HOMEPAGE, "citation": CITATION}
-    return make_card(NAME, provenance, fields=fields, header=header)
 
 
 def _generate(out: Path) -> None:

@@ -20,13 +20,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from music_evals.benchmarks import load
 from music_evals.datasets_builders.muse import (
     CHORD_OPTIONS,
     CONFIGS,
     DIFFERENT,
     EXAMPLE_OFFBEATS,
     EXAMPLE_ROOT,
-    HOMEPAGE,
     LETTERS,
     LICENCE_FILE,
     NAME,
@@ -122,7 +122,7 @@ https://github.com/brandoncarone/MUSE_music_benchmark
     """
     source = source.expanduser()
     if not source.is_dir():
-        raise DatasetError(f"{source} is not a folder; --source wants a copy of {HOMEPAGE}")
+        raise DatasetError(f"{source} is not a folder; --source wants a copy of {load('muse').homepage}")
     recorded = recorded_rows()
     wanted = list(dict.fromkeys([LICENCE_FILE, *(path for row in recorded for path in row.paths)]))
     missing = [path for path in wanted if not (source / path).is_file()]

@@ -23,7 +23,7 @@ Parameters of the tasks on understanding:
   is to be recognised;
 - max_score_tokens: rows whose score is longer, in estimated tokens (`CHARACTERS_PER_TOKEN`), are left out, and their
   number is in the task's metadata. Scores are never cut: the answer to a part of a score is another;
-- prompts: a TOML file with other wording, see ``evals/prompts/lilybench.toml``.
+- prompts: a TOML file with other wording, see ``music_evals/benchmarks/lilybench/prompts.toml``.
 
 Those of `generation` stand with it.
 """
@@ -46,7 +46,7 @@ from music_evals.datasets_builders.lilybench.rows import Protocol, TaskName, Tas
 from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
 from music_evals.encoders.lilybert import Pooling
 from music_evals.evals.parameters import check_choice, check_type, user_errors
-from music_evals.evals.prompts import Prompts, load_prompts
+from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 from music_evals.scorers.reference_pieces import chosen_references, shared_encoder

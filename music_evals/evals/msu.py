@@ -24,7 +24,7 @@ Parameters of both tasks:
 - too_long: what becomes of longer ones: ``refuse`` leaves their questions out, ``truncate`` cuts them after a measure;
 - cache: take answers from Inspect's cache when the same was asked within a week; a run that was cut off goes on
   without generating again;
-- prompts: a TOML file with other wording, see ``evals/prompts/msu.toml``.
+- prompts: a TOML file with other wording, see ``music_evals/benchmarks/msu/prompts.toml``.
 """
 
 import base64
@@ -52,7 +52,7 @@ from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 from music_evals.datasets_builders.msu.dataset import BENCHMARK, LEVELS, SPLITS, QuestionRow, ScoreRow
 from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
 from music_evals.evals.parameters import check_choice, check_type, user_errors
-from music_evals.evals.prompts import Prompts, load_prompts
+from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.scorers.judge import judged
 from music_evals.scorers.music_answers import answer_type_of
 

@@ -16,7 +16,7 @@ Parameters of all three tasks:
 - strategy: ``standalone`` (answer only), ``cot`` (chain of thought) or ``logiclm`` (symbolic lines, solver, answer);
 - shots: ``zero``, or ``few`` for the worked examples of the ``fewshot`` split as earlier turns;
 - seed: of the order of the trials;
-- prompts: a TOML file with other wording, see ``evals/prompts/muse.toml``;
+- prompts: a TOML file with other wording, see ``music_evals/benchmarks/muse/prompts.toml``;
 - structured_output: (logiclm) have the server constrain the symbolic lines to their schema;
 - tools: (logiclm) ``text`` as in the paper, or ``native`` to let the model call the solver itself.
 """
@@ -46,7 +46,7 @@ from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 from music_evals.datasets_builders.muse import BENCHMARK
 from music_evals.datasets_builders.folder import describe_dataset, load_split
 from music_evals.evals.parameters import check_choice, check_type, user_errors
-from music_evals.evals.prompts import Prompts, load_prompts
+from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.scorers.choice import answered, final_answer
 from music_evals.scorers.logiclm import formulation, solver_decision
 from music_evals.solvers.logiclm import logiclm

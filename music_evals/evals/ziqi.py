@@ -21,7 +21,7 @@ Parameters of both tasks:
 - subset: ``human`` for two questions a sub-theme, as in the paper's study with people;
 - language: of the instruction, ``zh`` or ``en``; the questions come in it too where the dataset has them in both;
 - seed: of the subset, and of nothing else;
-- prompts: a TOML file with other wording, see ``evals/prompts/ziqi.toml``.
+- prompts: a TOML file with other wording, see ``music_evals/benchmarks/ziqi/prompts.toml``.
 """
 
 import random
@@ -38,7 +38,7 @@ from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, EXAMPLES, LETTERS, ConfigName, Row
 from music_evals.evals.parameters import check_choice, check_type, user_errors
-from music_evals.evals.prompts import load_prompts
+from music_evals.benchmarks.prompts import load_prompts
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
 
 VERSION = "1.0.0"

@@ -9,9 +9,9 @@ import pytest
 from music_evals.baselines.conversation import Conversation, Turn
 from music_evals.baselines.lilybench import conversation as baseline
 from music_evals.baselines.lilybench.conversation import ToolUse, guess, read, recognises
+from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.lilybench.rows import TASKS, TaskName, TaskRow
 from music_evals.evals.lilybench import Strategy, prompt_text
-from music_evals.evals.prompts import load_prompts
 from tests.lilybench_dataset import NOTES, music, row
 
 WORDING = load_prompts("lilybench")

@@ -9,7 +9,7 @@ import pytest
 from music_evals.baselines.conversation import Conversation, Turn
 from music_evals.baselines.lilybench import conversation as questions
 from music_evals.baselines.lilybench.writing import guess, read, recognises, reply_before
-from music_evals.evals.prompts import load_prompts
+from music_evals.benchmarks.prompts import load_prompts
 from music_evals.notation.lilypond import compiler
 from music_evals.notation.lilypond.compiler import compile_texts
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement

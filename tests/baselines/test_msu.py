@@ -12,11 +12,11 @@ from music_evals.baselines import msu, ziqi
 from music_evals.baselines.conversation import Conversation, Turn
 from music_evals.baselines.msu.answers import UNKNOWN, answer
 from music_evals.baselines.msu.score import Score, read_score
+from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.msu.dataset import QuestionRow, ScoreRow
 from music_evals.datasets_builders.msu.default_works import DefaultWork, default_works
 from music_evals.datasets_builders.msu.questions import compose_score_questions
 from music_evals.evals.msu import prompt_messages
-from music_evals.evals.prompts import load_prompts
 from music_evals.notation.abc_score import score_to_abc
 from music_evals.scorers.music_answers import check
 

@@ -17,7 +17,7 @@ from inspect_ai.model import (
 )
 
 from music_evals.baselines.playback import FIRST_SEED, current_text
-from music_evals.evals.prompts import load_prompts
+from music_evals.benchmarks.prompts import load_prompts
 from music_evals.notation.lilypond import compiler
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 

@@ -64,7 +64,7 @@ def recognises(conversation: Conversation) -> bool:
         conversation: the conversation.
 
     Returns:
-        Whether its last turn of the user ends as ``evals/prompts/lilybench.toml`` has it.
+        Whether its last turn of the user ends as ``music_evals/benchmarks/lilybench/prompts.toml`` has it.
 
     Example:
         >>> from music_evals.baselines.conversation import Turn

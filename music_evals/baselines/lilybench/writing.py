@@ -78,7 +78,7 @@ def recognises(conversation: Conversation) -> bool:
         conversation: the conversation.
 
     Returns:
-        Whether a turn of the user asks as ``evals/prompts/lilybench.toml`` does; a request to repair may follow it.
+        Whether a turn of the user asks as ``lilybench/prompts.toml`` does; a request to repair may follow it.
 
     Example:
         >>> from music_evals.baselines.conversation import Turn

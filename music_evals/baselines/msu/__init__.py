@@ -24,7 +24,7 @@ def recognises(conversation: Conversation) -> bool:
         conversation: the conversation.
 
     Returns:
-        Whether its last turn ends as ``evals/prompts/msu.toml`` has it.
+        Whether its last turn ends as ``music_evals/benchmarks/msu/prompts.toml`` has it.
 
     Example:
         >>> from music_evals.baselines.conversation import Turn

@@ -1,68 +1,65 @@
 """Dataset cards: the ``README.md`` that the Hub shows and that `datasets.load_dataset` reads its configs from.
 
-A benchmark's card is a Markdown file in ``cards/``: a YAML header with what never changes (name, tags, task
-categories), then a body with ``$placeholders``. What a build decides (licence, configs and their files, counts,
-provenance) is filled in here; what is to be said of each source stands in ``cards/<name>-<source>.md``.
+``card.md`` in a benchmark's folder has a YAML header with what never changes (tags, task categories) and a body with
+``$placeholders``; what is to be said of each source stands in ``card-SOURCE.md``. What a build decides is filled in here.
 """
 
-from collections.abc import Mapping
-from importlib.resources import files
 from string import Template
-from typing import Any
 
 from huggingface_hub import DatasetCard
 
-from music_evals.datasets_builders.folder.licences import Licence
+from music_evals.benchmarks import Source, dataset_facts, load
 from music_evals.datasets_builders.folder import PROVENANCE_FILE, Provenance
 
 _FOLDER = "path/to/this/folder"  # in the examples of all cards
 
 
-def make_card(
-    name: str, provenance: Provenance, *, fields: Mapping[str, str], header: Mapping[str, Any] | None = None
-) -> str:
-    """Fill in a benchmark's card.
-
-    Args:
-        name: name of the card's file in ``cards/``, without ``.md``.
-        provenance: what was built, with its counts.
-        fields: placeholder → text, besides ``$stimuli``, ``$counts`` and ``$provenance``, which are made here.
-        header: further entries of the YAML header, such as ``license_name`` and ``license_link``.
-
-    Returns:
-        The card: YAML header and Markdown.
+def make_card(provenance: Provenance) -> str:
+    """Fill in the card of a dataset, which its benchmark's folder holds.
 
     Raises:
         KeyError: the card has a placeholder that nobody fills.
 
     >>> made = Provenance("muse", "1.0", "generated", "mit", seed=7, counts={"syncopation": {"test": 20}})
-    >>> card = make_card("muse", made, fields={"title": "", "homepage": "", "citation": ""})
-    >>> DatasetCard(card).data["configs"]  # doctest: +NORMALIZE_WHITESPACE
+    >>> DatasetCard(make_card(made)).data["configs"]  # doctest: +NORMALIZE_WHITESPACE
     [{'config_name': 'syncopation', 'data_files': [{'split': 'test', 'path': 'syncopation/test-*.parquet'}],
       'default': True}]
     """
-    cards = files("music_evals.datasets_builders").joinpath("cards")
-    card = DatasetCard(cards.joinpath(f"{name}.md").read_text(encoding="utf-8"))
-    stimuli = cards.joinpath(f"{name}-{provenance.source}.md").read_text(encoding="utf-8").strip()
-    card.data["license"] = provenance.licence
-    for key, value in (header or {}).items():
-        card.data[key] = value
-    card.data["size_categories"] = [_size_category(sum(sum(splits.values()) for splits in provenance.counts.values()))]
-    card.data["configs"] = [
-        {
-            "config_name": config,
-            "data_files": [{"split": split, "path": f"{config}/{split}-*.parquet"} for split in splits],
-            **({"default": True} if number == 0 else {}),
-        }
-        for number, (config, splits) in enumerate(provenance.counts.items())
-    ]
+    facts = dataset_facts(provenance.benchmark)
+    about, source = load(facts.benchmark), facts.sources[provenance.source]
+    card = DatasetCard(facts.card())
+    header = {
+        "pretty_name": source.title,
+        "language": list(source.language),
+        "license": provenance.licence,
+        "license_name": source.licence_name,
+        "license_link": source.link,
+        "size_categories": [_size_category(sum(sum(splits.values()) for splits in provenance.counts.values()))],
+        "configs": [
+            {
+                "config_name": config,
+                "data_files": [{"split": split, "path": f"{config}/{split}-*.parquet"} for split in splits],
+                **({"default": True} if number == 0 else {}),
+            }
+            for number, (config, splits) in enumerate(provenance.counts.items())
+        ],
+    }
+    for key, value in header.items():
+        if value is not None:
+            card.data[key] = value
     card.text = Template(card.text).substitute(
-        {**fields, "stimuli": stimuli, "counts": _counts(provenance), "provenance": _provenance(provenance)}
+        pretty_name=source.title,
+        title=about.paper,
+        homepage=about.homepage,
+        citation=about.citation.strip(),
+        stimuli=facts.card(provenance.source).strip(),
+        counts=_counts(provenance),
+        provenance=_provenance(provenance),
     )
     return str(card)
 
 
-def publish_card(text: str, repo: str, licence: Licence) -> str:
+def publish_card(text: str, repo: str, licence: Source) -> str:
     """Make a folder's card that of a repository: its examples name it, and it states the licence.
 
     Args:
@@ -73,8 +70,9 @@ def publish_card(text: str, repo: str, licence: Licence) -> str:
     Returns:
         The card: YAML header and Markdown.
 
+    >>> source = Source("", "other", statement="Ask the composer.", licence_name="by-permission")
     >>> card = "---\\nlicense: other\\n---\\n\\nload_dataset('path/to/this/folder')\\n"
-    >>> print(publish_card(card, "ORG/songs", Licence("other", "Ask the composer.", "the score", name="by-permission")))
+    >>> print(publish_card(card, "ORG/songs", source))
     ---
     license: other
     license_name: by-permission
@@ -88,8 +86,8 @@ def publish_card(text: str, repo: str, licence: Licence) -> str:
     <BLANKLINE>
     """
     card = DatasetCard(text)
-    card.data["license"] = licence.id
-    for key, value in (("license_name", licence.name), ("license_link", licence.link)):
+    card.data["license"] = licence.licence
+    for key, value in (("license_name", licence.licence_name), ("license_link", licence.link)):
         if value is not None:
             card.data[key] = value
     card.text = f"{card.text.replace(_FOLDER, repo).rstrip()}\n\n## Licence\n\n{licence.statement}\n"

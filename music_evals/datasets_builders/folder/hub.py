@@ -16,10 +16,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from music_evals.benchmarks import Source
 from music_evals.datasets_builders.folder.card import publish_card
 from music_evals.datasets_builders.folder.check import check_folder
 from music_evals.datasets_builders.folder.hub_errors import LOG_IN, TRANSPORT_ERRORS, explain, token_problem
-from music_evals.datasets_builders.folder.licences import Licence, check_publishable, licence_of_source
+from music_evals.datasets_builders.folder.licences import check_publishable, licence_of_source
 from music_evals.datasets_builders.folder import (
     CARD_FILE,
     PROVENANCE_FILE,
@@ -87,7 +88,7 @@ class Publication:
     unchanged: tuple[File, ...]
     kept: tuple[File, ...]
     content: Mapping[str, Path | bytes]
-    licence: Licence
+    licence: Source
     provenance: Provenance
 
     @property

@@ -57,14 +57,6 @@ MUTOPIA: Final = "mutopia"
 CORPUS: Final = "corpus"
 CORPUS_SPLIT: Final = "full"
 
-TITLE: Final = "Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding"
-HOMEPAGE: Final = "https://github.com/CSCPadova/lilybench"
-CITATION: Final = """\
-@article{lilybench2026,
-  title   = {Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding},
-  journal = {arXiv preprint arXiv:2606.08722},
-  year    = {2026}
-}"""
 
 FEATURES: Final[Mapping[str, Features]] = {**dict.fromkeys(TASKS, TASK_FEATURES), CORPUS: CORPUS_FEATURES}
 """Config → declared columns."""
@@ -242,7 +234,7 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
         },
         CORPUS: Config(CORPUS_FEATURES, {CORPUS_SPLIT: plan.corpus}),
     }
-    return write_dataset(out, configs, card=_card, provenance=plan.provenance, overwrite=overwrite)
+    return write_dataset(out, configs, card=make_card, provenance=plan.provenance, overwrite=overwrite)
 
 
 def _made_with() -> dict[str, str]:
@@ -260,13 +252,6 @@ def _checksum(pieces: Sequence[Piece], clips: Sequence[Clip]) -> str:
     for clip in clips:
         state.update(f"{clip.id}\0".encode() + clip.midi)
     return state.hexdigest()
-
-
-def _card(provenance: Provenance) -> str:
-    generated = provenance.source == GENERATED
-    pretty_name = "Questions on LilyPond scores, in the form of LilyBench" if generated else "LilyBench, understanding"
-    fields = {"pretty_name": pretty_name, "title": TITLE, "homepage": HOMEPAGE, "citation": CITATION}
-    return make_card(NAME, provenance, fields=fields, header={"pretty_name": pretty_name})
 
 
 def _generate(out: Path) -> None:

@@ -55,20 +55,6 @@ OWN_SCORES: Final = "own-scores"
 PUBLISHED: Final = "published"
 """`Provenance.source` of computed questions on somebody's own scores, and of the authors' questions."""
 
-TITLE: Final = (
-    "Musical Score Understanding Benchmark: Evaluating Large Language Models' Comprehension of Complete Musical Scores"
-)
-HOMEPAGE: Final = "https://github.com/Congren-Dai/MSU-Bench"
-CITATION: Final = """\
-@article{dai2025musical,
-  title   = {Musical Score Understanding Benchmark: Evaluating Large Language Models' Comprehension of Complete Musical
-             Scores},
-  author  = {Dai, Congren and Yang, Yue and Li, Krinos and Zhou, Huichi and Liang, Shijie and Zhang, Bo and Liu, Enyang
-             and Jin, Ge and An, Hongran and Zhang, Haosen and Jing, Peiyuan and Lee, Kinhei and Zhang, Zhenxuan and
-             Li, Xiaobing and Sun, Maosong},
-  journal = {arXiv preprint arXiv:2511.20697},
-  year    = {2025}
-}"""
 
 Split = Literal["train", "validation", "test"]
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
@@ -351,7 +337,7 @@ def write(
         "scores": Config(FEATURES["scores"], {split: _engraved(plan, split, on_score) for split in plan.scores}),
         "questions": Config(FEATURES["questions"], {str(split): rows for split, rows in plan.questions.items()}),
     }
-    return write_dataset(out, configs, card=_card, provenance=plan.provenance, overwrite=overwrite)
+    return write_dataset(out, configs, card=make_card, provenance=plan.provenance, overwrite=overwrite)
 
 
 def _engraved(plan: Plan, split: Split, on_score: Callable[[str], None] | None) -> Iterator[ScoreRow]:
@@ -365,13 +351,6 @@ def _engraved(plan: Plan, split: Split, on_score: Callable[[str], None] | None) 
             yield {**score, "images": [{"bytes": image, "path": None} for image in images]}
             if on_score is not None:
                 on_score(score["score_id"])
-
-
-def _card(provenance: Provenance) -> str:
-    published = provenance.source == PUBLISHED
-    pretty_name = "MSU-Bench" if published else "Computed questions on scores, in the form of MSU-Bench"
-    fields = {"pretty_name": pretty_name, "title": TITLE, "homepage": HOMEPAGE, "citation": CITATION}
-    return make_card(NAME, provenance, fields=fields, header={"pretty_name": pretty_name})
 
 
 def _generate(out: Path) -> None:

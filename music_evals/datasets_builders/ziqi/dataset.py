@@ -47,20 +47,8 @@ DEFAULT_SEED: Final = 1
 PUBLISHED: Final = "published"
 """`Provenance.source` of the authors' questions."""
 
-TITLE: Final = (
-    "The Music Maestro or The Musically Challenged, A Massive Music Evaluation Benchmark for Large Language Models"
-)
-HOMEPAGE: Final = "https://github.com/zcli-charlie/ZIQI-Eval"
 GENERATED_LICENCE: Final = "other"
 PUBLISHED_LICENCE: Final = "cc-by-nc-sa-4.0"
-CITATION: Final = """\
-@article{li2024music,
-  title   = {The Music Maestro or The Musically Challenged, A Massive Music Evaluation Benchmark for Large Language
-             Models},
-  author  = {Li, Jiajia and Yang, Lu and Tang, Mingni and Chen, Cong and Li, Zuchao and Wang, Ping and Zhao, Hai},
-  journal = {arXiv preprint arXiv:2406.15885},
-  year    = {2024}
-}"""
 
 ConfigName = Literal["comprehension", "generation"]
 CONFIGS: Final[tuple[ConfigName, ...]] = get_args(ConfigName)
@@ -293,19 +281,11 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     configs: dict[str, Config] = {}
     for config, splits in plan.rows.items():
         configs[config] = Config(FEATURES[config], _ordered(splits))
-    return write_dataset(out, configs, card=_card, provenance=plan.provenance, overwrite=overwrite)
+    return write_dataset(out, configs, card=make_card, provenance=plan.provenance, overwrite=overwrite)
 
 
 def _ordered(splits: Mapping[str, Iterable[Row]]) -> dict[str, Iterable[Row]]:
     return {split: splits[split] for split in SPLITS if split in splits}
-
-
-def _card(provenance: Provenance) -> str:
-    generated = provenance.source == GENERATED
-    pretty_name = "Music questions in the form of ZIQI-Eval, composed" if generated else "ZIQI-Eval"
-    fields = {"pretty_name": pretty_name, "title": TITLE, "homepage": HOMEPAGE, "citation": CITATION}
-    header = {"pretty_name": pretty_name, "language": ["zh", "en"] if generated else ["zh"]}
-    return make_card(NAME, provenance, fields=fields, header=header)
 
 
 def _generate(out: Path) -> None:

@@ -32,7 +32,7 @@ def write(folder: Path, source: str, configs: dict[str, list[str | None]], **abo
     ],
 )
 def test_sources_are_published_as_their_owners_state(benchmark: str, source: str, expected: str) -> None:
-    assert licence_of_source(benchmark, source).label == expected
+    assert licence_of_source(benchmark, source).licence_label == expected
 
 
 @pytest.mark.parametrize(

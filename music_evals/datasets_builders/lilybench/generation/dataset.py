@@ -20,7 +20,6 @@ from typing import Final
 from datasets import Features
 
 from music_evals.datasets_builders.folder.card import make_card
-from music_evals.datasets_builders.lilybench.dataset import CITATION, HOMEPAGE, TITLE
 from music_evals.datasets_builders.lilybench.default_pieces import default_pieces
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.generation.bmdataset import read_labels, read_scores
@@ -278,7 +277,7 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
         WORKS: Config(WORK_FEATURES, {WORKS_SPLIT: plan.works}),
         **{name: Config(REFERENCE_FEATURES, {REFERENCE_SPLIT: rows}) for name, rows in plan.references.items()},
     }
-    return write_dataset(out, configs, card=_card, provenance=plan.provenance, overwrite=overwrite)
+    return write_dataset(out, configs, card=make_card, provenance=plan.provenance, overwrite=overwrite)
 
 
 def _made_with(encoder: str | None) -> tuple[dict[str, str], Encoder | None]:
@@ -296,13 +295,6 @@ def _checksum(labels: bytes, scores: Sequence[Score]) -> str:
     for score in scores:
         state.update(f"\0{score.id}\0{score.text}".encode("utf-8", "surrogatepass"))
     return state.hexdigest()
-
-
-def _card(provenance: Provenance) -> str:
-    generated = provenance.source == GENERATED
-    pretty_name = "Music to write in LilyPond, in the form of LilyBench" if generated else "LilyBench, generation"
-    fields = {"pretty_name": pretty_name, "title": TITLE, "homepage": HOMEPAGE, "citation": CITATION}
-    return make_card(NAME, provenance, fields=fields, header={"pretty_name": pretty_name})
 
 
 def _generate(out: Path) -> None:
