@@ -13,8 +13,7 @@ MAY_IMPORT = {
     "encoders": {"notation"},
     "datasets_builders": {"benchmarks", "notation", "encoders"},
     "solvers": {"notation"},
-    # Writing is judged against sets of reference pieces, which are part of a dataset.
-    "scorers": {"notation", "encoders", "datasets_builders.lilybench.generation"},
+    "scorers": {"notation", "encoders"},
     "baselines": {"notation", "solvers.symbolic"},
     "evals": {"benchmarks", "notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines"},
     "reports": {"benchmarks", "scorers.metrics"},

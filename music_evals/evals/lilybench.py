@@ -41,6 +41,7 @@ from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
 from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
 from music_evals.datasets_builders.lilybench.generation.dataset import BENCHMARK as GENERATION
+from music_evals.datasets_builders.lilybench.generation.references import load_demonstrations, load_references
 from music_evals.datasets_builders.lilybench.generation.rows import DemonstrationRow, Description, PromptRow
 from music_evals.datasets_builders.lilybench.rows import Protocol, TaskName, TaskRow
 from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
@@ -49,7 +50,7 @@ from music_evals.evals.parameters import check_choice, check_type, user_errors
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
-from music_evals.scorers.reference_pieces import chosen_references, shared_encoder
+from music_evals.scorers.reference_pieces import chosen_references, load_pieces_with, shared_encoder
 from music_evals.scorers.score_tasks import measure_count, measure_order, option_index, wrong_measures
 from music_evals.scorers.written_music import written_music
 from music_evals.solvers.score_tools import score_tools
@@ -86,6 +87,9 @@ _SCORERS: Final[Mapping[Form, Callable[[Protocol, bool], Scorer]]] = {
     "order": measure_order,
     "measures": wrong_measures,
 }
+
+# The scorer names a dataset, so that a log can be scored again; this is how it gets at the pieces.
+load_pieces_with(load_references, load_demonstrations)
 
 SAMPLES_VIEW = TaskSamplesView(
     name="LilyBench",

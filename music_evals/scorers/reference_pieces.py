@@ -1,6 +1,6 @@
 """The pieces that written music is measured against: loaded, embedded and indexed once a process."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from threading import Lock
 from typing import Final
@@ -8,20 +8,35 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from music_evals.datasets_builders.lilybench.generation.references import (
-    ReferenceSet,
-    load_demonstrations,
-    load_reference,
-    reference_names,
-)
 from music_evals.encoders.lilybert import Encoder, EncoderError, Pooling, load_encoder
 from music_evals.notation.cache import cache_folder
 from music_evals.notation.lilypond.copies import CopyIndex
+from music_evals.notation.reference_pieces import ReferenceSet
 
 DEMONSTRATIONS: Final = "demonstrations"
 """Name of the demonstrations among the sets that pieces may be copied from."""
 
+LoadReferences = Callable[[str, str | None], tuple[ReferenceSet, ...]]
+LoadDemonstrations = Callable[[str], Mapping[str, str]]
+
 _once: Final = Lock()
+_loaders: list[tuple[LoadReferences, LoadDemonstrations]] = []
+
+
+def load_pieces_with(references: LoadReferences, demonstrations: LoadDemonstrations) -> None:
+    """Say how a dataset's pieces are loaded. The task does, when its module is imported: scorers know no datasets.
+
+    Args:
+        references: dataset and names of sets, as for `chosen_references` → the sets.
+        demonstrations: dataset → texts of its demonstrations by id.
+    """
+    _loaders[:] = [(references, demonstrations)]
+
+
+def _loading() -> tuple[LoadReferences, LoadDemonstrations]:
+    if not _loaders:
+        raise RuntimeError("nothing says how reference pieces are loaded; import music_evals.evals.lilybench first")
+    return _loaders[0]
 
 
 @cache
@@ -38,8 +53,8 @@ def chosen_references(dataset: str, reference: str | None) -> tuple[ReferenceSet
     Raises:
         DatasetError: there is no such dataset or set.
     """
-    names = reference_names(dataset) if reference is None else [name.strip() for name in reference.split(",")]
-    return tuple(load_reference(dataset, name) for name in names)
+    references, _ = _loading()
+    return references(dataset, reference)
 
 
 @cache
@@ -103,7 +118,8 @@ def nearest_pieces(code: str, dataset: str, reference: str | None) -> dict[str, 
 
 @cache
 def _indices(dataset: str, reference: str | None) -> Mapping[str, CopyIndex]:
-    shown = load_demonstrations(dataset)
+    _, demonstrations = _loading()
+    shown = demonstrations(dataset)
     return {
         **({DEMONSTRATIONS: CopyIndex(shown)} if shown else {}),
         **{

@@ -17,10 +17,10 @@ import numpy.typing as npt
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
-from music_evals.datasets_builders.lilybench.generation.references import ReferenceSet
 from music_evals.encoders.lilybert import EncoderError, Pooling
 from music_evals.notation.descriptors import DESCRIPTORS, Protocol
 from music_evals.notation.lilypond.copies import NEAR_COPY
+from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.metrics.descriptor_similarity import js_interval, js_similarity
 from music_evals.scorers.metrics.frechet import frechet_distance, frechet_infinity, frechet_interval, small_sample_note
 from music_evals.scorers.metrics.proportion import wilson_interval

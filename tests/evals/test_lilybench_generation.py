@@ -23,7 +23,7 @@ pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install '
 
 import torch
 
-from music_evals.datasets_builders.lilybench.generation.references import load_reference
+from music_evals.datasets_builders.lilybench.generation.references import load_references
 from music_evals.datasets_builders.folder import DatasetError
 from music_evals.evals.lilybench import generation
 from music_evals.notation.lilypond import writing
@@ -59,7 +59,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def played(dataset: Path, encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
     """The reference pieces themselves as answers, one a prompt."""
     folder = tmp_path_factory.mktemp("played")
-    for number, text in enumerate(load_reference(str(dataset), "music21-test").texts):
+    for number, text in enumerate(load_references(str(dataset), "music21-test")[0].texts):
         (folder / f"{number:02}.ly").write_text(text, encoding="utf-8")
     task = generation(dataset=str(dataset), encoder=str(encoder), pictures=False)
     (log,) = run(task, tmp_path_factory.mktemp("logs"), "baseline/playback", model_args={"folder": str(folder)})
@@ -113,7 +113,7 @@ def test_sampling_is_the_papers_with_a_seed_for_each_prompt(dataset: Path, tmp_p
 
 def test_a_reference_set_played_back_is_like_itself(played: EvalLog, dataset: Path) -> None:
     found = figures(played)
-    assert load_reference(str(dataset), "music21-test").compiles.all()
+    assert load_references(str(dataset), "music21-test")[0].compiles.all()
     assert (found["compile_rate"], found["pieces"]) == (1.0, PROMPTS)
     assert found["music21-test/js"] == pytest.approx(100, abs=1e-9)
     assert [found[f"music21-test/js_{name}"] for name in ("polyphony_rate", "scale_consistency")] == pytest.approx(

@@ -19,8 +19,7 @@ from music_evals.datasets_builders.lilybench.generation.demonstrations import a_
 from music_evals.datasets_builders.lilybench.generation.music21_works import domains
 from music_evals.datasets_builders.lilybench.generation.references import (
     load_demonstrations,
-    load_reference,
-    reference_names,
+    load_references,
 )
 from music_evals.datasets_builders.lilybench.generation.works import Entry, Work, draw_prompts, split_works
 from music_evals.datasets_builders.lilybench.rows import Piece
@@ -281,7 +280,7 @@ def test_held_out_works_are_measured_and_others_are_shown(written: str) -> None:
     held_out = {work["id"] for work in works if work["split"] == "test"}
     assert len(works) == 12
     assert 0 < len(held_out) < 10
-    reference = load_reference(written, "bmdataset-test")
+    reference = load_references(written, "bmdataset-test")[0]
     assert set(reference.works) == held_out
     # Each work has a tune, and a file that makes no MIDI.
     assert Counter(reference.compiles.tolist()) == {True: len(held_out), False: len(held_out)}
@@ -302,8 +301,8 @@ def test_held_out_works_are_measured_and_others_are_shown(written: str) -> None:
 def test_references_hold_what_describing_and_embedding_them_gives(
     written: str, tunes: list[Piece], encoder: str
 ) -> None:
-    assert reference_names(written) == ("bmdataset-test", "mutopia")
-    found = load_reference(written, "mutopia")
+    assert tuple(one.name for one in load_references(written)) == ("bmdataset-test", "mutopia")
+    found = load_references(written, "mutopia")[0]
     assert (found.name, found.label) == ("mutopia", "bmdataset")
     assert found.ids == tuple(sorted([*(piece.id for piece in tunes[12:]), "BachJS/broken"]))
     broken = found.ids.index("BachJS/broken")
@@ -359,9 +358,9 @@ def test_labels_alone_make_prompts_and_say_what_is_missing(tmp_path: Path) -> No
         "demonstrations": {"ablation": 3},
         "works": {"full": 2},
     }
-    assert reference_names(str(out)) == ()
+    assert load_references(str(out)) == ()
     with pytest.raises(DatasetError, match="no reference set 'mutopia'; it has: none; it lacks LilyPond files"):
-        load_reference(str(out), "mutopia")
+        load_references(str(out), "mutopia")
 
 
 @pytest.mark.parametrize(
@@ -398,7 +397,7 @@ def test_the_default_dataset_needs_no_source(
     assert provenance.counts["music21-other"] == {"reference": 2}
     held_out = {work["id"] for work in plan.works if work["split"] == "test"}
     assert provenance.counts["music21-test"] == {"reference": len(held_out)}
-    assert set(load_reference(str(tmp_path / "out"), "music21-test").works) == held_out
-    found = load_reference(str(tmp_path / "out"), "music21-other")
+    assert set(load_references(str(tmp_path / "out"), "music21-test")[0].works) == held_out
+    found = load_references(str(tmp_path / "out"), "music21-other")[0]
     assert (found.label, found.encoder, found.embeddings("mean")) == ("generated-seed3", None, None)
     assert "Not the published benchmark" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")

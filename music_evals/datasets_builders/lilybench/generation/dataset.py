@@ -49,7 +49,6 @@ from music_evals.datasets_builders.lilybench.generation.rows import (
     DemonstrationRow,
     DemonstrationSplit,
     PromptRow,
-    ReferenceRow,
     Score,
     WorkRow,
 )
@@ -73,6 +72,7 @@ from music_evals.encoders.lilybert import Encoder, EncoderError, load_encoder
 from music_evals.notation.cache import cache_folder
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_cache, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
+from music_evals.notation.reference_pieces import ReferenceRow
 
 NAME: Final = "lilybench-generation"
 VERSION: Final = "1.0.0"

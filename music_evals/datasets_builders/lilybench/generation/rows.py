@@ -11,6 +11,7 @@ from typing import Final, Literal, TypedDict, get_args
 from datasets import Features, List, Value
 
 from music_evals.notation.descriptors import DESCRIPTORS
+from music_evals.notation.reference_pieces import PAPER
 
 PROMPTS: Final = "prompts"
 PROMPTS_SPLIT: Final = "test"
@@ -36,9 +37,6 @@ MUSIC21_OTHER: Final = "music21-other"
 REFERENCES: Final = (BMDATASET_TEST, MUTOPIA, MUSIC21_TEST, MUSIC21_OTHER)
 """Configs of reference pieces: in-domain and out-of-domain, as published and in the default dataset."""
 REFERENCE_SPLIT: Final = "reference"
-
-PAPER: Final = "paper_"
-"""What the columns of the paper's descriptors begin with."""
 
 
 class Description(TypedDict):
@@ -86,32 +84,6 @@ class WorkRow(TypedDict):
     form: str | None
     movements: int
     split: WorkSplit
-
-
-class ReferenceRow(TypedDict):
-    """A piece to measure against.
-
-    `text` is what was compiled: self-contained and in the current syntax. `compiles` means exit status 0 and a MIDI
-    file within 15 s, `problem` says why not. Descriptors are those of the strict protocol, and with ``paper_`` of the
-    paper's; one is null where it is undefined, and `undefined` says why. Embeddings are null where the dataset was
-    built without an encoder.
-    """
-
-    id: str
-    work: str
-    text: str
-    compiles: bool
-    problem: str | None
-    polyphony_rate: float | None
-    groove_consistency: float | None
-    scale_consistency: float | None
-    paper_polyphony_rate: float | None
-    paper_groove_consistency: float | None
-    paper_scale_consistency: float | None
-    undefined: str | None
-    embedding_first_token: list[float] | None
-    embedding_mean: list[float] | None
-    licence: str | None
 
 
 _DESCRIPTION: Final = {name: Value("string") for name in Description.__annotations__}

@@ -1,0 +1,96 @@
+"""Sets of LilyPond pieces that written music is measured against: what is kept of each, as rows and as arrays.
+
+Source: Spanio et al., "Can LLMs understand LilyPond?" (arXiv 2606.08722), section 3.3.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from music_evals.notation.descriptors import DESCRIPTORS, Protocol
+
+PAPER: Final = "paper_"
+"""What the columns of the paper's descriptors begin with."""
+
+
+class ReferenceRow(TypedDict):
+    """A piece to measure against.
+
+    `text` is what was compiled: self-contained and in the current syntax. `compiles` means exit status 0 and a MIDI
+    file within 15 s, `problem` says why not. Descriptors are those of the strict protocol, and with ``paper_`` of the
+    paper's; one is null where it is undefined, and `undefined` says why. Embeddings are null where the dataset was
+    built without an encoder.
+    """
+
+    id: str
+    work: str
+    text: str
+    compiles: bool
+    problem: str | None
+    polyphony_rate: float | None
+    groove_consistency: float | None
+    scale_consistency: float | None
+    paper_polyphony_rate: float | None
+    paper_groove_consistency: float | None
+    paper_scale_consistency: float | None
+    undefined: str | None
+    embedding_first_token: list[float] | None
+    embedding_mean: list[float] | None
+    licence: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceSet:
+    """A set of reference pieces.
+
+    Args:
+        name: of the set, such as ``mutopia``.
+        label: which dataset it is of, with its revision where it has one.
+        encoder: identity of the encoder that embedded the pieces; None where none did.
+        rows: the pieces.
+    """
+
+    name: str
+    label: str
+    encoder: str | None
+    rows: tuple[ReferenceRow, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The pieces' ids."""
+        return tuple(row["id"] for row in self.rows)
+
+    @property
+    def works(self) -> tuple[str, ...]:
+        """The work of each piece."""
+        return tuple(row["work"] for row in self.rows)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The pieces as LilyPond, compiled or not."""
+        return tuple(row["text"] for row in self.rows)
+
+    @property
+    def compiles(self) -> npt.NDArray[np.bool_]:
+        """Whether each piece gives MIDI within the time that a written piece has, shape (n,)."""
+        return np.array([row["compiles"] for row in self.rows], dtype=np.bool_)
+
+    def descriptors(self, protocol: Protocol) -> npt.NDArray[np.float64]:
+        """The descriptors of each piece, shape (n, 3), columns in the order of `DESCRIPTORS`.
+
+        NaN where one is undefined, as all three are of a piece that does not compile.
+        """
+        rows: tuple[Any, ...] = self.rows
+        columns = [f"{PAPER if protocol == 'paper' else ''}{name}" for name in DESCRIPTORS]
+        values = [[np.nan if row[name] is None else row[name] for name in columns] for row in rows]
+        return np.array(values, dtype=np.float64).reshape(len(rows), len(columns))
+
+    def embeddings(self, pooling: Literal["first_token", "mean"]) -> npt.NDArray[np.float32] | None:
+        """The embeddings of all pieces, compiled or not, shape (n, d); None if built without an encoder."""
+        rows: tuple[Any, ...] = self.rows
+        vectors = [row[f"embedding_{pooling}"] for row in rows]
+        if self.encoder is None or any(vector is None for vector in vectors):
+            return None
+        return np.array(vectors, dtype=np.float32)
