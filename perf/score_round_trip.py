@@ -1,6 +1,6 @@
 """How many scores of music21's corpus music21 and verovio read back, note for note, from the ABC that is written.
 
-    python perf/score_round_trip.py [--scores 400]
+    PYTHONPATH=. python perf/score_round_trip.py [--scores 400]
 
 A score counts as exact for a reader if it finds every note with pitch, octave, spelling, onset and duration in its part
 and measure. The scores are taken evenly from each collection, by name, so that no collection fills the sample. Prints
@@ -15,8 +15,9 @@ from pathlib import Path
 
 from music21 import converter, corpus
 
-from music_evals.notation.abc_score import abc_notes, score_notes, score_to_abc, verovio_notes
+from music_evals.notation.abc_score import score_to_abc
 from music_evals.notation.score_file import ScoreError, prepare_score
+from tests.oracles.abc_readers import abc_notes, score_notes, verovio_notes
 
 READERS = {"music21": abc_notes, "verovio": verovio_notes}
 

@@ -1,9 +1,9 @@
 """ABC notation as text: tunes of a file, measures of a tune, notes of a measure, and a plain spelling of them.
 
 Reads what the collections of traditional tunes use of ABC 2.1 (https://abcnotation.com/wiki/abc:standard:v2.1; section
-numbers below are its own), in one pass over the text. What does not sound as a note of the one voice, such as grace
-notes, decorations, annotations, chord symbols and slurs, is passed over; what cannot be read is a `ValueError` that
-quotes the place. Voice overlays and macros are not accepted.
+numbers below are its own), in time linear in the text. What does not sound as a note of the one voice, such as grace
+notes, decorations, annotations, chord symbols and slurs, is skipped; what cannot be read is a `ValueError` that quotes
+the place. Voice overlays and macros are not accepted. Durations and unit note lengths are in whole notes.
 """
 
 import re
@@ -63,83 +63,44 @@ _IN_CHORD: Final = re.compile(rf'(?P<note>{_NOTE}){_LENGTH}|"[^"\n]*"|![^!\s]{{1
 
 @dataclass(frozen=True, slots=True)
 class Tune:
-    """One tune of an ABC file.
-
-    Args:
-        fields: name and value of each information field of the header, in order, X to K.
-        body: the lines after the header, without comments.
-    """
+    """One tune: names and values of the header fields in order, X to K, and the lines after them without comments."""
 
     fields: tuple[tuple[str, str], ...]
     body: str
 
     def values(self, name: str) -> tuple[str, ...]:
-        """Return the values of a header field.
-
-        Args:
-            name: the field's letter.
-
-        Returns:
-            Its values in order; none where the header lacks it.
-
-        Example:
-            >>> split_tunes("X:1\\nT:One\\nT:Another\\nK:G\\nG4|")[0].values("T")
-            ('One', 'Another')
-        """
+        """Return the values of a header field, by its letter, in order."""
         return tuple(value for letter, value in self.fields if letter == name)
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """The music between two bar lines, as it is written.
-
-    Args:
-        text: the music.
-        bar: the bar line that ends it, such as ``"|"`` or ``":|"``, without the number of an ending; empty at the end
-            of a body that does not close.
-        ending: number of the variant ending that starts with this measure, such as ``"1"`` or ``"1,3"``, or empty.
-        fields: name and value of the information fields in or before it, since the last bar line.
-    """
+    """The music between two bar lines, as it is written."""
 
     text: str
-    bar: str
-    ending: str = ""
-    fields: tuple[tuple[str, str], ...] = ()
+    bar: str  # the bar line that ends it, without the number of an ending; empty where a body does not close
+    ending: str = ""  # number of the variant ending that starts here, such as "1" or "1,3"
+    fields: tuple[tuple[str, str], ...] = ()  # information fields in or before it, since the last bar line
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key.
+    """A key."""
 
-    Args:
-        name: as ABC spells it in short, such as ``"Bb"``, ``"Em"`` or ``"Ador"``.
-        tonic: pitch class, 0 for C to 11 for B.
-        sharps: sharps of the signature; flats are negative.
-    """
-
-    name: str
-    tonic: int
-    sharps: int
+    name: str  # as ABC spells it in short, such as "Bb", "Em" or "Ador"
+    tonic: int  # pitch class, 0 for C to 11 for B
+    sharps: int  # flats are negative
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A note, chord or rest.
+    """A note, chord or rest; ties and accidentals of other measures are not followed."""
 
-    Args:
-        pitches: MIDI pitches as written in a chord; none for a rest. Ties and accidentals of other measures are not
-            followed.
-        duration: in whole notes.
-        text: plain spelling, without the mark of a tuplet that starts here.
-        tuplet: that mark, such as ``"(3"``, or empty.
-        is_tied: whether it is tied to the next.
-    """
-
-    pitches: tuple[int, ...]
+    pitches: tuple[int, ...]  # MIDI, as written in a chord; none for a rest
     duration: Fraction
-    text: str
-    tuplet: str = ""
-    is_tied: bool = False
+    text: str  # plain spelling, without the mark of a tuplet that starts here
+    tuplet: str = ""  # that mark, such as "(3"
+    is_tied: bool = False  # to the next
 
 
 @dataclass(slots=True)
@@ -155,28 +116,20 @@ class _Draft:
 
 
 def split_tunes(text: str) -> list[Tune]:
-    """Split an ABC file into its tunes (2.2).
+    r"""Split an ABC file into its tunes, from an X field to an empty line, the next X field or the end (2.2).
 
-    Args:
-        text: content of the file. A tune runs from its X field to an empty line, the next X field or the end; what
-            lies outside is free text and is passed over.
-
-    Returns:
-        The tunes that have a header from X to K.
+    What lies outside, and a tune without a K field, is left out.
 
     Raises:
         ValueError: if the text is longer than `MAX_CHARACTERS`.
 
-    Source: ABC 2.1, sections 2.2, 3 and 6.
-
     Example:
-        >>> for tune in split_tunes("A collection\\n\\nX:1\\nM:C\\nK:G % one sharp\\nG4 |\\n\\nX:2\\nK:D\\nD4 |"):
+        >>> for tune in split_tunes("A collection\n\nX:1\nM:C\nK:G % one sharp\nG4 |\n\nX:2\nK:D\nD4 |"):
         ...     print(tune)
         Tune(fields=(('X', '1'), ('M', 'C'), ('K', 'G')), body='G4 |')
         Tune(fields=(('X', '2'), ('K', 'D')), body='D4 |')
     """
-    if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"ABC text of {len(text)} characters is too long; accepted are {MAX_CHARACTERS}")
+    _check_length(text)
     tunes: list[Tune] = []
     fields: list[tuple[str, str]] = []
     body: list[str] | None = None
@@ -206,20 +159,12 @@ def split_tunes(text: str) -> list[Tune]:
 
 
 def split_measures(body: str) -> Iterator[Measure]:
-    """Split the body of a tune at its bar lines (4.8).
+    """Split the body of a tune at its bar lines (4.8), in written order.
 
-    Args:
-        body: lines of music, with information fields on lines of their own or inline. A line that goes on with ``\\``
-            makes no difference.
-
-    Yields:
-        The measures in written order, with nothing played twice. A bar line with no music before it is merged into
-        the one before, and one at the very start is dropped.
+    A bar line with no music before it is merged into the one before, and one at the very start is dropped.
 
     Raises:
         ValueError: if a place is no ABC, once the measures before it are taken; the message quotes it.
-
-    Source: ABC 2.1, sections 4.8 to 4.10 and 6.1.
 
     Example:
         >>> for measure in split_measures('|: "G"G2 B2 |1 A4 :|2 G4 |]'):
@@ -257,16 +202,7 @@ def split_measures(body: str) -> Iterator[Measure]:
 
 
 def parse_meter(value: str) -> tuple[int, int]:
-    """Read the value of an M field (3.1.6).
-
-    Args:
-        value: a fraction, ``C`` or ``C|``.
-
-    Returns:
-        Beats of a measure, and the note value of each, such as (6, 8).
-
-    Raises:
-        ValueError: if it is another form, free metre among them.
+    """Read an M field (3.1.6): beats of a measure and the note value of each; ValueError for free metre and the like.
 
     Example:
         >>> parse_meter("6/8"), parse_meter("C|")
@@ -279,17 +215,7 @@ def parse_meter(value: str) -> tuple[int, int]:
 
 
 def parse_unit(value: str | None, meter: tuple[int, int]) -> Fraction:
-    """Read the value of an L field, or take the one that the metre implies (3.1.7).
-
-    Args:
-        value: a fraction such as ``1/8``, or None where there is no such field.
-        meter: beats of a measure, and the note value of each.
-
-    Returns:
-        The unit note length, in whole notes.
-
-    Raises:
-        ValueError: if it is another form.
+    """Read an L field, or without one take the unit note length that the metre implies (3.1.7).
 
     Example:
         >>> parse_unit("1/16", (4, 4)), parse_unit(None, (6, 8)), parse_unit(None, (2, 4))
@@ -305,13 +231,7 @@ def parse_unit(value: str | None, meter: tuple[int, int]) -> Fraction:
 
 
 def parse_key(value: str) -> Key:
-    """Read the value of a K field (3.1.14).
-
-    Args:
-        value: tonic and mode, in short or in full: ``Em``, ``E Minor``, ``Ador``, ``D Mixolydian``.
-
-    Returns:
-        The key.
+    """Read a K field, tonic and mode in short or in full (3.1.14).
 
     Raises:
         ValueError: if it is another form: bagpipe keys, explicit accidentals, clefs, none.
@@ -335,26 +255,14 @@ def parse_key(value: str) -> Key:
 
 
 def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int = 0) -> tuple[Event, ...]:
-    """Read the notes, chords and rests of a measure (4.1 to 4.17).
+    """Read the notes, chords and rests of music without bar lines (4.1 to 4.17).
 
     An accidental holds for its pitch in the octave where it stands, up to the end of the measure, as in print. (ABC
     2.1, section 11.3, has it hold in all octaves unless a directive says otherwise; collections such as these were
-    typed from print.)
-
-    Args:
-        text: music without bar lines.
-        unit: unit note length, in whole notes.
-        meter: beats of a measure, and the note value of each: tells the length of a whole-measure rest and of tuplets
-            of five, seven and nine, and where the beats are.
-        sharps: sharps of the key signature; flats are negative.
-
-    Returns:
-        The events in order.
+    typed from print.) The metre gives the length of a whole-measure rest and of tuplets of five, seven and nine.
 
     Raises:
         ValueError: if a place is no ABC, holds a bar line, or a broken rhythm or tuplet lacks its notes.
-
-    Source: ABC 2.1, sections 4.1 to 4.17.
 
     Example:
         >>> for event in read_measure('"G"{a}G>A (3B,^c/_e z', Fraction(1, 8), (2, 4)):
@@ -415,58 +323,18 @@ def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int 
     )
 
 
-def measure_duration(text: str, unit: Fraction, meter: tuple[int, int]) -> Fraction:
-    """How long a measure lasts.
-
-    Args:
-        text: music without bar lines.
-        unit: unit note length, in whole notes.
-        meter: beats of a measure, and the note value of each.
-
-    Returns:
-        The duration in whole notes.
-
-    Raises:
-        ValueError: as for `read_measure`.
-
-    Example:
-        >>> measure_duration("A>B (3cde [FA]2 z//", Fraction(1, 8), (4, 4))
-        Fraction(25, 32)
-    """
-    return total_duration(read_measure(text, unit, meter))
-
-
 def total_duration(events: Sequence[Event]) -> Fraction:
-    """How long events last, one after the other.
-
-    Args:
-        events: in any order.
-
-    Returns:
-        The duration in whole notes.
-
-    Example:
-        >>> total_duration(read_measure("A3 B", Fraction(1, 8), (4, 4)))
-        Fraction(1, 2)
-    """
+    """Return how long events last, one after the other, in whole notes."""
     # Sums of whole numbers are many times faster than sums of fractions.
     grid = lcm(*(event.duration.denominator for event in events))
     return Fraction(sum(event.duration.numerator * (grid // event.duration.denominator) for event in events), grid)
 
 
 def spell(events: Sequence[Event], meter: tuple[int, int], start: Fraction = Fraction(0)) -> str:
-    """Spell events as plain music: notes, chords, rests, ties and tuplets, with a space before each beat.
+    """Spell the events of a measure as plain music: notes, chords, rests, ties and tuplets, a space before each beat.
 
-    Whoever typed a tune has habits: slurs, decorations, fingerings, beams, broken rhythm as ``>`` or as lengths. None
-    of them is left.
-
-    Args:
-        events: of one measure.
-        meter: beats of a measure, and the note value of each.
-        start: where in the measure the first event stands, in whole notes.
-
-    Returns:
-        The text, on one line.
+    Slurs, decorations, fingerings, beams and broken rhythm as ``>`` go. `start` is where in the measure the first event
+    stands, in whole notes.
 
     Example:
         >>> events = read_measure('u"4"(A>B) .c"D7"d', Fraction(1, 8), (2, 4))
@@ -486,31 +354,9 @@ def spell(events: Sequence[Event], meter: tuple[int, int], start: Fraction = Fra
     return " ".join(words)
 
 
-def normalise(text: str, unit: Fraction, meter: tuple[int, int]) -> str:
-    """Strip a measure of all that does not sound and of its writer's habits.
-
-    Args:
-        text: music without bar lines.
-        unit: unit note length, in whole notes.
-        meter: beats of a measure, and the note value of each.
-
-    Returns:
-        Plain music, as `spell` writes it.
-
-    Raises:
-        ValueError: as for `read_measure`.
-
-    Example:
-        >>> normalise('!trill!d2 "Am"{e}(d<B) ~G4', Fraction(1, 8), (4, 4))
-        'd2 d/2B3/2 G4'
-    """
-    return spell(read_measure(text, unit, meter), meter)
-
-
 def _body_tokens(body: str) -> Iterator[tuple[str, str]]:
     """Kind and text of each token of a tune's body; a field, inline or on its own line, as ``M:6/8``."""
-    if len(body) > MAX_CHARACTERS:
-        raise ValueError(f"ABC text of {len(body)} characters is too long; accepted are {MAX_CHARACTERS}")
+    _check_length(body)
     for line in body.split("\n"):
         bare = _without_comment(line)
         if _FIELD.fullmatch(line):
@@ -523,8 +369,7 @@ def _body_tokens(body: str) -> Iterator[tuple[str, str]]:
 
 def _tokens(music: str) -> Iterator[tuple[str, str]]:
     """Kind and text of each token of music without comments and field lines."""
-    if len(music) > MAX_CHARACTERS:
-        raise ValueError(f"ABC text of {len(music)} characters is too long; accepted are {MAX_CHARACTERS}")
+    _check_length(music)
     place = 0
     while place < len(music):
         match = _TOKEN.match(music, place)
@@ -535,17 +380,11 @@ def _tokens(music: str) -> Iterator[tuple[str, str]]:
 
 
 def _draft(
-    kind: str,
-    token: str,
-    unit: Fraction,
-    meter: tuple[int, int],
-    sharps: int,
-    altered: dict[tuple[str, int], int],
+    kind: str, token: str, unit: Fraction, meter: tuple[int, int], sharps: int, altered: dict[tuple[str, int], int]
 ) -> _Draft:
     """Read one note, chord or rest; `altered` holds the accidentals of the measure so far."""
     if kind == "measures":
-        length = Fraction(*meter) * int(token[1:] or 1) / unit
-        return _Draft((), "z", length)
+        return _Draft((), "z", Fraction(*meter) * int(token[1:] or 1) / unit)
     if kind == "rest":
         return _Draft((), "z", _read_length(token[1:]))
     if kind == "note":
@@ -608,13 +447,9 @@ def _split_length(note: str) -> tuple[str, Fraction]:
 def _read_length(text: str) -> Fraction:
     """A length such as ``""``, ``3``, ``/``, ``//``, ``3/2`` (4.3)."""
     over, slash, under = text.partition("/")
-    if not slash:
-        below = 1
-    elif under.strip("/"):
-        below = int(under)
-    else:
-        below = 2 ** (1 + len(under))
-    above = int(over) if over else 1
+    # A slash alone halves, two quarter.
+    below = int(under) if under.strip("/") else 2 ** len(slash + under)
+    above = int(over or 1)
     if above == 0 or below == 0:
         raise ValueError(f"length {text} is not accepted; accepted are lengths above 0")
     return Fraction(above, below)
@@ -624,6 +459,11 @@ def _length(value: Fraction) -> str:
     """The shortest common spelling of a length."""
     over = "" if value.numerator == 1 else str(value.numerator)
     return over if value.denominator == 1 else f"{over}/{value.denominator}"
+
+
+def _check_length(text: str) -> None:
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"ABC text of {len(text)} characters is too long; accepted are {MAX_CHARACTERS}")
 
 
 def _without_comment(line: str) -> str:

@@ -1,4 +1,4 @@
-"""A whole score as ABC text, voice by voice with one numbered measure a line, and two readers to check it with.
+"""A whole score as ABC text, voice by voice with one numbered measure a line.
 
 The text is ABC 2.1 (https://abcnotation.com/wiki/abc:standard:v2.1; section numbers below are its own). What ABC 2.1
 cannot say, or what readers take in different ways, is written so that every reader finds the same notes:
@@ -15,14 +15,15 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
+
+from music_evals.notation.midi import KEYS
 
 if TYPE_CHECKING:
     from music21.stream import Score
 
 _SHARPS: Final = "FCGDAEB"
-_MAJOR: Final = ("Cb", "Gb", "Db", "Ab", "Eb", "Bb", "F", "C", "G", "D", "A", "E", "B", "F#", "C#")
-_MINOR: Final = ("Ab", "Eb", "Bb", "F", "C", "G", "D", "A", "E", "B", "F#", "C#", "G#", "D#", "A#")
+
 _ACCIDENTALS: Final = {-2.0: "__", -1.0: "_", -0.5: "_/", 0.0: "=", 0.5: "^/", 1.0: "^", 2.0: "^^"}
 _UNITS: Final = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 16))
 
@@ -66,24 +67,6 @@ _DECORATIONS: Final = {
 }
 
 
-class AbcNote(NamedTuple):
-    """One note of a score, to compare readings of it.
-
-    Args:
-        part: number of the part, from 0 at the top.
-        measure: position of the measure in its part, from 0.
-        onset: quarter notes from the start of the measure.
-        duration: quarter notes; 0 for a grace note. Tied notes are several notes.
-        pitch: step, alteration in semitones and octave, such as ``"F+1/4"`` for F sharp above middle C.
-    """
-
-    part: int
-    measure: int
-    onset: Fraction
-    duration: Fraction
-    pitch: str
-
-
 @dataclass(slots=True)
 class _Item:
     """A note, chord or rest with the grace notes before it; without an element, grace notes at the end of a measure."""
@@ -113,14 +96,7 @@ class _Marks:
 
 
 def score_to_abc(score: "Score") -> str:
-    r"""Write a score as ABC 2.1, voice by voice, one measure a line with its number as a comment.
-
-    Args:
-        score: a score from `prepare_score`.
-
-    Returns:
-        The text, ending in a newline. The same score gives the same text. What the module's description names is left
-        out or written in one way of several.
+    """Write a score from `prepare_score` as ABC 2.1; the same score gives the same text.
 
     Example:
         >>> from music21 import converter
@@ -137,7 +113,6 @@ def score_to_abc(score: "Score") -> str:
         V:1
         GA _B2 | %1
         c4 |] %2
-
     """
     from music21 import stream
 
@@ -151,12 +126,8 @@ def score_to_abc(score: "Score") -> str:
     meter, sharps, key = _signatures([bars[0] for bars in parts if bars])
     endings = _endings(score)
     tempo, tempi = _tempi(score)
-    lines = [
-        "X:1",
-        f"T:{_plain(score.metadata.title or '')}",
-        f"C:{_plain(score.metadata.composer or '')}",
-        f"L:{unit}",
-    ]
+    title, composer = _plain(score.metadata.title or ""), _plain(score.metadata.composer or "")
+    lines = ["X:1", f"T:{title}", f"C:{composer}", f"L:{unit}"]
     lines += [f"Q:{tempo}"] if tempo else []
     layout = _layout(score, parts)
     lines += [f"%%score {layout}"] if len(parts) > 1 or "(" in layout else []
@@ -170,7 +141,7 @@ def score_to_abc(score: "Score") -> str:
             name = "" if name == _NO_NAME else name
             lines.append(f"V:{voice} {_first_clef(bars[0].measure)}" + (f' nm="{name}"' if name and not layer else ""))
             body.append(f"V:{voice}")
-            writer = _Writer(unit, meter, sharps, key, marks, tempi, endings)
+            writer = _Writer(unit * 4, meter, key, _alterations(sharps), marks, tempi, endings)
             for index, bar in enumerate(bars):
                 body.append(writer.measure(bar, layer, index, last=index == len(bars) - 1))
     return "\n".join(lines + body) + "\n"
@@ -265,7 +236,7 @@ def _unit(parts: list[list[_Bar]]) -> Fraction:
     return max(_UNITS, key=lambda unit: counts[unit])
 
 
-def _signatures(bars: list[_Bar]) -> tuple[str, int | None, str]:
+def _signatures(bars: list[_Bar]) -> tuple[str, int, str]:
     """Meter, number of sharps and key for the header: those of the topmost part that has them."""
     meters = [_meter(bar.measure.timeSignature) for bar in bars if bar.measure.timeSignature]
     keys = [bar.measure.keySignature for bar in bars if bar.measure.keySignature]
@@ -282,8 +253,7 @@ def _key(signature: Any) -> tuple[int, str]:
     sharps = signature.sharps
     if sharps is None or abs(sharps) > 7 or getattr(signature, "isNonTraditional", False):
         return 0, "C"
-    minor = getattr(signature, "mode", None) == "minor"
-    return sharps, f"{_MINOR[sharps + 7]}m" if minor else _MAJOR[sharps + 7]
+    return sharps, KEYS[sharps + 7 + 15 * (getattr(signature, "mode", None) == "minor")]
 
 
 def _alterations(sharps: int) -> dict[str, float]:
@@ -298,8 +268,7 @@ def _clef(clef: Any) -> str:
 def _first_clef(measure: Any) -> str:
     from music21 import clef
 
-    found = measure.clef or clef.bestClef(measure, recurse=True)
-    return _clef(found)
+    return _clef(measure.clef or clef.bestClef(measure, recurse=True))
 
 
 def _tempo(mark: Any) -> str:
@@ -380,8 +349,10 @@ def _marks(part: Any, bars: list[_Bar]) -> _Marks:
         if "Slur" in spanner.classes and not ends[-1].duration.isGrace:
             marks.before[id(ends[0])] += "("
             marks.after[id(ends[-1])] += ")"
+        if any(end.duration.isGrace for end in (ends[0], ends[-1])):
+            continue
         for kind, sign in (("Crescendo", "<"), ("Diminuendo", ">")):
-            if kind in spanner.classes and not any(end.duration.isGrace for end in (ends[0], ends[-1])):
+            if kind in spanner.classes:
                 marks.decorations[id(ends[0])] += f"!{sign}(!"
                 marks.decorations[id(ends[-1])] += f"!{sign})!"
     for bar in bars:
@@ -414,38 +385,22 @@ def _quoted(place: str, text: str) -> str:
     return f'"{place}{plain}"' if plain else ""
 
 
+@dataclass(slots=True)
 class _Writer:
     """Writes the measures of one voice in order."""
 
-    def __init__(
-        self,
-        unit: Fraction,
-        meter: str,
-        sharps: int | None,
-        key: str,
-        marks: _Marks,
-        tempi: dict[int, str],
-        endings: dict[int, str],
-    ) -> None:
-        self._unit = unit * 4
-        self._meter = meter
-        self._key = key
-        self._alterations = _alterations(sharps or 0)
-        self._touched: set[str] = set()
-        self._marks = marks
-        self._tempi = tempi
-        self._endings = endings
-        self._clef = ""
+    _unit: Fraction  # in quarter notes
+    _meter: str
+    _key: str
+    _alterations: dict[str, float]
+    _marks: _Marks
+    _tempi: dict[int, str]
+    _endings: dict[int, str]
+    _touched: set[str] = field(default_factory=set)
+    _clef: str = ""
 
     def measure(self, bar: _Bar, layer: int, index: int, *, last: bool) -> str:
-        """Write one measure with its bar line and number.
-
-        Args:
-            bar: the measure.
-            layer: which of its layers.
-            index: its position in the part, from 0.
-            last: whether it is the part's last.
-        """
+        """Write one measure of a layer with its bar line and number; `index` is its position in the part, from 0."""
         self._touched.clear()
         fields = self._fields(bar, layer, first=index == 0)
         items = bar.layers[layer] if layer < len(bar.layers) else []
@@ -650,19 +605,13 @@ def _is_plain(length: Fraction) -> bool:
 
 
 def split_voices(abc: str) -> tuple[list[str], dict[str, list[str]]]:
-    r"""Take a tune apart: the header, and the lines of music of every voice.
+    r"""Split a tune into its header and, by the voices' names in the order of their music, the lines of every voice.
 
-    Args:
-        abc: one tune.
-
-    Returns:
-        The lines of the header without voice definitions, and by the voices' names, in the order of their music, the
-        lines without comments. A tune without ``V:`` has one voice without a name.
+    Voice definitions and comments are left out. A tune without ``V:`` has one voice without a name.
 
     Example:
         >>> split_voices("X:1\nK:C\nV:1\nCD | %1\nV:2\nE2 | %1\nV:1\nF2 |]\n")
         (['X:1', 'K:C'], {'1': ['CD |', 'F2 |]'], '2': ['E2 |']})
-
     """
     header: list[str] = []
     voices: dict[str, list[str]] = {}
@@ -688,24 +637,16 @@ def split_voices(abc: str) -> tuple[list[str], dict[str, list[str]]]:
 
 
 _PIECES: Final = re.compile(r'"[^"\n]*"|![^!\s]{1,30}!|\[[A-Za-z]:[^\]\n]*\]')
-
-
 _ANNOTATIONS: Final = ('"^', '"_', '"<', '">', '"@')
 
 
 def plain_abc(abc: str) -> str:
-    r"""Write a tune in other words of ABC so that music21 10.5 reads all of it.
+    r"""Write a tune in other words of ABC so that music21 10.5 reads all of it; voices are then called 1, 2 and so on.
 
     music21 passes over inline fields and invisible rests, takes every return to a voice for another part, transposes
     what stands in a bass clef, keeps a voice's last key for the next voice, takes a third ending for a chord, counts
     grace notes as notes of a tuplet, and loses the note after an ``H`` and an ``E`` before ``::``. Its time grows with
     the square of the length of a voice with slurs, which are therefore left out.
-
-    Args:
-        abc: one tune.
-
-    Returns:
-        The same music, with the voices called 1, 2 and so on.
 
     Example:
         >>> print(plain_abc("X:1\nL:1/4\nK:C\nCx [M:3/4] HC3 ::"), end="")
@@ -715,7 +656,6 @@ def plain_abc(abc: str) -> str:
         Cz
         M:3/4
         !fermata!C3 :| |:
-
     """
     header, voices = split_voices(abc)
     lines = [_without_clef(line) for line in header]
@@ -764,171 +704,3 @@ def _plain_line(line: str) -> str:
 def _plain_music(music: str) -> str:
     music = music.replace("::", ":| |:").replace("H", "!fermata!").replace("x", "z")
     return re.sub(r"\[[3-9][0-9,-]*", "", music)
-
-
-def _on_grid(onset: Fraction) -> Fraction:
-    return round(onset / _IMPRECISION) * _IMPRECISION
-
-
-def score_notes(score: "Score") -> list[AbcNote]:
-    """List the notes of a score, sorted, to compare with what a reader finds in its ABC.
-
-    Args:
-        score: a score from `prepare_score`.
-
-    Returns:
-        The notes. Chords are notes of their own; unpitched notes are where they are written. Onsets are on a grid as
-        fine as the files are precise that give tuplets in ticks.
-
-    Example:
-        >>> from music21 import converter
-        >>> from music_evals.notation.score_file import prepare_score
-        >>> [note.pitch for note in score_notes(prepare_score(converter.parse("tinyNotation: 2/4 f#4 b-")))]
-        ['F+1/4', 'B-1/4']
-
-    """
-    from music21 import stream
-
-    found = []
-    for number, part in enumerate(score.parts):
-        for index, measure in enumerate(part.getElementsByClass(stream.Measure)):
-            for element in measure.recurse().notes:
-                if "Harmony" in element.classes:
-                    continue
-                onset = _on_grid(_fraction(element.getOffsetInHierarchy(measure)))
-                duration = Fraction(0) if element.duration.isGrace else _lasting(element)
-                for note in element.notes if hasattr(element, "notes") else [element]:
-                    pitch = note.pitch if hasattr(note, "pitch") else note.displayPitch()
-                    alter = round(pitch.alter)
-                    octave = pitch.implicitOctave
-                    found.append(AbcNote(number, index, onset, duration, f"{pitch.step}{alter:+d}/{octave}"))
-    return sorted(found)
-
-
-def abc_notes(abc: str) -> list[AbcNote]:
-    r"""Read the ABC of `score_to_abc` back with music21.
-
-    Args:
-        abc: the text.
-
-    Returns:
-        The notes, sorted.
-
-    Raises:
-        music21.exceptions21.Music21Exception: for what music21 cannot read.
-
-    Example:
-        >>> [note.pitch for note in abc_notes("X:1\nL:1/4\nK:D\nV:1\nF =F |]\n")]
-        ['F+1/4', 'F+0/4']
-
-    """
-    from music21 import converter
-
-    header, voices = split_voices(abc)
-    # music21 makes measures only of voices with several bar lines: rests at the end see to that.
-    longer = [line for name, lines in voices.items() for line in (f"V:{name}", *lines, "z | z | z |")]
-    # Without meters music21 takes the measures as the bar lines say, and does not bar anew what it finds too long.
-    plain = re.sub(r"^M:.*\n", "", plain_abc("\n".join([*header, *longer])), flags=re.MULTILINE)
-    score: Any = converter.parseData(plain, format="abc")
-    found = []
-    for voice, part in zip(voices, score.parts, strict=True):
-        number = int(re.match(r"\d*", voice).group() or 1) - 1  # type: ignore[union-attr]
-        single = type(score)()
-        single.insert(0, part)
-        found += [note._replace(part=number) for note in score_notes(single)]
-    return sorted(found)
-
-
-_CHORD: Final = re.compile(r"\[([^\[\]|:\"]+)\](\d*(?:/\d*)?)")
-_PITCH: Final = re.compile(r"((?:\^\^?|__?|=)?/?[A-Ga-g][,']*)")
-
-
-def verovio_notes(abc: str) -> list[AbcNote]:
-    r"""Read the ABC of `score_to_abc` back with verovio.
-
-    verovio 6.4 reads one voice in one key, so that it is given every voice by itself, in pieces where the key changes,
-    and with chords' lengths at their notes. It loses notes in tuplets of quarter notes and longer and of mixed lengths;
-    that is its fault and shows in what is found.
-
-    Args:
-        abc: the text.
-
-    Returns:
-        The notes, sorted.
-
-    Example:
-        >>> [note.pitch for note in verovio_notes("X:1\nT:\nL:1/4\nM:2/4\nK:D\nV:1\nF =F |]\n")]
-        ['F+1/4', 'F+0/4']
-
-    """
-    import verovio
-
-    verovio.enableLog(verovio.LOG_OFF)
-    header, voices = split_voices(abc)
-    fields = [line for line in header if line[:2] in ("L:", "M:")]
-    key = next(line for line in header if line.startswith("K:"))
-    found = []
-    for voice, lines in voices.items():
-        number = int(re.match(r"\d*", voice).group() or 1) - 1  # type: ignore[union-attr]
-        first = 0
-        music = re.sub(r"\[K:clef=[^\]]*\]", "", "\n".join(lines))
-        pieces = re.split(r"\[(K:[^\]]*)\]", music)
-        for current, piece in zip([key, *pieces[1::2]], pieces[::2], strict=True):
-            # An ending or a repeat can stand between a bar line and a key.
-            piece = re.sub(r"(\n|^)\s*(\|:|\[\d[\d,-]*|\s)+$", "", piece).strip()
-            if not piece:
-                continue
-            piece = _CHORD.sub(_inner_lengths, piece)
-            tool = verovio.toolkit()
-            tool.setOptions({"inputFrom": "abc"})
-            if tool.loadData("\n".join(["X:1", "T:", *fields, current, piece, ""])):
-                notes, measures = _mei_notes(tool.getMEI(), keyless=current in ("K:C", "K:Am"))
-                found += [note._replace(part=number, measure=note.measure + first) for note in notes]
-                first += measures
-    return sorted(found)
-
-
-def _inner_lengths(chord: "re.Match[str]") -> str:
-    return f"[{_PITCH.sub(lambda note: note.group() + chord.group(2), chord.group(1))}]"
-
-
-def _mei_notes(mei: str, *, keyless: bool) -> tuple[list[AbcNote], int]:
-    """The notes of an MEI document with one staff, and how many measures it has.
-
-    In a key without accidentals verovio can write those of the key that it read before; there they are passed over.
-    """
-    from defusedxml.ElementTree import fromstring
-
-    name = "{http://www.music-encoding.org/ns/mei}"
-    found: list[AbcNote] = []
-    measures = list(fromstring(mei).iter(f"{name}measure"))
-    alterations = {"s": 1, "f": -1, "n": 0, "x": 2, "ss": 2, "ff": -2, "": 0}
-
-    def add(note: Any, index: int, onset: Fraction, duration: Fraction) -> None:
-        accid = note.find(f"{name}accid")
-        sign = accid.get("accid") if accid is not None else note.get("accid.ges", "") * (not keyless)
-        pitch = f"{note.get('pname').upper()}{alterations[sign]:+d}/{note.get('oct')}"
-        found.append(AbcNote(0, index, _on_grid(onset), duration, pitch))
-
-    def walk(element: Any, index: int, onset: Fraction, ratio: Fraction) -> Fraction:
-        for child in element:
-            kind = child.tag.removeprefix(name)
-            if kind == "tuplet":
-                onset = walk(child, index, onset, ratio * Fraction(int(child.get("numbase")), int(child.get("num"))))
-            elif kind == "beam":
-                onset = walk(child, index, onset, ratio)
-            elif kind in ("note", "chord", "rest", "space"):
-                value = child.get("dur", "")
-                plain = Fraction(8) if value == "breve" else Fraction(4, int(value)) if value.isdigit() else Fraction(0)
-                duration = plain * (2 - Fraction(1, 2 ** int(child.get("dots", "0")))) * ratio
-                ornament = child.get("grace") or any(note.get("grace") for note in child)
-                duration = Fraction(0) if ornament else duration
-                for note in [child] if kind == "note" else child.iter(f"{name}note"):
-                    add(note, index, onset, duration)
-                onset += duration
-        return onset
-
-    for index, measure in enumerate(measures):
-        for layer in measure.iter(f"{name}layer"):
-            walk(layer, index, Fraction(0), Fraction(1))
-    return found, len(measures)

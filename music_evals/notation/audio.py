@@ -29,35 +29,20 @@ MAX_SECONDS: Final = 600.0
 
 @dataclass(frozen=True, slots=True)
 class AudioInfo:
-    """What an audio file holds.
+    """What an audio file holds."""
 
-    Args:
-        sample_rate: in Hz.
-        channels: number of channels.
-        seconds: duration.
-        encoding: sample encoding as libsndfile names it, such as ``"PCM_16"`` or ``"PCM_24"``.
-    """
-
-    sample_rate: int
+    sample_rate: int  # Hz
     channels: int
     seconds: float
-    encoding: str
+    encoding: str  # as libsndfile names it, such as "PCM_16" or "PCM_24"
 
 
 def render_wav(midi: bytes, *, seconds: float | None = None, soundfont: Path | None = None) -> bytes:
-    """Play a MIDI file on a SoundFont: 44.1 kHz, mono, 16-bit PCM WAV.
+    """Play a MIDI file on a SoundFont (`default_soundfont` if None): 44.1 kHz, mono, 16-bit PCM WAV.
 
     The sound is scaled to a root mean square of `LOUDNESS` (before any padding), less where a peak would pass
-    `PEAK`. The level of the published MUSE recordings is about the same.
-
-    Args:
-        midi: bytes of a standard MIDI file.
-        seconds: exact length, to the nearest sample: longer sound is cut with a short fade-out, shorter sound is
-            padded with silence. None ends with the last sound.
-        soundfont: a SoundFont 2 file, or None for `default_soundfont`.
-
-    Returns:
-        The bytes of the WAV file.
+    `PEAK`. The level of the published MUSE recordings is about the same. `seconds` is the exact length, to the nearest
+    sample: longer sound is cut with a short fade-out, shorter sound is padded with silence. None ends with the sound.
 
     Raises:
         ValueError: if the MIDI cannot be read, has no notes or is too long, if `seconds` is out of range, or if the
@@ -88,20 +73,8 @@ def render_wav(midi: bytes, *, seconds: float | None = None, soundfont: Path | N
 def describe_wav(data: bytes) -> AudioInfo:
     """Decode a WAV file to its end and say what it holds.
 
-    Args:
-        data: bytes of the file.
-
-    Returns:
-        Sample rate, channels, duration and encoding.
-
     Raises:
         ValueError: if the bytes are no WAV file, cannot be decoded, hold no samples, or end before the header says.
-
-    Example:
-        >>> describe_wav(b"RIFF")
-        Traceback (most recent call last):
-            ...
-        ValueError: audio of 4 bytes is not a WAV file; accepted is RIFF/WAVE
     """
     if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
         raise ValueError(f"audio of {len(data)} bytes is not a WAV file; accepted is RIFF/WAVE")

@@ -7,14 +7,6 @@ import platformdirs
 
 
 def cache_folder() -> Path:
-    """Return the folder for what is made on this machine: ``MUSIC_EVALS_CACHE``, or the user's cache folder.
-
-    Returns:
-        An absolute path; the folder may not be there yet.
-
-    Example:
-        >>> cache_folder().is_absolute()
-        True
-    """
+    """Return the folder for what is made on this machine: ``MUSIC_EVALS_CACHE``, or the user's cache folder."""
     chosen = os.environ.get("MUSIC_EVALS_CACHE")
     return Path(chosen).expanduser().absolute() if chosen else platformdirs.user_cache_path("music-evals")

@@ -54,26 +54,15 @@ class DescriptorError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """The descriptors of a piece.
+    """The descriptors of a piece."""
 
-    Args:
-        values: by the names in `DESCRIPTORS`; None is an undefined one.
-        reasons: why, for each that is undefined.
-        moved: share of starts and ends of notes that the strict protocol moved; None for the paper's, or without notes.
-
-    """
-
-    values: Mapping[str, float | None]
-    reasons: Mapping[str, str] = field(default_factory=dict)
-    moved: float | None = None
+    values: Mapping[str, float | None]  # by the names in `DESCRIPTORS`; None is an undefined one
+    reasons: Mapping[str, str] = field(default_factory=dict)  # why, for each that is undefined
+    moved: float | None = None  # share of starts and ends of notes that the strict protocol moved
 
 
 def describe(midi: bytes, protocol: Protocol = "strict") -> Described:
-    """Work out the descriptors of a piece.
-
-    Args:
-        midi: a MIDI file, of at most `note_arrays.MAX_BYTES`.
-        protocol: how; the module says.
+    """Work out the descriptors of a MIDI file of at most `note_arrays.MAX_BYTES`; the module says how in each protocol.
 
     Raises:
         DescriptorError: the bytes are no MIDI file, or one that is too large.
@@ -86,7 +75,6 @@ def describe(midi: bytes, protocol: Protocol = "strict") -> Described:
         >>> piece = write_midi(Performance((*chord, Note(1920, 66, 1920, 80)), tempo=120, meter=(4, 4), key="C"))
         >>> describe(piece).values
         {'polyphony_rate': 0.5, 'groove_consistency': 0.9947916666666666, 'scale_consistency': 1.0}
-
     """
     if protocol not in get_args(Protocol):
         raise ValueError(f"protocol {protocol!r} is unknown; accepted are {', '.join(get_args(Protocol))}")
@@ -168,13 +156,7 @@ def _stretches(notes: NoteArrays) -> tuple[Integers, Integers]:
 
 
 def _groove_consistency(notes: NoteArrays, starts: Integers, measures: Integers) -> float | None:
-    """Likeness of neighbouring measures.
-
-    Args:
-        notes: in steps.
-        starts: where stretches begin, the first at 0; shape (stretches,).
-        measures: steps a measure in each.
-    """
+    """Likeness of neighbouring measures; `starts` and `measures` are as `_stretches` gives them."""
     lengths = np.diff(np.append(starts, notes.length))
     steps = np.maximum(measures, 1)
     counts = lengths // steps

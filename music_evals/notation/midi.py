@@ -1,8 +1,7 @@
 """Reading and writing standard MIDI files, and the MIDI text that is put before a language model.
 
 `write_midi` makes the file and `midi_to_text` the text, both through `mido`; `parse_midi_text` reads the text
-back. `read_notes` reads the file through symusic's own parser, so that what `mido` wrote can be checked against
-something that is not `mido`.
+back. `read_notes` reads the file through symusic's own parser, which checks what `mido` wrote.
 
 The text format is stable. Its first line is ``ticks_per_beat=480``; each further line is one event::
 
@@ -16,6 +15,7 @@ are no music, and a title can hold the answer to a question about the file.
 
 import io
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -65,17 +65,9 @@ _LINE: Final = re.compile(rf"tick=({_NUMBER}) beat=({_NUMBER}(?:\.\d{{1,3}})?) (
 
 @dataclass(frozen=True, slots=True)
 class TextNote:
-    """One note of a MIDI text.
+    """One note of a MIDI text; onset and duration in ticks."""
 
-    Args:
-        channel: MIDI channel, 0 to 15; 9 is percussion.
-        onset: start in ticks.
-        duration: length in ticks.
-        pitch: MIDI integer.
-        velocity: 1 to 127.
-    """
-
-    channel: int
+    channel: int  # 0 to 15; 9 is percussion
     onset: int
     duration: int
     pitch: int
@@ -84,32 +76,17 @@ class TextNote:
 
 @dataclass(frozen=True, slots=True)
 class MidiText:
-    """What a MIDI text says.
-
-    Args:
-        ticks_per_beat: ticks a quarter note.
-        tempo: quarter notes a minute, to two decimals; 120 where the text names none.
-        meter: time signature; ``(4, 4)`` where the text names none.
-        notes: the notes by onset, channel and pitch.
-    """
+    """What a MIDI text says; the notes are by onset, channel and pitch."""
 
     ticks_per_beat: int
-    tempo: float
-    meter: tuple[int, int]
+    tempo: float  # quarter notes a minute, to two decimals; 120 where the text names none
+    meter: tuple[int, int]  # (4, 4) where the text names none
     notes: tuple[TextNote, ...]
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class FileNote:
-    """One note of a MIDI file.
-
-    Args:
-        onset: start in ticks.
-        pitch: MIDI integer.
-        duration: length in ticks.
-        velocity: 1 to 127.
-        is_drum: whether it is on the percussion channel.
-    """
+    """One note of a MIDI file; onset and duration in ticks."""
 
     onset: int
     pitch: int
@@ -120,31 +97,18 @@ class FileNote:
 
 @dataclass(frozen=True, slots=True)
 class MidiFile:
-    """What `read_notes` finds in a MIDI file.
-
-    Args:
-        ticks_per_beat: ticks a quarter note.
-        tempo: quarter notes a minute at the start, to two decimals; 120 where the file names none.
-        notes: the notes by onset and pitch.
-    """
+    """What `read_notes` finds in a MIDI file; the notes are by onset and pitch."""
 
     ticks_per_beat: int
-    tempo: float
+    tempo: float  # at the start, in quarter notes a minute, to two decimals; 120 where the file names none
     notes: tuple[FileNote, ...]
 
 
 def write_midi(performance: Performance) -> bytes:
-    """Write a performance as a standard MIDI file of format 0.
+    """Write a performance as a standard MIDI file of format 0, whose bytes do not depend on the order of the notes.
 
     The file holds tempo, time signature, key signature (only where the performance has a key), program and notes,
-    and no text. Percussion goes to channel 9 (as `mido` counts, from 0), all else to channel 0. The same
-    performance gives the same bytes, whatever the order of its notes.
-
-    Args:
-        performance: what to write.
-
-    Returns:
-        The bytes of the file.
+    and no text. Percussion goes to channel 9 (as `mido` counts, from 0), all else to channel 0.
 
     Raises:
         ValueError: if a value is outside what MIDI can hold, or two notes of one pitch overlap.
@@ -157,7 +121,7 @@ def write_midi(performance: Performance) -> bytes:
     """
     end = _validate(performance)
     channel = _PERCUSSION_CHANNEL if performance.percussion else 0
-    events: list[tuple[int, int, int, mido.Message | mido.MetaMessage]] = []
+    events: list[tuple[int, int, int, mido.Message]] = []
     for note in performance.notes:
         on = mido.Message("note_on", channel=channel, note=note.pitch, velocity=note.velocity)
         off = mido.Message("note_off", channel=channel, note=note.pitch, velocity=0)
@@ -186,13 +150,7 @@ def write_midi(performance: Performance) -> bytes:
 
 
 def midi_to_text(data: bytes) -> str:
-    """Write a MIDI file as text, one event a line (the format is in the module's docstring).
-
-    Args:
-        data: bytes of a standard MIDI file with a metrical time base.
-
-    Returns:
-        The text, without a newline at its end.
+    """Write a MIDI file as text, one event a line; the format is in the module's docstring.
 
     Raises:
         ValueError: if the bytes are not a MIDI file, or its time base is SMPTE.
@@ -219,26 +177,22 @@ def midi_to_text(data: bytes) -> str:
         raise ValueError("MIDI data has an SMPTE time base; accepted are files that count ticks a quarter note")
 
     lines: list[tuple[tuple[int, int, int, int], str]] = []
-    sounding: set[tuple[int, int]] = set()
-    started: dict[tuple[int, int], int] = {}
+    started: dict[tuple[int, int], int] = {}  # when the notes that sound began
     now = 0
     for message in mido.merge_tracks(midi.tracks):
         now += message.time
         channel = getattr(message, "channel", -1)
         note = getattr(message, "note", -1)
         if message.type == "note_on" and message.velocity > 0:
-            sounding.add((channel, note))
             started[channel, note] = now
             rank, body = 3, f"note_on channel={channel} note={note} velocity={message.velocity}"
         elif message.type in ("note_on", "note_off"):
             # The end of a note without length can only stand after its start.
-            is_empty = (channel, note) in sounding and started[channel, note] == now
-            sounding.discard((channel, note))
+            is_empty = started.pop((channel, note), None) == now
             rank, body = 4 if is_empty else 2, f"note_off channel={channel} note={note} velocity={message.velocity}"
         elif message.type in _META_FIELDS:
-            fields = _META_FIELDS[message.type]
-            rank = 0
-            body = " ".join([message.type, *(f"{name}={getattr(message, name)}" for name in fields)])
+            values = (f"{name}={getattr(message, name)}" for name in _META_FIELDS[message.type])
+            rank, body = 0, " ".join([message.type, *values])
         elif message.type == "end_of_track":
             rank, body = 5, "end_of_track"
         elif not message.is_meta and channel >= 0:
@@ -249,121 +203,81 @@ def midi_to_text(data: bytes) -> str:
         # Controllers keep the order of the file, which carries meaning (bank select, then program).
         lines.append(((now, rank, order, 0 if rank == 1 else note), body))
     lines.sort(key=lambda line: line[0])
-    return "\n".join(
-        [f"ticks_per_beat={midi.ticks_per_beat}"]
-        + [f"tick={key[0]} beat={_beat(key[0], midi.ticks_per_beat)} {body}" for key, body in lines]
-    )
+    events = [f"tick={tick} beat={_beat(tick, midi.ticks_per_beat)} {body}" for (tick, *_), body in lines]
+    return "\n".join([f"ticks_per_beat={midi.ticks_per_beat}", *events])
 
 
 def parse_midi_text(text: str) -> MidiText:
-    """Read the text that `midi_to_text` writes.
-
-    Strict, and linear in the length of the text.
-
-    Args:
-        text: the text; one newline at the end is allowed.
-
-    Returns:
-        Time base, tempo, metre and notes.
+    """Read the text that `midi_to_text` writes; strict, and linear in the length of the text.
 
     Raises:
         ValueError: if a line is not of the format, contradicts the others, or changes tempo or metre on the way.
             The message names the line (from 1) and what is accepted.
-
-    Example:
-        >>> parsed = parse_midi_text(
-        ...     "ticks_per_beat=480\\n"
-        ...     "tick=0 beat=0 note_on channel=0 note=60 velocity=80\\n"
-        ...     "tick=720 beat=1.5 note_off channel=0 note=60 velocity=0\\n"
-        ...     "tick=720 beat=1.5 end_of_track"
-        ... )
-        >>> parsed.notes
-        (TextNote(channel=0, onset=0, duration=720, pitch=60, velocity=80),)
     """
     lines = text.removesuffix("\n").split("\n")
+    at = (1, lines[0])
+
+    def wrong(problem: str) -> ValueError:
+        number, line = at
+        shown = line if len(line) <= 80 else line[:77] + "..."
+        return ValueError(f"MIDI text, line {number} ({shown!r}): {problem}")
+
     head = re.fullmatch(rf"ticks_per_beat=({_NUMBER})", lines[0])
     if head is None or not 1 <= int(head[1]) < 0x8000:
-        raise _line_error(1, lines[0], "accepted is ticks_per_beat=N with N from 1 to 32767")
+        raise wrong("accepted is ticks_per_beat=N with N from 1 to 32767")
     ticks_per_beat = int(head[1])
 
     tempo: int | None = None
     meter: tuple[int, int] | None = None
     notes: list[TextNote] = []
     sounding: dict[tuple[int, int], tuple[int, int]] = {}  # (channel, pitch) -> (onset, velocity)
-    now = 0
-    is_ended = False
-    for number, line in enumerate(lines[1:], start=2):
-        if is_ended:
-            raise _line_error(number, line, "nothing may follow end_of_track")
-        match = _LINE.fullmatch(line)
+    now, kind = 0, ""
+    for at in enumerate(lines[1:], start=2):
+        if kind == "end_of_track":
+            raise wrong("nothing may follow end_of_track")
+        match = _LINE.fullmatch(at[1])
         if match is None:
-            raise _line_error(number, line, "accepted is tick=T beat=B EVENT with the event's FIELD=VALUE pairs")
+            raise wrong("accepted is tick=T beat=B EVENT with the event's FIELD=VALUE pairs")
         tick, beat, kind = int(match[1]), match[2], match[3]
         if tick < now:
-            raise _line_error(number, line, f"ticks may not go back; accepted is {now} or more")
+            raise wrong(f"ticks may not go back; accepted is {now} or more")
         if beat != _beat(tick, ticks_per_beat):
-            raise _line_error(
-                number, line, f"beat does not fit the tick; accepted is beat={_beat(tick, ticks_per_beat)}"
-            )
+            raise wrong(f"beat does not fit the tick; accepted is beat={_beat(tick, ticks_per_beat)}")
         now = tick
-        fields = _fields(kind, match[4], number, line)
-        match kind:
-            case "note_on":
-                place = (fields["channel"], fields["note"])
-                if place in sounding:
-                    raise _line_error(number, line, "this note sounds already; accepted is a note_off before it")
-                sounding[place] = (tick, fields["velocity"])
-            case "note_off":
-                place = (fields["channel"], fields["note"])
-                if place not in sounding:
-                    raise _line_error(number, line, "no such note sounds; accepted is a note_off after its note_on")
-                onset, velocity = sounding.pop(place)
-                if tick == onset:
-                    raise _line_error(
-                        number, line, "the note has no length; accepted is an end at least one tick later"
-                    )
-                notes.append(TextNote(place[0], onset, tick - onset, place[1], velocity))
-            case "set_tempo":
-                if tick > 0 or tempo not in (None, fields["tempo"]):
-                    raise _line_error(number, line, "accepted is one tempo, at tick 0")
-                tempo = fields["tempo"]
-            case "time_signature":
-                if tick > 0 or meter not in (None, (fields["numerator"], fields["denominator"])):
-                    raise _line_error(number, line, "accepted is one time signature, at tick 0")
-                meter = (fields["numerator"], fields["denominator"])
-            case "end_of_track":
-                is_ended = True
-    if not is_ended:
+        fields = _fields(kind, match[4], wrong)
+        place = (fields.get("channel", 0), fields.get("note", 0))
+        if kind == "note_on":
+            if place in sounding:
+                raise wrong("this note sounds already; accepted is a note_off before it")
+            sounding[place] = (tick, fields["velocity"])
+        elif kind == "note_off":
+            if place not in sounding:
+                raise wrong("no such note sounds; accepted is a note_off after its note_on")
+            onset, velocity = sounding.pop(place)
+            if tick == onset:
+                raise wrong("the note has no length; accepted is an end at least one tick later")
+            notes.append(TextNote(place[0], onset, tick - onset, place[1], velocity))
+        elif kind == "set_tempo":
+            if tick > 0 or tempo not in (None, fields["tempo"]):
+                raise wrong("accepted is one tempo, at tick 0")
+            tempo = fields["tempo"]
+        elif kind == "time_signature":
+            if tick > 0 or meter not in (None, (fields["numerator"], fields["denominator"])):
+                raise wrong("accepted is one time signature, at tick 0")
+            meter = (fields["numerator"], fields["denominator"])
+    if kind != "end_of_track":
         raise ValueError(
             f"MIDI text ends after line {len(lines)} without end_of_track; accepted is one, as the last line"
         )
     if sounding:
         channel, pitch = min(sounding)
-        raise _line_error(
-            len(lines), lines[-1], f"note {pitch} on channel {channel} still sounds; accepted is a note_off"
-        )
+        raise wrong(f"note {pitch} on channel {channel} still sounds; accepted is a note_off")
     notes.sort(key=lambda note: (note.onset, note.channel, note.pitch))
     return MidiText(ticks_per_beat, _bpm(tempo or _DEFAULT_TEMPO), meter or _DEFAULT_METER, tuple(notes))
 
 
 def read_notes(data: bytes) -> MidiFile:
-    """Read the notes of a MIDI file with symusic's parser, which shares no code with `mido`.
-
-    Args:
-        data: bytes of a standard MIDI file.
-
-    Returns:
-        Time base, tempo at the start and notes.
-
-    Raises:
-        ValueError: if the bytes are not a MIDI file.
-
-    Example:
-        >>> from music_evals.notation.performance import Note, Performance
-        >>> data = write_midi(Performance((Note(0, 60, 480, 80),), tempo=90, meter=(4, 4), key="C"))
-        >>> read_notes(data).notes
-        (FileNote(onset=0, pitch=60, duration=480, velocity=80, is_drum=False),)
-    """
+    """Read the notes of a MIDI file with symusic's parser, which shares no code with `mido`."""
     score = load_score(data)
     notes = [
         FileNote(note.time, note.pitch, note.duration, note.velocity, track.is_drum)
@@ -375,23 +289,7 @@ def read_notes(data: bytes) -> MidiFile:
 
 
 def load_score(data: bytes) -> Any:
-    """Read a MIDI file into a symusic score, after checking that its chunks are whole.
-
-    Args:
-        data: bytes of a standard MIDI file.
-
-    Returns:
-        A `symusic.Score` in ticks.
-
-    Raises:
-        ValueError: if the bytes are not a MIDI file, or end before their header says.
-
-    Example:
-        >>> load_score(b"MThd")
-        Traceback (most recent call last):
-            ...
-        ValueError: MIDI data of 4 bytes cannot be read: it does not start with a MIDI header
-    """
+    """Read a MIDI file into a `symusic.Score` in ticks; ValueError if it is none, or its chunks are not whole."""
     problem = None
     if data[:8] != b"MThd\0\0\0\x06" or len(data) < 14:
         problem = "it does not start with a MIDI header"
@@ -438,32 +336,27 @@ def _validate(performance: Performance) -> int:
     return end if performance.length is None else performance.length
 
 
-def _fields(kind: str, pairs: str, number: int, line: str) -> dict[str, int]:
+def _fields(kind: str, pairs: str, wrong: Callable[[str], ValueError]) -> dict[str, int]:
     """Check the fields of one event; return those with numbers."""
     expected = _FIELDS.get(kind)
     if expected is None:
-        raise _line_error(number, line, f"unknown event {kind!r}; accepted are {', '.join(_FIELDS)}")
+        raise wrong(f"unknown event {kind!r}; accepted are {', '.join(_FIELDS)}")
     found = [pair.split("=") for pair in pairs.split()]
     if [name for name, _ in found] != list(expected):
-        raise _line_error(number, line, f"accepted are the fields {' '.join(expected) or '(none)'}, in this order")
+        raise wrong(f"accepted are the fields {' '.join(expected) or '(none)'}, in this order")
     values: dict[str, int] = {}
     for name, value in found:
         if name == "key":
             if value not in KEYS:
-                raise _line_error(number, line, f"key is {value!r}; accepted are {', '.join(KEYS)}")
+                raise wrong(f"key is {value!r}; accepted are {', '.join(KEYS)}")
             continue
         low, high = _RANGES.get(name, (0, 127))
         if kind == "note_on" and name == "velocity":
             low = 1  # a start with velocity 0 would be an end
         if re.fullmatch(rf"-?{_NUMBER}", value) is None or not low <= int(value) <= high:
-            raise _line_error(number, line, f"{name} is {value!r}; accepted are whole numbers from {low} to {high}")
+            raise wrong(f"{name} is {value!r}; accepted are whole numbers from {low} to {high}")
         values[name] = int(value)
     return values
-
-
-def _line_error(number: int, line: str, problem: str) -> ValueError:
-    shown = line if len(line) <= 80 else line[:77] + "..."
-    return ValueError(f"MIDI text, line {number} ({shown!r}): {problem}")
 
 
 def _beat(tick: int, ticks_per_beat: int) -> str:

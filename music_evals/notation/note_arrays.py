@@ -35,38 +35,20 @@ class MidiError(ValueError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoteArrays:
-    """The notes of a MIDI file. All arrays but `metres` have the shape (notes,).
+    """The notes of a MIDI file; all arrays but `metres` have the shape (notes,)."""
 
-    Args:
-        resolution: ticks a quarter note, 1 to 32,767.
-        onset: starts in ticks.
-        end: ends in ticks, not before the starts.
-        pitch: MIDI integers.
-        track: numbers from 0; a channel of a track of the file is a track here.
-        drum: whether the note is percussion.
-        length: ticks to the last end of a note, or to a controller that is later.
-        metres: of shape (metres, 3): tick, numerator and exponent of 2 in the denominator, as they come in the file.
-
-    """
-
-    resolution: int
-    onset: Integers
-    end: Integers
-    pitch: Integers
-    track: Integers
+    resolution: int  # ticks a quarter note, 1 to 32,767
+    onset: Integers  # ticks
+    end: Integers  # ticks
+    pitch: Integers  # MIDI
+    track: Integers  # numbers from 0; a channel of a track of the file is a track here
     drum: NDArray[np.bool_]
-    length: int
-    metres: Integers
+    length: int  # ticks to the last end of a note, or to a controller that is later
+    metres: Integers  # (metres, 3): tick, numerator and exponent of 2 in the denominator, as they come in the file
 
 
 def read_note_arrays(midi: bytes) -> NoteArrays:
-    r"""Read the notes of a MIDI file.
-
-    Args:
-        midi: bytes of a standard MIDI file of format 0 or 1, of at most `MAX_BYTES`.
-
-    Returns:
-        The notes, track by track in the order of their ends. There may be none.
+    """Read the notes of a MIDI file of format 0 or 1 and at most `MAX_BYTES`: by track, in the order of their ends.
 
     Raises:
         MidiError: the bytes are no such file; the message says where that shows.
@@ -77,7 +59,6 @@ def read_note_arrays(midi: bytes) -> NoteArrays:
         >>> notes = read_note_arrays(write_midi(Performance((Note(0, 60, 480, 80),), 120, (3, 4), "C")))
         >>> notes.resolution, notes.onset, notes.end, notes.pitch, notes.metres
         (480, array([0]), array([480]), array([60]), array([[0, 3, 2]]))
-
     """
     if len(midi) > MAX_BYTES:
         raise MidiError(f"the MIDI file has {len(midi):,} bytes; accepted are up to {MAX_BYTES:,}")
@@ -112,13 +93,7 @@ class _Content:
         self.length = 0
 
     def read_track(self, data: bytes, number: int) -> None:
-        """Read the events of a track.
-
-        Raises:
-            IndexError: the track ends within an event.
-            MidiError: something stands there that is no event.
-
-        """
+        """Read the events of a track; IndexError if it ends within one, MidiError for what is none."""
         opened: dict[int, deque[int]] = {}
         place = now = status = 0
         size = len(data)
@@ -131,11 +106,8 @@ class _Content:
             else:
                 first = status  # as before: running status
             if first in (_META, *_EXCLUSIVE):
-                what = None
-                if first == _META:
-                    what = data[place]
-                    place += 1
-                length, place = _number(data, place)
+                what = data[place] if first == _META else None
+                length, place = _number(data, place + (first == _META))
                 if place + length > size:
                     raise IndexError
                 if what == _END:
@@ -163,7 +135,6 @@ class _Content:
             self.notes.extend((start, now, which & 127, number << 4 | which >> 7) for start in starts)
 
     def arrays(self, resolution: int) -> NoteArrays:
-        """Make arrays of what was found."""
         notes = np.array(self.notes, np.int64).reshape(-1, 4)
         onset, end, pitch, place = (np.ascontiguousarray(column) for column in notes.T)
         _, track = np.unique(place, return_inverse=True)

@@ -25,17 +25,11 @@ class EngravingError(ValueError):
 
 
 def engrave_pages(score: Any, *, width: int = WIDTH, scale: int = 60) -> list[bytes]:
-    r"""Engrave a score as page images, upright A4 on white, with the title and the composer on the first page.
+    """Engrave a prepared music21 score, or MusicXML as text, as PNG pages: upright A4 on white, `width` pixels wide.
 
-    Every system but one that starts with measure 1 bears the number of its first measure.
-
-    Args:
-        score: a prepared music21 score, or MusicXML as text.
-        width: width of a page in pixels; the height is 1.414 times that.
-        scale: size of the music in percent of verovio's own; a staff is ``width * scale / 2100`` pixels high.
-
-    Returns:
-        The pages in order, as PNG. The same score gives the same bytes with the same versions of verovio and resvg.
+    The first page has the title and the composer. Every system but one that starts with measure 1 bears the number of
+    its first measure. The same score gives the same bytes with the same versions of verovio and resvg. `scale` is the
+    size of the music in percent of verovio's own; a staff is ``width * scale / 2100`` pixels high.
 
     Raises:
         EngravingError: if verovio reads no music from it.
@@ -46,7 +40,6 @@ def engrave_pages(score: Any, *, width: int = WIDTH, scale: int = 60) -> list[by
         >>> pages = engrave_pages(prepare_score(converter.parse("tinyNotation: 2/4 g4 a b2")))
         >>> [page[1:4] for page in pages]
         [b'PNG']
-
     """
     import resvg_py
 
@@ -66,24 +59,7 @@ def engrave_pages(score: Any, *, width: int = WIDTH, scale: int = 60) -> list[by
 
 
 def engrave_svgs(score: Any, *, scale: int = 60) -> list[str]:
-    """Engrave a score as SVG pages; `engrave_pages` says what is on them.
-
-    Args:
-        score: a prepared music21 score, or MusicXML as text.
-        scale: size of the music in percent of verovio's own.
-
-    Returns:
-        The pages in order. Their text names a font that `engrave_pages` has at hand.
-
-    Raises:
-        EngravingError: if verovio reads no music from it.
-
-    Example:
-        >>> from music21 import converter
-        >>> len(engrave_svgs(converter.parse("tinyNotation: 2/4 g4 a b2")))
-        1
-
-    """
+    """Engrave a score as SVG pages, as for `engrave_pages`; their text names a font that is at hand there."""
     import verovio
 
     verovio.enableLog(verovio.LOG_OFF)

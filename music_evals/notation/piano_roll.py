@@ -23,16 +23,11 @@ _TRACKS: Final = (  # colours that people with colour vision deficiency can tell
 
 
 def piano_roll(midi: bytes) -> bytes | None:
-    """Draw the notes of a MIDI file.
+    """Draw the notes of a MIDI file as a PNG of at most `MAX_WIDTH` × `MAX_HEIGHT` pixels.
 
     A line marks every C, with its name (C4 is MIDI's 60), and every measure of the first metre, unless they are too
-    close. Tracks have their colours in the order of the file; the ninth has the first one's.
-
-    Args:
-        midi: a MIDI file, as `note_arrays.read_note_arrays` takes it.
-
-    Returns:
-        A PNG of at most `MAX_WIDTH` × `MAX_HEIGHT` pixels; None if there are no notes, or the file cannot be read.
+    close. Tracks have their colours in the order of the file; the ninth has the first one's. Returns None if there are
+    no notes, or the file cannot be read.
 
     Example:
         >>> from music_evals.notation.midi import write_midi
@@ -40,7 +35,6 @@ def piano_roll(midi: bytes) -> bytes | None:
         >>> picture = piano_roll(write_midi(Performance((Note(0, 60, 480, 80),), tempo=120, meter=(4, 4), key="C")))
         >>> picture[1:4]
         b'PNG'
-
     """
     try:
         notes = read_note_arrays(midi)

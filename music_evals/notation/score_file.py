@@ -37,14 +37,9 @@ class ScoreError(ValueError):
 
 
 def read_score(path: Path, *, max_bytes: int = MAX_BYTES) -> "Score":
-    r"""Read a score file: MusicXML (plain or compressed), MIDI, ABC or Humdrum kern.
+    r"""Read a score file as music21 does, by its suffix, one of `SUFFIXES`; `prepare_score` makes the score uniform.
 
-    Args:
-        path: the file; its suffix, one of `SUFFIXES`, says how it is read.
-        max_bytes: largest size in bytes, of the file and of what a compressed one unpacks to.
-
-    Returns:
-        The score as music21 reads it. `prepare_score` makes it uniform.
+    `max_bytes` is the largest size of the file, and of what a compressed one unpacks to.
 
     Raises:
         ScoreError: for a file that is missing, too large, damaged, hostile, of another kind, or that holds several
@@ -57,7 +52,6 @@ def read_score(path: Path, *, max_bytes: int = MAX_BYTES) -> "Score":
         ...     _ = path.write_text("X:1\nL:1/4\nM:2/4\nK:G\nG A | B2 |]\n")
         ...     len(list(read_score(path).recurse().notes))
         3
-
     """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
@@ -83,7 +77,7 @@ def read_score(path: Path, *, max_bytes: int = MAX_BYTES) -> "Score":
 
 
 def prepare_score(score: Any) -> "Score":
-    """Bring a score into the form that all else relies on.
+    """Bring a music21 score or part into the form that all else relies on, in a new score.
 
     The result holds parts of measures. The measures of every part carry the same consecutive numbers: from 1, or from 0
     where the first measure is a pickup, that is shorter than its time signature says. Parts that end early are filled
@@ -91,22 +85,14 @@ def prepare_score(score: Any) -> "Score":
     single note value can show is split and tied. Encoded page layout is dropped. Title and composer are in the
     metadata, empty where unknown. Pitches stay as written, so that a transposing part is not at sounding pitch.
 
-    Args:
-        score: a music21 score or part; it stays as it is.
-
-    Returns:
-        A new score.
-
     Raises:
         ScoreError: if it has no notes.
 
     Example:
         >>> from music21 import converter
         >>> tune = converter.parse("tinyNotation: 3/4 g4 c'2. d'4 e' f'")
-        >>> prepared = prepare_score(tune)
-        >>> [measure.number for measure in prepared.parts[0].getElementsByClass("Measure")]
+        >>> [measure.number for measure in prepare_score(tune).parts[0].getElementsByClass("Measure")]
         [1, 2, 3]
-
     """
     import copy
 
@@ -150,22 +136,12 @@ def prepare_score(score: Any) -> "Score":
 
 
 def score_to_musicxml(score: Any) -> str:
-    """Write a prepared score as MusicXML.
-
-    Args:
-        score: a score from `prepare_score`.
-
-    Returns:
-        The text.
-
-    Raises:
-        ScoreError: if music21 cannot write it.
+    """Write a prepared score as MusicXML; ScoreError if music21 cannot.
 
     Example:
         >>> from music21 import converter
         >>> "<step>G</step>" in score_to_musicxml(prepare_score(converter.parse("tinyNotation: 3/4 g2.")))
         True
-
     """
     from music21.exceptions21 import Music21Exception
     from music21.musicxml.m21ToXml import GeneralObjectExporter
@@ -240,14 +216,17 @@ def _parse(content: Any, kind: str) -> Any:
 def _check_size(score: Any) -> None:
     from music21 import stream
 
-    notes = len(score.recurse().notes)
-    if not notes:
-        raise ScoreError("the score has no notes")
-    if notes > MAX_NOTES:
-        raise ScoreError(f"{notes:,} notes; a score may have {MAX_NOTES:,}")
+    _check_notes(len(score.recurse().notes))
     measures = max((len(part.getElementsByClass(stream.Measure)) for part in score.parts), default=0)
     if measures > MAX_MEASURES:
         raise ScoreError(f"{measures:,} measures; a part may have {MAX_MEASURES:,}")
+
+
+def _check_notes(count: int) -> None:
+    if not count:
+        raise ScoreError("the score has no notes")
+    if count > MAX_NOTES:
+        raise ScoreError(f"{count:,} notes; a score may have {MAX_NOTES:,}")
 
 
 def _check_musicxml(data: bytes, max_bytes: int) -> str:
@@ -269,9 +248,7 @@ def _check_musicxml(data: bytes, max_bytes: int) -> str:
     depth = _depth(root)
     if depth > _MAX_DEPTH:
         raise ScoreError(f"its XML is nested {depth} deep; MusicXML is not")
-    notes = sum(1 for _ in root.iter("note"))
-    if notes > MAX_NOTES:
-        raise ScoreError(f"{notes:,} notes; a score may have {MAX_NOTES:,}")
+    _check_notes(sum(1 for _ in root.iter("note")))
     for tag in ("duration", "divisions"):
         for element in root.iter(tag):
             if not re.fullmatch(r"\s*\d{1,7}(\.\d{1,6})?\s*", element.text or ""):
@@ -359,11 +336,7 @@ def _check_midi(data: bytes, max_bytes: int) -> bytes:
     longest = max((sum(message.time for message in track) for track in file.tracks), default=0) / file.ticks_per_beat
     if longest > _MAX_QUARTERS:
         raise ScoreError(f"it lasts {longest:,.0f} quarter notes; it may last {_MAX_QUARTERS:,}")
-    starts = sum(message.type == "note_on" and message.velocity > 0 for track in file.tracks for message in track)
-    if not starts:
-        raise ScoreError("the score has no notes")
-    if starts > MAX_NOTES:
-        raise ScoreError(f"{starts:,} notes; a score may have {MAX_NOTES:,}")
+    _check_notes(sum(m.type == "note_on" and m.velocity > 0 for track in file.tracks for m in track))
     return data
 
 

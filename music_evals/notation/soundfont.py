@@ -35,15 +35,8 @@ _FINAL_DB: Final = 70.0  # a released voice is dropped that far below its level
 def default_soundfont() -> Path:
     """Find the SoundFont that ships inside the `pretty_midi` package (TimGM6mb, General MIDI, 6 MB).
 
-    Returns:
-        Path of the file.
-
     Raises:
         FileNotFoundError: if `pretty_midi` is not installed or comes without it.
-
-    Example:
-        >>> default_soundfont().name
-        'TimGM6mb.sf2'
     """
     # find_spec locates the package without importing it.
     spec = importlib.util.find_spec("pretty_midi")
@@ -60,18 +53,7 @@ def default_soundfont() -> Path:
 
 
 def play_note(zone: "Zone", pitch: int, velocity: int, held: int, limit: int) -> Samples:
-    """Play one note.
-
-    Args:
-        zone: the sample to play.
-        pitch: MIDI integer.
-        velocity: 1 to 127.
-        held: how long the key is held, in samples at `SAMPLE_RATE`.
-        limit: most samples to return.
-
-    Returns:
-        Samples, shape (n,) with n at most `limit`: the voice at its velocity, with its release.
-    """
+    """Play a note whose key is held for `held` samples: at most `limit` samples, with its release."""
     # From full level, the release falls by 100 dB in the release time, evenly in dB.
     tail = max(1, round(_FINAL_DB / _SILENCE_DB * _seconds(zone.generator(38)) * SAMPLE_RATE))
     wanted = min(held + tail, limit)
@@ -220,33 +202,21 @@ class Zone:
     tuning: int  # cents
 
     def covers(self, pitch: int, velocity: int) -> bool:
-        """Whether a note of this pitch and velocity sounds in the zone."""
+        """Return whether a note of this pitch and velocity sounds in the zone."""
         return self.keys[0] <= pitch <= self.keys[1] and self.velocities[0] <= velocity <= self.velocities[1]
 
     def generator(self, number: int) -> int:
-        """The value of a SoundFont generator, or its default."""
+        """Return the value of a SoundFont generator, or its default."""
         return self.generators.get(number, _DEFAULTS.get(number, 0))
 
 
 @lru_cache(maxsize=256)
 def instrument(soundfont: Path, program: int, is_drum: bool) -> tuple[Zone, ...]:
-    """Load the zones of a General MIDI program; program 0 where the SoundFont lacks it.
-
-    Args:
-        soundfont: a SoundFont 2 file.
-        program: 0 to 127.
-        is_drum: whether a drum kit is meant.
-
-    Returns:
-        All zones of the preset.
+    """Load the zones of a General MIDI program of a SoundFont 2 file; program 0 where it lacks the program.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it is no SoundFont, or lacks the program.
-
-    Example:
-        >>> len(instrument(default_soundfont(), 0, False)) > 0
-        True
+        ValueError: if it is no SoundFont, or lacks program 0, too.
     """
     bank = _load(soundfont)
     place = (128 if is_drum else 0, program)

@@ -12,81 +12,39 @@ _LETTERS = "CDEFGAB"
 
 
 class Interval(NamedTuple):
-    """The distance from a note up to another.
-
-    Args:
-        letters: letters upwards, 0 for a unison and 7 for an octave.
-        semitones: its size.
-    """
+    """The distance from a note up to another: letters upwards, 0 for a unison and 7 for an octave, and semitones."""
 
     letters: int
     semitones: int
 
     @property
     def fifths(self) -> int:
-        """How far the upper note lies along the line of fifths.
-
-        Example:
-            >>> Interval(4, 7).fifths, Interval(2, 3).fifths
-            (1, -3)
-        """
+        """How far the upper note lies along the line of fifths."""
         return 7 * self.semitones - 12 * self.letters
 
     @property
     def inversion(self) -> "Interval":
-        """What is left to the octave.
-
-        Example:
-            >>> Interval(2, 4).inversion == Interval(5, 8)
-            True
-        """
+        """What is left to the octave."""
         return Interval(7 - self.letters, 12 - self.semitones)
 
 
 def spell(letter: str, sharps: int) -> int:
-    """The note of a letter and its accidentals.
-
-    Args:
-        letter: C to B.
-        sharps: how many sharps; flats count as negative.
-
-    Raises:
-        ValueError: there is no such letter.
-
-    Example:
-        >>> spell("F", 1), spell("B", -2)
-        (6, -9)
-    """
+    """The note of a letter, C to B, with sharps; flats count as negative. ValueError for any other letter."""
     return _LINE.index(letter) - 1 + 7 * sharps
 
 
 def letter_of(note: int) -> str:
-    """The letter of a note.
-
-    Example:
-        >>> letter_of(6)
-        'F'
-    """
+    """The letter of a note."""
     return _LINE[(note + 1) % 7]
 
 
 def letters_up(lower: int, upper: int) -> int:
-    """How many letters lie from a note up to another, fewer than seven.
-
-    Example:
-        >>> letters_up(spell("B", 0), spell("F", 0))
-        4
-    """
+    """How many letters lie from a note up to another, fewer than seven."""
     return (_LETTERS.index(letter_of(upper)) - _LETTERS.index(letter_of(lower))) % 7
 
 
 def pitch_class(note: int) -> int:
-    """The key on the keyboard that a note sounds on, C = 0.
-
-    Example:
-        >>> pitch_class(spell("C", -1)), pitch_class(spell("B", 0))
-        (11, 11)
-    """
+    """The key on the keyboard that a note sounds on, C = 0."""
     return 7 * note % 12
 
 

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from music_evals.notation.abc import (
     Measure,
-    measure_duration,
-    normalise,
     parse_key,
     parse_meter,
     parse_unit,
     read_measure,
+    spell,
     split_measures,
     split_tunes,
+    total_duration,
 )
 
 EIGHTH = Fraction(1, 8)
@@ -25,8 +25,12 @@ COMMON = (4, 4)
 ALPHABET = "ABGceg^_=,'0123456789/|:[](){}<>-.~uvTzxyZ \"!%\\\n&+*KMLXwé"
 
 
-def measure_texts(body: str) -> list[str]:
-    return [measure.text for measure in split_measures(body)]
+def duration(text: str, meter: tuple[int, int] = COMMON) -> Fraction:
+    return total_duration(read_measure(text, EIGHTH, meter))
+
+
+def plain(text: str) -> str:
+    return spell(read_measure(text, EIGHTH, COMMON), COMMON)
 
 
 @pytest.mark.parametrize(
@@ -61,11 +65,11 @@ def measure_texts(body: str) -> list[str]:
 )
 def test_durations(text: str, eighths: list[float]) -> None:
     assert [event.duration * 8 for event in read_measure(text, EIGHTH, COMMON)] == eighths
-    assert measure_duration(text, EIGHTH, COMMON) == Fraction(sum(map(Fraction, eighths))) / 8
+    assert duration(text) == Fraction(sum(map(Fraction, eighths))) / 8
 
 
 def test_tuplet_of_five_takes_the_time_of_three_in_compound_metre() -> None:
-    assert measure_duration("(5ABcde", EIGHTH, (6, 8)) == Fraction(3, 8)
+    assert duration("(5ABcde", (6, 8)) == Fraction(3, 8)
 
 
 def test_pitches_follow_signature_and_accidentals_of_the_measure() -> None:
@@ -112,7 +116,7 @@ def test_endings_and_fields_stay_with_their_measure() -> None:
 
 
 def test_lines_that_look_like_fields_are_music() -> None:
-    assert measure_texts("c |\nA:|\nd:|") == ["c", "A", "d"]
+    assert [measure.text for measure in split_measures("c |\nA:|\nd:|")] == ["c", "A", "d"]
 
 
 def test_tunes_of_a_file() -> None:
@@ -141,8 +145,7 @@ def test_tunes_of_a_file() -> None:
     ],
 )
 def test_plain_spelling(text: str, expected: str) -> None:
-    assert normalise(text, EIGHTH, COMMON) == expected
-    assert normalise(expected, EIGHTH, COMMON) == expected
+    assert plain(text) == plain(expected) == expected
 
 
 @pytest.mark.parametrize(
@@ -186,9 +189,9 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     for tune in split_tunes(f"X:1\nK:C\n{text}"):
         try:
             for measure in split_measures(tune.body):
-                plain = normalise(measure.text, EIGHTH, COMMON)
-                assert not re.search(r"[\"!{}|%]", plain)
-                assert measure_duration(plain, EIGHTH, COMMON) == measure_duration(measure.text, EIGHTH, COMMON)
+                spelled = plain(measure.text)
+                assert not re.search(r"[\"!{}|%]", spelled)
+                assert duration(spelled) == duration(measure.text)
         except ValueError:
             pass
 

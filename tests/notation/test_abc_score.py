@@ -19,8 +19,9 @@ from music21 import (
     tempo,
 )
 
-from music_evals.notation.abc_score import abc_notes, score_notes, score_to_abc, verovio_notes
+from music_evals.notation.abc_score import score_to_abc
 from music_evals.notation.score_file import prepare_score
+from tests.oracles.abc_readers import abc_notes, score_notes, verovio_notes
 
 
 def body(music: str) -> list[str]:

@@ -1,12 +1,11 @@
-r"""The music of a LilyPond text without anything that tells whose it is.
+"""The music of a LilyPond text without title, composer and other identifying marks.
 
 `anonymise` leaves notes, rhythm, keys, metres, clefs, repeats, dynamics, articulation and metronome figures as they
 stand, so that LilyPond plays the same notes at the same times. Out go headers, comments, markup and every other printed
 text, lyrics, instrument names and MIDI instruments, output file names, and word tempi. So do the settings by which one
 knows an editor, and with him a series: those of paper, layout and MIDI output, how things look, and line breaks; note
 names become Dutch ones. Variables, contexts, tags and quoted parts get neutral names (``voiceA``, ``partA``, ``tagA``,
-``cueA`` …), in order of first appearance, so that their own names tell nothing. It works on the tokens of the text
-alone, and never runs LilyPond.
+``cueA`` …), in order of first appearance. It works on the tokens of the text alone, and never runs LilyPond.
 
 What it cannot clean with certainty it refuses: text within a Scheme program, for instance, or a word after a command
 that is not known here.
@@ -93,13 +92,7 @@ _LETTERS: Final = re.compile(r"[^\W\d_]")
 
 
 def anonymise(text: str) -> str:
-    r"""The leak-free form of a text.
-
-    Args:
-        text: a self-contained text in the syntax of LilyPond 2.24.
-
-    Returns:
-        A text that LilyPond makes the same notes of. Making it leak-free again changes nothing.
+    r"""Return the leak-free form of a self-contained text in LilyPond 2.24's syntax; done twice it changes nothing.
 
     Raises:
         ValueError: a text would stay, or a part of the music would have to go with one; the message names it.
@@ -401,7 +394,6 @@ class _Cleaner:
         return datum.startswith('"') or datum in self.texts or _TEXT_SCHEME.match(token.text) is not None
 
     def is_worded(self, part: Token) -> bool:
-        """Whether a part of Scheme is a string with letters in it."""
         return part.kind is Kind.STRING and _LETTERS.search(part.text) is not None
 
     def is_text_value(self, token: Token) -> bool:

@@ -5,7 +5,8 @@ alone (`settings/midi.ly`), which spares it the engraving, most of the work. MID
 (they did for 200 pieces of Mutopia, byte by byte), but for a text whose own Scheme fails in engraving, which goes
 unnoticed. ``settings=""`` engraves all the same.
 
-LilyPond itself comes with the package ``lilypond``: ``pip install 'music-evals[lilypond]'``.
+LilyPond itself comes with the package ``lilypond``: ``pip install 'music-evals[lilypond]'``. Functions here raise
+`LilyPondError` where it is not installed, and `SandboxError` where there is no way to confine it.
 """
 
 import hashlib
@@ -59,24 +60,14 @@ class ConversionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What LilyPond made of a text.
+    """What LilyPond made of a text."""
 
-    Args:
-        status: exit status, or the signal that ended LilyPond as a negative number; None if it was stopped.
-        stopped: why it was stopped: it took too long; it wrote too much, to its messages or into files; or the text
-            was larger than a file may be, and LilyPond not started.
-        messages: its warnings and errors, in which the text is called ``score.ly``.
-        midi: the MIDI files in the order in which LilyPond wrote them.
-        files: the other files that were asked for, by name.
-        limits: under which it ran.
-
-    """
-
-    status: int | None
+    status: int | None  # exit status, or a negative signal; None if it was stopped
+    # It took too long; wrote too much, to its messages or files; or the text was too large, and it was not started.
     stopped: Literal["time", "output", "input"] | None
-    messages: str
-    midi: tuple[bytes, ...] = ()
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    messages: str  # warnings and errors, in which the text is called score.ly
+    midi: tuple[bytes, ...] = ()  # in the order in which LilyPond wrote them
+    files: Mapping[str, bytes] = field(default_factory=dict)  # the others that were asked for
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -119,7 +110,7 @@ def compile_texts(
     workers: int | None = None,
     cache: Path | None = None,
 ) -> Iterator[Compiled]:
-    """Compile LilyPond texts, several at a time.
+    """Compile LilyPond texts, several at a time, and yield what became of each, in their order.
 
     Args:
         texts: each a file of its own; what they include must be LilyPond's own files. They are taken as needed.
@@ -130,14 +121,6 @@ def compile_texts(
         workers: how many run at a time; default is one a core.
         cache: a folder to keep results in, and to take them from where the same text was compiled in the same way by
             the same LilyPond. Results that were stopped for their time are not kept.
-
-    Yields:
-        what became of each text, in their order.
-
-    Raises:
-        LilyPondError: LilyPond is not installed.
-        SandboxError: there is no way to confine it here.
-
     """
     job = _Job(
         settings=_MIDI_ONLY.read_text(encoding="utf-8") if settings is None else settings,
@@ -165,13 +148,7 @@ def compile_texts(
 
 
 def cores() -> int:
-    """Return how many processes can run at a time here.
-
-    Example:
-        >>> cores() > 0
-        True
-
-    """
+    """Return how many processes can run at a time here."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -190,7 +167,6 @@ def compile_text(
         >>> compiled = compile_text(r'\version "2.24.3" \score { { c4 d e f } \midi { } }')  # doctest: +SKIP
         >>> compiled.succeeded, len(compiled.midi)  # doctest: +SKIP
         (True, 1)
-
     """
     (compiled,) = compile_texts(
         [text],
@@ -205,19 +181,7 @@ def compile_text(
 
 
 def midi_to_lilypond(midi: bytes, *, limits: Limits | None = None, confinement: Confinement | None = None) -> str:
-    """Turn MIDI into LilyPond code, by LilyPond's own midi2ly.
-
-    Args:
-        midi: a MIDI file.
-        limits: what it may use up; by default more time than a text has, and more output.
-        confinement: the sandbox, as in `compile_texts`.
-
-    Raises:
-        ConversionError: midi2ly makes nothing of it; its messages are told.
-        LilyPondError: LilyPond is not installed.
-        SandboxError: there is no way to confine it here.
-
-    """
+    """Turn MIDI into LilyPond code, by LilyPond's own midi2ly; ConversionError, with its messages, if it cannot."""
     arguments = ["--quiet", "--output=score.ly", "score.midi"]
     return _convert("midi2ly", arguments, "score.midi", midi, limits, confinement, result="score.ly")
 
@@ -225,37 +189,18 @@ def midi_to_lilypond(midi: bytes, *, limits: Limits | None = None, confinement: 
 def musicxml_to_lilypond(
     musicxml: str, *, relative: bool = True, limits: Limits | None = None, confinement: Confinement | None = None
 ) -> str:
-    r"""Turn MusicXML into LilyPond code, by LilyPond's own musicxml2ly.
+    """Turn MusicXML, as text, into LilyPond code, by LilyPond's own musicxml2ly, relative or with absolute pitches.
 
-    Args:
-        musicxml: a document, not compressed.
-        relative: write pitches in ``\relative`` music, else as absolute ones.
-        limits: what it may use up; by default more time than a text has, and more output.
-        confinement: the sandbox, as in `compile_texts`; needed, for musicxml2ly evaluates part of its input as Python.
-
-    Raises:
-        ConversionError: musicxml2ly makes nothing of it; its messages are told.
-        LilyPondError: LilyPond is not installed.
-        SandboxError: there is no way to confine it here.
-
+    It needs the sandbox, for musicxml2ly evaluates part of its input as Python. ConversionError if it cannot.
     """
     arguments = ["--relative" if relative else "--absolute", "--loglevel=WARN", "--output=-", "score.xml"]
     return _convert("musicxml2ly", arguments, "score.xml", musicxml.encode(), limits, confinement)
 
 
 def modernise(text: str, *, limits: Limits | None = None, confinement: Confinement | None = None) -> str:
-    r"""Bring LilyPond code to the syntax of the installed LilyPond, by LilyPond's own convert-ly.
+    """Bring LilyPond code to the syntax of the installed LilyPond, by LilyPond's own convert-ly.
 
-    Args:
-        text: LilyPond code with a ``\version`` in it.
-        limits: what it may use up; by default more time than a text has, and more output.
-        confinement: the sandbox, as in `compile_texts`.
-
-    Raises:
-        ConversionError: convert-ly fails, as with a text that tells no version; its messages are told.
-        LilyPondError: LilyPond is not installed.
-        SandboxError: there is no way to confine it here.
-
+    ConversionError, with its messages, if it fails, as with a text that tells no version.
     """
     return _convert("convert-ly", ["--loglevel=WARN", "score.ly"], "score.ly", text.encode(), limits, confinement)
 
@@ -336,12 +281,7 @@ def lilypond_cache() -> Path:
 
 
 def lilypond_version() -> str:
-    """Return the version of LilyPond, such as ``2.24.3``.
-
-    Raises:
-        LilyPondError: LilyPond is not installed.
-
-    """
+    """Return the version of LilyPond, such as ``2.24.3``."""
     _lilypond()
     return version("lilypond")
 

@@ -1,4 +1,4 @@
-r"""Whether a piece is a near-copy of one that is there already.
+"""Whether a piece is a near-copy of one that is there already.
 
 Conventions: a piece is its LilyPond text, of which only the music counts: a word is a note's name with its duration
 (``cis4.``) or a whole chord. Rests are left out, since long ones are in all music, and so are octave marks, so that it
@@ -53,13 +53,7 @@ _Hashes = npt.NDArray[np.uint64]
 
 
 def music_words(text: str) -> Iterator[str]:
-    r"""The notes and chords of a text in the order of writing, with Dutch names, no octaves and all durations.
-
-    Args:
-        text: LilyPond source; anything else has few words or none.
-
-    Yields:
-        Words, in time linear in the text.
+    r"""Yield the notes and chords of a text in the order of writing, with Dutch names, no octaves and all durations.
 
     Example:
         >>> list(music_words(r"\header { title = c } \relative c' { \key d \major <d fis>4.-> e''8( a, r) } % b"))
@@ -182,10 +176,7 @@ class Nearest(NamedTuple):
 
 
 class CopyIndex:
-    r"""Pieces that a text may be a copy of, ready to be searched.
-
-    Args:
-        texts: LilyPond source by name of the piece; of each the first `MAX_WORDS` words are looked at.
+    r"""Pieces (LilyPond source by name) that a text may be a copy of; of each the first `MAX_WORDS` words count.
 
     Source: the share is the containment of A. Z. Broder, "On the resemblance and containment of documents" (SEQUENCES
         1997), on runs of `RUN` words.
@@ -206,27 +197,12 @@ class CopyIndex:
         self._runs, self._pieces = runs[order], pieces[order]
 
     def nearest(self, text: str) -> Nearest | None:
-        """The piece that holds most of a text.
-
-        Args:
-            text: LilyPond source.
-
-        Returns:
-            The piece, of several the first, and the share; None where the text has fewer than `LEAST_RUNS` distinct
-            runs, which is too little to tell, or nothing is indexed.
-        """
+        """Return the piece, of several the first, that holds most of a text; None where `shares` tells nothing."""
         shares = self.shares(text)
         return max((Nearest(*found) for found in shares.items()), key=lambda found: found.share) if shares else None
 
     def shares(self, text: str) -> dict[str, float]:
-        """How much of a text each piece holds.
-
-        Args:
-            text: LilyPond source.
-
-        Returns:
-            Piece → share, for all pieces in their order; nothing for a text that is too short, as for `nearest`.
-        """
+        """Return how much of a text each piece holds; nothing for a text of fewer than `LEAST_RUNS` distinct runs."""
         runs = _runs(text)
         if len(runs) < LEAST_RUNS:
             return {}

@@ -21,15 +21,10 @@ DEFAULT: Final = "nederlands"
 
 
 class NoteName(NamedTuple):
-    """What a note name says; it says nothing of the octave.
+    """What a note name says; it says nothing of the octave."""
 
-    Args:
-        step: 0 for C to 6 for B.
-        alteration: in semitones, sharp positive; quarter tones are halves.
-    """
-
-    step: int
-    alteration: Fraction
+    step: int  # 0 for C to 6 for B
+    alteration: Fraction  # in semitones, sharp positive; quarter tones are halves
 
 
 _Endings = Mapping[int, str]  # quarter tones -> endings, separated by spaces, the usual one first; - for none
@@ -115,30 +110,12 @@ class LanguageError(ValueError):
 
 
 def note_names(language: str = DEFAULT) -> Mapping[str, NoteName]:
-    """All note names of a language.
-
-    Args:
-        language: one of `LANGUAGES`.
-
-    Raises:
-        LanguageError: it is none of them.
-
-    Example:
-        >>> len(note_names("italiano"))
-        63
-    """
+    """Return all note names of a language; LanguageError if it is none of `LANGUAGES`."""
     return _table(language)
 
 
 def pitch_of(word: str, language: str = DEFAULT) -> NoteName | None:
-    """What a word says as a note name, or None if it is none in that language.
-
-    Args:
-        word: without octave marks.
-        language: one of `LANGUAGES`.
-
-    Raises:
-        LanguageError: it is none of them.
+    """Return what a word without octave marks says as a note name, or None if it is none in that language.
 
     Example:
         >>> pitch_of("bes"), pitch_of("b", "deutsch") == pitch_of("bes"), pitch_of("r")
@@ -148,16 +125,7 @@ def pitch_of(word: str, language: str = DEFAULT) -> NoteName | None:
 
 
 def name_of(step: int, alteration: Fraction | int, language: str = DEFAULT) -> str:
-    """The usual name of a note.
-
-    Args:
-        step: 0 for C to 6 for B.
-        alteration: in semitones, sharp positive.
-        language: one of `LANGUAGES`.
-
-    Raises:
-        LanguageError: the language is none of them.
-        ValueError: there is no such note; alterations reach to two semitones, in quarter tones.
+    """Return the usual name of a note, as `NoteName` describes it; ValueError if there is no such note.
 
     Example:
         >>> name_of(2, -1), name_of(6, -1, "deutsch"), name_of(0, Fraction(1, 2), "english")
@@ -172,13 +140,12 @@ def name_of(step: int, alteration: Fraction | int, language: str = DEFAULT) -> s
 
 
 def language_changes(text: str) -> list[tuple[int, str]]:
-    r"""Where a text sets the language of its note names: offsets, and names as the text has them, in order.
+    r"""Return where a text sets the language of its note names, and to what, in order.
 
-    Args:
-        text: LilyPond source; languages are set by ``\language "NAME"`` or, in old texts, by including ``NAME.ly``.
+    Languages are set by ``\language "NAME"`` or, in old texts, by including ``NAME.ly``.
 
     Example:
-        >>> language_changes('\\include "english.ly" { cs4 } % \\language "norsk"')
+        >>> language_changes(r'\include "english.ly" { cs4 } % \language "norsk"')
         [(0, 'english')]
     """
     found = code_tokens(text)
@@ -195,12 +162,7 @@ def language_changes(text: str) -> list[tuple[int, str]]:
 
 
 def language_of(text: str) -> str:
-    r"""The language of a text's note names: the one that it sets first, or LilyPond's default.
-
-    Example:
-        >>> language_of('\\language "deutsch" { h4 }'), language_of("{ b4 }")
-        ('deutsch', 'nederlands')
-    """
+    """Return the language of a text's note names: the one that it sets first, or LilyPond's default."""
     changes = language_changes(text)
     return changes[0][1] if changes else DEFAULT
 

@@ -109,15 +109,7 @@ class _StartError(Exception):
 
 
 def pack(header: Mapping[str, Any], blobs: Iterable[bytes]) -> bytes:
-    """Pack a JSON header and blobs, whose sizes the header tells.
-
-    Example:
-        >>> import io
-        >>> stream = io.BytesIO(pack({"files": [["a.ly", 2]]}, [b"c4"]))
-        >>> unpack_header(stream), stream.read(2)
-        ({'files': [['a.ly', 2]]}, b'c4')
-
-    """
+    """Pack a JSON header and blobs, whose sizes the header tells."""
     text = json.dumps(header).encode()
     return b"".join([struct.pack("!Q", len(text)), text, *blobs])
 
@@ -130,15 +122,7 @@ def unpack_header(stream: BinaryIO) -> dict[str, Any]:
 
 
 def seccomp_filter(machine: str) -> bytes:
-    """Assemble the filter of system calls, as an array of Linux's ``struct sock_filter``.
-
-    Args:
-        machine: as `os.uname` names it: ``x86_64`` or ``aarch64``.
-
-    Raises:
-        KeyError: for another machine.
-
-    """
+    """Assemble the filter of system calls of x86_64 or aarch64, as an array of Linux's ``struct sock_filter``."""
     column = ("x86_64", "aarch64").index(machine) if machine in _AUDIT_ARCH else None
     if column is None:
         raise KeyError(machine)
@@ -215,14 +199,7 @@ def _pivot_root(new: str, old: str) -> None:
 
 
 def enter_private_root(read_only: Sequence[str], scratch_bytes: int, scratch_files: int) -> None:
-    """Leave the machine's file system for one that holds nothing but what is named, and the scratch folder.
-
-    Args:
-        read_only: absolute paths of files, folders or symbolic links, that appear at the same paths.
-        scratch_bytes: size of the scratch folder.
-        scratch_files: how many files and folders it can hold.
-
-    """
+    """Leave the machine's file system for one that holds the scratch folder and what is named, at the same paths."""
     _mount("none", "/", None, _MS_REC | (1 << 18))  # private: no mount is seen outside
     _mount("tmpfs", "/tmp", "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755,size=64k")
     os.mkdir("/tmp/new")
@@ -339,12 +316,7 @@ def _newest_process() -> int:
 
 
 def _wait(child: int, folder: int, scratch_files: int) -> tuple[int, bool]:
-    """Wait for the end of the program and of everything that it started.
-
-    Returns:
-        its exit status (negative for a signal), and whether it was stopped because of its many files or threads.
-
-    """
+    """Wait for the end of the program and of all that it started; return its status, and whether it made too much."""
     too_many = False
     if hasattr(os, "pidfd_open"):
         ended = os.pidfd_open(child)
@@ -378,14 +350,7 @@ def _wait(child: int, folder: int, scratch_files: int) -> tuple[int, bool]:
 def _collect(folder: int, patterns: Sequence[str], most: int) -> tuple[list[tuple[str, bytes]], bool]:
     """Read what the program left, oldest first: regular files of the scratch folder alone, no link ever followed.
 
-    Args:
-        folder: the scratch folder, opened.
-        patterns: of the names of the files to read.
-        most: bytes of all files together.
-
-    Returns:
-        names and contents, and whether there was too much of it, in which case there are none.
-
+    Returns names and contents, and whether there were more than `most` bytes, in which case there are none.
     """
     found: list[tuple[int, int, str, bytes]] = []
     left = most
@@ -414,11 +379,7 @@ def _collect(folder: int, patterns: Sequence[str], most: int) -> tuple[list[tupl
 def main(mode: str, request_fd: int, report_fd: int) -> None:
     """Serve one request.
 
-    Args:
-        mode: ``namespaces`` to make the file system private first, ``bubblewrap`` where that is done, ``none``.
-        request_fd: where the request is read from.
-        report_fd: where the report is written to.
-
+    In mode ``namespaces`` the file system is made private first; in ``bubblewrap`` that is done; ``none`` confines not.
     """
     os.set_inheritable(request_fd, False)
     os.set_inheritable(report_fd, False)

@@ -38,26 +38,15 @@ _WORD_END: Final = re.compile(r'[$#{}"\\ \t\n\r\f]')
 
 
 def arguments_of(name: str) -> str:
-    """The kinds of a markup command's arguments: ``v`` for a value, ``m`` for a markup; one markup if it is unknown.
-
-    Args:
-        name: without its backslash.
-
-    Example:
-        >>> arguments_of("with-url"), arguments_of("bold")
-        ('vm', 'm')
-    """
+    """The kinds of a markup command's arguments: ``v`` for a value, ``m`` for a markup; one markup if it is unknown."""
     return _ARGUMENTS.get(name, "m")
 
 
 def markup_end(text: str, found: Sequence[Token], index: int, own: Mapping[str, str]) -> int:
-    r"""Index of the token after the markup that begins at a token.
+    r"""Return the index of the token after the markup that begins at a token: ``\markup``, ``\markuplist`` or the like.
 
-    Args:
-        text: the source.
-        found: its tokens without comments.
-        index: of ``\markup``, ``\markuplist`` or ``\markuplines``.
-        own: kinds of arguments of the text's own markup commands, and of its variables that hold markups (none).
+    `found` holds the tokens of `text` without comments; `own` the kinds of arguments of the text's own markup commands,
+    and of its variables that hold markups (none).
 
     Example:
         >>> from music_evals.notation.lilypond.syntax import code_tokens
@@ -70,12 +59,7 @@ def markup_end(text: str, found: Sequence[Token], index: int, own: Mapping[str, 
 
 
 def value_end(found: Sequence[Token], index: int) -> int:
-    r"""Index of the token after a value: a number with sign, decimals and unit, a string, Scheme, a word, a variable.
-
-    Args:
-        found: tokens without comments.
-        index: of the value's first token.
-    """
+    """Index of the token after a value: a number with sign, decimals and unit, a string, Scheme, a word, a variable."""
     if index < len(found) and found[index].text in ("-", "+"):
         index += 1
     if index < len(found) and found[index].kind is Kind.NUMBER:

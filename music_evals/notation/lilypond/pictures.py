@@ -25,26 +25,10 @@ _GREYS: Final = 4
 
 
 def first_system(text: str, *, limits: Limits | None = None, cache: Path | None = None) -> bytes | None:
-    r"""Engrave the first system of a text's first score.
+    """Engrave the first system of a text's first score.
 
-    Args:
-        text: LilyPond code.
-        limits: what LilyPond may use up; default `Limits()`.
-        cache: a folder to keep LilyPond's results in, and to take them from.
-
-    Returns:
-        A PNG in four shades of grey, at most `MAX_WIDTH` pixels wide, in which a staff is some 27 pixels high. None if
-        LilyPond draws nothing, fails, or makes a file that is no such picture.
-
-    Raises:
-        LilyPondError: LilyPond is not installed.
-        SandboxError: there is no way to confine it here.
-
-    Example:
-        >>> picture = first_system(r'\version "2.24.3" { c4 d e f }')  # doctest: +SKIP
-        >>> picture[1:4]  # doctest: +SKIP
-        b'PNG'
-
+    Returns a PNG in four shades of grey, at most `MAX_WIDTH` pixels wide, in which a staff is some 27 pixels high; None
+    if LilyPond draws nothing, fails, or makes a file that is no such picture.
     """
     settings = _SETTINGS.read_text(encoding="utf-8")
     compiled = compile_text(text, settings=settings, collect=[_FILE], limits=limits, cache=cache)

@@ -23,24 +23,16 @@ _FENCE: Final = re.compile(r"^[ \t]*(?:(`{3,})[^`\n]*|(~{3,})[^\n]*)$", re.MULTI
 
 
 def extract_code(reply: str) -> str:
-    r"""Take the code out of a reply.
+    r"""Take the code out of a reply: the first fenced block, whatever its tag, or the whole reply where there is none.
 
     A fence is, as in CommonMark, a line of three or more backticks or tildes, which may go on with a tag; it may be
     indented by any white space. The block ends where as many of the same come again, on a line of their own or not: no
-    LilyPond code has them. It goes to the end where none do, as in a reply that was cut off.
-
-    Args:
-        reply: what a model said; what is beyond `MAX_CHARACTERS` is dropped.
-
-    Returns:
-        What is in the first fenced block, whatever its tag; the whole reply where there is none.
-
-    Source: Spanio et al., "Can LLMs understand LilyPond?" (arXiv 2606.08722), and its published code.
+    LilyPond code has them. It goes to the end where none do, as in a reply that was cut off. What is beyond
+    `MAX_CHARACTERS` is dropped.
 
     Example:
         >>> extract_code("Here it is:\n```lilypond\n{ c'4 }\n```\nEnjoy!\n")
         "{ c'4 }\n"
-
     """
     reply = reply[:MAX_CHARACTERS].replace("\r\n", "\n")
     if (opening := _FENCE.search(reply)) is None:
@@ -55,17 +47,11 @@ def complete_code(code: str) -> str:
     They stand ahead of the code in its first line, so that lines keep their numbers in LilyPond's messages. What is in
     comments and strings does not state anything. A version of 2.24.4 is lowered, as the module says.
 
-    Args:
-        code: LilyPond code.
-
-    Source: Spanio et al., "Can LLMs understand LilyPond?" (arXiv 2606.08722), and its published code.
-
     Example:
-        >>> print(complete_code("{ c'4 } % no \\version"))
+        >>> print(complete_code(r"{ c'4 } % no \version"))
         \version "2.24.3" \language "nederlands" { c'4 } % no \version
-        >>> print(complete_code('\\version "2.24.4" \\language "english" { c4 }'))
+        >>> print(complete_code(r'\version "2.24.4" \language "english" { c4 }'))
         \version "2.24.3" \language "english" { c4 }
-
     """
     found = code_tokens(code)
     commands = {token.text for token in found if token.kind is Kind.COMMAND}

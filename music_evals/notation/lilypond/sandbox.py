@@ -63,55 +63,29 @@ class Confinement(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a program may use up.
+    """What a program may use up."""
 
-    Args:
-        seconds: wall-clock time; the same again is allowed in CPU time, for each of four cores.
-        memory: bytes of address space.
-        file_bytes: size of any one file that it writes.
-        scratch_bytes: size of all its files together, which lie in memory too.
-        scratch_files: number of its files and folders.
-        output_bytes: standard output and standard error together.
-
-    """
-
-    seconds: float = 15.0
-    memory: int = 1 << 30
-    file_bytes: int = 32 << 20
-    scratch_bytes: int = 64 << 20
-    scratch_files: int = 1000
-    output_bytes: int = 1 << 20
+    seconds: float = 15.0  # wall-clock time; the same again is allowed in CPU time, for each of four cores
+    memory: int = 1 << 30  # bytes of address space
+    file_bytes: int = 32 << 20  # of any one file that it writes
+    scratch_bytes: int = 64 << 20  # of all its files together, which lie in memory too
+    scratch_files: int = 1000  # files and folders
+    output_bytes: int = 1 << 20  # standard output and standard error together
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a program ended.
+    """How a program ended; what is not UTF-8 in its output is replaced."""
 
-    Args:
-        status: exit status, or the signal that ended it as a negative number; None if it was stopped.
-        stopped: why it was stopped: it took too long, or made too much (output, files, or threads).
-        stdout: its standard output, as far as the limit goes; what is not UTF-8 is replaced.
-        stderr: its standard error, likewise.
-        files: the files that it left and that were asked for, in the order in which they were last written.
-
-    """
-
-    status: int | None
-    stopped: Literal["time", "output"] | None
-    stdout: str
+    status: int | None  # exit status, or a negative signal; None if it was stopped
+    stopped: Literal["time", "output"] | None  # it took too long, or made too much (output, files, or threads)
+    stdout: str  # as far as the limit goes
     stderr: str
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)  # those that were asked for, as they were last written
 
 
 def available_confinement() -> Confinement:
-    """Find the way in which programs are confined here.
-
-    Each way is tried once in a process, by really running a program in it.
-
-    Raises:
-        SandboxError: if there is none; it says why, and what to do.
-
-    """
+    """Find the way in which programs are confined here, by really running one; SandboxError says why there is none."""
     reasons = []
     for confinement in (Confinement.BUBBLEWRAP, Confinement.NAMESPACES):
         reason = why_unavailable(confinement)
@@ -176,13 +150,6 @@ def run_confined(
 
     Raises:
         SandboxError: if there is no way to confine it, or it does not start.
-
-    Example:
-        >>> import os
-        >>> cat = os.path.realpath("/bin/cat")
-        >>> run_confined([cat, "a", "/etc/passwd"], {"a": b"c4"}, readable=[Path(cat)]).stdout  # doctest: +SKIP
-        'c4'
-
     """
     limits = limits or Limits()
     confinement = confinement or available_confinement()

@@ -34,27 +34,18 @@ class SourceError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A self-contained text.
-
-    Args:
-        text: includes nothing but files that come with LilyPond; lines end in a line feed.
-        files: the files in it, in order of first use, relative to the source root; the main one first.
-        problems: what was odd and could be mended, such as a file that is not in UTF-8.
-    """
+    """A self-contained text, which includes nothing but files that come with LilyPond; lines end in a line feed."""
 
     text: str
-    files: tuple[str, ...]
-    problems: tuple[str, ...]
+    files: tuple[str, ...]  # in order of first use, relative to the source root; the main one first
+    problems: tuple[str, ...]  # what was odd and could be mended, such as a file that is not in UTF-8
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    r"""The text of a file of unknown encoding, and the encoding's name.
+    r"""Return the text of a file of unknown encoding, and the encoding's name.
 
     UTF-8 and UTF-16 with a byte-order mark, UTF-8 without, else Windows-1252, and Latin-1 where the bytes are not even
     that. The mark goes, and lines end in a line feed.
-
-    Args:
-        data: a file's content.
 
     Example:
         >>> decode("né\r\n".encode("utf-16")), decode(b"n\xe9")
@@ -72,14 +63,7 @@ def decode(data: bytes) -> tuple[str, str]:
 
 
 def read_text(path: Path) -> str:
-    """The text of a LilyPond file, whatever its encoding; `decode` says which are told apart.
-
-    Args:
-        path: a file.
-
-    Raises:
-        SourceError: it cannot be read, or holds more than `MAX_BYTES`.
-    """
+    """Return the text of a LilyPond file, as `decode` does; SourceError if it cannot be read or is over `MAX_BYTES`."""
     return _read(path, path.name)[0]
 
 
@@ -96,9 +80,6 @@ def resolve_includes(path: Path, *, root: Path | None = None, convert: Callable[
         convert: brings the text of one file to another syntax, by the ``\version`` that it holds. It is called for
             each file alone, since their versions may differ; a file without one is given the main file's first.
 
-    Returns:
-        The text, its files, and what was odd.
-
     Raises:
         SourceError: a file is missing, cannot be read, lies outside of the root, includes itself, is named by Scheme,
             or the text gets too large. What `convert` raises is passed on.
@@ -110,7 +91,7 @@ def resolve_includes(path: Path, *, root: Path | None = None, convert: Callable[
 
 
 def included_names(text: str) -> list[str]:
-    r"""The names that a text includes as strings, in order; those within comments and strings are none.
+    r"""Return the names that a text includes as strings, in order; those within comments and strings are none.
 
     Example:
         >>> included_names('\\include "a.ly" % \\include "b.ly"\n\\include "english.ly"')

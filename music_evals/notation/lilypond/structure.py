@@ -4,8 +4,11 @@ LilyPond is made to interpret the score with listeners instead of engravers (`se
 are numbered by its own timing and no `|` is counted: bar checks may be missing or wrong, voices may be any number, and
 variables and repeats are resolved.
 
-Measures are numbered as LilyPond does: the first complete measure is 1, and a pickup ahead of it is 0 here (LilyPond
-gives it the number 1 and a negative position). Repeats count once, as written; each alternative ending counts.
+Moments, positions and durations are in whole notes, alterations in semitones (1 is a sharp), letters from 0 = C to
+6 = B; staves and voices are numbered from 1 in the order in which they sound first; an offset is where something stands
+in the text, -1 where it does not stand there. Measures are numbered as LilyPond does: the first complete measure is 1,
+and a pickup ahead of it is 0 here (LilyPond gives it the number 1 and a negative position). Repeats count once, as
+written; each alternative ending counts.
 """
 
 from bisect import bisect_right
@@ -50,24 +53,14 @@ class StructureError(LilyPondError):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key signature, from `moment` on in one staff.
-
-    Args:
-        moment: when, in whole notes from the beginning.
-        measure: number of the measure.
-        staff: number of the staff, from 1.
-        step: the tonic's letter, 0 = C to 6 = B.
-        alteration: of the tonic, in semitones (1 is a sharp).
-        scale: alteration of each of the steps 0 to 6, in semitones.
-        offset: where the command stands in the text; -1 where it does not stand there.
-    """
+    """A key signature, from `moment` on in one staff."""
 
     moment: Fraction
     measure: int
     staff: int
-    step: int
-    alteration: Fraction
-    scale: tuple[Fraction, ...]
+    step: int  # of the tonic
+    alteration: Fraction  # of the tonic
+    scale: tuple[Fraction, ...]  # alteration of each of the steps 0 to 6
     offset: int
 
     @property
@@ -86,7 +79,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Metre:
-    """A time signature, from `moment` (in whole notes) on."""
+    """A time signature, from `moment` on."""
 
     moment: Fraction
     measure: int
@@ -101,37 +94,21 @@ class Metre:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A note, rest or skip.
-
-    Args:
-        kind: which.
-        moment: onset in whole notes from the beginning.
-        grace: whether it is a grace note.
-        measure: number of the measure it begins in; 0 for a pickup.
-        position: onset in whole notes from the measure's beginning; negative in a pickup.
-        staff: number of the staff, from 1 in the order in which they sound first.
-        voice: number of the voice, from 1 in the order in which they sound first.
-        step: of a note, 0 = C to 6 = B; None for rests, skips and drums.
-        alteration: of a note, in semitones (1 is a sharp).
-        octave: of a note, 0 being the octave of middle C.
-        duration: in whole notes.
-        offset: where it begins in the text; -1 where it does not stand there.
-        tied: whether a tie leads on from it.
-    """
+    """A note, rest or skip."""
 
     kind: Kind
     moment: Fraction
     grace: bool
-    measure: int
-    position: Fraction
+    measure: int  # that it begins in; 0 for a pickup
+    position: Fraction  # onset from the measure's beginning; negative in a pickup
     staff: int
     voice: int
-    step: int | None
+    step: int | None  # None for rests, skips and drums
     alteration: Fraction
-    octave: int
+    octave: int  # 0 is that of middle C
     duration: Fraction
     offset: int
-    tied: bool = False
+    tied: bool = False  # whether a tie leads on from it
 
     @property
     def degree(self) -> int | None:
@@ -152,27 +129,16 @@ class Event:
 
 @dataclass(frozen=True)
 class Structure:
-    """What LilyPond makes of a score.
+    """What LilyPond makes of a score: the first written one that a text holds."""
 
-    Args:
-        measures: how many, a pickup not counted, an incomplete last one counted.
-        pickup: whether music comes before measure 1.
-        keys: key signatures by time.
-        metres: time signatures by time.
-        events: notes, rests and skips of all voices by time.
-        scores: how many written scores the text holds; this is the first of them.
-        problems: why the measures are no plain count, in words; empty where they are.
-        messages: LilyPond's own messages.
-    """
-
-    measures: int
+    measures: int  # a pickup not counted, an incomplete last one counted
     pickup: bool
     keys: tuple[Key, ...]
     metres: tuple[Metre, ...]
-    events: tuple[Event, ...]
-    scores: int
-    problems: tuple[str, ...]
-    messages: str
+    events: tuple[Event, ...]  # of all voices by time
+    scores: int  # how many written scores the text holds
+    problems: tuple[str, ...]  # why the measures are no plain count, in words; empty where they are
+    messages: str  # LilyPond's own
 
     @cached_property
     def voices(self) -> Mapping[int, tuple[Event, ...]]:
@@ -183,13 +149,13 @@ class Structure:
         return {voice: tuple(events) for voice, events in found.items()}
 
     def key_at(self, moment: Fraction, staff: int) -> Key | None:
-        """The key signature in force in a staff at a moment (whole notes), or None where none was given."""
+        """The key signature in force in a staff at a moment, or None where none was given."""
         keys = [key for key in self.keys if key.staff == staff]
         place = bisect_right(keys, moment, key=lambda key: key.moment)
         return keys[place - 1] if place else None
 
     def metre_at(self, moment: Fraction) -> Metre:
-        """The time signature in force at a moment (whole notes)."""
+        """The time signature in force at a moment."""
         place = bisect_right(self.metres, moment, key=lambda metre: metre.moment)
         return self.metres[max(place - 1, 0)]
 
@@ -201,23 +167,15 @@ def read_structure(
     confinement: Confinement | None = None,
     cache: Path | None = None,
 ) -> Structure:
-    """Let LilyPond interpret a text, in a sandbox, and tell what it understood.
+    r"""Let LilyPond interpret a text, in a sandbox, and tell what it understood of the first written score.
 
-    Args:
-        text: self-contained LilyPond.
-        limits: on time, memory and output.
-        confinement: how to confine LilyPond; the best that there is, where None.
-        cache: a folder to keep results in, by content.
-
-    Returns:
-        The first written score: one with a layout, or else one for MIDI alone.
+    That is one with a layout, or else one for MIDI alone. The arguments are as for `compile_texts`.
 
     Raises:
         StructureError: LilyPond found no score, or was stopped before it had read one.
-        LilyPondError: LilyPond is not installed.
 
     Example:
-        >>> read = read_structure("{ \\\\time 3/4 \\\\partial 4 d'4 | g'2. | g'2 }")
+        >>> read = read_structure(r"{ \time 3/4 \partial 4 d'4 | g'2. | g'2 }")
         >>> read.measures, read.pickup, [metre.name for metre in read.metres]
         (2, True, ['3/4'])
         >>> [(event.name, event.measure) for event in read.events]

@@ -100,29 +100,21 @@ being noticed; taking them in makes a definition longer, never shorter."""
 
 
 def tokens(text: str) -> Iterator[Token]:
-    r"""The tokens of a text in order, comments included, white space left out.
+    r"""Yield the tokens of a text in order, comments included, white space left out.
 
-    Args:
-        text: LilyPond source.
-
-    Yields:
-        Tokens that do not overlap. Scheme is one token, however long; `scheme_tokens` looks into it.
+    Scheme is one token, however long; `scheme_tokens` looks into it.
 
     Example:
-        >>> [token.text for token in tokens('\\clef "bass" cis\'4. #(f "}") % end')]
+        >>> [token.text for token in tokens(r'''\clef "bass" cis'4. #(f "}") % end''')]
         ['\\clef', '"bass"', 'cis', "'", '4', '.', '#(f "}")', '% end']
     """
     yield from _lex(text, 0, len(text), 0)
 
 
 def scheme_tokens(text: str, token: Token) -> Iterator[Token]:
-    r"""The parts of a Scheme expression: strings, comments, symbols and other atoms as words, and signs.
+    """Yield the parts of a Scheme token: strings, comments, symbols and other atoms as words, and signs.
 
     LilyPond text within ``#{ … #}`` is one token of the kind scheme, with these marks.
-
-    Args:
-        text: the source that the token was found in.
-        token: of the kind scheme.
 
     Example:
         >>> source = '#(define (f x) "a" #{ c4 #})'
@@ -136,41 +128,26 @@ def scheme_tokens(text: str, token: Token) -> Iterator[Token]:
 
 
 def embedded(text: str, part: Token) -> tuple[int, int]:
-    """Start and end of the LilyPond text within ``#{ … #}``.
-
-    Args:
-        text: the source.
-        part: as `scheme_tokens` gives it.
-    """
+    """Start and end of the LilyPond text within ``#{ … #}``, a part as `scheme_tokens` gives it."""
     closed = text.endswith("#}", part.start + 2, part.end)
     return part.start + 2, part.end - 2 if closed else part.end
 
 
 def tokens_between(text: str, start: int, end: int) -> Iterator[Token]:
-    """The tokens of a part of a text, which begins outside of strings and comments.
-
-    Args:
-        text: the whole text, to which the offsets refer.
-        start: offset of the part's first character.
-        end: offset after its last one.
-    """
+    """The tokens of a part of a text, which begins outside of strings and comments."""
     yield from _lex(text, start, end, 0)
 
 
 class Lines:
     r"""Where the lines of a text begin, to go from LilyPond's places to offsets and back.
 
-    LilyPond counts lines from 1. Its messages (``file:3:5``) count columns from 1, a tab reaching to the next multiple
-    of 8; ``ly:input-file-line-char-column`` gives, after the line, the characters before the place in its line and
-    the column from 0. Characters are those of Unicode. All this was measured with LilyPond 2.24.3.
-
-    Args:
-        text: the source.
+    LilyPond counts lines from 1; ``ly:input-file-line-char-column`` gives, after the line, the characters (those of
+    Unicode) before the place in it.
 
     Example:
         >>> lines = Lines("c4\n\tdé e")
-        >>> lines.offset(2, 4), lines.offset_of_column(2, 11), lines.place(7)
-        (7, 7, (2, 4))
+        >>> lines.offset(2, 4), lines.place(7)
+        (7, (2, 4))
     """
 
     def __init__(self, text: str) -> None:
@@ -178,15 +155,7 @@ class Lines:
         self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
 
     def offset(self, line: int, character: int) -> int:
-        """Offset of a place.
-
-        Args:
-            line: from 1.
-            character: characters before the place in its line.
-
-        Raises:
-            ValueError: the text has no such place.
-        """
+        """Offset of a place; ValueError if the text has no such place."""
         if not 1 <= line <= len(self._starts):
             raise ValueError(f"the text has {len(self._starts)} lines; there is no line {line}")
         offset = self._starts[line - 1] + character
@@ -194,35 +163,8 @@ class Lines:
             raise ValueError(f"line {line} has {self._end(line) - self._starts[line - 1]} characters, not {character}")
         return offset
 
-    def offset_of_column(self, line: int, column: int) -> int:
-        """Offset of a place in a message of LilyPond.
-
-        Args:
-            line: from 1.
-            column: from 0, in columns of a terminal with tab stops at multiples of 8.
-
-        Raises:
-            ValueError: the text has no such place.
-        """
-        start = self.offset(line, 0)
-        reached = 0
-        for offset in range(start, self._end(line)):
-            if reached >= column:
-                return offset
-            reached += 8 - reached % 8 if self._text[offset] == "\t" else 1
-        if reached < column:
-            raise ValueError(f"line {line} has {reached} columns, not {column}")
-        return self._end(line)
-
     def place(self, offset: int) -> tuple[int, int]:
-        """Line (from 1) and characters before the place in it.
-
-        Args:
-            offset: 0 to the length of the text.
-
-        Raises:
-            ValueError: it is not.
-        """
+        """Line (from 1) and characters before the place in it; ValueError if the text has no such offset."""
         if not 0 <= offset <= len(self._text):
             raise ValueError(f"the text has {len(self._text)} characters; there is no offset {offset}")
         line = bisect_right(self._starts, offset)
@@ -249,12 +191,7 @@ def code_tokens(text: str) -> list[Token]:
 
 
 def closing(found: Sequence[Token], index: int) -> int:
-    """Index of the brace that closes the one at an index; of the last token where none does.
-
-    Args:
-        found: tokens.
-        index: of a ``{``.
-    """
+    """Index of the brace that closes the one at an index; of the last token where none does."""
     depth = 0
     for here in range(index, len(found)):
         token = found[here]
@@ -266,22 +203,17 @@ def closing(found: Sequence[Token], index: int) -> int:
 
 
 def header_spans(text: str) -> list[tuple[int, int]]:
-    r"""Start and end of every ``\header { … }``, at top level and within other blocks.
-
-    Example:
-        >>> source = r'\header { title = "A" } { c4 }'
-        >>> [source[start:end] for start, end in header_spans(source)]
-        ['\\header { title = "A" }']
-    """
+    r"""Start and end of every ``\header { … }``, at top level and within other blocks."""
     return block_spans(text, "\\header")
 
 
 def block_spans(text: str, command: str) -> list[tuple[int, int]]:
-    r"""Start and end of every block of a command, such as ``\paper { … }``; blocks within such a block are not listed.
+    r"""Start and end of every block of a command, such as ``\paper``; blocks within such a block are not listed.
 
-    Args:
-        text: LilyPond source.
-        command: with its backslash.
+    Example:
+        >>> source = r'\header { title = "A" } { c4 }'
+        >>> [source[start:end] for start, end in block_spans(source, r"\header")]
+        ['\\header { title = "A" }']
     """
     found = code_tokens(text)
     spans: list[tuple[int, int]] = []
@@ -293,13 +225,7 @@ def block_spans(text: str, command: str) -> list[tuple[int, int]]:
 
 
 def comment_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Start and end of every comment in a part of a text, within Scheme too.
-
-    Args:
-        text: the whole text.
-        start: offset of the part's first character.
-        end: offset after its last one.
-    """
+    """Start and end of every comment in a part of a text, within Scheme too."""
     for token in tokens_between(text, start, end):
         if token.kind is Kind.COMMENT:
             yield token.start, token.end
@@ -312,12 +238,7 @@ def comment_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def version_of(text: str) -> str | None:
-    r"""What the text's first ``\version`` states, or None.
-
-    Example:
-        >>> version_of('% \\version "1.0"\n\\version "2.18.2" { c4 }')
-        '2.18.2'
-    """
+    r"""What the text's first ``\version`` states, or None."""
     found = code_tokens(text)
     for token, after in pairwise(found):
         if token.text == "\\version" and after.kind is Kind.STRING:
@@ -329,9 +250,6 @@ def version_of(text: str) -> str | None:
 
 def definitions(text: str) -> list[Definition]:
     r"""The variables that a text defines at top level, in order; a name may come twice.
-
-    Args:
-        text: LilyPond source.
 
     Example:
         >>> source = 'upper = \\relative c\' { c4 }\nname = "A"\n\\score { \\upper }'
@@ -358,17 +276,11 @@ def definitions(text: str) -> list[Definition]:
 
 
 def read_header(text: str) -> dict[str, str]:
-    r"""The fields of a text's header as plain text.
+    r"""The fields of a text's header as plain text, in order of appearance; white space is single spaces.
 
     They are those of the first header that holds any, and of later ones what that lacks. Markup is reduced to its
     words; a field that refers to another or to a variable of the text has its value; ``##f`` and what is empty is
     absent.
-
-    Args:
-        text: LilyPond source.
-
-    Returns:
-        Fields in order of appearance; white space is single spaces.
 
     Example:
         >>> read_header(r'\header { title = \markup { \bold "Air" in \with-url #"http://a.b" G } opus = ##f }')
@@ -399,23 +311,12 @@ def read_header(text: str) -> dict[str, str]:
 
 
 def code_tokens_between(text: str, start: int, end: int) -> list[Token]:
-    """The tokens of a part of a text but the comments.
-
-    Args:
-        text: the whole text.
-        start: offset of the part's first character.
-        end: offset after its last one.
-    """
+    """The tokens of a part of a text but the comments."""
     return [token for token in tokens_between(text, start, end) if token.kind is not Kind.COMMENT]
 
 
 def markup_words(found: Sequence[Token]) -> str:
-    r"""The words that a markup prints, by its tokens.
-
-    Example:
-        >>> markup_words(list(tokens(r'\markup { \fontsize #2 "A b" \hspace #1 c-d }')))
-        'A b c-d'
-    """
+    """The words that a markup prints, by its tokens."""
     return _plain(found, {})
 
 

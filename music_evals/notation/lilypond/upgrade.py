@@ -42,24 +42,12 @@ Edit = tuple[int, int, str]
 
 
 def upgrade(text: str) -> str:
-    r"""Bring LilyPond text to the current syntax.
-
-    Args:
-        text: with a ``\version`` in it.
-
-    Raises:
-        ConversionError: it has none, or convert-ly cannot deal with it.
-        LilyPondError: LilyPond is not installed.
-        SandboxError: there is no way to run convert-ly safely.
-    """
+    r"""Bring LilyPond text with a ``\version`` to the current syntax; ConversionError as for `modernise`."""
     return mend(modernise(_with_three_numbers(text)))
 
 
 def mend(text: str) -> str:
     r"""Change what convert-ly leaves undone; the module says what.
-
-    Args:
-        text: LilyPond source that convert-ly has been over.
 
     Example:
         >>> mend(r"{ #(set-octavation 1) \applyMusic #unfold-repeats { c''4 } \ottava #0}")
@@ -77,12 +65,9 @@ def mend(text: str) -> str:
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
-    """Replace parts of a text.
+    """Replace parts of a text: start, end and replacement of each, in any order.
 
-    Args:
-        text: the source.
-        edits: start, end and replacement of each part, in any order. Of parts that overlap the one that begins first,
-            or of these the longest, counts.
+    Of parts that overlap the one that begins first, or of these the longest, counts.
 
     Example:
         >>> edited("a b c", [(2, 3, "x"), (0, 3, "y")])

@@ -20,34 +20,16 @@ MAX_MESSAGES: Final = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A piece as it was written, and what LilyPond made of it.
+    """A piece as it was written, and what LilyPond made of it."""
 
-    Args:
-        code: the LilyPond text as it was written; what was compiled is its `reply.complete_code`.
-        midi: the MIDI file; None where the piece did not compile.
-        problem: why it did not compile, in one line; None where it did.
-        messages: LilyPond's warnings and errors, in which the text is called ``score.ly``; cut to `MAX_MESSAGES`.
-    """
-
-    code: str
-    midi: bytes | None
-    problem: str | None
-    messages: str
+    code: str  # as it was written; what was compiled is its `reply.complete_code`
+    midi: bytes | None  # None where the piece did not compile
+    problem: str | None  # why it did not compile, in one line; None where it did
+    messages: str  # LilyPond's warnings and errors, in which the text is score.ly; cut to `MAX_MESSAGES`
 
 
 def compile_reply(reply: str) -> Written:
-    """Take the LilyPond out of a reply, and compile it in the sandbox.
-
-    Args:
-        reply: what a model replied.
-
-    Returns:
-        The piece.
-
-    Raises:
-        LilyPondError: LilyPond is not installed.
-        SandboxError: there is no way to confine it here.
-    """
+    """Take the LilyPond out of a reply, and compile it in the sandbox."""
     code = extract_code(reply)
     if not code.strip():
         return Written("", None, "the reply holds no LilyPond", "")
@@ -57,13 +39,7 @@ def compile_reply(reply: str) -> Written:
 
 
 def why_not(compiled: Compiled) -> str | None:
-    r"""Say why a text does not count as compiled.
-
-    Args:
-        compiled: LilyPond's run on it.
-
-    Returns:
-        The reason in one line; None where it counts.
+    r"""Return why a text does not count as compiled, in one line; None where it counts.
 
     Example:
         >>> why_not(Compiled(0, None, "", midi=(b"MThd",)))

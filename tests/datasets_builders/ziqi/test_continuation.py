@@ -14,7 +14,7 @@ import pytest
 from music_evals.datasets_builders.ziqi import continuation
 from music_evals.datasets_builders.ziqi.continuation import COLLECTIONS, CONTINUATION, compose_continuations
 from music_evals.datasets_builders.questions.question import Question
-from music_evals.notation.abc import measure_duration, parse_key, parse_meter
+from music_evals.notation.abc import parse_key, parse_meter, read_measure, total_duration
 
 DIGEST = """
 import hashlib
@@ -60,9 +60,9 @@ def test_measures_are_whole_and_equally_many(questions: list[Question]) -> None:
         lengths[int(length)] += 1
         pickup = opening[: len(opening) - int(length)]
         assert len(pickup) <= 1
-        assert all(measure_duration(measure, unit, meter) < Fraction(*meter) for measure in pickup)
+        assert all(total_duration(read_measure(measure, unit, meter)) < Fraction(*meter) for measure in pickup)
         whole = [*opening[len(pickup) :], *(measure for option in options for measure in option)]
-        assert {measure_duration(measure, unit, meter) for measure in whole} == {Fraction(*meter)}
+        assert {total_duration(read_measure(measure, unit, meter)) for measure in whole} == {Fraction(*meter)}
         assert {len(option) for option in options} == {CONTINUATION}
     assert set(lengths) == {4, 6, 8}
 
