@@ -10,44 +10,28 @@ inspect eval evals/lilybench.py@bar_count --model openai/gpt-4o -T strategy=logi
 inspect eval evals/lilybench.py@error_detection --model openai/gpt-4o -T strategy=cot -T max_score_tokens=8000
 inspect eval evals/lilybench.py@generation --model vllm/Qwen/Qwen2.5-Coder-14B-Instruct -T encoder=csc-unipd/lilybert
 inspect eval evals/lilybench.py@generation --model openai/gpt-4o -T regime=few -T attempts=3 -T dataset=data/written
-
-Parameters of the tasks on understanding:
-
-- dataset: ``generated`` (another test of the same form), a dataset folder, or ``hf://datasets/ORG/NAME[@REVISION]``;
-- protocol: ``strict`` for rows without leaks whose answers LilyPond confirms, and answers in exactly the form asked
-  for; ``paper`` for rows made as published, and the first thing in a reply that looks like an answer
-  (``music_evals/scorers/score_answers.py`` says how both are read);
-- strategy: ``standalone`` for the answer alone in 20 tokens, as in the paper; ``cot`` to think step by step first; or,
-  for `bar_count`, `metadata_qa` and `error_detection`, ``logiclm``: the model may call tools that parse the score. On
-  the other tasks tools have nothing to parse (fragments of a score, a score with a part taken out), or would tell what
-  is to be recognised;
-- max_score_tokens: rows whose score is longer, in estimated tokens (`CHARACTERS_PER_TOKEN`), are left out, and their
-  number is in the task's metadata. Scores are never cut: the answer to a part of a score is another;
-- prompts: a TOML file with other wording, see ``music_evals/benchmarks/lilybench/prompts.toml``.
-
-Those of `generation` stand with it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from string import Template
 from typing import Any, Final, Literal, get_args
 
-from inspect_ai import Task, task
-from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai import Task
+from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, GenerateConfig
 from inspect_ai.scorer import Scorer
-from inspect_ai.solver import Solver, generate
-from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
+from inspect_ai.solver import generate
 
+from music_evals.benchmarks.prompts import Prompts, load_prompts
+from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
 from music_evals.datasets_builders.lilybench.generation.dataset import BENCHMARK as GENERATION
 from music_evals.datasets_builders.lilybench.generation.references import load_demonstrations, load_references
 from music_evals.datasets_builders.lilybench.generation.rows import DemonstrationRow, Description, PromptRow
 from music_evals.datasets_builders.lilybench.rows import Protocol, TaskName, TaskRow
-from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
 from music_evals.encoders.lilybert import Pooling
-from music_evals.evals.parameters import check_choice, check_type, user_errors
-from music_evals.benchmarks.prompts import Prompts, load_prompts
+from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, samples_view, task
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 from music_evals.scorers.reference_pieces import chosen_references, load_pieces_with, shared_encoder
@@ -56,7 +40,6 @@ from music_evals.scorers.written_music import written_music
 from music_evals.solvers.score_tools import score_tools
 from music_evals.solvers.writing import write_music
 
-VERSION: Final = "1.0.0"
 CHARACTERS_PER_TOKEN: Final = 2.0
 """Of LilyPond, for estimates: no tokenizer is asked, because none is at hand for every model."""
 
@@ -91,191 +74,39 @@ _SCORERS: Final[Mapping[Form, Callable[[Protocol, bool], Scorer]]] = {
 # The scorer names a dataset, so that a log can be scored again; this is how it gets at the pieces.
 load_pieces_with(load_references, load_demonstrations)
 
-SAMPLES_VIEW = TaskSamplesView(
-    name="LilyBench",
-    columns=[
-        *[TaskSamplesColumn(id=name) for name in ("sampleStatus", "sampleId", "target", "answer")],
-        # All prompts begin with the same instruction, so this column would say the same in every row.
-        *[TaskSamplesColumn(id=name, visible=False) for name in ("input", "tokens", "duration")],
-    ],
-    multiline=False,
-    compact_scores=True,
-)
 
-PIECES_VIEW = TaskSamplesView(
-    name="Pieces",
-    columns=[
-        *[TaskSamplesColumn(id=name) for name in ("sampleStatus", "sampleId", "answer", "tokens")],
-        *[TaskSamplesColumn(id=name, visible=False) for name in ("input", "target", "duration")],
-    ],
-    multiline=False,
-    compact_scores=True,
-)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LilyBenchParameters:
+    """Parameters of the tasks on understanding.
 
-
-@task
-def bar_count(
-    dataset: str = "generated",
-    protocol: Protocol = "strict",
-    strategy: Strategy = "standalone",
-    max_score_tokens: int | None = None,
-    prompts: str | None = None,
-) -> Task:
-    """Count the measures of a score.
-
-    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
+    Args:
+        dataset: ``generated`` (another test of the same form), a dataset folder, or
+            ``hf://datasets/ORG/NAME[@REVISION]``.
+        protocol: ``strict`` for rows without leaks whose answers LilyPond confirms, and answers in exactly the form
+            asked for; ``paper`` for rows made as published, and the first thing in a reply that looks like an answer
+            (``music_evals/scorers/score_answers.py`` says how both are read).
+        strategy: ``standalone`` for the answer alone in 20 tokens, as in the paper; ``cot`` to think step by step
+            first; or, for the tasks `WITH_TOOLS`, ``logiclm``: the model may call tools that parse the score. On the
+            other tasks tools have nothing to parse, or would tell what is to be recognised.
+        max_score_tokens: rows whose score is longer, in estimated tokens (`CHARACTERS_PER_TOKEN`), are left out, and
+            their number is in the task's metadata. Scores are never cut: the answer to a part of a score is another.
+        prompts: a TOML file with other wording, see ``music_evals/benchmarks/lilybench/prompts.toml``.
     """
-    return _task("bar_count", dataset, protocol, strategy, max_score_tokens, prompts)
+
+    dataset: str = GENERATED
+    protocol: Protocol = "strict"
+    strategy: Strategy = "standalone"
+    max_score_tokens: int | None = None
+    prompts: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the number."""
+        check_positive(max_score_tokens=self.max_score_tokens)
 
 
-@task
-def metadata_qa(
-    dataset: str = "generated",
-    protocol: Protocol = "strict",
-    strategy: Strategy = "standalone",
-    max_score_tokens: int | None = None,
-    prompts: str | None = None,
-) -> Task:
-    """Tell key, metre or note length of a score: four options.
-
-    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
-    """
-    return _task("metadata_qa", dataset, protocol, strategy, max_score_tokens, prompts)
-
-
-@task
-def bar_sequencing(
-    dataset: str = "generated",
-    protocol: Protocol = "strict",
-    strategy: Strategy = "standalone",
-    max_score_tokens: int | None = None,
-    prompts: str | None = None,
-) -> Task:
-    """Put four measures in order.
-
-    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
-    """
-    return _task("bar_sequencing", dataset, protocol, strategy, max_score_tokens, prompts)
-
-
-@task
-def next_bar_prediction(
-    dataset: str = "generated",
-    protocol: Protocol = "strict",
-    strategy: Strategy = "standalone",
-    max_score_tokens: int | None = None,
-    prompts: str | None = None,
-) -> Task:
-    """Choose the measure that follows four others: four options.
-
-    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
-    """
-    return _task("next_bar_prediction", dataset, protocol, strategy, max_score_tokens, prompts)
-
-
-@task
-def metadata_prediction(
-    dataset: str = "generated",
-    protocol: Protocol = "strict",
-    strategy: Strategy = "standalone",
-    max_score_tokens: int | None = None,
-    prompts: str | None = None,
-) -> Task:
-    """Infer a key, metre or note length that was taken out of a score: four options.
-
-    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
-    """
-    return _task("metadata_prediction", dataset, protocol, strategy, max_score_tokens, prompts)
-
-
-@task
-def music_captioning(
-    dataset: str = "generated",
-    protocol: Protocol = "strict",
-    strategy: Strategy = "standalone",
-    max_score_tokens: int | None = None,
-    prompts: str | None = None,
-) -> Task:
-    """Choose the title of a piece: four options.
-
-    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
-    """
-    return _task("music_captioning", dataset, protocol, strategy, max_score_tokens, prompts)
-
-
-@task
-def composer_recognition(
-    dataset: str = "generated",
-    protocol: Protocol = "strict",
-    strategy: Strategy = "standalone",
-    max_score_tokens: int | None = None,
-    prompts: str | None = None,
-) -> Task:
-    """Choose the composer of a piece: four options.
-
-    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
-    """
-    return _task("composer_recognition", dataset, protocol, strategy, max_score_tokens, prompts)
-
-
-@task
-def genre_recognition(
-    dataset: str = "generated",
-    protocol: Protocol = "strict",
-    strategy: Strategy = "standalone",
-    max_score_tokens: int | None = None,
-    prompts: str | None = None,
-) -> Task:
-    """Choose the style of a piece: four options.
-
-    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
-    """
-    return _task("genre_recognition", dataset, protocol, strategy, max_score_tokens, prompts)
-
-
-@task
-def emotion_recognition(
-    dataset: str = "generated",
-    protocol: Protocol = "strict",
-    strategy: Strategy = "standalone",
-    max_score_tokens: int | None = None,
-    prompts: str | None = None,
-) -> Task:
-    """Choose the quadrant of emotion that a piece expresses: four options.
-
-    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
-    """
-    return _task("emotion_recognition", dataset, protocol, strategy, max_score_tokens, prompts)
-
-
-@task
-def error_detection(
-    dataset: str = "generated",
-    protocol: Protocol = "strict",
-    strategy: Strategy = "standalone",
-    max_score_tokens: int | None = None,
-    prompts: str | None = None,
-) -> Task:
-    """Find the measures of a score that are wrong.
-
-    Parameters as listed at the top of the module. Source: arXiv 2606.08722, section 3.2.
-    """
-    return _task("error_detection", dataset, protocol, strategy, max_score_tokens, prompts)
-
-
-@task
-def generation(
-    dataset: str = "generated",
-    regime: Regime = "zero",
-    protocol: Protocol = "strict",
-    reference: str | None = None,
-    encoder: str | None = None,
-    pooling: Pooling = "first_token",
-    attempts: int = 1,
-    pictures: bool = True,
-    prompts: str | None = None,
-) -> Task:
-    """Write a piece of music in LilyPond.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationParameters:
+    """Parameters of `generation`.
 
     Args:
         dataset: ``generated``, a folder that ``music-evals build lilybench-generation`` wrote, or
@@ -289,89 +120,151 @@ def generation(
         attempts: replies that a model has; it is told what LilyPond says of one that does not compile. The paper has 1.
         pictures: whether the log shows the first system and a piano roll of each piece.
         prompts: a TOML file with other wording.
-
-    Source: arXiv 2606.08722, sections 3.1 and 3.3.
     """
-    with user_errors():
-        for name, value, accepted in (
-            ("regime", regime, Regime),
-            ("protocol", protocol, Protocol),
-            ("pooling", pooling, Pooling),
-        ):
-            check_choice(name, value, accepted)
-        check_type("attempts", attempts, int)
-        check_type("pictures", pictures, bool)
-        if not 1 <= attempts <= MAX_ATTEMPTS:
-            raise ValueError(f"attempts={attempts} is not valid; a number from 1 to {MAX_ATTEMPTS} is needed")
-        _check_lilypond("generation compiles what the model writes, in a sandbox")
-        wording = load_prompts("lilybench", prompts)["generation"]
-        origin = describe_dataset(dataset, benchmark=GENERATION)
-        # A branch on the Hub may move on; what is scored again must be measured against the same references.
-        pinned = f"{dataset.partition('@')[0]}@{origin.revision}" if origin.revision else dataset
-        rows: list[PromptRow] = load_split(pinned, "prompts", "test", benchmark=GENERATION).to_list()
-        shown: list[DemonstrationRow] = (
-            load_split(pinned, "demonstrations", DEMONSTRATIONS[regime], benchmark=GENERATION).to_list()
-            if regime in DEMONSTRATIONS
-            else []
-        )
-        references = chosen_references(pinned, reference)
-        loaded = None if encoder is None else shared_encoder(encoder)
+
+    dataset: str = GENERATED
+    regime: Regime = "zero"
+    protocol: Protocol = "strict"
+    reference: str | None = None
+    encoder: str | None = None
+    pooling: Pooling = "first_token"
+    attempts: int = 1
+    pictures: bool = True
+    prompts: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the number."""
+        if not 1 <= self.attempts <= MAX_ATTEMPTS:
+            raise ValueError(f"attempts={self.attempts} is not valid; a number from 1 to {MAX_ATTEMPTS} is needed")
+
+
+@task
+def bar_count(asked: LilyBenchParameters) -> Task:
+    """Count the measures of a score (section 3.2)."""
+    return _task("bar_count", asked)
+
+
+@task
+def metadata_qa(asked: LilyBenchParameters) -> Task:
+    """Tell key, metre or note length of a score: four options (section 3.2)."""
+    return _task("metadata_qa", asked)
+
+
+@task
+def bar_sequencing(asked: LilyBenchParameters) -> Task:
+    """Put four measures in order (section 3.2)."""
+    return _task("bar_sequencing", asked)
+
+
+@task
+def next_bar_prediction(asked: LilyBenchParameters) -> Task:
+    """Choose the measure that follows four others: four options (section 3.2)."""
+    return _task("next_bar_prediction", asked)
+
+
+@task
+def metadata_prediction(asked: LilyBenchParameters) -> Task:
+    """Infer a key, metre or note length that was taken out of a score: four options (section 3.2)."""
+    return _task("metadata_prediction", asked)
+
+
+@task
+def music_captioning(asked: LilyBenchParameters) -> Task:
+    """Choose the title of a piece: four options (section 3.2)."""
+    return _task("music_captioning", asked)
+
+
+@task
+def composer_recognition(asked: LilyBenchParameters) -> Task:
+    """Choose the composer of a piece: four options (section 3.2)."""
+    return _task("composer_recognition", asked)
+
+
+@task
+def genre_recognition(asked: LilyBenchParameters) -> Task:
+    """Choose the style of a piece: four options (section 3.2)."""
+    return _task("genre_recognition", asked)
+
+
+@task
+def emotion_recognition(asked: LilyBenchParameters) -> Task:
+    """Choose the quadrant of emotion that a piece expresses: four options (section 3.2)."""
+    return _task("emotion_recognition", asked)
+
+
+@task
+def error_detection(asked: LilyBenchParameters) -> Task:
+    """Find the measures of a score that are wrong (section 3.2)."""
+    return _task("error_detection", asked)
+
+
+@task
+def generation(asked: GenerationParameters) -> Task:
+    """Write a piece of music in LilyPond (sections 3.1 and 3.3)."""
+    _check_lilypond("generation compiles what the model writes, in a sandbox")
+    wording = load_prompts("lilybench", asked.prompts)["generation"]
+    origin = describe_dataset(asked.dataset, benchmark=GENERATION)
+    # A branch on the Hub may move on; what is scored again must be measured against the same references.
+    pinned = f"{asked.dataset.partition('@')[0]}@{origin.revision}" if origin.revision else asked.dataset
+    rows: list[PromptRow] = load_split(pinned, "prompts", "test", benchmark=GENERATION).to_list()
+    shown: list[DemonstrationRow] = (
+        load_split(pinned, "demonstrations", DEMONSTRATIONS[asked.regime], benchmark=GENERATION).to_list()
+        if asked.regime in DEMONSTRATIONS
+        else []
+    )
+    references = chosen_references(pinned, asked.reference)
+    loaded = None if asked.encoder is None else shared_encoder(asked.encoder)
     is_lilybench = origin.provenance.source != GENERATED
-    return Task(
-        name=f"{'lilybench' if is_lilybench else 'lilybench_like'}_generation_{origin.label}",
-        dataset=MemoryDataset([prompt_to_sample(row, shown, wording, protocol) for row in rows], name=origin.label),
-        solver=write_music(attempts, wording["repair"]),
-        scorer=written_music(pinned, reference, protocol, encoder, pooling, attempts=attempts, pictures=pictures),
+    return declared_task(
+        asked,
+        "lilybench",
+        "generation",
+        origin,
+        [prompt_to_sample(row, shown, wording, asked.protocol) for row in rows],
+        solver=write_music(asked.attempts, wording["repair"]),
+        scorer=written_music(
+            pinned,
+            asked.reference,
+            asked.protocol,
+            asked.encoder,
+            asked.pooling,
+            attempts=asked.attempts,
+            pictures=asked.pictures,
+        ),
         config=GenerateConfig(temperature=0.7, top_p=0.9, max_tokens=MAX_NEW_TOKENS),
-        version=VERSION,
+        viewer=samples_view(
+            "Pieces", ("sampleStatus", "sampleId", "answer", "tokens"), ("input", "target", "duration")
+        ),
         metadata={
-            "benchmark": "lilybench",
-            "config": "generation",
             "is_lilybench": is_lilybench,
-            "regime": regime,
-            "protocol": protocol,
+            "regime": asked.regime,
+            "protocol": asked.protocol,
             "references": {found.name: len(found.ids) for found in references},
             "encoder": None if loaded is None else loaded.identity,
-            "pooling": pooling,
-            "attempts": attempts,
-            **origin.metadata(),
+            "pooling": asked.pooling,
+            "attempts": asked.attempts,
         },
-        viewer=ViewerConfig(task_samples_view=PIECES_VIEW),
+        is_like=not is_lilybench,
     )
 
 
 def prompt_to_sample(row: PromptRow, shown: Sequence[DemonstrationRow], wording: Prompts, protocol: Protocol) -> Sample:
-    """Map a prompt to a sample, with demonstrations as earlier turns.
-
-    Args:
-        row: the prompt.
-        shown: the demonstrations.
-        wording: the prompts of `generation`.
-        protocol: whether the description tells key and metre (``strict``).
-
-    Returns:
-        The sample; there is no target.
-    """
+    """Map a prompt to a sample without a target, with demonstrations as earlier turns."""
     messages: list[ChatMessage] = [ChatMessageSystem(content=wording["instruction"])]
     for one in shown:
         messages.append(ChatMessageUser(content=request(one, wording, protocol)))
         score = Template(wording["demonstration"]).substitute(score=one["text"].strip("\r\n"))
         messages.append(ChatMessageAssistant(content=score))
-    messages.append(ChatMessageUser(content=request(row, wording, protocol)))
+    known = {name: value for name, value in row.items() if value is not None and name in wording["description"]}
+    metadata = asks(
+        "lilybench", "generation", answer_type="piece", form="$answer", index=row["index"], description=known
+    )
+    messages.append(ChatMessageUser(content=request(row, wording, protocol), metadata=metadata))
     return Sample(id=row["id"], input=messages, metadata={"index": row["index"], "entry": row["entry"]})
 
 
 def request(description: Description, wording: Prompts, protocol: Protocol) -> str:
-    """Word what is to be written.
-
-    Args:
-        description: what is known of the piece.
-        wording: the prompts of `generation`.
-        protocol: whether key and metre are told (``strict``); the paper tells the other five fields.
-
-    Returns:
-        The text of the user's message.
-    """
+    """Word what is to be written; key and metre are told under ``strict``, the paper tells the other five fields."""
     known: Mapping[str, object] = description
     lines = [
         Template(line).substitute(value=known[field])
@@ -381,82 +274,73 @@ def request(description: Description, wording: Prompts, protocol: Protocol) -> s
     return Template(wording["prompt"]).substitute(description="\n".join(lines))
 
 
-def _task(
-    name: TaskName,
-    dataset: str,
-    protocol: Protocol,
-    strategy: Strategy,
-    max_score_tokens: int | None,
-    prompts: str | None,
-) -> Task:
-    with user_errors():
-        check_choice("protocol", protocol, Protocol)
-        _check_strategy(name, strategy)
-        if max_score_tokens is not None:
-            check_type("max_score_tokens", max_score_tokens, int)
-            if max_score_tokens < 1:
-                raise ValueError(f"max_score_tokens={max_score_tokens} is not valid; a number above 0 is needed")
-        wording = load_prompts("lilybench", prompts)
-        origin = describe_dataset(dataset, benchmark=BENCHMARK)
-        rows: list[TaskRow] = load_split(dataset, name, protocol, benchmark=BENCHMARK).to_list()
-        kept = [row for row in rows if max_score_tokens is None or score_tokens(row) <= max_score_tokens]
-        if not kept:
-            shortest = min(map(score_tokens, rows))
-            raise ValueError(
-                f"max_score_tokens={max_score_tokens} leaves no row of {name} in {dataset}; its shortest score is "
-                f"estimated at {shortest} tokens"
-            )
-    # Generated data is another test, and its log must not pass for one of LilyBench.
+def _task(name: TaskName, asked: LilyBenchParameters) -> Task:
+    _check_strategy(name, asked.strategy)
+    wording = load_prompts("lilybench", asked.prompts)
+    origin = describe_dataset(asked.dataset, benchmark=BENCHMARK)
+    rows: list[TaskRow] = load_split(asked.dataset, name, asked.protocol, benchmark=BENCHMARK).to_list()
+    most = asked.max_score_tokens
+    kept = [row for row in rows if most is None or score_tokens(row) <= most]
+    if not kept:
+        raise ValueError(
+            f"max_score_tokens={most} leaves no row of {name} in {asked.dataset}; its shortest score is "
+            f"estimated at {min(map(score_tokens, rows))} tokens"
+        )
+    majority = commonest((row["kind"], row["answer"]) for row in rows)
     is_lilybench = origin.provenance.source != GENERATED
-    return Task(
-        name=f"{'lilybench' if is_lilybench else 'lilybench_like'}_{name}_{origin.label}",
-        dataset=MemoryDataset(
-            [record_to_sample(name, row, wording, protocol, strategy) for row in kept], name=origin.label
-        ),
-        solver=_solver(strategy),
-        scorer=_SCORERS[_form(name)](protocol, strategy != "standalone"),
-        config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS[strategy]),
-        version=VERSION,
+    return declared_task(
+        asked,
+        "lilybench",
+        name,
+        origin,
+        [record_to_sample(name, row, wording, asked, majority) for row in kept],
+        solver=score_tools() if asked.strategy == "logiclm" else generate(),
+        scorer=_SCORERS[_form(name)](asked.protocol, asked.strategy != "standalone"),
+        config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS[asked.strategy]),
+        viewer=samples_view("LilyBench"),
         metadata={
-            "benchmark": "lilybench",
-            "config": name,
             "is_lilybench": is_lilybench,
-            "protocol": protocol,
-            "strategy": strategy,
+            "protocol": asked.protocol,
+            "strategy": asked.strategy,
             "rows_left_out": len(rows) - len(kept),
             "score_tokens": sum(map(score_tokens, kept)),
-            **origin.metadata(),
         },
-        viewer=ViewerConfig(task_samples_view=SAMPLES_VIEW),
+        is_like=not is_lilybench,
     )
 
 
-def record_to_sample(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protocol, strategy: Strategy) -> Sample:
-    """Map a row to a sample.
-
-    Args:
-        name: the task.
-        row: a row of its config.
-        wording: the prompts.
-        protocol: how the row was made, which decides how the prompt says that measures are numbered.
-        strategy: how the model is to reply.
-
-    Returns:
-        The sample; for ``logiclm`` the score is in its metadata, where the tools find it.
-    """
+def record_to_sample(
+    name: TaskName, row: TaskRow, wording: Prompts, asked: LilyBenchParameters, majority: Mapping[str, str]
+) -> Sample:
+    """Map a row to a sample; for ``logiclm`` the score is in its metadata, where the tools find it."""
     metadata: dict[str, Any] = {
         "task": name,
         "piece": row["piece"],
         "kind": row["kind"],
         "score_tokens": score_tokens(row),
     }
-    if strategy == "logiclm":
+    if asked.strategy == "logiclm":
         metadata["score"] = row["score"]
+    prompt = prompt_text(name, row, wording, asked.protocol, asked.strategy)
+    score, form = row["score"].strip("\r\n"), _form(name)
+    start = prompt.index(score)
+    said = asks(
+        "lilybench",
+        name,
+        answer_type="choice" if form == "index" else form,
+        answers=[str(index) for index in range(len(row["options"]))] if form == "index" else None,
+        form="$answer" if asked.strategy == "standalone" else "Answer: $answer",
+        options=row["options"] or None,
+        kind=row["kind"] or None,
+        majority=majority[row["kind"]],
+        notation="lilypond",
+        music=[[start, start + len(score)]] if score else None,
+    )
     return Sample(
         id=row["id"],
         input=[
             ChatMessageSystem(content=wording["instruction"]),
-            ChatMessageUser(content=prompt_text(name, row, wording, protocol, strategy)),
+            ChatMessageUser(content=prompt, metadata=said),
         ],
         choices=row["options"] or None,
         target=row["answer"],
@@ -465,18 +349,7 @@ def record_to_sample(name: TaskName, row: TaskRow, wording: Prompts, protocol: P
 
 
 def prompt_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protocol, strategy: Strategy) -> str:
-    """Word what is asked: the score, the question, its options, and how to reply.
-
-    Args:
-        name: the task.
-        row: a row of its config.
-        wording: the prompts.
-        protocol: how the row was made.
-        strategy: how the model is to reply.
-
-    Returns:
-        The text of the user's message.
-    """
+    """Word what is asked: the score, the question, its options, and how to reply."""
     question = wording["question"][name]
     if isinstance(question, Mapping):
         question = question[row["kind"]]
@@ -490,12 +363,6 @@ def prompt_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protoc
 
 def listed(options: Sequence[str]) -> str:
     r"""List options with their indices; where one has several lines, all are set in below their indices.
-
-    Args:
-        options: their texts.
-
-    Returns:
-        A text in which only the lines that begin options begin with anything but a space.
 
     Example:
         >>> print(listed(["G major", "D minor"]))
@@ -515,23 +382,11 @@ def listed(options: Sequence[str]) -> str:
 
 
 def score_tokens(row: TaskRow) -> int:
-    """Estimate the tokens of the music in a row, the measures among its options included.
-
-    Args:
-        row: a row of any task.
-
-    Returns:
-        A number of tokens, rounded up.
-
-    Example:
-        >>> score_tokens({"id": "", "piece": "", "kind": "", "score": "{ c'4 d' }", "options": ["c"], "answer": ""})
-        6
-    """
+    """Estimate the tokens of the music in a row, the measures among its options included; rounded up."""
     return -int(-(len(row["score"]) + sum(map(len, row["options"]))) // CHARACTERS_PER_TOKEN)
 
 
-def _check_strategy(name: TaskName, strategy: str) -> None:
-    check_choice("strategy", strategy, Strategy)
+def _check_strategy(name: TaskName, strategy: Strategy) -> None:
     if strategy == "logiclm" and name not in WITH_TOOLS:
         valid = ", ".join(one for one in get_args(Strategy) if one != "logiclm")
         raise ValueError(
@@ -548,10 +403,6 @@ def _check_lilypond(what_for: str) -> None:
         lilypond_version()
     except (SandboxError, LilyPondError) as error:
         raise ValueError(f"{what_for}: {error}") from error
-
-
-def _solver(strategy: Strategy) -> Solver:
-    return score_tools() if strategy == "logiclm" else generate()
 
 
 def _form(name: TaskName) -> Form:

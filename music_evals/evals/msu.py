@@ -9,33 +9,18 @@ inspect eval evals/msu.py@textual --model baseline/reader
 inspect eval evals/msu.py@textual --model vllm/Qwen/Qwen2.5-7B-Instruct -T asking=single -T levels=1,2
 inspect eval evals/msu.py@visual --model openai/gpt-4o -T judges=openai/gpt-5,openai/o3,openai/gpt-4.1
 inspect eval evals/msu.py@textual --model openai/gpt-4o -T dataset=data/msu -T content=title
-
-Parameters of both tasks:
-
-- dataset: ``generated`` (another test of the same form), a dataset folder, or ``hf://datasets/ORG/NAME[@REVISION]``;
-- asking: ``batch`` for all questions of a score at once, as in the paper's main tables, or ``single``;
-- levels: only these, e.g. ``1,2``;
-- content: ``full``, or ``title`` to give nothing but title and composer (does the model know the piece?);
-- split: ``all``, ``train``, ``validation`` or ``test``;
-- judges: ``rules`` for no model, or an odd number of models (or roles), separated by commas, whose majority decides;
-- judge_max_tokens: of a judge's reply; one that reasons needs thousands; ``null`` sets no limit;
-- human_labels: a CSV file with the columns id and label, to hold the judges against people;
-- max_score_tokens: the longest score, in estimated tokens (textual: `CHARACTERS_PER_TOKEN`; visual: not accepted);
-- too_long: what becomes of longer ones: ``refuse`` leaves their questions out, ``truncate`` cuts them after a measure;
-- cache: take answers from Inspect's cache when the same was asked within a week; a run that was cut off goes on
-  without generating again;
-- prompts: a TOML file with other wording, see ``music_evals/benchmarks/msu/prompts.toml``.
 """
 
 import base64
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from string import Template
 from typing import Any, Final, Literal
 
-from inspect_ai import Task, task
-from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai import Task
+from inspect_ai.dataset import Sample
 from inspect_ai.model import (
     CachePolicy,
     ChatMessage,
@@ -47,182 +32,153 @@ from inspect_ai.model import (
     GenerateConfig,
 )
 from inspect_ai.solver import generate
-from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
-from music_evals.datasets_builders.msu.dataset import BENCHMARK, LEVELS, SPLITS, QuestionRow, ScoreRow
-from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
-from music_evals.evals.parameters import check_choice, check_type, user_errors
 from music_evals.benchmarks.prompts import Prompts, load_prompts
+from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
+from music_evals.datasets_builders.msu.dataset import BENCHMARK, LEVELS, SPLITS, QuestionRow, ScoreRow
+from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, samples_view, task
 from music_evals.scorers.judge import judged
 from music_evals.scorers.music_answers import answer_type_of
 
-VERSION = "1.0.0"
 CHARACTERS_PER_TOKEN: Final = 2.0
 """Of ABC, for estimates: no tokenizer is asked, because none is at hand for every model."""
 
-Asking = Literal["batch", "single"]
+Modality = Literal["textual", "visual"]
 ScoreContent = Literal["full", "title"]
-WhichSplit = Literal["all", "train", "validation", "test"]
 TooLong = Literal["refuse", "truncate"]
 
-SAMPLES_VIEW = TaskSamplesView(
-    name="MSU-Bench",
-    columns=[
-        *[TaskSamplesColumn(id=name) for name in ("sampleStatus", "sampleId", "target", "answer")],
-        # All prompts begin with the same instruction, so this column would say the same in every row.
-        *[TaskSamplesColumn(id=name, visible=False) for name in ("input", "tokens", "duration")],
-    ],
-    multiline=False,
-    compact_scores=True,
-)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisualParameters:
+    """Parameters of `visual`.
+
+    Args:
+        dataset: ``generated`` (another test of the same form), a dataset folder, or
+            ``hf://datasets/ORG/NAME[@REVISION]``.
+        asking: ``batch`` for all questions of a score at once, as in the paper's main tables, or ``single``.
+        levels: only these, e.g. ``1,2``.
+        content: ``full``, or ``title`` to give nothing but title and composer (does the model know the piece?).
+        split: ``all``, ``train``, ``validation`` or ``test``.
+        judges: ``rules`` for no model, or an odd number of models (or roles), separated by commas, whose majority
+            decides.
+        judge_max_tokens: of a judge's reply; one that reasons needs thousands; ``null`` sets no limit.
+        human_labels: a CSV file with the columns id and label, to hold the judges against people.
+        cache: take answers from Inspect's cache when the same was asked within a week; a run that was cut off goes on
+            without generating again.
+        prompts: a TOML file with other wording, see ``music_evals/benchmarks/msu/prompts.toml``.
+    """
+
+    dataset: str = GENERATED
+    asking: Literal["batch", "single"] = "batch"
+    levels: int | str | list[int] | None = None
+    content: ScoreContent = "full"
+    split: Literal["all", "train", "validation", "test"] = "all"
+    judges: str | list[str] = "rules"
+    judge_max_tokens: int | None = 16
+    human_labels: str | None = None
+    cache: bool = True
+    prompts: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextualParameters(VisualParameters):
+    """Parameters of `textual`: those of `visual`, and two more.
+
+    Args:
+        max_score_tokens: the longest score, in estimated tokens (`CHARACTERS_PER_TOKEN`).
+        too_long: what becomes of longer ones: ``refuse`` leaves their questions out, ``truncate`` cuts them after a
+            measure.
+    """
+
+    max_score_tokens: int | None = None
+    too_long: TooLong = "refuse"
 
 
 @task
-def textual(
-    dataset: str = "generated",
-    asking: Asking = "batch",
-    levels: int | str | list[int] | None = None,
-    content: ScoreContent = "full",
-    split: WhichSplit = "all",
-    judges: str | list[str] = "rules",
-    judge_max_tokens: int | None = 16,
-    human_labels: str | None = None,
-    max_score_tokens: int | None = None,
-    too_long: TooLong = "refuse",
-    cache: bool = True,
-    prompts: str | None = None,
-) -> Task:
-    """Answer questions on scores in ABC notation.
-
-    Parameters as listed at the top of the module. Source: arXiv 2511.20697, sections 3 and 5.
-    """
-    return _task(
-        "textual", dataset, asking, levels, content, split, judges, judge_max_tokens, human_labels, max_score_tokens,
-        too_long, cache, prompts,
-    )  # fmt: skip
+def textual(asked: TextualParameters) -> Task:
+    """Answer questions on scores in ABC notation (sections 3 and 5)."""
+    return _task("textual", asked, asked.max_score_tokens, asked.too_long)
 
 
 @task
-def visual(
-    dataset: str = "generated",
-    asking: Asking = "batch",
-    levels: int | str | list[int] | None = None,
-    content: ScoreContent = "full",
-    split: WhichSplit = "all",
-    judges: str | list[str] = "rules",
-    judge_max_tokens: int | None = 16,
-    human_labels: str | None = None,
-    cache: bool = True,
-    prompts: str | None = None,
-) -> Task:
-    """Answer questions on scores seen as pages.
-
-    Parameters as listed at the top of the module. Source: arXiv 2511.20697, sections 3 and 5.
-    """
-    return _task(
-        "visual",
-        dataset,
-        asking,
-        levels,
-        content,
-        split,
-        judges,
-        judge_max_tokens,
-        human_labels,
-        None,
-        "refuse",
-        cache,
-        prompts,
-    )
+def visual(asked: VisualParameters) -> Task:
+    """Answer questions on scores seen as pages (sections 3 and 5)."""
+    return _task("visual", asked)
 
 
 def _task(
-    modality: Literal["textual", "visual"],
-    dataset: str,
-    asking: Asking,
-    levels: int | str | list[int] | None,
-    content: ScoreContent,
-    split: WhichSplit,
-    judges: str | list[str],
-    judge_max_tokens: int | None,
-    human_labels: str | None,
-    max_score_tokens: int | None,
-    too_long: TooLong,
-    cache: bool,
-    prompts: str | None,
+    modality: Modality, asked: VisualParameters, max_score_tokens: int | None = None, too_long: TooLong = "refuse"
 ) -> Task:
-    with user_errors():
-        check_choice("asking", asking, Asking)
-        check_choice("content", content, ScoreContent)
-        check_choice("split", split, WhichSplit)
-        check_choice("too_long", too_long, TooLong)
-        check_type("cache", cache, bool)
-        _check_tokens("max_score_tokens", max_score_tokens)
-        asked_levels = _levels(levels)
-        named = [name.strip() for name in judges.split(",")] if isinstance(judges, str) else judges
-        _check_tokens("judge_max_tokens", judge_max_tokens)
-        scorer = judged(
-            "rules" if named == ["rules"] else named, human_labels=human_labels, max_tokens=judge_max_tokens
+    check_positive(max_score_tokens=max_score_tokens, judge_max_tokens=asked.judge_max_tokens)
+    asked_levels = _levels(asked.levels)
+    named = [name.strip() for name in asked.judges.split(",")] if isinstance(asked.judges, str) else asked.judges
+    scorer = judged(
+        "rules" if named == ["rules"] else named,
+        human_labels=asked.human_labels,
+        max_tokens=asked.judge_max_tokens,
+    )
+    wording = load_prompts("msu", asked.prompts)
+    origin = describe_dataset(asked.dataset, benchmark=BENCHMARK)
+    known_splits = [name for name in SPLITS if name in origin.provenance.counts.get("questions", {})]
+    splits = known_splits if asked.split == "all" else [asked.split]
+    used = "images" if modality == "visual" else "abc"
+    columns = ["score_id", "title", "composer", *([used] if asked.content == "full" else [])]
+    scores: list[ScoreRow] = _load(asked.dataset, "scores", splits, columns)
+    questions: list[QuestionRow] = _load(asked.dataset, "questions", splits)
+    if asked.content == "full" and not all(score[used] for score in scores):
+        raise ValueError(
+            f"{asked.dataset} has scores without {'pages' if used == 'images' else 'ABC'}; valid for it is "
+            "content=title"
         )
-        wording = load_prompts("msu", prompts)
-        origin = describe_dataset(dataset, benchmark=BENCHMARK)
-        splits = [name for name in SPLITS if name in origin.provenance.counts.get("questions", {})]
-        if split != "all":
-            splits = [split]
-        used = "images" if modality == "visual" else "abc"
-        columns = ["score_id", "title", "composer", *([used] if content == "full" else [])]
-        scores: list[ScoreRow] = _load(dataset, "scores", splits, columns)
-        questions: list[QuestionRow] = _load(dataset, "questions", splits)
-        has_all = all(
-            score["images"] if modality == "visual" else score["abc"] for score in scores if content == "full"
-        )
-        if not has_all:
-            raise ValueError(
-                f"{dataset} has scores without {'pages' if used == 'images' else 'ABC'}; valid for it is content=title"
-            )
     shortened: dict[str, int] = {}
     refused: list[str] = []
-    if content == "full" and max_score_tokens is not None:
+    if asked.content == "full" and max_score_tokens is not None:
         scores, shortened, refused = _fitted(scores, max_score_tokens, too_long)
     by_score: dict[str, list[QuestionRow]] = {score["score_id"]: [] for score in scores}
     for row in questions:
         if row["level"] in asked_levels and row["score_id"] in by_score:
             by_score[row["score_id"]].append(row)
+    learnt = _load(asked.dataset, "questions", ["train"]) if "train" in known_splits else questions
+    majority = commonest((row["kind"] or "", row["answer"]) for row in learnt)
     samples = [
         record_to_sample(
-            score, group, by_score[score["score_id"]], wording, modality, content, shortened.get(score["score_id"])
+            score,
+            group,
+            by_score[score["score_id"]],
+            wording,
+            modality,
+            asked.content,
+            shortened.get(score["score_id"]),
+            majority,
         )
         for score in scores
-        for group in _groups(by_score[score["score_id"]], asking)
+        for group in _groups(by_score[score["score_id"]], asked.asking)
     ]
-    with user_errors():
-        if not samples:
-            raise ValueError("no question is left to ask: every score is longer than max_score_tokens")
-    # Computed questions are another test, and their log must not pass for one of MSU-Bench.
+    if not samples:
+        raise ValueError("no question is left to ask: every score is longer than max_score_tokens")
     is_msu = origin.provenance.source == "published"
-    return Task(
-        name=f"{'msu' if is_msu else 'msu_like'}_{modality}_{origin.label}",
-        dataset=MemoryDataset(samples, name=origin.label),
-        # Another version may answer otherwise to the same prompt, the baselines above all.
-        solver=generate(
-            cache=CachePolicy(expiry="1W", scopes={"music-evals": version("music-evals")}) if cache else False
-        ),
+    # Another version may answer otherwise to the same prompt, the baselines above all.
+    policy = CachePolicy(expiry="1W", scopes={"music-evals": version("music-evals")}) if asked.cache else False
+    return declared_task(
+        asked,
+        "msu",
+        modality,
+        origin,
+        samples,
+        solver=generate(cache=policy),
         scorer=scorer,
         config=GenerateConfig(temperature=0.95, top_p=0.7, top_k=50),
-        version=VERSION,
+        viewer=samples_view("MSU-Bench"),
         metadata={
-            "benchmark": "msu",
-            "config": modality,
             "is_msu_bench": is_msu,
-            "split": split,
+            "split": asked.split,
             "levels": asked_levels,
             "scores": len({sample.metadata["score_id"] for sample in samples if sample.metadata}),
             "scores_truncated": len(shortened),
             "scores_refused": refused,
             "is_generated": origin.provenance.source == GENERATED,
-            **origin.metadata(),
         },
-        viewer=ViewerConfig(task_samples_view=SAMPLES_VIEW),
+        is_like=not is_msu,
     )
 
 
@@ -231,11 +187,12 @@ def record_to_sample(
     questions: Sequence[QuestionRow],
     of_score: Sequence[QuestionRow],
     wording: Prompts,
-    modality: Literal["textual", "visual"],
+    modality: Modality,
     content: ScoreContent,
     measures_kept: int | None = None,
+    majority: Mapping[str, str] | None = None,
 ) -> Sample:
-    """Map questions on a score to a sample.
+    """Map questions on a score to a sample; everything up to the question is the same for all samples of a score.
 
     Args:
         score: a row of the config `scores`.
@@ -245,9 +202,7 @@ def record_to_sample(
         modality: whether the score is given as ABC or as pages.
         content: whether it is given at all, or only its title.
         measures_kept: how many lines of the score are left, where it was cut.
-
-    Returns:
-        The sample; everything up to the question is the same for all samples of a score.
+        majority: kind of question → the commonest answer.
     """
     target = [f"{number}. {row['answer']}" for number, row in enumerate(questions, start=1)]
     is_single = len(questions) == 1
@@ -267,7 +222,7 @@ def record_to_sample(
         metadata["measures_kept"] = measures_kept
     return Sample(
         id=questions[0]["id"] if is_single else score["score_id"],
-        input=prompt_messages(score, questions, wording, modality, content),
+        input=prompt_messages(score, questions, wording, modality, content, majority),
         target=questions[0]["answer"] if is_single else "\n".join(target),
         metadata=metadata,
     )
@@ -277,43 +232,47 @@ def prompt_messages(
     score: ScoreRow,
     questions: Sequence[QuestionRow],
     wording: Prompts,
-    modality: Literal["textual", "visual"],
+    modality: Modality,
     content: ScoreContent,
+    majority: Mapping[str, str] | None = None,
 ) -> list[ChatMessage]:
-    """Word a prompt: the instruction, the score, and then the question or questions.
-
-    Args:
-        score: a row of the config `scores`.
-        questions: rows of the config `questions`.
-        wording: the prompts.
-        modality: whether the score is given as ABC or as pages.
-        content: whether it is given at all, or only its title.
-
-    Returns:
-        A system and a user message.
-    """
-    ask = wording["ask"]
-    if len(questions) == 1:
+    """Word a prompt: the instruction, the score, and then the question or questions; as `record_to_sample`."""
+    ask, shown = wording["ask"], wording["score"]
+    is_single = len(questions) == 1
+    if is_single:
         asked = Template(ask["single"]).substitute(question=questions[0]["question"])
     else:
         lines = [f"{number}. {row['question']}" for number, row in enumerate(questions, start=1)]
         asked = Template(ask["batch"]).substitute(count=len(lines), questions="\n".join(lines))
-    shown = wording["score"]
     parts: list[Content] = []
+    music: list[list[int]] | None = None
     if content == "title":
         name = score["title"] + (f" by {score['composer']}" if score["composer"] else "")
         given = Template(shown["title"]).substitute(title=name)
     elif modality == "textual":
         given = Template(shown["textual"]).substitute(score=score["abc"])
+        start = given.index(score["abc"] or "")
+        music = [[start, start + len(score["abc"] or "")]]
     else:
         given = Template(shown["visual"]).substitute(pages=len(score["images"]))
         parts = [ContentImage(image=_data_uri(image["bytes"]), detail="high") for image in score["images"]]
-    user = (
-        ChatMessageUser(content=[ContentText(text=given), *parts, ContentText(text=asked)])
-        if parts
-        else ChatMessageUser(content=f"{given}\n\n{asked}")
+    commonest_answers = [(majority or {}).get(row["kind"] or "", "Unknown") for row in questions]
+    metadata = asks(
+        "msu",
+        modality,
+        answer_type="text",
+        form="$answer",
+        notation=None if content == "title" else "pages" if modality == "visual" else "abc",
+        music=music,
+        question=questions[0]["question"] if is_single else None,
+        kind=questions[0]["kind"] if is_single else None,
+        questions=None if is_single else [{"text": row["question"], "kind": row["kind"]} for row in questions],
+        majority=commonest_answers[0] if is_single else commonest_answers,
     )
-    return [ChatMessageSystem(content=wording["instruction"]), user]
+    shown_parts: str | list[Content] = f"{given}\n\n{asked}"
+    if parts:
+        shown_parts = [ContentText(text=given), *parts, ContentText(text=asked)]
+    return [ChatMessageSystem(content=wording["instruction"]), ChatMessageUser(content=shown_parts, metadata=metadata)]
 
 
 def _load(dataset: str, config: str, splits: Sequence[str], columns: Sequence[str] | None = None) -> list[Any]:
@@ -321,13 +280,6 @@ def _load(dataset: str, config: str, splits: Sequence[str], columns: Sequence[st
     for split in splits:
         rows += load_split(dataset, config, split, benchmark=BENCHMARK, columns=columns).to_list()
     return rows
-
-
-def _check_tokens(name: str, value: int | None) -> None:
-    if value is not None:
-        check_type(name, value, int)
-        if value < 1:
-            raise ValueError(f"{name}={value} is not valid; a number above 0 is needed")
 
 
 def _levels(levels: int | str | list[int] | None) -> list[int]:
@@ -342,7 +294,7 @@ def _levels(levels: int | str | list[int] | None) -> list[int]:
     return sorted(found)
 
 
-def _groups(questions: list[QuestionRow], asking: Asking) -> list[list[QuestionRow]]:
+def _groups(questions: list[QuestionRow], asking: str) -> list[list[QuestionRow]]:
     if asking == "single":
         return [[row] for row in questions]
     return [questions] if questions else []

@@ -103,12 +103,12 @@ def logiclm(
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         if structured_output:
             check_constrained_decoding(get_model())
-        trial = _Trial(symbolic, state.metadata["identifiers"], prompts, structured_output)
+        trial = _Trial(symbolic, state, prompts, structured_output)
         if tools == "native":
             await trial.formulate_by_calls(state)
         else:
             await trial.formulate(state)
-        state.messages.append(ChatMessageUser(content=trial.question()))
+        state.messages.append(ChatMessageUser(content=trial.question(), metadata=trial.asks(answer_type="choice")))
         # A chat that holds tool calls must name its tools again; the choice "none" keeps them from being called.
         known = [trial.tool] if tools == "native" else []
         async with span("answer", type="logiclm"):
@@ -139,10 +139,11 @@ class _Trial:
     """The formulations of one sample."""
 
     def __init__(
-        self, symbolic: SymbolicSolver, identifiers: list[str], prompts: Mapping[str, str], structured_output: bool
+        self, symbolic: SymbolicSolver, state: TaskState, prompts: Mapping[str, str], structured_output: bool
     ) -> None:
         self.symbolic = symbolic
-        self.identifiers = identifiers
+        self.identifiers: list[str] = state.metadata["identifiers"]
+        self.asked: dict[str, Any] = (state.messages[-1].metadata or {}).get("asks", {})
         self.prompts = prompts
         self.attempts: list[Attempt] = []
         self.tool = ToolDef(
@@ -153,7 +154,7 @@ class _Trial:
             parallel=False,
         )
         self.constraint: dict[str, Any] | None = (
-            {"structured_outputs": {"regex": symbolic.schema.pattern(identifiers)}} if structured_output else None
+            {"structured_outputs": {"regex": symbolic.schema.pattern(self.identifiers)}} if structured_output else None
         )
 
     @property
@@ -201,6 +202,12 @@ class _Trial:
         finding = Template(wording).substitute(result=f"{self.last.message.rstrip('.')}.")
         return Template(self.prompts["final"]).substitute(finding=finding)
 
+    def asks(self, **facts: Any) -> dict[str, Any] | None:
+        """The metadata of a further message: what it asks, and not the music, which an earlier one holds."""
+        if not self.asked:
+            return None
+        return {"asks": {key: value for key, value in self.asked.items() if key != "music"} | facts}
+
     async def _decide(self, transcription: str) -> str:
         if not self._may_try_again():
             return "No further call is allowed in this trial."
@@ -238,7 +245,8 @@ class _Trial:
         if self.constraint is not None:
             config = config.model_copy(update={"extra_body": self.constraint, "max_tokens": None})
         async with span(name, type="logiclm"):
-            reply = await model.generate([ChatMessageUser(content=request)], config=config)
+            message = ChatMessageUser(content=request, metadata=self.asks(refused=output))
+            reply = await model.generate([message], config=config)
             await self._call_tool(reply.completion)
 
     def _may_try_again(self) -> bool:

@@ -46,7 +46,8 @@ def write_music(attempts: int = 1, repair: str = "$problem") -> Solver:
             if written.problem is None:
                 break
             told = Template(repair).safe_substitute(problem=told_problem(written))
-            state.messages.append(ChatMessageUser(content=told))
+            asks = (state.user_prompt.metadata or {}).get("asks", {})
+            state.messages.append(ChatMessageUser(content=told, metadata={"asks": {**asks, "attempt": attempt + 1}}))
         return state
 
     return solve

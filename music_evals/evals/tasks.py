@@ -1,0 +1,255 @@
+"""What the tasks of all benchmarks share: parameters as one checked value, what a log records, registration.
+
+A task is a function of one argument, a frozen dataclass of its parameters::
+
+    @task
+    def syncopation(asked: MuseParameters) -> Task: ...
+
+`task` gives it the dataclass's signature, so that Inspect takes ``-T name=value`` and logs the defaults, checks what
+is given against the annotations, and registers it: as ``muse_syncopation`` in the package, as ``syncopation`` where
+Inspect loads the file ``evals/muse.py``.
+"""
+
+import dataclasses
+import inspect
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import click
+import inspect_ai
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ChatMessageUser, GenerateConfig
+from inspect_ai.scorer import Scorer
+from inspect_ai.solver import Solver
+from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
+
+from music_evals import benchmarks
+from music_evals.datasets_builders.folder import Origin
+
+P = TypeVar("P")
+VERSION = "1.0.0"
+"""Of all tasks; a change that alters scores changes it."""
+
+
+class ParameterError(click.UsageError, ValueError):
+    """A task cannot be run as asked; Inspect's command line shows the message alone."""
+
+
+def task(made: Callable[[P], Task]) -> Callable[..., Task]:
+    """Register a task that takes its parameters as one dataclass; see the top of the module."""
+    (parameters,) = (hint for name, hint in get_type_hints(made).items() if name != "return")
+
+    @wraps(made)
+    def called(**given: Any) -> Task:
+        try:
+            return made(checked(parameters, given))
+        except ParameterError:
+            raise
+        except ValueError as error:
+            raise ParameterError(str(error)) from error
+
+    called.__signature__ = inspect.signature(parameters).replace(return_annotation=Task)  # type: ignore[attr-defined]
+    package, _, benchmark = made.__module__.rpartition(".")
+    name = f"{benchmark}_{made.__name__}" if package else made.__name__
+    return inspect_ai.task(name=name)(called)
+
+
+def checked(parameters: Callable[..., P], given: Mapping[str, Any]) -> P:
+    """Make a dataclass of parameters from what a user gave.
+
+    Raises:
+        ValueError: naming the parameter, its value and what is accepted.
+
+    Example:
+        >>> @dataclasses.dataclass
+        ... class Asked:
+        ...     shots: Literal["zero", "few"] = "zero"
+        ...     seed: int = 0
+        >>> checked(Asked, {"seed": 7})
+        Asked(shots='zero', seed=7)
+        >>> checked(Asked, {"shots": "many"})
+        Traceback (most recent call last):
+        ValueError: shots='many' is not valid; valid values are: zero, few
+        >>> checked(Asked, {"seed": True})
+        Traceback (most recent call last):
+        ValueError: seed=True is not valid; a value of type int is needed
+    """
+    hints = get_type_hints(parameters)
+    for name, value in given.items():
+        if name not in hints:
+            raise ValueError(f"there is no parameter {name}; there are: {', '.join(hints)}")
+        if not _fits(value, hints[name]):
+            arms = [arm for arm in _arms(hints[name]) if arm is not type(None)]
+            valid = [str(each) for arm in arms if get_origin(arm) is Literal for each in get_args(arm)]
+            types = " or ".join(arm.__name__ if isinstance(arm, type) else str(arm) for arm in arms)
+            accepted = f"valid values are: {', '.join(valid)}" if valid else f"a value of type {types} is needed"
+            raise ValueError(f"{name}={value!r} is not valid; {accepted}")
+    return parameters(**given)
+
+
+def check_positive(**values: int | None) -> None:
+    """Check that numbers are above 0, where there are any.
+
+    Raises:
+        ValueError: naming the parameter and its value.
+    """
+    for name, value in values.items():
+        if value is not None and value < 1:
+            raise ValueError(f"{name}={value} is not valid; a number above 0 is needed")
+
+
+def asks(benchmark: str, name: str, **facts: Any) -> dict[str, Any]:
+    """Return the metadata of the message that a model is to answer: what is asked of it, for the baselines.
+
+    Args:
+        benchmark: name of the benchmark.
+        name: name of the task.
+        facts: what else is known, as `music_evals.baselines` lists it; what is None is left out.
+    """
+    known = {key: value for key, value in facts.items() if value is not None}
+    return {"asks": {"benchmark": benchmark, "task": name, **known}}
+
+
+def commonest(answers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the commonest answer to each kind of question, the first of several that are equally common.
+
+    Args:
+        answers: kind and answer of each question.
+
+    Example:
+        >>> commonest([("key", "C"), ("key", "G"), ("key", "G"), ("metre", "3/4")])
+        {'key': 'G', 'metre': '3/4'}
+    """
+    counts: dict[str, Counter[str]] = {}
+    for kind, answer in answers:
+        counts.setdefault(kind, Counter())[answer] += 1
+    return {kind: counter.most_common(1)[0][0] for kind, counter in counts.items()}
+
+
+def samples_view(
+    name: str,
+    shown: Sequence[str] = ("sampleStatus", "sampleId", "target", "answer"),
+    hidden: Sequence[str] = ("input", "tokens", "duration"),
+    score_labels: dict[str, str] | None = None,
+) -> ViewerConfig:
+    """How the viewer lists the samples; all prompts of a task begin alike, so that the input is hidden."""
+    columns = [
+        *(TaskSamplesColumn(id=column) for column in shown),
+        *(TaskSamplesColumn(id=column, visible=False) for column in hidden),
+    ]
+    view = TaskSamplesView(
+        name=name, columns=columns, multiline=False, compact_scores=True, score_labels=score_labels or {}
+    )
+    return ViewerConfig(task_samples_view=view)
+
+
+def declared_task(
+    asked: Any,
+    benchmark: str,
+    name: str,
+    origin: Origin,
+    samples: Sequence[Sample],
+    *,
+    solver: Solver,
+    scorer: Scorer | list[Scorer],
+    config: GenerateConfig,
+    viewer: ViewerConfig,
+    metadata: Mapping[str, Any],
+    is_like: bool = False,
+    shuffled: bool = False,
+    metric: str | None = None,
+) -> Task:
+    """Put a task together, with what its log has to say for reports.
+
+    Args:
+        asked: its parameters, a dataclass.
+        benchmark: name of the benchmark.
+        name: name of the task in it.
+        origin: which data it runs on.
+        samples: what is asked.
+        solver, scorer, config, viewer: as of `inspect_ai.Task`.
+        metadata: what else the log records.
+        is_like: whether the questions only have the benchmark's form, so that the log must not pass for one of it.
+        shuffled: whether the samples are in another order than the dataset's.
+        metric: the main metric, ``SCORER/METRIC``, where it is another than the benchmark declares.
+    """
+    facts = benchmarks.load(benchmark).tasks[name]
+    return Task(
+        name=f"{benchmark}{'_like' if is_like else ''}_{name}_{origin.label}",
+        dataset=MemoryDataset(list(samples), name=origin.label, shuffled=shuffled),
+        solver=solver,
+        scorer=scorer,
+        config=config,
+        version=VERSION,
+        metadata={
+            "benchmark": benchmark,
+            "config": name,
+            **metadata,
+            "condition": condition(asked),
+            "main_metric": metric or facts.metric,
+            "floors": _floors(facts, samples),
+            **origin.metadata(),
+        },
+        viewer=viewer,
+    )
+
+
+def condition(asked: Any) -> dict[str, Any]:
+    """Return the parameters that are not as by default, in order; which data they run on is told apart.
+
+    Example:
+        >>> @dataclasses.dataclass
+        ... class Asked:
+        ...     dataset: str = "generated"
+        ...     shots: str = "zero"
+        ...     seed: int = 0
+        >>> condition(Asked(dataset="data/muse", shots="few"))
+        {'shots': 'few'}
+    """
+    return {
+        field.name: getattr(asked, field.name)
+        for field in dataclasses.fields(asked)
+        if field.name != "dataset" and getattr(asked, field.name) != field.default
+    }
+
+
+def _floors(facts: benchmarks.TaskFacts, samples: Sequence[Sample]) -> dict[str, float]:
+    """What guessing earns, and what the commonest answer does, on answers that are right or wrong as a whole."""
+    floors = {} if facts.chance is None else {"chance": facts.chance}
+    right = [given == expected for sample in samples for given, expected in _commonest_answers(sample)]
+    if right:
+        floors["majority"] = sum(right) / len(right)
+    return floors
+
+
+def _commonest_answers(sample: Sample) -> list[tuple[str, str]]:
+    """The commonest answer and the expected one, for each question of a sample that has one."""
+    last = sample.input[-1] if isinstance(sample.input, list) else None
+    if not isinstance(last, ChatMessageUser) or not last.metadata or "majority" not in last.metadata["asks"]:
+        return []
+    majority = last.metadata["asks"]["majority"]
+    if isinstance(majority, list):
+        expected = [str(question["answer"]) for question in (sample.metadata or {})["questions"]]
+        return list(zip(majority, expected, strict=True))
+    return [(majority, str(sample.target))]
+
+
+def _arms(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Whether a value is of a type, telling true from 1."""
+    for arm in _arms(hint):
+        origin = get_origin(arm)
+        if (
+            (origin is Literal and value in get_args(arm) and type(value) in {type(each) for each in get_args(arm)})
+            or (origin is list and isinstance(value, list) and all(_fits(each, get_args(arm)[0]) for each in value))
+            or (origin is None and type(value) is arm)
+        ):
+            return True
+    return False
