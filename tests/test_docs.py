@@ -14,6 +14,7 @@ import pytest
 import typer
 from inspect_ai._cli.main import inspect as inspect_command
 
+from music_evals import benchmarks, scorers
 from music_evals.commands.main import app
 from music_evals.evals import registry
 
@@ -24,8 +25,12 @@ PAGES = [
     ROOT / "perf" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
 ]
+SCORERS = {
+    name
+    for module in Path(scorers.__path__[0]).glob("*.py")
+    for name in re.findall(r"^def (\w+)", module.read_text(encoding="utf-8"), re.MULTILINE)
+}
 COMMANDS: dict[str, Any] = {"inspect": inspect_command, "music-evals": typer.main.get_command(app)}
-TASKS = ("evals/muse.py", "evals/ziqi.py", "evals/msu.py", "evals/lilybench.py")
 # A fence of N marks ends at N marks, so that a page can show a page.
 FENCE = re.compile(r"^(?P<marks>`{3,})(?P<language>[\w{}]*)\n(?P<body>.*?)^(?P=marks)$", re.MULTILINE | re.DOTALL)
 PATH = re.compile(
@@ -66,19 +71,13 @@ def commands(path: Path) -> Iterator[list[str]]:
 def parameters(target: str) -> set[str] | None:
     """The parameters that all of a target's tasks have between them, None where it is no target of ours."""
     if target.startswith("music_evals/"):
-        return set(inspect.signature(getattr(registry, target.removeprefix("music_evals/"))).parameters)
-    file, _, only = target.partition("@")
-    if file not in TASKS:
+        benchmark, _, name = target.removeprefix("music_evals/").partition("_")
+        only: list[str] = [name]
+    elif match := re.fullmatch(r"evals/(\w+)\.py(?:@(\w+))?", target):
+        benchmark, only = match[1], [match[2]] if match[2] else list(benchmarks.load(match[1]).tasks)
+    else:
         return None
-    module = __import__(f"music_evals.evals.{Path(file).stem}", fromlist=["*"])
-    tasks = [
-        each
-        for name, each in vars(module).items()
-        if getattr(each, "__module__", "") == module.__name__
-        and hasattr(each, "__registry_info__")
-        and (not only or name == only)
-    ]
-    assert tasks, f"{target} is no task"
+    tasks = [getattr(registry.MODULES[benchmark], name) for name in only]
     return {name for each in tasks for name in inspect.signature(each).parameters}
 
 
@@ -133,7 +132,7 @@ def test_commands_name_what_exists(page: Path) -> None:
             if flag == "-T" and targets:
                 assert value.partition("=")[0] in set().union(*targets), f"{said}: no parameter {value}"
             elif flag == "--scorer" and value.startswith("music_evals/"):
-                assert hasattr(registry, value.removeprefix("music_evals/")), f"{said}: no scorer {value}"
+                assert value.removeprefix("music_evals/") in SCORERS, f"{said}: no scorer {value}"
 
 
 def test_the_site_builds_without_a_warning_and_needs_no_network(tmp_path: Path) -> None:

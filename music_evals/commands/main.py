@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands import build, doctor, finetune, finetune_data, grid, publish, report
+from music_evals.commands import build, doctor, finetune, finetune_data, publish, report, run
 
 app = typer.Typer(
     name="music-evals",
@@ -14,11 +14,12 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
 )
 app.add_typer(build.app, name="build")
-app.add_typer(grid.app, name="grid")
 app.command("doctor")(doctor.doctor)
 app.command("finetune-data")(finetune_data.finetune_data)
 app.command("finetune")(finetune.finetune)
 app.command("publish")(publish.publish)
+app.command("run")(run.run)
+app.command("grid")(run.grid)
 app.command("report")(report.report)
 
 

@@ -35,7 +35,7 @@ VERSION = "1.0.0"
 """Of all tasks; a change that alters scores changes it."""
 
 
-class ParameterError(click.UsageError, ValueError):
+class ParameterError(click.ClickException, ValueError):
     """A task cannot be run as asked; Inspect's command line shows the message alone."""
 
 
@@ -53,8 +53,9 @@ def task(made: Callable[[P], Task]) -> Callable[..., Task]:
             raise ParameterError(str(error)) from error
 
     called.__signature__ = inspect.signature(parameters).replace(return_annotation=Task)  # type: ignore[attr-defined]
+    # Inspect gives the module of a file that it loads the file's path as its name.
     package, _, benchmark = made.__module__.rpartition(".")
-    name = f"{benchmark}_{made.__name__}" if package else made.__name__
+    name = f"{benchmark}_{made.__name__}" if package == __name__.rpartition(".")[0] else made.__name__
     return inspect_ai.task(name=name)(called)
 
 

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 from inspect_ai import Task, score
-from inspect_ai._util.error import PrerequisiteError
+from music_evals.evals.tasks import ParameterError
 from inspect_ai.event import ToolEvent
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ChatMessage, ChatMessageTool, get_model
@@ -159,9 +159,9 @@ def test_long_scores_are_left_out_whole(small: str) -> None:
     assert (task.metadata or {})["rows_left_out"] == 2
     assert all(music(8 + number).strip() in asked(list(sample.input)) for number, sample in enumerate(task.dataset))  # type: ignore[arg-type]
     assert (make("bar_count", small).metadata or {})["rows_left_out"] == 0
-    with pytest.raises(PrerequisiteError, match="max_score_tokens=1 leaves no row of bar_count"):
+    with pytest.raises(ParameterError, match="max_score_tokens=1 leaves no row of bar_count"):
         make("bar_count", small, max_score_tokens=1)
-    with pytest.raises(PrerequisiteError, match="leaves no row of bar_sequencing"):
+    with pytest.raises(ParameterError, match="leaves no row of bar_sequencing"):
         make("bar_sequencing", small, max_score_tokens=5)
 
 
@@ -187,7 +187,7 @@ def test_generated_data_does_not_pass_for_lilybench(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_parameters_are_named(small: str, name: TaskName, parameters: dict[str, Any], said: str) -> None:
-    with pytest.raises(PrerequisiteError) as caught:
+    with pytest.raises(ParameterError) as caught:
         make(name, small, **parameters)
     assert said in str(caught.value.message).replace("\\[", "[")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from inspect_ai import eval as inspect_eval
-from inspect_ai._util.error import PrerequisiteError
+from music_evals.evals.tasks import ParameterError
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage, ContentImage, ContentText, GenerateConfig, get_model
 
@@ -97,7 +97,7 @@ def test_what_is_too_long_is_refused_or_cut_and_counted(small: str) -> None:
     tokens = len(ABC.format(title="March", metre="4/4")) // 2
     whole = textual(dataset=small, max_score_tokens=tokens + 1)
     assert (len(whole.dataset), (whole.metadata or {})["scores_truncated"]) == (3, 0)
-    with pytest.raises(PrerequisiteError, match="every score is longer than max_score_tokens"):
+    with pytest.raises(ParameterError, match="every score is longer than max_score_tokens"):
         textual(dataset=small, max_score_tokens=10)
     cut = textual(dataset=small, max_score_tokens=tokens - 5, too_long="truncate")
     assert (cut.metadata or {})["scores_truncated"] == 3
@@ -168,6 +168,6 @@ def test_a_run_cut_off_between_answer_and_judging_goes_on_without_asking_again(s
     ],
 )
 def test_wrong_parameters_are_named(small: str, parameters: dict[str, Any], said: str) -> None:
-    with pytest.raises(PrerequisiteError) as caught:
+    with pytest.raises(ParameterError) as caught:
         textual(**{"dataset": small, **parameters})
     assert said in str(caught.value.message).replace("\\[", "[")

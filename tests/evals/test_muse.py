@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from inspect_ai import Task, score
 from inspect_ai import eval as inspect_eval
-from inspect_ai._util.error import PrerequisiteError
+from music_evals.evals.tasks import ParameterError
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from inspect_ai.model import ChatMessage, GenerateConfig, get_model
 from scipy.stats import binom
@@ -191,7 +191,7 @@ def test_the_log_says_which_data_ran(many: str, tmp_path: Path) -> None:
 )
 def test_a_bad_parameter_is_named_with_what_is_valid(arguments: dict[str, Any], message: str) -> None:
     for make in TASKS.values():
-        with pytest.raises(PrerequisiteError) as caught:
+        with pytest.raises(ParameterError) as caught:
             make(**arguments)
         assert message in str(caught.value.message)
 
@@ -227,7 +227,7 @@ def test_prompts_can_be_replaced_in_part(tmp_path: Path) -> None:
 def test_bad_prompts_are_named(text: str, message: str, tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text(text)
-    with pytest.raises(PrerequisiteError) as caught:
+    with pytest.raises(ParameterError) as caught:
         syncopation(prompts=str(own))
     assert message in str(caught.value.message)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from inspect_ai import score
-from inspect_ai._util.error import PrerequisiteError
+from music_evals.evals.tasks import ParameterError
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from scipy.stats import binom
 
@@ -189,7 +189,7 @@ def test_a_log_can_be_scored_again_under_the_other_protocol(small: str, tmp_path
     ],
 )
 def test_wrong_parameters_are_named(parameters: dict[str, Any], said: str) -> None:
-    with pytest.raises(PrerequisiteError) as caught:
+    with pytest.raises(ParameterError) as caught:
         comprehension(**parameters)
     assert said in str(caught.value.message).replace("\\[", "[")
 
@@ -198,7 +198,7 @@ def test_five_shots_need_five_rows_of_dev(tmp_path: Path) -> None:
     plan = build_published(write_source(tmp_path / "source"))
     plan.rows["comprehension"]["dev"].pop()  # type: ignore[attr-defined]
     write(plan, tmp_path / "ziqi")
-    with pytest.raises(PrerequisiteError, match="has 4 rows of female music in dev; shots=five needs 5"):
+    with pytest.raises(ParameterError, match="has 4 rows of female music in dev; shots=five needs 5"):
         comprehension(dataset=str(tmp_path / "ziqi"), shots="five")
 
 
@@ -235,5 +235,5 @@ def test_a_bank_of_any_size_runs(tmp_path: Path) -> None:
     write(build_generated(5, Counts(theory=24, continuation=0)), tmp_path / "bank")
     (log,) = run(comprehension(dataset=str(tmp_path / "bank")), tmp_path)
     assert figures(log, "choice_figures")["accuracy"] == 1
-    with pytest.raises(PrerequisiteError, match="has no config 'generation'"):
+    with pytest.raises(ParameterError, match="has no config 'generation'"):
         generation(dataset=str(tmp_path / "bank"))

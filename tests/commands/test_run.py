@@ -1,4 +1,4 @@
-"""`music-evals grid muse` as a user runs it, with a kill on the way."""
+"""`music-evals run` and `grid` as a user runs them, with a kill on the way."""
 
 import os
 import signal
@@ -12,13 +12,15 @@ from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 from typer.testing import CliRunner
 
 from music_evals.commands.main import app
-from music_evals.reports.muse import CELLS, Cell, Result, read_results, table1
 
-SMALL = ("--model", "baseline/reader", "--modality", "midi", "--limit", "2", "--display", "none", "--max-tasks", "1")
+SMALL = ("--model", "baseline/reader", "-T", "modality=midi", "--limit", "2", "--display", "none", "--max-tasks", "1")
+
+
+RUN = [sys.executable, "-c", "from music_evals.commands.main import app; app()", "run"]
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-c", "from music_evals.commands.main import app; app()", "grid", "muse", *arguments]
+    return [*RUN, "muse", "--grid", *arguments]
 
 
 def headers(folder: Path) -> list[EvalLog]:
@@ -46,10 +48,14 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path, cache: dict[
     assert second.returncode == 0, second.stderr
     assert all(path.read_bytes() == content for path, content in done.items())
     assert [log.status for log in headers(logs)].count("success") == 18
-    results = read_results(headers(logs))
-    assert set(results) == {cell for cell in CELLS if cell.modality == "midi"}
-    assert {result.accuracy for result in results.values()} == {1.0}
-    assert second.stdout.count("100.00 34–100") == 18
+    accuracies = [
+        score.metrics["accuracy"].value
+        for log in headers(logs)
+        for score in (log.results.scores if log.results else [])
+        if score.name == (log.eval.metadata or {})["main_metric"].partition("/")[0]
+    ]
+    assert accuracies == [1.0] * 18
+    assert second.stdout.count("1.000 [0.34, 1.00]") == 18
 
 
 @pytest.mark.parametrize(
@@ -57,11 +63,11 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path, cache: dict[
     [
         (["--model", "baseline/nobody"], "there is no model baseline/nobody"),
         (["--model", "nowhere/x"], "not recognized"),
-        (["--model", "baseline/reader", "--modality", "ear"], "valid values are: audio, midi"),
+        (["--model", "baseline/reader", "-T", "modality=ear"], "valid values are: midi, audio"),
         (["--model", "baseline/reader", "-M", "error_rate"], "name=value is needed"),
-        (["--model", "baseline/reader", "--structured-output"], "the model's provider is 'baseline'"),
-        (["--model", "baseline/reader", "--dataset", "nowhere"], "does not exist"),
-        (["--model", "baseline/reader", "--prompts", "nowhere.toml"], "cannot be read as TOML"),
+        (["--model", "baseline/reader", "-T", "tools=native"], "belong to strategy=logiclm"),
+        (["--model", "baseline/reader", "-T", "dataset=nowhere"], "does not exist"),
+        (["--model", "baseline/reader", "-T", "prompts=nowhere.toml"], "cannot be read as TOML"),
     ],
 )
 def test_bad_input_is_named(arguments: list[str], message: str, tmp_path: Path) -> None:
@@ -71,14 +77,29 @@ def test_bad_input_is_named(arguments: list[str], message: str, tmp_path: Path) 
     assert "Traceback" not in result.output
 
 
-def test_the_table_has_the_shape_of_the_papers() -> None:
-    result = Result(accuracy=0.65, low=0.43, high=0.82, answered=0.9, samples=20, data="recordings")
-    table = table1({Cell("syncopation", "audio", "few", "cot"): result}, "some/model")
-    assert [column.header for column in table.columns] == [
-        "Mod.", "Shot", "Cond.", "Syncopation", "Transposition", "Chord quality",
-    ]  # fmt: skip
-    assert table.row_count == 13
-    cells = list(table.columns[3].cells)
-    assert cells[4] == "65.00* 43–82"
-    assert cells[-1] == "20.00"
-    assert [list(column.cells)[-1] for column in table.columns[4:]] == ["50.00", "25.00"]
+def test_a_benchmark_and_a_task_run_by_name_from_any_folder(tmp_path: Path, cache: dict[str, str]) -> None:
+    said = subprocess.run(
+        [*RUN, "muse_chord_quality", "ziqi", *SMALL[:2], "--limit", "2", "--display", "none", "-T", "seed=3"],
+        env=cache,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert said.returncode == 0, said.stderr
+    logs = headers(tmp_path / "logs" / "muse_chord_quality+ziqi-baseline-reader")
+    assert {log.eval.task_registry_name for log in logs} == {
+        "music_evals/muse_chord_quality",
+        "music_evals/ziqi_comprehension",
+        "music_evals/ziqi_generation",
+    }
+    assert all((log.eval.metadata or {})["condition"] == {"seed": 3} for log in logs)
+
+
+def test_names_that_are_none_are_told(tmp_path: Path) -> None:
+    for arguments, message in (
+        (["nothing"], "neither a benchmark nor a task; benchmarks: lilybench, msu, muse, ziqi"),
+        (["muse", "-T", "tempo=3"], "no task takes tempo"),
+    ):
+        result = CliRunner(env={"COLUMNS": "400"}).invoke(app, ["run", *arguments, "--model", "baseline/chance"])
+        assert result.exit_code == 2
+        assert message in " ".join(result.output.split())

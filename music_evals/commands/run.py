@@ -1,0 +1,184 @@
+"""`music-evals run` and `music-evals grid`: benchmarks and tasks by name, as one Inspect eval set that can be resumed."""
+
+import json
+import re
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from music_evals import benchmarks
+from music_evals.benchmarks import TaskFacts
+
+if TYPE_CHECKING:
+    from inspect_ai import Task
+    from inspect_ai.log import EvalLog
+
+Display = Literal["full", "conversation", "rich", "plain", "log", "none"]
+console = Console()
+
+Names = Annotated[list[str], typer.Argument(help="Benchmarks (muse) or tasks (muse_syncopation).")]
+Model = Annotated[str, typer.Option(help="The model, as Inspect names it, e.g. vllm/Qwen/Qwen2.5-7B-Instruct.")]
+LogDir = Annotated[
+    Path | None, typer.Option(help="Folder of the logs; the same folder resumes. Default logs/NAMES-MODEL.")
+]
+TaskArgs = Annotated[list[str] | None, typer.Option("-T", help="Parameter of the tasks, as name=value.")]
+ModelArgs = Annotated[list[str] | None, typer.Option("-M", help="Argument for the model's provider, as name=value.")]
+Limit = Annotated[int | None, typer.Option(help="Only the first samples of each task.", min=1)]
+MaxConnections = Annotated[int | None, typer.Option(help="Requests under way at once.", min=1)]
+MaxTasks = Annotated[int, typer.Option(help="Tasks under way at once.", min=1)]
+ShowProgress = Annotated[Display, typer.Option(help="How Inspect shows progress.")]
+
+
+def run(
+    names: Names,
+    model: Model,
+    log_dir: LogDir = None,
+    task_arg: TaskArgs = None,
+    model_arg: ModelArgs = None,
+    limit: Limit = None,
+    max_connections: MaxConnections = None,
+    max_tasks: MaxTasks = 4,
+    display: ShowProgress = "rich",
+    grid: Annotated[bool, typer.Option("--grid", help="Every condition that the benchmark declares.")] = False,
+) -> None:
+    """Run benchmarks or tasks on a model, resumably, and show their scores."""
+    # Imported here: Inspect takes over a second to load, which `music-evals --help` should not wait for.
+    from inspect_ai import eval_set
+    from inspect_ai.log import list_eval_logs, read_eval_log
+    from inspect_ai.model import get_model
+
+    arguments = dict(_argument(text, "-T") for text in task_arg or [])
+    provider = dict(_argument(text, "-M") for text in model_arg or [])
+    facts = [task for name in names for task in _tasks(name)]
+    logs = log_dir or Path("logs") / re.sub(r"[^A-Za-z0-9.+-]+", "-", f"{'+'.join(names)}-{model}")
+    try:
+        subject = get_model(model, **provider)
+        tasks = _conditions(facts, arguments, grid=grid)
+        if not tasks:
+            raise typer.Exit(1)
+        success, _ = eval_set(
+            tasks,
+            log_dir=str(logs),
+            model=subject,
+            limit=limit,
+            max_connections=max_connections,
+            max_tasks=max_tasks,
+            display=display,
+            retry_attempts=0,
+            retry_immediate=False,
+            score_display=False,
+        )
+    except typer.Exit:
+        raise
+    except Exception as error:
+        # What Inspect says of a model or a log folder that it cannot use comes as exceptions of its own.
+        if not isinstance(error, ValueError) and not hasattr(error, "message"):
+            raise
+        console.print(Text(str(getattr(error, "message", error)), style="red"))
+        raise typer.Exit(1) from None
+    console.print(_scores([read_eval_log(info, header_only=True) for info in list_eval_logs(str(logs))]))
+    console.print(f"Logs: {logs} (open them with: inspect view --log-dir {logs})", markup=False, soft_wrap=True)
+    if not success:
+        console.print("[red]Not every task ended in success; the same command takes up where it stopped.[/red]")
+        raise typer.Exit(1)
+
+
+def grid(
+    names: Names,
+    model: Model,
+    log_dir: LogDir = None,
+    task_arg: TaskArgs = None,
+    model_arg: ModelArgs = None,
+    limit: Limit = None,
+    max_connections: MaxConnections = None,
+    max_tasks: MaxTasks = 4,
+    display: ShowProgress = "rich",
+) -> None:
+    """Run every condition of benchmarks or tasks on a model: `run` with --grid."""
+    run(names, model, log_dir, task_arg, model_arg, limit, max_connections, max_tasks, display, grid=True)
+
+
+def _tasks(name: str) -> list[TaskFacts]:
+    if name in benchmarks.names():
+        return list(benchmarks.load(name).tasks.values())
+    known = {task.registry_name: task for each in benchmarks.names() for task in benchmarks.load(each).tasks.values()}
+    if name not in known:
+        raise typer.BadParameter(
+            f"{name} is neither a benchmark nor a task; benchmarks: {', '.join(benchmarks.names())}; "
+            f"tasks: {', '.join(known)}"
+        )
+    return [known[name]]
+
+
+def _conditions(facts: list[TaskFacts], arguments: dict[str, Any], *, grid: bool) -> list["Task"]:
+    """Make the tasks under each condition; those that cannot be run as asked are left out, with their reasons."""
+    from inspect import signature
+
+    from music_evals.evals.registry import MODULES
+
+    functions = {task: getattr(MODULES[task.benchmark], task.name) for task in facts}
+    known = {name for function in functions.values() for name in signature(function).parameters}
+    if unknown := sorted(set(arguments) - known):
+        raise typer.BadParameter(f"no task takes {unknown[0]}; known are: {', '.join(sorted(known))}", param_hint="-T")
+    made: list[Task] = []
+    left_out: dict[str, list[str]] = {}
+    for task, function in functions.items():
+        axes: dict[str, list[Any]] = dict(benchmarks.load(task.benchmark).table.get("grid", {})) if grid else {}
+        fixed = {name: value for name, value in arguments.items() if name in signature(function).parameters}
+        axes = {name: values for name, values in axes.items() if name in signature(function).parameters} | {
+            name: [value] for name, value in fixed.items()
+        }
+        for values in product(*axes.values()):
+            try:
+                made.append(function(**dict(zip(axes, values, strict=True))))
+            except ValueError as error:
+                named = " ".join([task.registry_name, *map(str, values)])
+                left_out.setdefault(str(getattr(error, "message", error)), []).append(named)
+    for reason, those in left_out.items():
+        console.print(Text(f"Left out, {len(those)} ({', '.join(those)}): {reason}", style="yellow"))
+    return made
+
+
+def _scores(headers: list["EvalLog"]) -> Table:
+    """A row a condition, a column a task: the main metric, with its interval where the log has one."""
+    table = Table("condition")
+    cells: dict[str, dict[str, str]] = {}
+    for header in sorted(headers, key=lambda each: each.eval.created):
+        about = header.eval.metadata or {}
+        scorer, _, metric = str(about.get("main_metric", "")).partition("/")
+        condition = ", ".join(f"{name} {value}" for name, value in about.get("condition", {}).items())
+        values = {
+            name: each.value
+            for score in (header.results.scores if header.results else [])
+            if score.name == scorer
+            for name, each in score.metrics.items()
+        }
+        low, high = (
+            next((values[name] for name in (f"ci95_{end}", f"{metric}_{end}") if name in values), None)
+            for end in ("low", "high")
+        )
+        shown = "-" if metric not in values else f"{values[metric]:.3f}"
+        interval = "" if low is None or high is None else f" [{low:.2f}, {high:.2f}]"
+        task = f"{about.get('benchmark', '')} {about.get('config', header.eval.task)}"
+        cells.setdefault(condition or "as by default", {})[task] = shown + interval
+    columns = list(dict.fromkeys(task for row in cells.values() for task in row))
+    for column in columns:
+        table.add_column(Text(column), justify="right")
+    for condition, row in cells.items():
+        table.add_row(Text(condition), *(row.get(column, "-") for column in columns))
+    return table
+
+
+def _argument(text: str, option: str) -> tuple[str, Any]:
+    name, separator, value = text.partition("=")
+    if not separator or not name:
+        raise typer.BadParameter(f"{text!r} is not valid; name=value is needed", param_hint=option)
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
