@@ -1,4 +1,4 @@
-"""`music-evals run` and `music-evals grid`: benchmarks and tasks by name, as one Inspect eval set that can be resumed."""
+"""`music-evals run` and `grid`: benchmarks and tasks by name, as one Inspect eval set that can be resumed."""
 
 import json
 import re

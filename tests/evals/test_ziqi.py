@@ -48,8 +48,12 @@ def figures(log: EvalLog, group: str) -> dict[str, float]:
     return {metric.name: metric.value for metric in found.metrics.values() if metric.group == group}
 
 
+def prompt_of(sample: EvalSample) -> str:
+    return "".join(message.text for message in sample.input if not isinstance(message, str))
+
+
 def prompts(log: EvalLog) -> list[str]:
-    return [str(sample.input) for sample in samples(log)]
+    return [prompt_of(sample) for sample in samples(log)]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +82,7 @@ def test_a_question_comes_in_the_language_asked_for(tmp_path: Path) -> None:
 def test_continuations_run(tmp_path: Path) -> None:
     (log,) = run(generation(shots="five"), tmp_path)
     (sample, *_) = samples(log)
-    assert str(sample.input).count("\nK:") == 6  # five examples and the question
+    assert prompt_of(sample).count("\nK:") == 6  # five examples and the question
     found = figures(log, "choice_figures")
     assert found["answered"] == 1
     low, high = binom.interval(0.999, 60, 0.25)
@@ -88,13 +92,13 @@ def test_continuations_run(tmp_path: Path) -> None:
 def test_what_a_prompt_holds(small: str, tmp_path: Path) -> None:
     (log,) = run(comprehension(dataset=small, shots="five"), tmp_path)
     first = next(sample for sample in samples(log) if sample.id == "composition_theory-test-0000")
-    assert str(first.input).endswith(
+    assert prompt_of(first).endswith(
         "现在请答这一题：\n作曲理论的第0题（test）____。\n"
         "A. 作曲理论test0A\nB. 作曲理论test0B\nC. 作曲理论test0C\nD. 作曲理论test0D"
     )
     assert first.choices == [f"作曲理论test0{letter}" for letter in "ABCD"]
     for sample in samples(log):
-        prompt, theme = str(sample.input), str(sample.input).rpartition("的第")[0].rpartition("\n")[2]
+        prompt, theme = prompt_of(sample), prompt_of(sample).rpartition("的第")[0].rpartition("\n")[2]
         # Five examples of the same theme from dev, with their answers; nothing of test but the question itself.
         assert [f"{theme}的第{number}题（dev）____。" in prompt for number in range(5)] == [True] * 5
         assert prompt.count("（dev）____。") == 5
