@@ -8,13 +8,13 @@ from rich.console import Console
 from rich.filesize import decimal
 from rich.table import Table
 
+from music_evals.benchmarks import dataset_names
 from music_evals.commands.errors import failed
 
 if TYPE_CHECKING:
-    from music_evals.datasets_builders.folder import Benchmark
     from music_evals.datasets_builders.folder.hub import Publication
 
-NAMES = ("muse", "ziqi", "msu", "lilybench", "lilybench-generation")
+NAMES = dataset_names()
 
 
 def publish(
@@ -33,12 +33,13 @@ def publish(
     # Here, so that `music-evals --help` need not wait for them.
     from huggingface_hub import get_token
 
+    from music_evals.datasets_builders import builder
     from music_evals.datasets_builders.folder import GENERATED, DatasetError, describe_dataset, hub
     from music_evals.datasets_builders.folder.hub_errors import LOG_IN
 
     console = Console()
     try:
-        benchmark = _benchmark(name)
+        benchmark = builder(name).BENCHMARK
         with console.status("reading"):
             folder = describe_dataset(GENERATED, benchmark=benchmark).folder if dir is None else dir.expanduser()
             plan = hub.plan_publication(folder, repo, benchmark=benchmark, branch=revision, private=private)
@@ -55,17 +56,6 @@ def publish(
     except (DatasetError, OSError) as error:
         raise failed(error) from error
     _say(console, f"Published {repo} at {commit}")
-
-
-def _benchmark(name: str) -> "Benchmark":
-    from music_evals.datasets_builders import muse
-    from music_evals.datasets_builders.lilybench import dataset as lilybench
-    from music_evals.datasets_builders.lilybench.generation import dataset as generation
-    from music_evals.datasets_builders.msu import dataset as msu
-    from music_evals.datasets_builders.ziqi import dataset as ziqi
-
-    known = (muse.BENCHMARK, ziqi.BENCHMARK, msu.BENCHMARK, lilybench.BENCHMARK, generation.BENCHMARK)
-    return next(benchmark for benchmark in known if benchmark.name == name)
 
 
 def _show(console: Console, plan: "Publication", folder: Path) -> None:

@@ -1,0 +1,18 @@
+"""Source to typed rows to a dataset folder to the Hub: a module or folder a benchmark, of the same name.
+
+The module of a dataset ``NAME`` holds ``BENCHMARK``, by which its folders are loaded. Where it holds a function
+``build(out, *, source, seed, overwrite)`` too, ``music-evals build NAME`` is that function.
+"""
+
+from importlib import import_module
+from types import ModuleType
+
+
+def builder(dataset: str) -> ModuleType:
+    """Return the module of a dataset: ``ziqi.dataset``, ``muse``, or ``lilybench.generation.dataset``.
+
+    >>> builder("lilybench-generation").BENCHMARK.name
+    'lilybench-generation'
+    """
+    module = import_module(f"{__name__}.{dataset.replace('-', '.')}")
+    return import_module(f"{module.__name__}.dataset") if hasattr(module, "__path__") else module

@@ -1,16 +1,62 @@
 """`music-evals build`: build the dataset of a benchmark as a folder in the layout of the Hub."""
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
+from music_evals.benchmarks import dataset_facts, dataset_names
 from music_evals.commands.build.lilybench import lilybench
 from music_evals.commands.build.lilybench_generation import lilybench_generation
 from music_evals.commands.build.msu import msu
 from music_evals.commands.build.muse import muse
 from music_evals.commands.build.ziqi import ziqi
+from music_evals.commands.errors import failed
 
 app = typer.Typer(help="Build the dataset of a benchmark as a folder in the layout of the Hub.", no_args_is_help=True)
-app.command()(lilybench)
-app.command()(lilybench_generation)
-app.command()(msu)
-app.command()(muse)
-app.command()(ziqi)
+OF_THEIR_OWN = {
+    "lilybench": lilybench,
+    "lilybench-generation": lilybench_generation,
+    "msu": msu,
+    "muse": muse,
+    "ziqi": ziqi,
+}
+"""Datasets whose commands have more to ask and to show than a builder's `build` takes."""
+
+
+def _command(name: str) -> Callable[..., None]:
+    """The command of a dataset whose builder has a function `build`."""
+
+    def command(
+        out: Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")],
+        source: Annotated[
+            str | None, typer.Option(help="Take the published data: a folder with a copy, or 'hub' to download it.")
+        ] = None,
+        seed: Annotated[int | None, typer.Option(help="Seed of generated rows.")] = None,
+        overwrite: Annotated[bool, typer.Option(help="Replace a dataset that is there already.")] = False,
+    ) -> None:
+        # Here, so that `music-evals --help` need not wait for them.
+        from music_evals.datasets_builders import builder
+        from music_evals.datasets_builders.folder import DatasetError, check_target
+
+        if source is not None and seed is not None:
+            raise typer.BadParameter(
+                "a seed is for generated rows; published ones are what they are", param_hint="--seed"
+            )
+        try:
+            check_target(out, overwrite=overwrite)
+            seeded = {} if seed is None else {"seed": seed}
+            made = builder(name).build(out, source=source, overwrite=overwrite, **seeded)
+        except (DatasetError, OSError) as error:
+            raise failed(error) from error
+        for config, splits in made.counts.items():
+            typer.echo(f"{config}: " + ", ".join(f"{count} rows in {split}" for split, count in splits.items()))
+        typer.echo(f"Wrote {out}")
+
+    command.__doc__ = f"Build {dataset_facts(name).sources['generated'].title}, or the published data with --source."
+    return command
+
+
+for dataset in dataset_names():
+    app.command(dataset)(OF_THEIR_OWN.get(dataset) or _command(dataset))

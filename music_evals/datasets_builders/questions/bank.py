@@ -1,0 +1,93 @@
+"""Banks of four-option questions: the rows that benchmarks of this common kind have, and the writing of them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Final, TypedDict
+
+from datasets import Features, List, Value
+
+from music_evals.benchmarks import dataset_facts
+from music_evals.datasets_builders.folder import Config, DatasetError, Provenance, write_dataset
+from music_evals.datasets_builders.folder.card import make_card
+from music_evals.datasets_builders.questions.question import Language, Question
+
+LETTERS: Final = "ABCD"
+
+
+class BankRow(TypedDict):
+    """A question; `abc` is the score that it is about, `kind` that of a composed question, null where there is none."""
+
+    id: str
+    question: str
+    abc: str | None
+    options: list[str]
+    answer: str
+    kind: str | None
+
+
+FEATURES: Final = Features(
+    {name: List(Value("string")) if name == "options" else Value("string") for name in BankRow.__annotations__}
+)
+Rows = Mapping[str, Mapping[str, Sequence[BankRow]]]
+"""Config → split → rows."""
+
+
+def places(count: int, key: str) -> list[int]:
+    """Draw the places of right answers, which are spread evenly over the letters.
+
+    >>> sorted(places(8, "any key"))
+    [0, 0, 1, 1, 2, 2, 3, 3]
+    """
+    drawn = [number % len(LETTERS) for number in range(count)]
+    Random(key).shuffle(drawn)
+    return drawn
+
+
+def composed_rows(questions: Sequence[Question], key: str, language: Language = "en") -> list[BankRow]:
+    """Turn composed questions into rows; the key decides at which letters the right answers are."""
+    rows = []
+    for question, place in zip(questions, places(len(questions), key), strict=True):
+        options = list(question.wrong[language])
+        options.insert(place, question.right[language])
+        rows.append(
+            BankRow(
+                id=question.name,
+                question=question.text[language],
+                abc=None,
+                options=options,
+                answer=LETTERS[place],
+                kind=question.kind,
+            )
+        )
+    return rows
+
+
+def write_bank(
+    name: str,
+    version: str,
+    rows: Rows,
+    out: Path,
+    *,
+    source: str,
+    seed: int | None = None,
+    revision: str | None = None,
+    overwrite: bool = False,
+) -> Provenance:
+    """Write a bank as a dataset folder, whole or not at all.
+
+    Raises:
+        DatasetError: a question lacks its text or one of four options, or its answer is no letter; or the folder may
+            not be written.
+    """
+    for config, splits in rows.items():
+        for split, some in splits.items():
+            for row in some:
+                if not row["question"] or len(list(filter(None, row["options"]))) != 4 or row["answer"] not in LETTERS:
+                    raise DatasetError(
+                        f"{config}/{split}, row {row['id']}: a question, four options and an answer A to D are needed"
+                    )
+    licence = dataset_facts(name).sources[source].licence or "other"
+    provenance = Provenance(name, version, source, licence, seed=seed, source_revision=revision)
+    configs = {config: Config(FEATURES, splits) for config, splits in rows.items()}
+    return write_dataset(out, configs, card=make_card, provenance=provenance, overwrite=overwrite)

@@ -1,0 +1,96 @@
+"""Tasks on banks of four-option questions, the common kind of benchmark: a letter is asked for, and read strictly."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from string import Template
+from typing import Any, Literal
+
+from inspect_ai import Task
+from inspect_ai.dataset import Sample
+from inspect_ai.model import ChatMessageUser, GenerateConfig
+from inspect_ai.solver import generate
+
+from music_evals import benchmarks
+from music_evals.benchmarks.prompts import Prompts, load_prompts
+from music_evals.datasets_builders.folder import GENERATED, Benchmark, describe_dataset, load_split
+from music_evals.datasets_builders.questions.bank import LETTERS, BankRow
+from music_evals.evals.tasks import asks, commonest, declared_task, samples_view
+from music_evals.scorers.choice import answered, final_answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BankParameters:
+    """Parameters of a task on a bank.
+
+    Args:
+        dataset: ``generated`` (another test of the same form), a dataset folder, or
+            ``hf://datasets/ORG/NAME[@REVISION]``.
+        shots: ``zero``, or ``five`` for the worked examples of dev ahead of the question.
+        prompts: a TOML file with other wording than the benchmark's ``prompts.toml``.
+    """
+
+    dataset: str = GENERATED
+    shots: Literal["zero", "five"] = "zero"
+    prompts: str | None = None
+
+
+def bank_task(asked: BankParameters, name: str, benchmark: Benchmark) -> Task:
+    """Make the task on a config of a bank.
+
+    Args:
+        asked: its parameters.
+        name: name of the task, and of the dataset's config.
+        benchmark: how the dataset is loaded; its ``prompts.toml`` holds ``instruction`` and ``question``, and
+            ``examples`` and ``example`` for worked examples.
+    """
+    wording = load_prompts(benchmark.name, asked.prompts)
+    origin = describe_dataset(asked.dataset, benchmark=benchmark)
+    dev, test = (load_split(asked.dataset, name, split, benchmark=benchmark).to_list() for split in ("dev", "test"))
+    opening = [wording["instruction"]]
+    if asked.shots == "five":
+        opening += [wording["examples"], *(_worded(wording["example"], row) for row in dev)]
+    majority = commonest(("", row["answer"]) for row in dev)[""]
+    return declared_task(
+        asked,
+        benchmark.name,
+        name,
+        origin,
+        [record_to_sample(benchmark.name, name, row, opening, wording, majority) for row in test],
+        solver=generate(),
+        scorer=[final_answer(), answered()],
+        config=GenerateConfig(temperature=0.0),
+        viewer=samples_view(benchmarks.load(benchmark.name).title),
+        metadata={},
+        is_like=origin.provenance.source == GENERATED,
+    )
+
+
+def record_to_sample(
+    benchmark: str, name: str, row: BankRow, opening: Sequence[str], wording: Prompts, majority: str
+) -> Sample:
+    """Map a row to a sample: what comes ahead of all questions, then the question with its score and options."""
+    said = asks(
+        benchmark,
+        name,
+        answer_type="choice",
+        answers=list(LETTERS),
+        form="Final Answer: $answer",
+        question=row["question"],
+        options=row["options"],
+        kind=row["kind"],
+        majority=majority,
+    )
+    prompt = "\n\n".join([*opening, _worded(wording["question"], row)])
+    return Sample(
+        id=row["id"],
+        input=[ChatMessageUser(content=prompt, metadata=said)],
+        choices=row["options"],
+        target=row["answer"],
+        metadata={"options": row["options"], "kind": row["kind"]},
+    )
+
+
+def _worded(text: str, row: BankRow) -> str:
+    question = row["question"] + (f"\n\n{row['abc'].strip()}" if row["abc"] else "")
+    options: dict[str, Any] = dict(zip("abcd", row["options"], strict=True))
+    return Template(text).substitute(question=question, answer=row["answer"], **options)
