@@ -1,0 +1,89 @@
+"""MusicTheoryBench: four-option questions of music theory, on knowledge and on reasoning.
+
+"ChatMusician: Understanding and Generating Music Intrinsically with LLM", arXiv 2402.16153, section 4. The published
+questions are on the Hub as ``m-a-p/MusicTheoryBench``: 5 in dev, 269 on knowledge and 98 on reasoning in test, some
+with a score in ABC. The composed ones have the same form, and are another test.
+"""
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow.parquet as pq
+from huggingface_hub import snapshot_download
+
+from music_evals.datasets_builders.folder import GENERATED, Benchmark, DatasetError, Provenance
+from music_evals.datasets_builders.questions.bank import FEATURES, LETTERS, BankRow, Rows, composed_rows, write_bank
+from music_evals.datasets_builders.questions.theory import compose_theory
+
+NAME: Final = "musictheorybench"
+VERSION: Final = "1.0.0"
+SEED: Final = 1
+HUB, REVISION = "m-a-p/MusicTheoryBench", "81b65609885be1fba19ce167a2a9604ae676c5ae"
+EXAMPLES: Final = 5
+COMPOSED: Final = {"knowledge": 120, "reasoning": 60}
+"""Config → how many questions are composed for test."""
+ABOUT_KNOWLEDGE: Final = ("intervals", "key_signatures", "metre", "enharmonics")
+"""Kinds of composed questions that ask for facts; the other kinds have them applied."""
+
+
+def build(out: Path, *, source: str | None = None, seed: int = SEED, overwrite: bool = False) -> Provenance:
+    """Build MusicTheoryBench: questions composed from a seed, or the published ones with --source.
+
+    Args:
+        out: Folder to write; must be absent or empty.
+        source: The published questions: a folder with their Parquet files, or 'hub' to download them.
+        seed: Seed of the composed questions.
+        overwrite: Replace a dataset that is there already.
+    """
+    if source is None:
+        return write_bank(NAME, VERSION, _composed(seed), out, source=GENERATED, seed=seed, overwrite=overwrite)
+    revision = REVISION if source == "hub" else None
+    return write_bank(
+        NAME, VERSION, _published(source), out, source="published", revision=revision, overwrite=overwrite
+    )
+
+
+def _composed(seed: int) -> Rows:
+    drawn = compose_theory(3 * sum(COMPOSED.values()), seed)
+    rows = {}
+    for name, count in COMPOSED.items():
+        mine = [each for each in drawn if (each.kind in ABOUT_KNOWLEDGE) == (name == "knowledge")][: count + EXAMPLES]
+        random.Random(f"{seed}/{name}").shuffle(mine)
+        made = composed_rows(mine, f"{seed}/{name}/letters")
+        rows[name] = {"dev": made[:EXAMPLES], "test": made[EXAMPLES:]}
+    return rows
+
+
+def _published(source: str) -> Rows:
+    if source == "hub":
+        folder = Path(snapshot_download(HUB, repo_type="dataset", revision=REVISION, allow_patterns="data/*"))
+    else:
+        folder = Path(source).expanduser()
+    files = {split: sorted(folder.rglob(f"{split}-*.parquet")) for split in ("dev", "test")}
+    if not all(files.values()):
+        raise DatasetError(f"{source} holds no dev-*.parquet and test-*.parquet; a copy of {HUB} is needed")
+    found = {split: [row for path in paths for row in pq.read_table(path).to_pylist()] for split, paths in files.items()}
+    dev = [_row(row, "dev") for row in found["dev"]]
+    return {
+        name: {"dev": dev, "test": [_row(row, "test") for row in found["test"] if row["subject"] == name]}
+        for name in COMPOSED
+    }
+
+
+def _row(row: Mapping[str, Any], split: str) -> BankRow:
+    return BankRow(
+        id=f"{split}-{row['id']:03}",
+        question=row["stem"],
+        abc=row["abc_score"] or None,
+        options=[row["options"][letter] for letter in LETTERS],
+        answer=row["answer"],
+        kind=None,
+    )
+
+
+BENCHMARK: Final = Benchmark(
+    NAME, VERSION, SEED, dict.fromkeys(COMPOSED, FEATURES), lambda out: build(out, overwrite=True)
+)
+"""MusicTheoryBench for `load_split` and `describe_dataset`."""

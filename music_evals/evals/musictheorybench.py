@@ -1,0 +1,27 @@
+"""MusicTheoryBench: four-option questions of music theory, on knowledge and on reasoning.
+
+"ChatMusician: Understanding and Generating Music Intrinsically with LLM"
+Ruibin Yuan, Hanfeng Lin, Yi Wang, Zeyue Tian, Shangda Wu, Tianhao Shen, Ge Zhang and others
+https://arxiv.org/abs/2402.16153
+
+inspect eval evals/musictheorybench.py --model baseline/reader
+inspect eval evals/musictheorybench.py@reasoning --model openai/gpt-4o -T dataset=data/musictheorybench -T shots=five
+"""
+
+from inspect_ai import Task
+
+from music_evals.datasets_builders.musictheorybench import BENCHMARK
+from music_evals.evals.bank import BankParameters, bank_task
+from music_evals.evals.tasks import task
+
+
+@task
+def knowledge(asked: BankParameters) -> Task:
+    """Answer questions of musical knowledge (section 4)."""
+    return bank_task(asked, "knowledge", BENCHMARK)
+
+
+@task
+def reasoning(asked: BankParameters) -> Task:
+    """Answer questions that have theory applied to what is given (section 4)."""
+    return bank_task(asked, "reasoning", BENCHMARK)

@@ -1,0 +1,89 @@
+"""MusicTheoryBench: the published columns, the composed bank, and its tasks end to end."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from music_evals.commands.main import app
+from music_evals.datasets_builders.folder import DatasetError, load_split
+from music_evals.datasets_builders.musictheorybench import BENCHMARK, build
+from music_evals.evals.musictheorybench import knowledge, reasoning
+from tests.harness import metrics, run
+
+
+def published(folder: Path, **changes: object) -> Path:
+    """A copy with the columns of the Hub's: 5 rows in dev, two subjects in test."""
+    for split, subjects in (("dev", ["knowledge"] * 5), ("test", ["knowledge"] * 8 + ["reasoning"] * 4)):
+        rows = [
+            {
+                "id": number,
+                "instruction": "",
+                "stem": f"Question {number} of {split}?",
+                "options": {letter: f"{letter}{number}" for letter in "ABCD"},
+                "subject": subject,
+                "answer": "ABCD"[number % 4],
+                "split": split,
+                "abc_score": "X:1\nK:C\nCDEF|" if subject == "reasoning" else None,
+                "analysis": None,
+                **(changes if split == "test" and number == 3 else {}),
+            }
+            for number, subject in enumerate(subjects)
+        ]
+        (folder / "data").mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.Table.from_pylist(rows), folder / "data" / f"{split}-00000-of-00001.parquet")
+    return folder
+
+
+def test_the_published_questions_become_two_configs_with_one_dev(tmp_path: Path) -> None:
+    made = build(tmp_path / "out", source=str(published(tmp_path / "source")))
+    assert made.counts == {"knowledge": {"dev": 5, "test": 8}, "reasoning": {"dev": 5, "test": 4}}
+    rows = load_split(str(tmp_path / "out"), "reasoning", "test", benchmark=BENCHMARK).to_list()
+    assert [row["id"] for row in rows] == ["test-008", "test-009", "test-010", "test-011"]
+    assert rows[1] == {
+        "id": "test-009",
+        "question": "Question 9 of test?",
+        "abc": "X:1\nK:C\nCDEF|",
+        "options": ["A9", "B9", "C9", "D9"],
+        "answer": "B",
+        "kind": None,
+    }
+    task = reasoning(dataset=str(tmp_path / "out"), shots="five")
+    prompt = task.dataset[0].input[0].text  # type: ignore[union-attr]
+    assert prompt.endswith("Question 8 of test?\n\nX:1\nK:C\nCDEF|\nA. A8\nB. B8\nC. C8\nD. D8")
+    assert [f"Question {number} of dev?" in prompt for number in range(5)] == [True] * 5
+    assert task.name == "musictheorybench_reasoning_published"
+
+
+@pytest.mark.parametrize(
+    "changes", [{"answer": "E"}, {"stem": ""}, {"options": {"A": "a", "B": "b", "C": "c", "D": None}}]
+)
+def test_a_malformed_row_is_named_and_nothing_is_written(tmp_path: Path, changes: dict[str, object]) -> None:
+    with pytest.raises(DatasetError, match="knowledge/test, row test-003: a question, four options and an answer"):
+        build(tmp_path / "out", source=str(published(tmp_path / "source", **changes)))
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_composed_bank_is_balanced_reproducible_and_answered(tmp_path: Path) -> None:
+    said = CliRunner().invoke(app, ["build", "musictheorybench", "--out", str(tmp_path / "one"), "--seed", "5"])
+    assert said.exit_code == 0, said.output
+    assert "reasoning: 5 rows in dev, 60 rows in test" in said.output
+    made = build(tmp_path / "two", seed=5)
+    assert made.files == build(tmp_path / "three", seed=5).files
+    for name in ("knowledge", "reasoning"):
+        rows = load_split(str(tmp_path / "one"), name, "test", benchmark=BENCHMARK).to_list()
+        assert len({row["question"] for row in rows}) == len(rows)
+        assert max(sum(row["answer"] == letter for row in rows) for letter in "ABCD") <= len(rows) / 4 + 3
+    (log,) = run(knowledge(dataset=str(tmp_path / "one")), tmp_path / "logs", "baseline/chance", limit=20)
+    assert metrics(log)["answered"]["mean"] == 1
+    assert (log.eval.metadata or {})["floors"]["chance"] == 0.25
+
+
+def test_a_folder_without_the_files_is_told(tmp_path: Path) -> None:
+    said = CliRunner(env={"COLUMNS": "300"}).invoke(
+        app, ["build", "musictheorybench", "--out", str(tmp_path / "out"), "--source", str(tmp_path)]
+    )
+    assert said.exit_code == 1
+    assert "holds no dev-*.parquet and test-*.parquet" in " ".join(said.output.split())
