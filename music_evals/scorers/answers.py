@@ -9,13 +9,10 @@ Source: arXiv 2510.22455, section 2.3.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 MAX_LINE = 400
 """Characters of a line that are looked at: an answer stands at the beginning of its line."""
-
-Extractor = Callable[[str, Sequence[str]], str | None]
-"""Takes a reply and the options; gives the answer, or None where the reply holds none."""
 
 _DECORATION = re.compile(r"\\boxed|\\text|[*_`#>\"'“”$(){}\[\]]")
 _PREFIX = re.compile(r"\s*final\s+answer(?:\s+is)?\s*[:=：–-]?", re.IGNORECASE)
@@ -24,14 +21,7 @@ _LETTER_AND_TEXT = re.compile(r"\s*([A-Z])\s+(.*)$", re.IGNORECASE)
 
 
 def choice_letter(text: str, options: Sequence[str]) -> str | None:
-    """Find the option letter that a reply ends on.
-
-    Args:
-        text: the model's reply.
-        options: the options' texts; their letters are A, B, C ... in order.
-
-    Returns:
-        The letter, or None where no valid answer is found.
+    """Find the letter of the option (A, B, C … in their order) that a reply ends on; None where there is none.
 
     Example:
         >>> choice_letter("The third is minor.\\n**Final Answer: B. Minor**", ["Major", "Minor"])
@@ -51,14 +41,9 @@ def choice_letter(text: str, options: Sequence[str]) -> str | None:
 
 
 def choice_sentence(text: str, options: Sequence[str]) -> str | None:
-    """Find the option sentence that a reply ends on.
+    """Find the sentence among the options that a reply ends on; None where there is none.
 
-    Args:
-        text: the model's reply.
-        options: the sentences, told apart by their first word (Yes, No), which will do for a whole sentence.
-
-    Returns:
-        The sentence as it stands among the options, or None where no valid answer is found.
+    The sentences are told apart by their first word (Yes, No), which will do for a whole sentence.
 
     Example:
         >>> both = ["Yes, these are the same melody.", "No, these are not the same melody."]

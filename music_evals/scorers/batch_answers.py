@@ -33,15 +33,9 @@ _ANSWER_KEYS: Final = ("answer", "a", "response", "value")
 
 
 def split_answers(completion: str, count: int) -> list[str | None]:
-    """Find the answer to each of the questions that were asked together.
+    """Find the answer to each of `count` questions that were asked together, in their order; None where there is none.
 
-    Args:
-        completion: the model's reply.
-        count: number of questions, at least 1. The reply to a single question is its answer, as a whole.
-
-    Returns:
-        As many answers, in the order of the questions, without white space around them; None where the reply has
-        none.
+    The reply to a single question is its answer, as a whole.
 
     Raises:
         ValueError: there is no question.

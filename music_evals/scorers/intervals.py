@@ -1,18 +1,29 @@
-"""Inspect metrics for the uncertainty of an accuracy."""
+"""Inspect metrics made of functions of scores, and the interval of an accuracy."""
+
+from collections.abc import Callable, Mapping
 
 from inspect_ai.scorer import Metric, SampleScore, metric, value_to_float
 
 from music_evals.scorers.metrics.proportion import wilson_interval
 
 
+def figures(compute: Callable[[list[SampleScore]], Mapping[str, float | None]]) -> Callable[[], Metric]:
+    """Make a metric, of the function's name, over the scores of all epochs; without scores it has no figures."""
+
+    def make() -> Metric:
+        def figures_of(scores: list[SampleScore]) -> dict[str, float | None]:
+            return dict(compute(scores)) if scores else {}
+
+        return figures_of
+
+    return metric(compute.__name__, scores="unreduced")(make)
+
+
 @metric
 def interval95() -> Metric:
-    """Wilson's 95% interval of the accuracy, as ``ci95_low`` and ``ci95_high``.
+    """Wilson's 95% interval of the accuracy, as ``ci95_low`` and ``ci95_high``; without any score both are 0.
 
     With several epochs a sample counts once, with the mean of its epochs.
-
-    Returns:
-        The metric; without any score both ends are 0.
     """
     to_float = value_to_float()
 

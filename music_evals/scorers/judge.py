@@ -5,31 +5,32 @@ A sample holds one question on a score or several that were asked together, in `
 - ``questions``: a list of dictionaries with ``id`` (unique in the dataset), ``level``, ``kind``, ``question``,
   ``answer`` and ``answer_type`` (see `music_answers.AnswerType`);
 - ``score_id``: what score they are on;
-- ``asked``, optional: how many questions the whole score has at each level, ``{"1": 3, …}``. Where questions are asked
-  one at a time, it tells the level-wise success that some are missing (a limit, an error); without it, a score's
-  questions are those that were scored.
+- ``asked``, optional: how many questions the whole score has at each level, ``{"1": 3, …}``, so that the level-wise
+  success knows of those that are missing (a limit, an error); without it they are those that were scored.
 
-Every figure is computed from the scores alone, so that a log can be read anywhere and scored again with other judges.
-A question that no majority decides is *unscored*: it counts neither as right nor as wrong. A sample without any scored
-question has the value NaN; Inspect keeps it from the metrics and counts it in ``unscored_samples``.
+Every figure is computed from the scores alone, so that a log can be scored again with other judges. A question that no
+majority decides is *unscored*: neither right nor wrong. A sample without any scored question has the value NaN; Inspect
+keeps it from the metrics and counts it in ``unscored_samples``.
 
 Source: arXiv 2511.20697, sections 3.3 and 5.1, Appendices G and H.
 """
 
 import csv
+import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from string import Template
 from typing import Any, Final
 
 from inspect_ai.model import GenerateConfig, Model, get_model
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
+from inspect_ai.scorer import SampleScore, Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError, collect
 
 from music_evals.scorers.batch_answers import split_answers
+from music_evals.scorers.intervals import figures
 from music_evals.scorers.metrics.accuracy import (
     bootstrap_interval,
     inter_judge_agreement,
@@ -37,6 +38,7 @@ from music_evals.scorers.metrics.accuracy import (
     mcnemar,
     pearson,
 )
+from music_evals.scorers.metrics.figures import with_interval, within
 from music_evals.scorers.music_answers import check
 
 RULES: Final = "rules"
@@ -70,190 +72,139 @@ _FIELDS: Final = ("id", "level", "kind", "question", "answer", "answer_type")
 _SHOWN: Final = 200
 
 
-@metric(scores="unreduced")
-def judged_accuracy() -> Metric:
+@figures
+def judged_accuracy(scores: list[SampleScore]) -> dict[str, float]:
     """Accuracy over the scored questions, with a percentile bootstrap interval.
 
-    Returns:
-        The metric: ``accuracy``, ``accuracy_low``, ``accuracy_high``; the interval by whole scores,
-        ``accuracy_by_score_low`` and ``_high``, where there are several scores; ``questions`` (asked), ``unscored`` and
-        ``answered``, the share of questions with an answer. Where questions were asked in several epochs, an interval
-        draws whole questions.
+    ``accuracy_by_score_low`` and ``_high``, where there are several scores, draw whole scores; in several epochs the
+    interval of ``accuracy`` draws whole questions. Further ``questions`` (asked), ``unscored``, and ``answered``, the
+    share of questions with an answer.
 
     Source: arXiv 2511.20697, Table 3.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        entries = list(_entries(scores))
-        if not entries:
-            return {}
-        figures = {
-            **_accuracy(entries),
-            "questions": len(entries),
-            "unscored": sum(entry["verdict"] is None for entry in entries),
-            "answered": sum(entry["prediction"] is not None for entry in entries) / len(entries),
-        }
-        scored = [entry for entry in entries if entry["verdict"] is not None]
-        works = [entry["score_id"] for entry in scored]
-        if len(set(works)) > 1:
-            low, high = bootstrap_interval([entry["verdict"] for entry in scored], clusters=works)
-            figures |= {"accuracy_by_score_low": low, "accuracy_by_score_high": high}
-        return figures
-
-    return compute
+    entries = _entries(scores)
+    scored = [entry for entry in entries if entry["verdict"] is not None]
+    found = {
+        **_accuracy(entries),
+        "answered": sum(entry["prediction"] is not None for entry in entries) / len(entries),
+    }
+    works = [entry["score_id"] for entry in scored]
+    if len(set(works)) > 1:
+        low, high = bootstrap_interval([entry["verdict"] for entry in scored], clusters=works)
+        found |= {"accuracy_by_score_low": low, "accuracy_by_score_high": high}
+    return found
 
 
-@metric(scores="unreduced")
-def judged_by_level() -> Metric:
+@figures
+def judged_by_level(scores: list[SampleScore]) -> dict[str, float]:
     """The accuracy at each level, as ``level_1/accuracy``, with intervals and numbers of questions.
-
-    Returns:
-        The metric.
 
     Source: arXiv 2511.20697, Table 2.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        levels: dict[int, list[dict[str, Any]]] = {}
-        for entry in _entries(scores):
-            levels.setdefault(entry["level"], []).append(entry)
-        return {
-            f"level_{level}/{name}": value
-            for level, entries in sorted(levels.items())
-            for name, value in {
-                **_accuracy(entries),
-                "questions": len(entries),
-                "unscored": sum(entry["verdict"] is None for entry in entries),
-            }.items()
-        }
-
-    return compute
+    levels: dict[int, list[dict[str, Any]]] = {}
+    for entry in _entries(scores):
+        levels.setdefault(entry["level"], []).append(entry)
+    found: dict[str, float] = {}
+    for level, entries in sorted(levels.items()):
+        found |= within(f"level_{level}", _accuracy(entries))
+    return found
 
 
-@metric(scores="unreduced")
-def judged_success() -> Metric:
+@figures
+def judged_success(scores: list[SampleScore]) -> dict[str, float]:
     """The level-wise success rate, LSR(l): the share of scores with all questions at levels 1 to l right.
 
-    Returns:
-        The metric: ``level_1/success`` with ``_low`` and ``_high`` (Wilson), ``level_1/judged_scores`` and
-        ``level_1/unjudged_scores``; see `metrics.accuracy.level_success`.
+    These are ``level_1/success`` with Wilson's interval, ``level_1/judged_scores`` and ``level_1/unjudged_scores``; see
+    `metrics.accuracy.level_success`.
 
     Source: arXiv 2511.20697, section 5.1.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        outcomes: dict[Any, dict[int, list[bool | None]]] = {}
-        asked: dict[Any, dict[int, int]] = {}
-        for score in scores:
-            metadata = score.score.metadata or {}
-            work = (metadata["score_id"], metadata["epoch"])
-            asked.setdefault(work, {int(level): number for level, number in metadata["asked"].items()})
-            for entry in metadata["questions"]:
-                verdict = None if entry["verdict"] is None else bool(entry["verdict"])
-                outcomes.setdefault(work, {}).setdefault(entry["level"], []).append(verdict)
-        for work, numbers in asked.items():
-            for level, number in numbers.items():
-                some = outcomes[work].setdefault(level, [])
-                some.extend([None] * (number - len(some)))
-        repetitions = len({epoch for _, epoch in outcomes}) or 1
-        return {
-            f"level_{level}/{name}": value
-            for level, found in level_success(outcomes, repetitions=repetitions).items()
-            for name, value in {
-                "success": found.rate,
-                "success_low": found.low,
-                "success_high": found.high,
-                "judged_scores": found.judged,
-                "unjudged_scores": found.unjudged,
-            }.items()
-        }
-
-    return compute
+    outcomes: dict[Any, dict[int, list[bool | None]]] = {}
+    asked: dict[Any, dict[int, int]] = {}
+    for score in scores:
+        metadata = score.score.metadata or {}
+        work = (metadata["score_id"], metadata["epoch"])
+        asked.setdefault(work, {int(level): number for level, number in metadata["asked"].items()})
+        for entry in metadata["questions"]:
+            verdict = None if entry["verdict"] is None else bool(entry["verdict"])
+            outcomes.setdefault(work, {}).setdefault(entry["level"], []).append(verdict)
+    for work, numbers in asked.items():
+        for level, number in numbers.items():
+            some = outcomes[work].setdefault(level, [])
+            some.extend([None] * (number - len(some)))
+    found: dict[str, float] = {}
+    for level, success in level_success(outcomes, repetitions=len({epoch for _, epoch in outcomes}) or 1).items():
+        rate, low, high, judged_scores, unjudged_scores = success
+        named = with_interval("success", rate, (low, high))
+        counts = {"judged_scores": judged_scores, "unjudged_scores": unjudged_scores}
+        found |= within(f"level_{level}", {**named, **counts})
+    return found
 
 
-@metric(scores="unreduced")
-def judge_agreement() -> Metric:
+@figures
+def judge_agreement(scores: list[SampleScore]) -> dict[str, float]:
     """How far the judges agree, with one another and with the rules, and how each of them votes.
 
-    Returns:
-        The metric: ``unanimous`` with ``_low`` and ``_high`` and ``unanimous_questions``, where at least two judges
-        voted; ``rules_agreement`` with the majority, over the ``rules_compared`` questions that both decide;
-        ``rules_decided``, the share of answered questions that a rule decides; and for each judge
-        ``openai/gpt-5/right``, its share of 1 among its votes, and ``openai/gpt-5/abstained``, of the questions put to
-        it.
+    These are ``unanimous`` with its interval and ``unanimous_questions``, where at least two judges voted;
+    ``rules_agreement`` with the majority, over the ``rules_compared`` questions that both decide; ``rules_decided``,
+    the share of answered questions that a rule decides; and for each judge ``openai/gpt-5/right``, its share of 1 among
+    its votes, and ``openai/gpt-5/abstained``, of the questions put to it.
 
     Source: arXiv 2511.20697, section 3.3 and Appendix G.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        answered = [entry for entry in _entries(scores) if entry["prediction"] is not None]
-        figures: dict[str, float] = {}
-        if answered:
-            figures["rules_decided"] = sum(entry["rule"] is not None for entry in answered) / len(answered)
-        judged = [entry for entry in answered if entry["votes"]]
-        if agreement := inter_judge_agreement([list(entry["votes"].values()) for entry in judged]):
-            figures |= {
-                "unanimous": agreement.share,
-                "unanimous_low": agreement.low,
-                "unanimous_high": agreement.high,
-                "unanimous_questions": agreement.items,
-            }
-        both = [entry for entry in judged if entry["rule"] is not None and entry["verdict"] is not None]
-        if both:
-            figures["rules_agreement"] = sum(bool(entry["verdict"]) == entry["rule"] for entry in both) / len(both)
-            figures["rules_compared"] = len(both)
-        for judge in dict.fromkeys(judge for entry in judged for judge in entry["votes"]):
-            votes = [entry["votes"][judge] for entry in judged if judge in entry["votes"]]
-            cast = [vote for vote in votes if vote is not None]
-            if cast:
-                figures[f"{judge}/right"] = sum(cast) / len(cast)
-            figures[f"{judge}/abstained"] = 1 - len(cast) / len(votes)
-        return figures
-
-    return compute
+    answered = [entry for entry in _entries(scores) if entry["prediction"] is not None]
+    found: dict[str, float] = {}
+    if answered:
+        found["rules_decided"] = sum(entry["rule"] is not None for entry in answered) / len(answered)
+    judged = [entry for entry in answered if entry["votes"]]
+    if agreement := inter_judge_agreement([list(entry["votes"].values()) for entry in judged]):
+        found |= with_interval("unanimous", agreement.share, (agreement.low, agreement.high))
+        found["unanimous_questions"] = agreement.items
+    both = [entry for entry in judged if entry["rule"] is not None and entry["verdict"] is not None]
+    if both:
+        found["rules_agreement"] = sum(bool(entry["verdict"]) == entry["rule"] for entry in both) / len(both)
+        found["rules_compared"] = len(both)
+    for judge in dict.fromkeys(judge for entry in judged for judge in entry["votes"]):
+        votes = [entry["votes"][judge] for entry in judged if judge in entry["votes"]]
+        cast = [vote for vote in votes if vote is not None]
+        if cast:
+            found[f"{judge}/right"] = sum(cast) / len(cast)
+        found[f"{judge}/abstained"] = 1 - len(cast) / len(votes)
+    return found
 
 
-@metric(scores="unreduced")
-def human_agreement() -> Metric:
-    """How the verdicts compare with human labels, where those were given.
+@figures
+def human_agreement(scores: list[SampleScore]) -> dict[str, float]:
+    """How the verdicts compare with human labels; nothing without labels.
 
-    Returns:
-        The metric: ``human_n`` (questions with label and verdict), ``human_agreement`` (share of equal ones),
-        ``human_pearson`` and ``human_pearson_p``, ``human_mcnemar`` and ``human_mcnemar_p``, ``human_unmatched``
-        (labels of no question here); ``human_unanimous`` with ``_low`` and ``_high``, the share on which all judges
-        and the human are of one mind. Nothing without labels.
+    These are ``human_n`` (questions with label and verdict), ``human_agreement`` (share of equal ones),
+    ``human_pearson`` and ``human_mcnemar``, each with ``_p``, ``human_unmatched`` (labels of no question here), and
+    ``human_unanimous`` with its interval, the share on which all judges and the human agree.
 
     Source: arXiv 2511.20697, section 3.3.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        labelled = [entry for entry in _entries(scores) if entry.get("human") is not None]
-        given = max((int((score.score.metadata or {}).get("human_labels", 0)) for score in scores), default=0)
-        if not given:
-            return {}
-        figures: dict[str, float] = {"human_unmatched": given - len({entry["id"] for entry in labelled})}
-        both = [entry for entry in labelled if entry["verdict"] is not None]
-        figures["human_n"] = len(both)
-        if not both:
-            return figures
-        verdicts, labels = [entry["verdict"] for entry in both], [entry["human"] for entry in both]
-        figures["human_agreement"] = sum(map(int.__eq__, verdicts, labels)) / len(both)
-        r, p = pearson(verdicts, labels)
-        test = mcnemar(verdicts, labels)
-        figures |= {"human_mcnemar": test.statistic, "human_mcnemar_p": test.p}
-        # Not defined where all verdicts or all labels are the same.
-        if r == r:
-            figures |= {"human_pearson": r, "human_pearson_p": p}
-        votes = [[*entry["votes"].values(), entry["human"]] for entry in labelled if entry["votes"]]
-        if agreement := inter_judge_agreement(votes):
-            figures |= {
-                "human_unanimous": agreement.share,
-                "human_unanimous_low": agreement.low,
-                "human_unanimous_high": agreement.high,
-            }
-        return figures
-
-    return compute
+    labelled = [entry for entry in _entries(scores) if entry.get("human") is not None]
+    given = max(int((score.score.metadata or {}).get("human_labels", 0)) for score in scores)
+    if not given:
+        return {}
+    both = [entry for entry in labelled if entry["verdict"] is not None]
+    found: dict[str, float] = {
+        "human_unmatched": given - len({entry["id"] for entry in labelled}),
+        "human_n": len(both),
+    }
+    if not both:
+        return found
+    verdicts, labels = [entry["verdict"] for entry in both], [entry["human"] for entry in both]
+    found["human_agreement"] = sum(map(int.__eq__, verdicts, labels)) / len(both)
+    test = mcnemar(verdicts, labels)
+    found |= {"human_mcnemar": test.statistic, "human_mcnemar_p": test.p}
+    r, p = pearson(verdicts, labels)
+    if not math.isnan(r):  # as it is where all verdicts or all labels are the same
+        found |= {"human_pearson": r, "human_pearson_p": p}
+    votes = [[*entry["votes"].values(), entry["human"]] for entry in labelled if entry["votes"]]
+    if agreement := inter_judge_agreement(votes):
+        found |= with_interval("human_unanimous", agreement.share, (agreement.low, agreement.high))
+    return found
 
 
 @scorer(metrics=[judged_accuracy(), judged_by_level(), judged_success(), judge_agreement(), human_agreement()])
@@ -265,10 +216,11 @@ def judged(
 ) -> Scorer:
     """Judge the answers to a sample's questions, by rule or by a majority of models.
 
-    Each judge is asked about each answer at temperature 0, all at the same time, up to `ATTEMPTS` times if it fails or
-    replies anything but 0 or 1; then it abstains. More than half of *all* judges must agree, otherwise the question is
-    unscored. A question without an answer is wrong, and no judge is asked. With ``rules`` alone a question is unscored
-    where no rule reads the reference; where one does, an answer that it cannot read is wrong.
+    The value is the share of right answers among the scored questions; NaN where there is none. Each judge is asked
+    about each answer at temperature 0, all at the same time, up to `ATTEMPTS` times if it fails or replies anything but
+    0 or 1; then it abstains. More than half of *all* judges must agree, otherwise the question is unscored. A question
+    without an answer is wrong, and no judge is asked. With ``rules`` alone a question is unscored where no rule reads
+    the reference; where one does, an answer that it cannot read is wrong.
 
     Args:
         judges: ``rules``, or an odd number of judging models: names with a "/", or roles (``model_roles``) without.
@@ -280,11 +232,10 @@ def judged(
             reason need hundreds. None leaves it to the model's own configuration.
 
     Returns:
-        The scorer: the share of right answers among the sample's scored questions; NaN where there is none. The
-        score's metadata hold ``score_id``, ``epoch``, ``asked``, ``judges`` and ``questions``: for each its ``id``,
-        ``level``, ``kind``, ``prediction``, ``verdict`` (1, 0 or None), ``votes`` by judge (the same), ``abstained``
-        (reasons by judge), ``rule`` (True, False or None), ``readable`` (whether a rule reads the reference) and
-        ``human``.
+        The scorer. Its scores' metadata hold ``score_id``, ``epoch``, ``asked``, ``judges`` and ``questions``: for each
+        its ``id``, ``level``, ``kind``, ``prediction``, ``verdict`` (1, 0 or None), ``votes`` by judge (the same),
+        ``abstained`` (reasons by judge), ``rule`` (True, False or None), ``readable`` (whether a rule reads the
+        reference) and ``human``.
 
     Raises:
         ValueError: the judges are not odd in number or one is named twice, the prompt lacks a placeholder, the file
@@ -298,11 +249,10 @@ def judged(
 
     async def score(state: TaskState, target: Target) -> Score:
         questions = _questions(state)
-        models = {name: _model(name) for name in names}
+        models = {name: get_model(name) if "/" in name else get_model(role=name, required=True) for name in names}
         predictions = split_answers(state.output.completion, len(questions))
-        entries = [
-            _entry(question, prediction, labels) for question, prediction in zip(questions, predictions, strict=True)
-        ]
+        pairs = list(zip(questions, predictions, strict=True))
+        entries = [_entry(question, prediction, labels) for question, prediction in pairs]
         put = [(index, name) for index, found in enumerate(predictions) if found is not None for name in names]
         texts = [
             template.substitute(
@@ -310,7 +260,7 @@ def judged(
                 prediction=_as_data(prediction or ""),
                 question=_as_data(question["question"]),
             )
-            for question, prediction in zip(questions, predictions, strict=True)
+            for question, prediction in pairs
         ]
         config = GenerateConfig(temperature=0, max_tokens=max_tokens)
         replies = await collect(*(_vote(models[name], texts[index], config) for index, name in put))
@@ -326,7 +276,6 @@ def judged(
 
 
 def _judge_names(judges: list[str] | str) -> list[str]:
-    """The models' names; none for the rules."""
     if judges == RULES or judges == [RULES]:
         return []
     names = [name.strip() for name in (judges.split(",") if isinstance(judges, str) else judges)]
@@ -395,10 +344,6 @@ def _questions(state: TaskState) -> list[dict[str, Any]]:
     if "score_id" not in state.metadata:
         raise ValueError(f"sample {state.sample_id}: metadata has no 'score_id'")
     return questions
-
-
-def _model(name: str) -> Model:
-    return get_model(name) if "/" in name else get_model(role=name, required=True)
 
 
 def _entry(question: Mapping[str, Any], prediction: str | None, labels: Mapping[str, int]) -> dict[str, Any]:
@@ -473,13 +418,12 @@ def _score(
     }
     if labels:
         metadata["human_labels"] = len(labels)
-    pairs = zip(questions, entries, strict=True)
-    explanation = "\n".join(_line(question, entry) for question, entry in pairs)
+    explanation = "\n".join(map(_line, questions, entries))
     shown = "; ".join(_short(entry["prediction"], 40) for entry in entries)
+    told: dict[str, Any] = {"answer": shown, "explanation": explanation, "metadata": metadata}
     if not verdicts:
-        reason = "grader_failed" if names else "undecided"
-        return Score.unscored(reason=reason, answer=shown, explanation=explanation, metadata=metadata)
-    return Score(value=sum(verdicts) / len(verdicts), answer=shown, explanation=explanation, metadata=metadata)
+        return Score.unscored(reason="grader_failed" if names else "undecided", **told)
+    return Score(value=sum(verdicts) / len(verdicts), **told)
 
 
 def _line(question: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
@@ -507,18 +451,22 @@ def _short(text: str | None, length: int) -> str:
     return whole if len(whole) <= length else f"{whole[: length - 1]}…"
 
 
-def _entries(scores: Iterable[SampleScore]) -> Iterator[dict[str, Any]]:
-    for score in scores:
-        metadata = score.score.metadata or {}
-        for entry in metadata["questions"]:
-            yield {**entry, "score_id": metadata["score_id"], "epoch": metadata["epoch"]}
+def _entries(scores: Iterable[SampleScore]) -> list[dict[str, Any]]:
+    return [
+        {**entry, "score_id": metadata["score_id"], "epoch": metadata["epoch"]}
+        for score in scores
+        if (metadata := score.score.metadata or {})
+        for entry in metadata["questions"]
+    ]
 
 
 def _accuracy(entries: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The accuracy over the scored questions, if any, and the numbers of questions and of unscored ones."""
     scored = [entry for entry in entries if entry["verdict"] is not None]
+    counts = {"questions": len(entries), "unscored": len(entries) - len(scored)}
     if not scored:
-        return {}
+        return dict(counts)
     verdicts = [entry["verdict"] for entry in scored]
     repeated = len({entry["epoch"] for entry in scored}) > 1
-    low, high = bootstrap_interval(verdicts, clusters=[entry["id"] for entry in scored] if repeated else None)
-    return {"accuracy": sum(verdicts) / len(verdicts), "accuracy_low": low, "accuracy_high": high}
+    interval = bootstrap_interval(verdicts, clusters=[entry["id"] for entry in scored] if repeated else None)
+    return {**with_interval("accuracy", sum(verdicts) / len(verdicts), interval), **counts}

@@ -1,8 +1,8 @@
 """Scorer for four-option questions, and its metrics.
 
-One scorer reads the letter; the metrics take all else from the scores and from the samples' metadata (`theme`,
-`subtheme`, `question`, `rotation`), so that a run of thousands of questions spends no noticeable time in them. They
-are computed over all responses, not over means of epochs, because precision needs each response's own answer.
+The metrics take all that they need from the scores and from the samples' metadata (`theme`, `subtheme`, `question`,
+`rotation`), so that a run of thousands of questions spends no noticeable time in them. They are computed over all
+responses, not over means of epochs, because precision needs each response's own answer.
 
 Source: arXiv 2406.15885, sections 4.1, 5 and 6.1.
 """
@@ -10,171 +10,108 @@ Source: arXiv 2406.15885, sections 4.1, 5 and 6.1.
 from collections.abc import Iterable
 from typing import Final, Literal
 
-from inspect_ai.scorer import (
-    CORRECT,
-    INCORRECT,
-    NOANSWER,
-    Metric,
-    SampleScore,
-    Score,
-    Scorer,
-    Target,
-    metric,
-    scorer,
-)
+from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
+from music_evals.scorers.intervals import figures
 from music_evals.scorers.letters import first_letter, standing_letter
 from music_evals.scorers.metrics import choices
 from music_evals.scorers.metrics.choices import LETTERS, divergence, letter_shares
-from music_evals.scorers.metrics.proportion import wilson_interval
+from music_evals.scorers.metrics.figures import share, within
 
 Protocol = Literal["paper", "strict"]
 
-FEMALE: Final = "female music"
-WORLD: Final = "world ethnic music"
-AFRICAN: Final = "Black African music"
-EUROPEAN: Final = "European music"
-"""Themes and sub-themes whose F1 the paper compares, by their English names in the dataset."""
-
-_UNIFORM: Final = (0.25, 0.25, 0.25, 0.25)
+# Themes and sub-themes whose F1 the paper compares, by their English names in the dataset.
+_FEMALE: Final = "female music"
+_WORLD: Final = "world ethnic music"
+_AFRICAN: Final = "Black African music"
+_EUROPEAN: Final = "European music"
 
 
-@metric(scores="unreduced")
-def choice_figures() -> Metric:
-    """Accuracy (= recall), precision and F1 with 95% intervals, and the share answered.
-
-    Returns:
-        The metric: the figures of `metrics.choices.choice_figures`; nothing where nothing was scored.
-
-    Source: arXiv 2406.15885, section 4.1.
-    """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        return _figures(scores)
-
-    return compute
+@figures
+def choice_figures(scores: list[SampleScore]) -> dict[str, float]:
+    """Accuracy (= recall), precision and F1 with 95% intervals, and the share answered."""
+    return _figures(scores)
 
 
-@metric(scores="unreduced")
-def letter_figures() -> Metric:
-    """The shares of the chosen letters and of the key's, and how far the chosen ones diverge.
+@figures
+def letter_figures(scores: list[SampleScore]) -> dict[str, float]:
+    """The shares of the chosen letters and of the key's, and how far the chosen ones diverge, in bits.
 
-    Returns:
-        The metric: ``chosen_A`` … ``chosen_D`` among the answers given, ``key_A`` … ``key_D``, and the Jensen-Shannon
-        divergences ``divergence_from_uniform`` and ``divergence_from_key``, in bits.
+    These are ``chosen_A`` … ``chosen_D`` among the answers given, ``key_A`` … ``key_D``, ``divergence_from_uniform``
+    and ``divergence_from_key``.
 
     Source: arXiv 2406.15885, section 6.1 (a model that "guesses" by one letter).
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        chosen = letter_shares([score.score.answer for score in scores if score.score.answer])
-        key = letter_shares([_key(score) for score in scores])
-        if chosen is None or key is None:
-            return {}
-        return {
-            **{f"chosen_{letter}": share for letter, share in zip(LETTERS, chosen, strict=True)},
-            **{f"key_{letter}": share for letter, share in zip(LETTERS, key, strict=True)},
-            "divergence_from_uniform": divergence(chosen, _UNIFORM),
-            "divergence_from_key": divergence(chosen, key),
-        }
-
-    return compute
+    chosen = letter_shares([score.score.answer for score in scores if score.score.answer])
+    key = letter_shares([str((score.score.metadata or {})["key"]) for score in scores])
+    if chosen is None or key is None:
+        return {}
+    return {
+        **{f"chosen_{letter}": part for letter, part in zip(LETTERS, chosen, strict=True)},
+        **{f"key_{letter}": part for letter, part in zip(LETTERS, key, strict=True)},
+        "divergence_from_uniform": divergence(chosen, [0.25] * 4),
+        "divergence_from_key": divergence(chosen, key),
+    }
 
 
-@metric(scores="unreduced")
-def bias_figures() -> Metric:
+@figures
+def bias_figures(scores: list[SampleScore]) -> dict[str, float]:
     """F1 where the paper looks for bias: female music, and regions of world ethnic music.
 
-    Returns:
-        The metric: ``female_music_f1``, ``black_african_music_f1``, ``european_music_f1``, and ``other_regions_f1``,
-        the mean of F1 over the sub-themes of world ethnic music other than European; each only where such questions
-        were asked.
+    ``other_regions_f1`` is the mean over the sub-themes of world ethnic music other than European. A figure is there
+    only where such questions were asked.
 
     Source: arXiv 2406.15885, section 5 and Table 2.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        themes = _grouped(scores, ["theme"])
-        regions = _grouped((score for score in scores if _of(score, "theme") == WORLD), ["subtheme"])
-        found = {
-            "female_music_f1": themes.get(FEMALE),
-            "black_african_music_f1": regions.get(AFRICAN),
-            "european_music_f1": regions.get(EUROPEAN),
-        }
-        figures = {name: _figures(some)["f1"] for name, some in found.items() if some}
-        others = [_figures(some)["f1"] for region, some in regions.items() if region != EUROPEAN]
-        if others:
-            figures["other_regions_f1"] = sum(others) / len(others)
-        return figures
-
-    return compute
+    themes = _grouped(scores, "theme")
+    regions = _grouped(themes.get(_WORLD, []), "subtheme")
+    found = {
+        "female_music_f1": themes.get(_FEMALE),
+        "black_african_music_f1": regions.get(_AFRICAN),
+        "european_music_f1": regions.get(_EUROPEAN),
+    }
+    values = {name: _figures(some)["f1"] for name, some in found.items() if some}
+    others = [_figures(some)["f1"] for region, some in regions.items() if region != _EUROPEAN]
+    return {**values, "other_regions_f1": sum(others) / len(others)} if others else values
 
 
-@metric(scores="unreduced")
-def by_theme() -> Metric:
-    """The figures of each theme, as ``popular music/f1``.
+@figures
+def by_theme(scores: list[SampleScore]) -> dict[str, float]:
+    """The figures of each theme, as ``popular music/f1``."""
+    return _figures_by(scores, "theme")
 
-    Returns:
-        The metric.
+
+@figures
+def by_subtheme(scores: list[SampleScore]) -> dict[str, float]:
+    """The figures of each sub-theme, as ``popular music/blues/f1``."""
+    return _figures_by(scores, "theme", "subtheme")
+
+
+@figures
+def by_rotation(scores: list[SampleScore]) -> dict[str, float]:
+    """The figures of each rotation of the options, as ``rotation_0/accuracy``.
+
+    ``consistent`` is the share of questions that were answered right whenever they were asked, with its interval. There
+    is nothing where each question was asked in one order only.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        return _figures_by(scores, ["theme"])
-
-    return compute
-
-
-@metric(scores="unreduced")
-def by_subtheme() -> Metric:
-    """The figures of each sub-theme, as ``popular music/blues/f1``.
-
-    Returns:
-        The metric.
-    """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        return _figures_by(scores, ["theme", "subtheme"])
-
-    return compute
-
-
-@metric(scores="unreduced")
-def by_rotation() -> Metric:
-    """The figures of each rotation of the options, and how many questions are right under all of them.
-
-    Returns:
-        The metric: ``rotation_0/accuracy`` and so on, and ``consistent`` with its interval: the share of questions
-        that were answered right whenever they were asked. Nothing where each question was asked in one order only.
-    """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        rotations = _grouped(scores, ["rotation"])
-        if len(rotations) < 2:
-            return {}
-        questions = _grouped(scores, ["question"])
-        right = sum(all(_is_right(score) for score in some) for some in questions.values())
-        low, high = wilson_interval(right / len(questions), len(questions))
-        return {
-            **_figures_by(scores, ["rotation"], prefix="rotation_"),
-            "consistent": right / len(questions),
-            "consistent_low": low,
-            "consistent_high": high,
-        }
-
-    return compute
+    if len(_grouped(scores, "rotation")) < 2:
+        return {}
+    questions = _grouped(scores, "question")
+    right = sum(all(_is_right(score) for score in some) for some in questions.values())
+    return {
+        **_figures_by(scores, "rotation", prefix="rotation_"),
+        **share("consistent", right / len(questions), len(questions)),
+    }
 
 
 @scorer(metrics=[choice_figures(), letter_figures(), bias_figures(), by_theme(), by_subtheme(), by_rotation()])
 def lettered_choice(protocol: Protocol = "strict") -> Scorer:
-    """Score the letter that a reply chooses.
+    """Score the letter that a reply chooses: correct, incorrect, or no answer, which counts as incorrect.
 
     Args:
         protocol: ``paper`` takes the first capital A to D, ``strict`` a letter that stands as an answer; see
             `music_evals.scorers.letters`.
-
-    Returns:
-        The scorer: correct, incorrect, or no answer (which counts as incorrect, and lowers recall alone).
 
     Raises:
         ValueError: there is no such protocol.
@@ -206,8 +143,6 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
 
 
 def _figures(scores: list[SampleScore]) -> dict[str, float]:
-    if not scores:
-        return {}
     return choices.choice_figures(
         right=sum(_is_right(score) for score in scores),
         answered=sum(score.score.answer is not None for score in scores),
@@ -216,15 +151,14 @@ def _figures(scores: list[SampleScore]) -> dict[str, float]:
     )
 
 
-def _figures_by(scores: list[SampleScore], names: list[str], prefix: str = "") -> dict[str, float]:
-    return {
-        f"{prefix}{group}/{figure}": value
-        for group, some in _grouped(scores, names).items()
-        for figure, value in _figures(some).items()
-    }
+def _figures_by(scores: list[SampleScore], *names: str, prefix: str = "") -> dict[str, float]:
+    found: dict[str, float] = {}
+    for group, some in _grouped(scores, *names).items():
+        found |= within(f"{prefix}{group}", _figures(some))
+    return found
 
 
-def _grouped(scores: Iterable[SampleScore], names: list[str]) -> dict[str, list[SampleScore]]:
+def _grouped(scores: Iterable[SampleScore], *names: str) -> dict[str, list[SampleScore]]:
     """Group scores by metadata of their samples; the groups in order of their names."""
     groups: dict[str, list[SampleScore]] = {}
     for score in scores:
@@ -238,7 +172,3 @@ def _of(score: SampleScore, name: str) -> str:
 
 def _is_right(score: SampleScore) -> bool:
     return score.score.value == CORRECT
-
-
-def _key(score: SampleScore) -> str:
-    return str((score.score.metadata or {})["key"])

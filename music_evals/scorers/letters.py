@@ -69,13 +69,7 @@ _SPACE: Final = re.compile(r"\s+")
 
 
 def first_letter(reply: str) -> str | None:
-    """Find the first capital A, B, C or D: the paper's reading.
-
-    Args:
-        reply: the model's reply.
-
-    Returns:
-        The letter, or None where there is none.
+    """Find the first capital A, B, C or D, if any: the paper's reading.
 
     Example:
         >>> first_letter("这是B小调，所以答案是C")
@@ -86,14 +80,7 @@ def first_letter(reply: str) -> str | None:
 
 
 def standing_letter(reply: str, options: Sequence[str]) -> str | None:
-    """Find the letter that stands as the reply's answer: the strict reading.
-
-    Args:
-        reply: the model's reply.
-        options: the texts of the options A to D.
-
-    Returns:
-        The letter, or None where none stands as an answer.
+    """Find the letter that stands as the reply's answer to the options A to D, if any: the strict reading.
 
     Example:
         >>> standing_letter("这是B小调，所以答案是C", ["A大调", "B大调", "B小调", "D大调"])

@@ -4,29 +4,18 @@ They read the attempts that the solver left in the sample's store, so a log is a
 """
 
 import re
-from typing import Literal, TypedDict, cast, get_args
+from typing import Literal, TypedDict, get_args
 
-from inspect_ai.scorer import (
-    CORRECT,
-    INCORRECT,
-    NOANSWER,
-    Metric,
-    SampleScore,
-    Score,
-    Scorer,
-    Target,
-    Value,
-    accuracy,
-    metric,
-    scorer,
-    stderr,
-)
+from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.choice import describe, read_answer
-from music_evals.scorers.intervals import interval95
+from music_evals.scorers.intervals import figures, interval95
 
 ErrorKind = Literal["parse", "structural", "domain"]
+
+_SHOWN = 600
+"""Characters of an attempt that an explanation shows."""
 
 
 class Attempt(TypedDict):
@@ -40,10 +29,7 @@ class Attempt(TypedDict):
 
 @scorer(metrics=[accuracy(), stderr(), interval95()])
 def solver_decision() -> Scorer:
-    """Score the solver's decision, which is the paper's score for LogicLM.
-
-    Returns:
-        The scorer: correct, incorrect, or no answer where the solver came to none (which counts as incorrect).
+    """Score the solver's decision, which is the paper's score for LogicLM; none counts as incorrect.
 
     Source: arXiv 2510.22455, section 2.3.
     """
@@ -59,30 +45,19 @@ def solver_decision() -> Scorer:
         return Score(
             value=value,
             answer=decision,
-            explanation=f"Expected {describe(state, target.text)}; {verdict}, from:\n\n{told(attempts[-1:])}",
+            explanation=f"Expected {describe(state, target.text)}; {verdict}, from:\n\n{_told(attempts[-1:])}",
             reason="invalid_response_format" if decision is None else None,
         )
 
     return score
 
 
-@metric(scores="unreduced")
-def formulation_means() -> Metric:
-    """Mean over the samples (and their epochs) of each count that :func:`formulation` keeps.
-
-    Returns:
-        The metric, a value for each count; ``agreement`` is the mean over the samples that have one.
-    """
-
-    def compute(scores: list[SampleScore]) -> Value:
-        counts = [score.score.metadata or {} for score in scores]
-        means: dict[str, float | None] = {}
-        for name in counts[0] if counts else ():
-            known = [each[name] for each in counts if each[name] is not None]
-            means[name] = sum(known) / len(known) if known else None
-        return cast(Value, means)
-
-    return compute
+@figures
+def formulation_means(scores: list[SampleScore]) -> dict[str, float | None]:
+    """Mean over the samples (and their epochs) of each count of :func:`formulation`, over those that have one."""
+    counts = [score.score.metadata or {} for score in scores]
+    known = {name: [each[name] for each in counts if each[name] is not None] for name in counts[0]}
+    return {name: sum(values) / len(values) if values else None for name, values in known.items()}
 
 
 @scorer(metrics=[formulation_means()])
@@ -114,7 +89,7 @@ def formulation() -> Scorer:
             "answered": int(answer is not None),
             "agreement": int(decision == answer) if both else None,
         }
-        return Score(value=max(0, len(attempts) - 1), explanation=told(attempts), metadata=counts)
+        return Score(value=max(0, len(attempts) - 1), explanation=_told(attempts), metadata=counts)
 
     return score
 
@@ -124,30 +99,10 @@ def _attempts(state: TaskState) -> list[Attempt]:
     return attempts
 
 
-def told(attempts: list[Attempt], most: int = 600) -> str:
-    """Tell attempts as Markdown: a numbered list of what was written and what the solver said of it.
-
-    Args:
-        attempts: from a sample's store.
-        most: characters of an attempt's text to show.
-
-    Returns:
-        Markdown in which nothing that a model wrote is read as markup.
-
-    Example:
-        >>> print(told([{"text": "chord?", "error": "parse", "message": "not a line", "answer": None}]))
-        1. **parse error**
-        <BLANKLINE>
-           ```text
-           chord?
-           ```
-        <BLANKLINE>
-           ```text
-           not a line
-           ```
-    """
+def _told(attempts: list[Attempt]) -> str:
+    """Tell attempts as a numbered list in Markdown, in which nothing that a model wrote is read as markup."""
     return "\n".join(
-        f"{number}. **{_outcome(attempt)}**\n\n{_fenced(attempt['text'], most)}\n\n{_fenced(attempt['message'], most)}"
+        f"{number}. **{_outcome(attempt)}**\n\n{_fenced(attempt['text'])}\n\n{_fenced(attempt['message'])}"
         for number, attempt in enumerate(attempts, start=1)
     )
 
@@ -158,8 +113,8 @@ def _outcome(attempt: Attempt) -> str:
     return "undecided" if attempt["answer"] is None else "decided"
 
 
-def _fenced(text: str, most: int) -> str:
+def _fenced(text: str) -> str:
     """A code block inside a list item, with a fence longer than any run of backticks in the text."""
-    shown = text if len(text) <= most else f"{text[:most]} …"
+    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", shown)), default=0))
     return "\n".join(f"   {line}" for line in (f"{fence}text", *shown.splitlines(), fence))

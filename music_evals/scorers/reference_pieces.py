@@ -24,12 +24,7 @@ _loaders: list[tuple[LoadReferences, LoadDemonstrations]] = []
 
 
 def load_pieces_with(references: LoadReferences, demonstrations: LoadDemonstrations) -> None:
-    """Say how a dataset's pieces are loaded. The task does, when its module is imported: scorers know no datasets.
-
-    Args:
-        references: dataset and names of sets, as for `chosen_references` → the sets.
-        demonstrations: dataset → texts of its demonstrations by id.
-    """
+    """Say how a dataset's pieces are loaded. The task does, when its module is imported: scorers know no datasets."""
     _loaders[:] = [(references, demonstrations)]
 
 
@@ -41,14 +36,7 @@ def _loading() -> tuple[LoadReferences, LoadDemonstrations]:
 
 @cache
 def chosen_references(dataset: str, reference: str | None) -> tuple[ReferenceSet, ...]:
-    """Load reference sets.
-
-    Args:
-        dataset: the dataset, as for a task.
-        reference: their names, separated by commas; None for all that there are.
-
-    Returns:
-        The sets, in that order.
+    """Load the reference sets of these names, separated by commas, or all that the dataset has.
 
     Raises:
         DatasetError: there is no such dataset or set.
@@ -59,13 +47,7 @@ def chosen_references(dataset: str, reference: str | None) -> tuple[ReferenceSet
 
 @cache
 def shared_encoder(name: str) -> Encoder:
-    """Load an encoder, once.
-
-    Args:
-        name: on the Hub, or a folder.
-
-    Returns:
-        The encoder; what it makes of texts is kept in the cache folder.
+    """Load an encoder once, by its name on the Hub or its folder; what it makes of texts is kept in the cache folder.
 
     Raises:
         EncoderError: it cannot be had.
@@ -76,19 +58,12 @@ def shared_encoder(name: str) -> Encoder:
 def embedded_reference(
     reference: ReferenceSet, encoder: str, identity: str, pooling: Pooling
 ) -> npt.NDArray[np.float64]:
-    """The embeddings of a reference set: those of the dataset, where they are by the same encoder, else made here.
+    """The embeddings of a reference set, shape (pieces, dimension): those of the dataset, or made here.
 
-    Args:
-        reference: the set.
-        encoder: name or folder of the encoder.
-        identity: of the encoder that embedded what the set is compared with.
-        pooling: how the vectors of a text's tokens become one.
-
-    Returns:
-        Shape (pieces, dimension).
+    The dataset's are taken where they are by the encoder of this identity, as those of what is compared with the set.
 
     Raises:
-        EncoderError: the encoder cannot be had, or is another by now.
+        EncoderError: the encoder cannot be had, or has another identity by now.
     """
     if reference.encoder == identity and (held := reference.embeddings(pooling)) is not None:
         return np.asarray(held, dtype=np.float64)
@@ -100,12 +75,7 @@ def embedded_reference(
 
 
 def nearest_pieces(code: str, dataset: str, reference: str | None) -> dict[str, tuple[str, float]]:
-    """Find which demonstration and which reference piece stand in a piece most.
-
-    Args:
-        code: LilyPond.
-        dataset: the dataset.
-        reference: names of reference sets, as for `chosen_references`.
+    """Find which demonstration and which piece of each reference set have most of a LilyPond code.
 
     Returns:
         Set → name of the piece, and the share of the code that stands in it too; nothing for a code too short to tell.

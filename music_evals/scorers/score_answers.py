@@ -20,6 +20,7 @@ Source: arXiv 2606.08722, section 3.2 and Table 1 (forms); the strict reading is
 """
 
 import re
+from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
 Protocol = Literal["strict", "paper"]
@@ -42,12 +43,9 @@ _NONE_OR_NUMBER: Final = re.compile(r"(?P<none>\bnone\b)|(?<![0-9])[0-9]{1,6}(?!
 
 
 class Answer(NamedTuple):
-    """What a reply answers.
+    """What a reply answers, in plain form: ``12``, ``2``, ``3102``, ``4 7`` or ``none``; None where there is none.
 
-    Args:
-        text: the answer in its plain form, such as ``12``, ``2``, ``3102``, ``4 7`` or ``none``; None where there is
-            none.
-        in_form: whether the reply keeps to the form that was asked for, by the strict reading.
+    `in_form` says whether the reply keeps to the form that was asked for, by the strict reading.
     """
 
     text: str | None
@@ -55,114 +53,78 @@ class Answer(NamedTuple):
 
 
 def read_number(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False) -> Answer:
-    """Read a number in digits.
-
-    Args:
-        reply: the model's reply.
-        protocol: how; see the module.
-        reasoned: whether the reply was to reason first and end in a line ``Answer: …``.
-
-    Returns:
-        The number without leading zeros.
+    """Read a number in digits, without leading zeros.
 
     Example:
         >>> read_number("24"), read_number("About 24 measures."), read_number("About 24 measures.", "paper").text
         (Answer(text='24', in_form=True), Answer(text=None, in_form=False), '24')
     """
-    whole = _whole(reply, reasoned=reasoned)
-    strict = str(int(whole)) if _NUMBER.fullmatch(whole) else None
-    if strict is not None or protocol == "strict":
-        return Answer(strict, strict is not None)
-    first = _STANDING.search(_looked_at(reply, reasoned=reasoned))
-    return Answer(str(int(first[0])) if first else None, False)
+
+    def strict(whole: str) -> str | None:
+        return str(int(whole)) if _NUMBER.fullmatch(whole) else None
+
+    def paper(text: str) -> str | None:
+        first = _STANDING.search(text)
+        return str(int(first[0])) if first else None
+
+    return _read(reply, protocol, reasoned, strict, paper)
 
 
 def read_index(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False) -> Answer:
-    """Read the index of an option, 0 to 3.
-
-    Args:
-        reply: the model's reply.
-        protocol: how; see the module.
-        reasoned: whether the reply was to reason first and end in a line ``Answer: …``.
-
-    Returns:
-        The index as a digit.
+    """Read the index of an option, 0 to 3, as a digit.
 
     Example:
         >>> read_index("Answer: 2").text, read_index("2: G major").text, read_index("2: G major", "paper").text
         ('2', None, '2')
     """
-    whole = _whole(reply, reasoned=reasoned)
-    strict = whole if len(whole) == 1 and whole in INDICES else None
-    if strict is not None or protocol == "strict":
-        return Answer(strict, strict is not None)
-    first = _INDEX.search(_looked_at(reply, reasoned=reasoned))
-    return Answer(first[0] if first else None, False)
+
+    def strict(whole: str) -> str | None:
+        return whole if len(whole) == 1 and whole in INDICES else None
+
+    return _read(reply, protocol, reasoned, strict, lambda text: _first(_INDEX, text))
 
 
 def read_order(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False) -> Answer:
-    """Read an order of the options as four digits.
-
-    Args:
-        reply: the model's reply.
-        protocol: how; see the module.
-        reasoned: whether the reply was to reason first and end in a line ``Answer: …``.
-
-    Returns:
-        The four digits; by the paper's reading they may be no order at all, such as ``0012``.
+    """Read an order of the options as four digits; by the paper's reading they may be no order, such as ``0012``.
 
     Example:
         >>> read_order("2031").text, read_order("2011").text, read_order("It is 2011.", "paper").text
         ('2031', None, '2011')
     """
-    whole = _whole(reply, reasoned=reasoned)
-    strict = whole if len(whole) == len(INDICES) and set(whole) == set(INDICES) else None
-    if strict is not None or protocol == "strict":
-        return Answer(strict, strict is not None)
-    first = _ORDER.search(_looked_at(reply, reasoned=reasoned))
-    return Answer(first[0] if first else None, False)
+
+    def strict(whole: str) -> str | None:
+        return whole if len(whole) == len(INDICES) and set(whole) == set(INDICES) else None
+
+    return _read(reply, protocol, reasoned, strict, lambda text: _first(_ORDER, text))
 
 
 def read_measures(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False) -> Answer:
-    """Read the numbers of measures, or that there are none.
-
-    Args:
-        reply: the model's reply.
-        protocol: how; see the module.
-        reasoned: whether the reply was to reason first and end in a line ``Answer: …``.
-
-    Returns:
-        The numbers, each once and ascending, with spaces between them, or ``none``. `measures_of` takes them apart.
+    """Read the numbers of measures, each once and ascending, or ``none``; `measures_of` takes them apart.
 
     Example:
         >>> read_measures("7 4").text, read_measures("None.").text, read_measures("bars 3 and 5", "paper").text
         ('4 7', 'none', '3 5')
     """
-    whole = _whole(reply, reasoned=reasoned)
-    if whole.lower() == NONE:
-        return Answer(NONE, True)
-    if _MEASURES.fullmatch(whole):
-        return Answer(_joined(whole.split(" ")), True)
-    if protocol == "strict":
-        return Answer(None, False)
-    text = _looked_at(reply, reasoned=reasoned)
-    found = _NONE_OR_NUMBER.search(text)
-    if found is None:
-        return Answer(None, False)
-    return Answer(NONE if found["none"] else _joined(_STANDING.findall(text)), False)
+
+    def strict(whole: str) -> str | None:
+        if whole.lower() == NONE:
+            return NONE
+        return _joined(whole.split(" ")) if _MEASURES.fullmatch(whole) else None
+
+    def paper(text: str) -> str | None:
+        found = _NONE_OR_NUMBER.search(text)
+        if found is None:
+            return None
+        return NONE if found["none"] else _joined(_STANDING.findall(text))
+
+    return _read(reply, protocol, reasoned, strict, paper)
 
 
 def measures_of(answer: str) -> frozenset[int]:
     """Take an answer of `read_measures`, or a right answer, apart.
 
-    Args:
-        answer: numbers with spaces between them, or ``none``.
-
-    Returns:
-        The measures.
-
     Raises:
-        ValueError: it is neither.
+        ValueError: it is neither numbers with spaces between them nor ``none``.
 
     Example:
         >>> sorted(measures_of("4 7")), sorted(measures_of("none"))
@@ -176,13 +138,33 @@ def measures_of(answer: str) -> frozenset[int]:
         raise ValueError(f"{answer[:80]!r} names no measures; numbers with single spaces, or none, are") from None
 
 
+def _read(
+    reply: str,
+    protocol: Protocol,
+    reasoned: bool,
+    strict: Callable[[str], str | None],
+    paper: Callable[[str], str | None],
+) -> Answer:
+    """Read the whole answer by the strict reading; by the paper's, what it says of the text where that fails."""
+    stated = _stated(reply, reasoned=reasoned)
+    found = strict(_bare(stated, reasoned=reasoned))
+    if found is not None or protocol == "strict":
+        return Answer(found, found is not None)
+    return Answer(paper(stated[:MAX_REPLY]), False)
+
+
+def _first(pattern: re.Pattern[str], text: str) -> str | None:
+    found = pattern.search(text)
+    return found[0] if found else None
+
+
 def _joined(numbers: list[str]) -> str:
     return " ".join(map(str, sorted({int(number) for number in numbers})))
 
 
-def _whole(reply: str, *, reasoned: bool) -> str:
-    """The reply without what does not count around it; nothing where it is too long for an answer."""
-    text = _stated(reply, reasoned=reasoned).strip(_AROUND)
+def _bare(stated: str, *, reasoned: bool) -> str:
+    """The answer without what does not count around it; nothing where it is too long for an answer."""
+    text = stated.strip(_AROUND)
     if len(text) > MAX_REPLY:
         return ""
     if not reasoned and (label := _LABEL.match(text)):
@@ -190,11 +172,8 @@ def _whole(reply: str, *, reasoned: bool) -> str:
     return text.strip(_AROUND).removesuffix(".").strip(_AROUND)
 
 
-def _looked_at(reply: str, *, reasoned: bool) -> str:
-    return _stated(reply, reasoned=reasoned)[:MAX_REPLY]
-
-
 def _stated(reply: str, *, reasoned: bool) -> str:
+    """What a reply says: all of it, or what follows its last label where the model was to reason first."""
     text = reply.rpartition("</think>")[2]
     if not reasoned:
         return text

@@ -3,6 +3,7 @@
 A scorer reads the answer (see `music_evals.scorers.score_answers`) and leaves it with the right one in the score, so
 that the metrics need nothing else but the samples' metadata: ``kind`` (the field that is asked for, or how the score
 was corrupted) and ``task``. Repeated runs of a question (epochs) count as one question with the mean of its runs.
+Intervals are Wilson's for shares and bootstrapped over the questions for means, at 95%.
 
 Source: arXiv 2606.08722, sections 3.2, 3.3 and 4.2.
 """
@@ -10,24 +11,14 @@ Source: arXiv 2606.08722, sections 3.2, 3.3 and 4.2.
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from inspect_ai.scorer import (
-    CORRECT,
-    INCORRECT,
-    NOANSWER,
-    Metric,
-    SampleScore,
-    Score,
-    Scorer,
-    Target,
-    metric,
-    scorer,
-)
+from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
+from music_evals.scorers.intervals import figures
 from music_evals.scorers.metrics.accuracy import bootstrap_interval
+from music_evals.scorers.metrics.figures import share, with_interval, within
 from music_evals.scorers.metrics.measures import count_figures, macro_interval, macro_mean, measure_f1
 from music_evals.scorers.metrics.ordering import penalised_tau
-from music_evals.scorers.metrics.proportion import wilson_interval
 from music_evals.scorers.score_answers import (
     Answer,
     Protocol,
@@ -46,315 +37,177 @@ CLASSES: Final = ("0", "1", "2", "3")
 UNREADABLE: Final = "unreadable"
 
 
-@metric(scores="unreduced")
-def index_figures() -> Metric:
-    """Accuracy with Wilson's 95% interval.
-
-    Returns:
-        The metric: ``accuracy`` with ``_low`` and ``_high``, ``unreadable`` (share without an answer), ``in_form``
-        (share of answers in the required form) and ``questions``.
+@figures
+def index_figures(scores: list[SampleScore]) -> dict[str, float]:
+    """``accuracy``, ``unreadable`` (share without an answer), ``in_form`` (share in the required form), ``questions``.
 
     Source: arXiv 2606.08722, section 3.3.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        return {**_share("accuracy", scores, _is_right), **_form(scores)} if scores else {}
-
-    return compute
+    return {**_share("accuracy", scores, _is_right), **_form(scores)}
 
 
-@metric(scores="unreduced")
-def by_kind() -> Metric:
-    """Accuracy for each kind of question, as ``key/accuracy``.
-
-    Returns:
-        The metric: ``accuracy`` with its interval and ``questions`` of each kind; nothing where questions have none.
-    """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        return {
-            f"{kind}/{name}": value
-            for kind, some in _by_kind(scores).items()
-            if kind
-            for name, value in {**_share("accuracy", some, _is_right), "questions": len(_questions(some))}.items()
-        }
-
-    return compute
+@figures
+def by_kind(scores: list[SampleScore]) -> dict[str, float]:
+    """``accuracy`` and ``questions`` of each kind of question, as ``key/accuracy``; nothing where they have none."""
+    found: dict[str, float] = {}
+    for kind, some in _by_kind(scores).items():
+        if kind:
+            found |= within(kind, {**_share("accuracy", some, _is_right), "questions": len(_questions(some))})
+    return found
 
 
-@metric(scores="unreduced")
-def confusion() -> Metric:
-    """How often each class was taken for each, as ``0_as_2`` or ``0_as_unreadable``.
+@figures
+def confusion(scores: list[SampleScore]) -> dict[str, float]:
+    """How often each class was taken for each, right class first: ``0_as_2`` or ``0_as_unreadable``.
 
-    Returns:
-        The metric: numbers of responses, right class first; nothing for tasks other than the recognition of emotion,
-        whose options alone are the same in every question.
+    Nothing for tasks other than the recognition of emotion, whose options alone are the same in every question.
 
     Source: arXiv 2606.08722, section 4.2 (models that tell two of four quadrants).
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        if not scores or _of(scores[0], "task") != CONFUSED:
-            return {}
-        counts = {f"{right}_as_{taken}": 0.0 for right in CLASSES for taken in (*CLASSES, UNREADABLE)}
-        for score in scores:
-            counts[f"{_right(score)}_as_{score.score.answer or UNREADABLE}"] += 1
-        return counts
-
-    return compute
+    if _of(scores[0], "task") != CONFUSED:
+        return {}
+    counts = {f"{right}_as_{taken}": 0.0 for right in CLASSES for taken in (*CLASSES, UNREADABLE)}
+    for score in scores:
+        counts[f"{_right(score)}_as_{score.score.answer or UNREADABLE}"] += 1
+    return counts
 
 
-@metric(scores="unreduced")
-def number_figures() -> Metric:
-    """How near numbers of measures come to the right ones.
-
-    Returns:
-        The metric: ``exact``, ``within_1``, ``within_5`` and ``within_10``, each with Wilson's interval,
-        ``median_absolute_error`` in measures over the readable answers (absent where there are none), ``unreadable``,
-        ``in_form`` and ``questions``.
+@figures
+def number_figures(scores: list[SampleScore]) -> dict[str, float]:
+    """How near numbers of measures come to the right ones: see `metrics.measures.count_figures`.
 
     Source: arXiv 2606.08722, sections 3.3 and 4.2.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        if not scores:
-            return {}
-        figures = count_figures(
-            [None if score.score.answer is None else int(score.score.answer) for score in scores],
-            [int(_right(score)) for score in scores],
-        )
-        n = len(_questions(scores))
-        found: dict[str, float] = {}
-        for name, value in figures.items():
-            found[name] = value
-            if name == "exact" or name.startswith("within_"):
-                found[f"{name}_low"], found[f"{name}_high"] = wilson_interval(value, n)
-        return {**found, **_form(scores)}
-
-    return compute
+    n = len(_questions(scores))
+    found: dict[str, float] = {}
+    for name, value in count_figures(
+        [None if score.score.answer is None else int(score.score.answer) for score in scores],
+        [int(_right(score)) for score in scores],
+    ).items():
+        found |= share(name, value, n) if name == "exact" or name.startswith("within_") else {name: value}
+    return {**found, **_form(scores)}
 
 
-@metric(scores="unreduced")
-def order_figures() -> Metric:
-    """The mean penalised Kendall τ with a 95% bootstrap interval over the questions.
-
-    Returns:
-        The metric: ``tau`` with ``_low`` and ``_high``; ``exact``, the share of orders that are right, with Wilson's
-        interval; ``unreadable``, ``in_form`` and ``questions``.
+@figures
+def order_figures(scores: list[SampleScore]) -> dict[str, float]:
+    """``tau``, the mean penalised Kendall τ, and ``exact``, the share of orders that are right.
 
     Source: arXiv 2606.08722, section 3.3.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        if not scores:
-            return {}
-        taus = _questions(scores)
-        low, high = bootstrap_interval(taus)
-        return {
-            "tau": sum(taus) / len(taus),
-            "tau_low": low,
-            "tau_high": high,
-            **_share("exact", scores, lambda score: score.score.answer == _right(score)),
-            **_form(scores),
-        }
-
-    return compute
+    return {
+        **_mean("tau", _questions(scores)),
+        **_share("exact", scores, lambda score: score.score.answer == _right(score)),
+        **_form(scores),
+    }
 
 
-@metric(scores="unreduced")
-def error_figures() -> Metric:
+@figures
+def error_figures(scores: list[SampleScore]) -> dict[str, float]:
     """F1 of the measures named, averaged over the categories of error; what is said of clean scores stands apart.
 
-    Returns:
-        The metric: ``macro_f1`` with a 95% bootstrap interval; ``exact``, the share of corrupted scores whose wrong
-        measures are named and no others, with Wilson's interval; ``false_alarms``, the share of clean scores in which
-        a measure is called wrong, with Wilson's interval, where there are clean ones; ``unreadable``, ``in_form`` and
-        ``questions``, over all.
+    ``macro_f1`` and ``exact``, the share of corrupted scores whose wrong measures are named and no others;
+    ``false_alarms``, the share of clean scores in which a measure is called wrong, where there are clean ones.
 
     Source: arXiv 2606.08722, section 3.3; the clean controls are this project's.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        if not scores:
-            return {}
-        found: dict[str, float] = {}
-        corrupted = {kind: some for kind, some in _by_kind(scores).items() if kind != CLEAN}
-        if corrupted:
-            values = {kind: _questions(some) for kind, some in corrupted.items()}
-            low, high = macro_interval(values)
-            found |= {"macro_f1": macro_mean(values), "macro_f1_low": low, "macro_f1_high": high}
-            found |= _share(
-                "exact",
-                [score for some in corrupted.values() for score in some],
-                lambda score: score.score.answer == _right(score),
-            )
-        if clean := _by_kind(scores).get(CLEAN):
-            found |= _share("false_alarms", clean, lambda score: bool(measures_of(score.score.answer or "none")))
-        return {**found, **_form(scores)}
-
-    return compute
+    found: dict[str, float] = {}
+    corrupted = {kind: some for kind, some in _by_kind(scores).items() if kind != CLEAN}
+    if corrupted:
+        values = {kind: _questions(some) for kind, some in corrupted.items()}
+        found |= with_interval("macro_f1", macro_mean(values), macro_interval(values))
+        found |= _share(
+            "exact",
+            [score for some in corrupted.values() for score in some],
+            lambda score: score.score.answer == _right(score),
+        )
+    if clean := _by_kind(scores).get(CLEAN):
+        found |= _share("false_alarms", clean, lambda score: bool(measures_of(score.score.answer or "none")))
+    return {**found, **_form(scores)}
 
 
-@metric(scores="unreduced")
-def by_category() -> Metric:
+@figures
+def by_category(scores: list[SampleScore]) -> dict[str, float]:
     """Mean F1 of each category of error, and of the clean scores, as ``melodic_leap/f1``.
-
-    Returns:
-        The metric: ``f1`` with a 95% bootstrap interval, and ``questions``, of each.
 
     Source: arXiv 2606.08722, sections 3.3 and 4.2.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        found: dict[str, float] = {}
-        for kind, some in _by_kind(scores).items():
-            values = _questions(some)
-            low, high = bootstrap_interval(values)
-            found |= {
-                f"{kind}/f1": sum(values) / len(values),
-                f"{kind}/f1_low": low,
-                f"{kind}/f1_high": high,
-                f"{kind}/questions": len(values),
-            }
-        return found
-
-    return compute
+    found: dict[str, float] = {}
+    for kind, some in _by_kind(scores).items():
+        values = _questions(some)
+        found |= within(kind, {**_mean("f1", values), "questions": len(values)})
+    return found
 
 
 @scorer(metrics=[index_figures(), by_kind(), confusion()])
 def option_index(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
-    """Score the index of the chosen option.
+    """Score the index of the chosen option: correct, incorrect, or no answer, which counts as incorrect.
 
     Args:
         protocol: how replies are read; see `music_evals.scorers.score_answers`.
         reasoned: whether the reply was to reason first and end in a line ``Answer: …``.
-
-    Returns:
-        The scorer: correct, incorrect, or no answer (which counts as incorrect).
 
     Raises:
         ValueError: there is no such protocol.
 
     Source: arXiv 2606.08722, section 3.3.
     """
-    check_protocol(protocol)
-
-    async def score(state: TaskState, target: Target) -> Score:
-        answer = read_index(state.output.completion, protocol, reasoned=reasoned)
-        return _scored(answer, target.text, state, right=answer.text == target.text)
-
-    return score
+    return _scorer(read_index, protocol, reasoned)
 
 
 @scorer(metrics=[number_figures()])
 def measure_count(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
-    """Score a number of measures.
-
-    Args:
-        protocol: how replies are read; see `music_evals.scorers.score_answers`.
-        reasoned: whether the reply was to reason first and end in a line ``Answer: …``.
-
-    Returns:
-        The scorer: correct, incorrect, or no answer (which counts as incorrect).
-
-    Raises:
-        ValueError: there is no such protocol.
-
-    Source: arXiv 2606.08722, section 3.3.
-    """
-    check_protocol(protocol)
-
-    async def score(state: TaskState, target: Target) -> Score:
-        answer = read_number(state.output.completion, protocol, reasoned=reasoned)
-        return _scored(answer, target.text, state, right=answer.text == target.text)
-
-    return score
+    """Score a number of measures: correct, incorrect, or no answer; arguments as for `option_index`."""
+    return _scorer(read_number, protocol, reasoned)
 
 
 @scorer(metrics=[order_figures()])
 def measure_order(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
-    """Score an order of measures.
-
-    Args:
-        protocol: how replies are read; see `music_evals.scorers.score_answers`.
-        reasoned: whether the reply was to reason first and end in a line ``Answer: …``.
-
-    Returns:
-        The scorer: the penalised Kendall τ, from 0 to 1.
-
-    Raises:
-        ValueError: there is no such protocol.
-
-    Source: arXiv 2606.08722, section 3.3.
-    """
-    check_protocol(protocol)
-
-    async def score(state: TaskState, target: Target) -> Score:
-        answer = read_order(state.output.completion, protocol, reasoned=reasoned)
-        return _scored(answer, target.text, state, value=penalised_tau(answer.text, target.text))
-
-    return score
+    """Score an order of measures by the penalised Kendall τ, from 0 to 1; arguments as for `option_index`."""
+    return _scorer(read_order, protocol, reasoned, penalised_tau)
 
 
 @scorer(metrics=[error_figures(), by_category()])
 def wrong_measures(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
-    """Score the measures that are called wrong.
+    """Score the measures that are called wrong by their F1; arguments as for `option_index`.
 
-    Args:
-        protocol: how replies are read; see `music_evals.scorers.score_answers`.
-        reasoned: whether the reply was to reason first and end in a line ``Answer: …``.
-
-    Returns:
-        The scorer: F1 of the measures, 1 where none is wrong and none is named, 0 without an answer.
-
-    Raises:
-        ValueError: there is no such protocol.
-
-    Source: arXiv 2606.08722, section 3.3.
+    It is 1 where none is wrong and none is named, 0 without an answer.
     """
-    check_protocol(protocol)
 
-    async def score(state: TaskState, target: Target) -> Score:
-        answer = read_measures(state.output.completion, protocol, reasoned=reasoned)
-        named = None if answer.text is None else measures_of(answer.text)
-        return _scored(answer, target.text, state, value=measure_f1(named, measures_of(target.text)))
+    def value(answer: str | None, right: str) -> float:
+        return measure_f1(None if answer is None else measures_of(answer), measures_of(right))
 
-    return score
+    return _scorer(read_measures, protocol, reasoned, value)
 
 
-def check_protocol(protocol: str) -> None:
-    """Check a protocol.
-
-    Raises:
-        ValueError: naming what is valid.
-
-    Example:
-        >>> check_protocol("lax")
-        Traceback (most recent call last):
-        ValueError: protocol='lax' is not valid; valid values are: strict, paper
-    """
+def _scorer(
+    read: Callable[..., Answer],
+    protocol: str,
+    reasoned: bool,
+    value_of: Callable[[str | None, str], float] | None = None,
+) -> Scorer:
+    """Make a scorer of right and wrong answers, or of values from 0 to 1."""
     if protocol not in ("strict", "paper"):
         raise ValueError(f"protocol={protocol!r} is not valid; valid values are: strict, paper")
 
+    async def score(state: TaskState, target: Target) -> Score:
+        reply, right = state.output.completion, target.text
+        answer = read(reply, protocol, reasoned=reasoned)
+        value: float | str
+        if value_of is not None:
+            value = value_of(answer.text, right)
+        elif answer.text is None:
+            value = NOANSWER
+        else:
+            value = CORRECT if answer.text == right else INCORRECT
+        kept = {"right_answer": right, "in_form": answer.in_form}
+        if answer.text is None:
+            reason = "invalid_response_format" if reply.strip() else "no_response"
+            told = f"Expected {right}; the reply holds no answer."
+            return Score(value=value, explanation=told, metadata=kept, reason=reason)
+        told = f"Expected {right}; the reply answers {answer.text}."
+        return Score(value=value, answer=answer.text, explanation=told, metadata=kept)
 
-def _scored(
-    answer: Answer, right_answer: str, state: TaskState, *, right: bool | None = None, value: float = 0.0
-) -> Score:
-    """A score of right or wrong where `right` is given, else of a value."""
-    kept = {"right_answer": right_answer, "in_form": answer.in_form}
-    if answer.text is None:
-        return Score(
-            value=value if right is None else NOANSWER,
-            explanation=f"Expected {right_answer}; the reply holds no answer.",
-            metadata=kept,
-            reason="invalid_response_format" if state.output.completion.strip() else "no_response",
-        )
-    return Score(
-        value=value if right is None else CORRECT if right else INCORRECT,
-        answer=answer.text,
-        explanation=f"Expected {right_answer}; the reply answers {answer.text}.",
-        metadata=kept,
-    )
+    return score
 
 
 def _form(scores: list[SampleScore]) -> dict[str, float]:
@@ -367,9 +220,11 @@ def _form(scores: list[SampleScore]) -> dict[str, float]:
 
 
 def _share(name: str, scores: list[SampleScore], holds: Callable[[SampleScore], bool]) -> dict[str, float]:
-    share = sum(holds(score) for score in scores) / len(scores)
-    low, high = wilson_interval(share, len(_questions(scores)))
-    return {name: share, f"{name}_low": low, f"{name}_high": high}
+    return share(name, sum(holds(score) for score in scores) / len(scores), len(_questions(scores)))
+
+
+def _mean(name: str, values: list[float]) -> dict[str, float]:
+    return with_interval(name, sum(values) / len(values), bootstrap_interval(values))
 
 
 def _questions(scores: Iterable[SampleScore]) -> list[float]:

@@ -2,28 +2,28 @@
 
 Source: arXiv 2606.08722, section 3.3. Intervals, novelty and FMD∞ are beyond the paper.
 
-A piece's figures lie in its score, so the metrics need nothing else but the reference sets, which they load from the
-dataset that the score names. A figure that is undefined is NaN, and a further entry tells why:
-``mutopia/js undefined: ...``.
+A piece's figures lie in its score, so the metrics need nothing else but the reference sets of the dataset that the
+score names. A figure that is undefined is NaN, and a further entry tells why: ``mutopia/js undefined: ...``.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import anyio.to_thread
 import numpy as np
 import numpy.typing as npt
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
+from inspect_ai.scorer import SampleScore, Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from music_evals.encoders.lilybert import EncoderError, Pooling
 from music_evals.notation.descriptors import DESCRIPTORS, Protocol
 from music_evals.notation.lilypond.copies import NEAR_COPY
 from music_evals.notation.reference_pieces import ReferenceSet
+from music_evals.scorers.intervals import figures
 from music_evals.scorers.metrics.descriptor_similarity import js_interval, js_similarity
+from music_evals.scorers.metrics.figures import share, with_interval, within
 from music_evals.scorers.metrics.frechet import frechet_distance, frechet_infinity, frechet_interval, small_sample_note
-from music_evals.scorers.metrics.proportion import wilson_interval
 from music_evals.scorers.reference_pieces import (
     chosen_references,
     embedded_reference,
@@ -40,112 +40,64 @@ MAX_SHOWN: Final = 1_200
 Matrix = npt.NDArray[np.float64]
 
 
-@metric(scores="unreduced")
-def compile_figures() -> Metric:
-    """The share of pieces that compile, with Wilson's 95% interval.
+@figures
+def compile_figures(scores: list[SampleScore]) -> dict[str, float]:
+    """``compile_rate``, the share of pieces that compile, with Wilson's 95% interval, and the number of ``pieces``.
 
-    Returns:
-        The metric: ``compile_rate`` with ``_low`` and ``_high``, ``pieces``, and where several attempts were allowed
-        ``attempt_1``, ``attempt_2`` and so on, the share that compiles after so many. Repeated runs of a prompt
-        (epochs) count as one for the interval.
+    Where several attempts were allowed, ``attempt_1``, ``attempt_2`` and so on are the share that compiles after so
+    many. Repeated runs of a prompt (epochs) count as one for the interval.
 
     Source: arXiv 2606.08722, section 3.3.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        if not scores:
-            return {}
-        rate = float(np.mean([_is_compiled(score) for score in scores]))
-        low, high = wilson_interval(rate, len({score.sample_id for score in scores}))
-        figures = {"compile_rate": rate, "compile_rate_low": low, "compile_rate_high": high, "pieces": len(scores)}
-        allowed = max(_of(score, "attempts_allowed") for score in scores)
-        if allowed > 1:
-            for attempt in range(1, allowed + 1):
-                compiled = [any(_of(score, "attempts")[:attempt]) for score in scores]
-                figures[f"attempt_{attempt}"] = float(np.mean(compiled))
-        return figures
-
-    return compute
+    rate = float(np.mean([_is_compiled(score) for score in scores]))
+    found = {**share("compile_rate", rate, len({score.sample_id for score in scores})), "pieces": len(scores)}
+    allowed = max(_of(score, "attempts_allowed") for score in scores)
+    if allowed > 1:
+        for attempt in range(1, allowed + 1):
+            found[f"attempt_{attempt}"] = float(np.mean([any(_of(score, "attempts")[:attempt]) for score in scores]))
+    return found
 
 
-@metric(scores="unreduced")
-def similarity_figures() -> Metric:
+@figures
+def similarity_figures(scores: list[SampleScore]) -> dict[str, float]:
     """The JS similarity of the compiled pieces' descriptors to each reference set, from 0 to 100.
 
-    Returns:
-        The metric, for each reference set R: ``R/js`` with a bootstrap interval ``_low`` and ``_high``,
-        ``R/js_DESCRIPTOR`` for each descriptor alone, and ``R/shift_DESCRIPTOR``, how far the mean lies from the
-        reference's, in the reference's standard deviations.
+    For each reference set R these are ``R/js`` with a bootstrap interval, ``R/js_DESCRIPTOR`` for each descriptor
+    alone, and ``R/shift_DESCRIPTOR``, how far the mean lies from the reference's, in its standard deviations.
 
     Source: arXiv 2606.08722, section 3.3.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        figures = _without_references("js", scores)
-        for reference in _references(scores):
-            protocol: Protocol = _of(scores[0], "protocol")
-            generated = _descriptors(scores)
-            name = reference.name
-            real = reference.descriptors(protocol)
-            found = js_similarity(real, generated, names=DESCRIPTORS)
-            figures[f"{name}/js"] = _number(found.value)
-            if found.reason is not None:
-                few = f"{len(generated)} of {len(scores)} pieces compile; at least 2 are needed"
-                figures[f"{name}/js undefined: {few if len(generated) < 2 else found.reason}"] = math.nan
-            interval = js_interval(real, generated, resamples=RESAMPLES)
-            figures[f"{name}/js_low"], figures[f"{name}/js_high"] = _number(interval.low), _number(interval.high)
-            if interval.reason is not None and found.reason is None:
-                figures[f"{name}/js note: {interval.reason}"] = math.nan
-            for descriptor in DESCRIPTORS:
-                figures[f"{name}/js_{descriptor}"] = _number(found.by_descriptor[descriptor])
-                figures[f"{name}/shift_{descriptor}"] = _number(found.shifts[descriptor])
-        return figures
-
-    return compute
+    return _against_references("js", scores, _similarity)
 
 
-@metric(scores="unreduced")
-def frechet_figures() -> Metric:
+@figures
+def frechet_figures(scores: list[SampleScore]) -> dict[str, float]:
     """The Fréchet Music Distance of all pieces, compiled or not, to each reference set.
 
-    Returns:
-        The metric, for each reference set R: ``R/fmd`` with a bootstrap interval ``_low`` and ``_high``, and
-        ``R/fmd_infinity``, extrapolated to any number of pieces.
+    For each reference set R these are ``R/fmd`` with a bootstrap interval, and ``R/fmd_infinity``, extrapolated to any
+    number of pieces.
 
     Source: arXiv 2606.08722, section 3.3.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        figures = _without_references("fmd", scores)
-        for reference in _references(scores):
-            figures |= {f"{reference.name}/{name}": value for name, value in _frechet(scores, reference).items()}
-        return figures
-
-    return compute
+    return _against_references("fmd", scores, _frechet)
 
 
-@metric(scores="unreduced")
-def novelty_figures() -> Metric:
+@figures
+def novelty_figures(scores: list[SampleScore]) -> dict[str, float]:
     """The share of pieces that are near-copies of a demonstration or of a reference piece.
 
-    Returns:
-        The metric: ``near_copies`` with Wilson's 95% interval ``_low`` and ``_high``, and ``R/near_copies`` for the
-        demonstrations and each reference set R. Pieces too short to tell are left out, and counted in ``too_short``.
+    These are ``near_copies`` with Wilson's 95% interval, and ``R/near_copies`` for the demonstrations and each
+    reference set R. Pieces too short to tell are left out, and counted in ``too_short``.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        told = [nearest for score in scores if (nearest := _of(score, "nearest"))]
-        figures = {"near_copies": math.nan, "near_copies_low": math.nan, "near_copies_high": math.nan}
-        if not told:
-            return {**figures, "near_copies undefined: no piece is long enough to tell": math.nan} if scores else {}
-        rate = float(np.mean([max(share for _, share in nearest.values()) >= NEAR_COPY for nearest in told]))
-        figures["near_copies"] = rate
-        figures["near_copies_low"], figures["near_copies_high"] = wilson_interval(rate, len(told))
-        for name in told[0]:
-            figures[f"{name}/near_copies"] = float(np.mean([nearest[name][1] >= NEAR_COPY for nearest in told]))
-        return {**figures, "too_short": float(len(scores) - len(told))}
-
-    return compute
+    told = [nearest for score in scores if (nearest := _of(score, "nearest"))]
+    if not told:
+        undefined = with_interval("near_copies", math.nan, (math.nan, math.nan))
+        return {**undefined, "near_copies undefined: no piece is long enough to tell": math.nan}
+    rate = float(np.mean([max(copied for _, copied in nearest.values()) >= NEAR_COPY for nearest in told]))
+    found = share("near_copies", rate, len(told))
+    for name in told[0]:
+        found |= within(name, {"near_copies": float(np.mean([nearest[name][1] >= NEAR_COPY for nearest in told]))})
+    return {**found, "too_short": float(len(scores) - len(told))}
 
 
 @scorer(metrics=[compile_figures(), similarity_figures(), frechet_figures(), novelty_figures()])
@@ -159,7 +111,7 @@ def written_music(
     attempts: int = 1,
     pictures: bool = True,
 ) -> Scorer:
-    """Score a piece of music that a model wrote in LilyPond.
+    """Score a piece of music that a model wrote in LilyPond: 1 where it compiles, else 0.
 
     Args:
         dataset: the dataset with the reference sets, as for the task.
@@ -170,9 +122,6 @@ def written_music(
         attempt: which attempt counts, from 1; None for the last one made.
         attempts: how many a model was allowed.
         pictures: whether the explanation shows the first system and a piano roll.
-
-    Returns:
-        The scorer: 1 for a piece that compiles, 0 for one that does not.
 
     Source: arXiv 2606.08722, section 3.3.
     """
@@ -212,15 +161,9 @@ def written_music(
 
 
 def explained(piece: Piece, protocol: Protocol, nearest: Mapping[str, tuple[str, float]]) -> str:
-    """Describe a piece for the log viewer: what LilyPond says, its descriptors, its pictures.
+    """Describe a piece for the log viewer: what LilyPond says, its descriptors, what it copies, its pictures.
 
-    Args:
-        piece: the piece.
-        protocol: which descriptors to name.
-        nearest: set of pieces → the nearest one and the share of the piece that stands in it.
-
-    Returns:
-        Markdown, in which LilyPond's messages are set as code, so that nothing in them counts as markup.
+    LilyPond's messages are set as code, so that nothing in them counts as markup.
     """
     parts = [f"Does not compile: {_plain(piece['problem'])}" if piece["problem"] else "Compiles."]
     if messages := piece["messages"].strip()[:MAX_SHOWN]:
@@ -250,6 +193,37 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def _against_references(
+    figure: str,
+    scores: Sequence[SampleScore],
+    compare: Callable[[Sequence[SampleScore], ReferenceSet], dict[str, float]],
+) -> dict[str, float]:
+    references = chosen_references(_of(scores[0], "dataset"), _of(scores[0], "reference"))
+    if not references:
+        return {f"{figure} undefined: the dataset has no reference set": math.nan}
+    found: dict[str, float] = {}
+    for reference in references:
+        found |= within(reference.name, compare(scores, reference))
+    return found
+
+
+def _similarity(scores: Sequence[SampleScore], reference: ReferenceSet) -> dict[str, float]:
+    real, made = reference.descriptors(_of(scores[0], "protocol")), _descriptors(scores)
+    alike = js_similarity(real, made, names=DESCRIPTORS)
+    found = {"js": _number(alike.value)}
+    if alike.reason is not None:
+        few = f"{len(made)} of {len(scores)} pieces compile; at least 2 are needed"
+        found[f"js undefined: {few if len(made) < 2 else alike.reason}"] = math.nan
+    interval = js_interval(real, made, resamples=RESAMPLES)
+    found |= with_interval("js", found["js"], (_number(interval.low), _number(interval.high)))
+    if interval.reason is not None and alike.reason is None:
+        found[f"js note: {interval.reason}"] = math.nan
+    for descriptor in DESCRIPTORS:
+        found[f"js_{descriptor}"] = _number(alike.by_descriptor[descriptor])
+        found[f"shift_{descriptor}"] = _number(alike.shifts[descriptor])
+    return found
+
+
 def _frechet(scores: Sequence[SampleScore], reference: ReferenceSet) -> dict[str, float]:
     undefined = dict.fromkeys(("fmd", "fmd_low", "fmd_high", "fmd_infinity"), math.nan)
     try:
@@ -258,23 +232,19 @@ def _frechet(scores: Sequence[SampleScore], reference: ReferenceSet) -> dict[str
         return {**undefined, f"fmd undefined: {error}": math.nan}
     if min(len(real), len(made)) < 2:
         return {**undefined, f"fmd undefined: {len(made)} pieces and {len(real)} references; 2 are needed": math.nan}
-    figures = {"fmd": frechet_distance(real, made)}
-    figures["fmd_low"], figures["fmd_high"] = frechet_interval(real, made, resamples=RESAMPLES)
+    interval = frechet_interval(real, made, resamples=RESAMPLES)
     infinity = frechet_infinity(real, made)
-    figures["fmd_infinity"] = _number(infinity.value)
+    found = with_interval("fmd", frechet_distance(real, made), interval)
+    found["fmd_infinity"] = _number(infinity.value)
     if infinity.reason is not None:
-        figures[f"fmd_infinity undefined: {infinity.reason}"] = math.nan
+        found[f"fmd_infinity undefined: {infinity.reason}"] = math.nan
     if note := small_sample_note(len(real), len(made), real.shape[1]):
-        figures[f"fmd note: {note}"] = math.nan
-    return {**undefined, **figures}
+        found[f"fmd note: {note}"] = math.nan
+    return found
 
 
 def _embeddings(scores: Sequence[SampleScore], reference: ReferenceSet) -> tuple[Matrix, Matrix]:
-    """The embeddings of a reference set and of the pieces, by the same encoder.
-
-    Raises:
-        EncoderError: there are none, or not by the same.
-    """
+    """The embeddings of a reference set and of the pieces; EncoderError where there are none by the same encoder."""
     encoder, pooling = _of(scores[0], "encoder"), _of(scores[0], "pooling")
     if encoder is None:
         raise EncoderError("no encoder was named")
@@ -288,15 +258,6 @@ def _embeddings(scores: Sequence[SampleScore], reference: ReferenceSet) -> tuple
         raise EncoderError(f"pieces were embedded by different encoders: {' and '.join(identities)}")
     made = np.array([decoded(vector) for _, vector in found], dtype=np.float64)
     return embedded_reference(reference, encoder, identities[0], pooling), made
-
-
-def _without_references(name: str, scores: Sequence[SampleScore]) -> dict[str, float]:
-    undefined = bool(scores) and not _references(scores)
-    return {f"{name} undefined: the dataset has no reference set": math.nan} if undefined else {}
-
-
-def _references(scores: Sequence[SampleScore]) -> tuple[ReferenceSet, ...]:
-    return chosen_references(_of(scores[0], "dataset"), _of(scores[0], "reference")) if scores else ()
 
 
 def _descriptors(scores: Iterable[SampleScore]) -> Matrix:

@@ -35,11 +35,11 @@ Vector = npt.NDArray[np.float32]
 class Piece(TypedDict):
     """A piece that a model wrote, as the log keeps it.
 
-    `reply` is a digest of the reply that it was taken from. `code` is the LilyPond as it was written, `problem` says
-    why that failed (None where it did not), `messages` are LilyPond's own, `midi` the MIDI file in Base64.
-    `descriptors` are MusPy's for each protocol, and `undefined` says why one has no value. `pictures` are PNG files in
-    Base64, the engraved first `system` and the piano `roll`, as far as there are any. `embeddings` are little-endian
-    32-bit numbers in Base64, by encoder and pooling.
+    `reply` is a digest of the reply that it was taken from. `problem` says why the `code` failed (None where it did
+    not), `messages` are LilyPond's own, `midi` is a file in Base64. `descriptors` are MusPy's for each protocol, and
+    `undefined` says why one has no value. `pictures` are PNG files in Base64, as far as there are any: the engraved
+    first `system` and the piano `roll`. `embeddings` are little-endian 32-bit numbers in Base64, by encoder and
+    pooling.
     """
 
     reply: str
@@ -54,11 +54,7 @@ class Piece(TypedDict):
 
 
 class Workbench:
-    """Finds out about pieces, as many at a time as there are cores; texts to embed are put together in batches.
-
-    Args:
-        pictures: whether to make pictures of new pieces.
-    """
+    """Finds out about pieces, as many at a time as there are cores; texts to embed are put together in batches."""
 
     def __init__(self, *, pictures: bool) -> None:
         self._pictures = pictures
@@ -67,18 +63,11 @@ class Workbench:
         self._embedding = anyio.Lock()
 
     async def pieces(self, state: TaskState) -> list[Piece]:
-        """Find out about every piece of a sample, one a reply, or recall what was found out before.
-
-        Args:
-            state: the sample; what is found out is left in its store.
-
-        Returns:
-            A piece for each reply of the model, in order.
-        """
+        """Find out about the piece of each reply of a sample, in order, or recall it from the store; keep it there."""
         before: list[Piece] = state.store.get(STORE, [])
         known = {piece["reply"]: piece for piece in before}
         found: list[Piece] = []
-        for reply in replies(state):
+        for reply in _replies(state):
             digest = hashlib.sha256(reply.encode("utf-8", "surrogatepass")).hexdigest()[:16]
             if digest not in known:
                 known[digest] = await anyio.to_thread.run_sync(
@@ -89,15 +78,8 @@ class Workbench:
         return found
 
     async def embed(self, state: TaskState, piece: Piece, encoder: Encoder, pooling: Pooling) -> None:
-        """Embed a piece, unless that was done before.
-
-        Args:
-            state: the sample; the vector is left in its store.
-            piece: one of its pieces.
-            encoder: the encoder.
-            pooling: how the vectors of its tokens become one.
-        """
-        name = embedding_name(encoder.identity, pooling)
+        """Embed a piece of a sample, unless that was done before; the vector is left in the sample's store."""
+        name = f"{encoder.identity}, {pooling}"
         if name in piece["embeddings"] or not piece["code"]:
             return
         result: list[Vector] = []
@@ -122,30 +104,14 @@ class Workbench:
             result.append(vector[pooling])
 
 
-def replies(state: TaskState) -> list[str]:
-    """The replies of the model in a sample; demonstrations are not its own.
-
-    Args:
-        state: the sample.
-
-    Returns:
-        Their texts, in order; an empty one where there is none.
-    """
+def _replies(state: TaskState) -> list[str]:
+    """The replies of the model in a sample, of which demonstrations are none; an empty one where there is none."""
     given = 1 if isinstance(state.input, str) else len(state.input)
     return [message.text for message in state.messages[given:] if isinstance(message, ChatMessageAssistant)] or [""]
 
 
 def examine(reply: str, digest: str, *, pictures: bool) -> Piece:
-    """Find out about the piece in a reply.
-
-    Args:
-        reply: what the model replied.
-        digest: of the reply.
-        pictures: whether to make pictures of it.
-
-    Returns:
-        The piece, without embeddings.
-    """
+    """Find out about the piece in a reply; it is without embeddings."""
     written = compile_reply(reply)
     piece = Piece(
         reply=digest,
@@ -185,16 +151,6 @@ def _pictures(written: Written) -> Mapping[str, bytes | None]:
     }
 
 
-def embedding_name(encoder: str, pooling: Pooling) -> str:
-    """Name the embedding of an encoder, given by its identity, and a pooling.
-
-    Example:
-        >>> embedding_name("csc-unipd/lilybert@1a2b, layer 6", "mean")
-        'csc-unipd/lilybert@1a2b, layer 6, mean'
-    """
-    return f"{encoder}, {pooling}"
-
-
 def encoded(vector: Sequence[float] | Vector) -> str:
     """Write a vector as text.
 
@@ -216,12 +172,7 @@ def decoded(text: str) -> Vector:
 
 
 def stored_embedding(piece: Piece, encoder: str, pooling: Pooling) -> tuple[str, str] | None:
-    """Find the embedding of a piece by an encoder, by name, without loading the encoder.
-
-    Args:
-        piece: the piece.
-        encoder: name of the encoder, or its folder.
-        pooling: how the vectors of its tokens became one.
+    """Find the embedding of a piece by an encoder, given by name or folder, without loading the encoder.
 
     Returns:
         The encoder's identity and the vector, for `decoded`; None where there is none.

@@ -1,8 +1,8 @@
-"""Figures for questions on scores that are judged right or wrong: intervals, level-wise success, agreement.
+"""Figures for questions that are judged right or wrong: intervals, level-wise success, agreement.
 
 Conventions: an outcome is 1 or True for right, 0 or False for wrong, None for no outcome; shares and intervals lie
-between 0 and 1, intervals are two-sided 95%. What is random is drawn from a fixed seed, so that the same outcomes
-give the same interval.
+between 0 and 1, intervals are two-sided 95%. Draws come from a fixed seed, so that the same outcomes give the same
+interval.
 
 Metrics: :func:`bootstrap_interval`, :func:`level_success`, :func:`inter_judge_agreement`, :func:`pearson`,
 :func:`mcnemar`.
@@ -23,8 +23,7 @@ EXACT_BELOW: Final = 25
 """Discordant pairs below which McNemar's test is exact: its chi-square approximation needs about 25."""
 
 _ENDS: Final = (0.025, 0.975)
-_CELLS: Final = 1_000_000
-"""Drawn indices that are held at a time."""
+_CELLS: Final = 1_000_000  # drawn indices that are held at a time
 
 
 class LevelSuccess(NamedTuple):
@@ -38,7 +37,7 @@ class LevelSuccess(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """How often judges are of one mind."""
+    """The share of items on which judges agree."""
 
     share: float
     low: float
@@ -62,24 +61,20 @@ def bootstrap_interval(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """A percentile bootstrap interval for a mean.
+    """A percentile bootstrap interval for a mean: its 2.5% and 97.5% quantiles over the resamples.
 
     Args:
         correct: one outcome an item, from 0 to 1; at least one.
-        clusters: what each item belongs to, e.g. the score that a question is on; as long as `correct`. Items of one
-            cluster are not independent: whole clusters are drawn, and the mean is that of the items in them. Without
-            it items are drawn.
+        clusters: what each item belongs to, e.g. the score that a question is on; as long as `correct`. Whole clusters
+            are drawn then, because items of one cluster are not independent.
         resamples: number of resamples, at least 1.
         seed: seed of the draws.
-
-    Returns:
-        The 2.5% and 97.5% quantiles of the mean over the resamples.
 
     Raises:
         ValueError: there is nothing to draw from, an outcome is out of range, or the lengths differ.
 
-    Source: arXiv 2511.20697, Table 3; B. Efron, "Bootstrap methods: another look at the jackknife" (1979). By cluster:
-        A. C. Davison and D. V. Hinkley, "Bootstrap Methods and their Application" (1997), section 3.8.
+    Source: B. Efron, "Bootstrap methods: another look at the jackknife" (1979). By cluster: A. C. Davison and
+        D. V. Hinkley, "Bootstrap Methods and their Application" (1997), section 3.8.
 
     Example:
         >>> low, high = bootstrap_interval([1] * 890 + [0] * 910)
@@ -87,7 +82,14 @@ def bootstrap_interval(
         (0.47, 0.52)
     """
     values = np.asarray(correct, dtype=float)
-    validate(values, clusters, resamples)
+    if len(values) == 0:
+        raise ValueError("correct is empty; an interval needs outcomes")
+    if not ((values >= 0) & (values <= 1)).all():
+        raise ValueError("correct holds something outside 0 to 1")
+    if clusters is not None and len(clusters) != len(values):
+        raise ValueError(f"clusters names {len(clusters)} items, correct has {len(values)}")
+    if resamples < 1:
+        raise ValueError(f"resamples is {resamples}; at least 1 is needed")
     rng = np.random.default_rng(seed)
     if clusters is None and np.isin(values, (0, 1)).all():
         # The number of right ones in a resample is binomial; there is no need to draw the items themselves.
@@ -104,17 +106,16 @@ def level_success(
 ) -> dict[int, LevelSuccess]:
     """The level-wise success rate, LSR(l): the share of scores with every question at levels 1 to l right.
 
-    A score fails level l where any question at levels up to l is wrong, whatever the others are. Where none is wrong
-    but one has no outcome, or where one of the levels that other scores have has no question on this score, nobody
-    knows: the score is not judged at that level, and leaves the denominator.
+    A score fails level l where any question at levels up to l is wrong. Where none is wrong but one has no outcome, or
+    the score has no question at one of the levels that others have, it is not judged and leaves the denominator.
 
     Args:
         correct: the outcomes of each score's questions, by level; None for no outcome.
         repetitions: how many times each score was asked; an interval counts a score once.
 
     Returns:
-        By level, in order: the rate with Wilson's interval, the number of scores (times repetitions) that are judged,
-        and of those that are not. A level at which no score is judged is left out.
+        By level, in order: the rate with Wilson's interval, and the numbers of scores (times repetitions) that are and
+        are not judged. A level at which no score is judged is left out.
 
     Raises:
         ValueError: `repetitions` is below 1.
@@ -149,9 +150,7 @@ def level_success(
 def inter_judge_agreement(
     votes: Sequence[Sequence[int | None]], *, resamples: int = 10_000, seed: int = 0
 ) -> Agreement | None:
-    """The share of items on which all judges are of one mind.
-
-    Judges that abstain are left out of an item; an item counts where at least two voted.
+    """The share of items on which all judges agree, with a bootstrap interval and the number of items.
 
     Args:
         votes: for each item, one vote a judge: 1, 0, or None where the judge abstains.
@@ -159,8 +158,7 @@ def inter_judge_agreement(
         seed: seed of its draws.
 
     Returns:
-        The share of unanimous items with a percentile bootstrap interval, and the number of items; None where no item
-        has two votes.
+        The agreement over the items with at least two votes; None where there is no such item.
 
     Raises:
         ValueError: a vote is none of 1, 0 and None.
@@ -182,15 +180,9 @@ def inter_judge_agreement(
 
 
 def pearson(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
-    """Pearson's correlation; of two sequences of 0 and 1 it is the phi coefficient.
+    """Pearson's correlation and its two-sided p; of two sequences of 0 and 1 it is the phi coefficient.
 
-    Args:
-        x: numbers.
-        y: as many.
-
-    Returns:
-        The correlation, from -1 to 1, and the two-sided p of no correlation; NaN for both where there are fewer than
-        two pairs or one side is constant, for which it is not defined.
+    Both are NaN where there are fewer than two pairs or one side is constant, for which they are not defined.
 
     Raises:
         ValueError: the lengths differ.
@@ -213,21 +205,18 @@ def mcnemar(judge: Sequence[int], human: Sequence[int]) -> McNemar:
     """McNemar's test: do two judgements of the same items say "right" equally often?
 
     Below `EXACT_BELOW` discordant pairs the test is exact (two-sided binomial, the statistic is the smaller of the two
-    counts); from there on it is chi-square with one degree of freedom and the continuity correction.
+    counts); from there on it is chi-square with one degree of freedom and the continuity correction. Without a
+    discordant pair p is 1.
 
     Args:
         judge: 1 or 0 for each item.
         human: as many, for the same items.
 
-    Returns:
-        Statistic, p, and how many items only the judge and only the human call right. Without a discordant pair p
-        is 1.
-
     Raises:
         ValueError: the lengths differ, or something is neither 1 nor 0.
 
     Source: Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
-        Psychometrika 12 (1947); A. L. Edwards, Psychometrika 13 (1948), for the correction; arXiv 2511.20697, 3.3.
+        Psychometrika 12 (1947); A. L. Edwards, Psychometrika 13 (1948), for the correction.
 
     Example:
         >>> mcnemar([1, 1, 1, 0, 0], [1, 0, 0, 0, 0])
@@ -248,22 +237,6 @@ def mcnemar(judge: Sequence[int], human: Sequence[int]) -> McNemar:
     return McNemar(statistic, float(stats.chi2.sf(statistic, 1)), judge_only, human_only)
 
 
-def validate(values: npt.NDArray[np.float64], clusters: Sequence[Hashable] | None, resamples: int) -> None:
-    """Check what `bootstrap_interval` takes.
-
-    Raises:
-        ValueError: naming the argument and what must hold of it.
-    """
-    if len(values) == 0:
-        raise ValueError("correct is empty; an interval needs outcomes")
-    if not ((values >= 0) & (values <= 1)).all():
-        raise ValueError("correct holds something outside 0 to 1")
-    if clusters is not None and len(clusters) != len(values):
-        raise ValueError(f"clusters names {len(clusters)} items, correct has {len(values)}")
-    if resamples < 1:
-        raise ValueError(f"resamples is {resamples}; at least 1 is needed")
-
-
 def _resampled_means(
     values: npt.NDArray[np.float64], groups: Sequence[Hashable], resamples: int, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
@@ -280,7 +253,7 @@ def _resampled_means(
 
 
 def _mastered(by_level: Mapping[int, Sequence[bool | None]], levels: Sequence[int]) -> bool | None:
-    """Whether everything at these levels is right; None where nobody knows."""
+    """Whether everything at these levels is right; None where that is not known."""
     outcomes = [outcome for level in levels for outcome in by_level.get(level) or [None]]
     if any(outcome is not None and not outcome for outcome in outcomes):
         return False

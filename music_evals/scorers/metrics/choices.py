@@ -2,8 +2,7 @@
 
 Conventions: every response is right, wrong, or holds no answer. ``N`` responses, of which ``V`` hold an answer and
 ``C`` are right, come from ``questions`` different questions; responses to one question (repetitions, rotations of its
-options) are not independent, so an interval counts each question once, whatever the number of its responses. Shares
-lie between 0 and 1, divergences are in bits.
+options) are not independent, so an interval counts each question once. Shares lie between 0 and 1.
 
 Metrics: :func:`choice_figures`, :func:`f1_interval`, :func:`letter_shares`, :func:`divergence`.
 
@@ -17,6 +16,7 @@ from typing import Final
 import numpy as np
 from scipy.spatial.distance import jensenshannon
 
+from music_evals.scorers.metrics.figures import share, with_interval
 from music_evals.scorers.metrics.proportion import wilson_interval
 
 LETTERS: Final = "ABCD"
@@ -34,35 +34,31 @@ def choice_figures(right: int, answered: int, responses: int, questions: int) ->
 
     Returns:
         ``accuracy`` (= recall), C / N; ``precision``, C / V; ``f1``, their harmonic mean, 2C / (V + N); each with
-        ``_low`` and ``_high``; ``answered``, V / N; and ``questions``. Without any answer precision and F1 are 0, as
-        the paper has them, and precision's interval is all there is: 0 to 1.
+        ``_low`` and ``_high`` (Wilson's, and `f1_interval`); ``answered``, V / N; and ``questions``. Without any
+        answer precision and F1 are 0, as the paper has them, and precision's interval is 0 to 1.
 
     Raises:
         ValueError: the numbers do not fit together.
 
-    Source: arXiv 2406.15885, section 4.1; intervals of Wilson for shares, `f1_interval` for F1.
+    Source: arXiv 2406.15885, section 4.1.
 
     Example:
         >>> figures = choice_figures(right=30, answered=40, responses=60, questions=60)
         >>> figures["accuracy"], figures["precision"], figures["f1"]
         (0.5, 0.75, 0.6)
     """
-    validate(right, answered, responses, questions)
-    share = questions / responses
-    accuracy, precision = right / responses, right / answered if answered else 0.0
-    accuracy_low, accuracy_high = wilson_interval(accuracy, questions)
-    precision_low, precision_high = wilson_interval(precision, answered * share) if answered else (0.0, 1.0)
-    f1_low, f1_high = f1_interval(right * share, (answered - right) * share, (responses - answered) * share)
+    if not 0 <= right <= answered <= responses:
+        raise ValueError(f"{right} right, {answered} answered, {responses} responses: each must be among the next")
+    if not 1 <= questions <= responses:
+        raise ValueError(f"{questions} questions, {responses} responses: at least 1 question, and a response to each")
+    each = questions / responses
+    precision = right / answered if answered else 0.0
+    precision_interval = wilson_interval(precision, answered * each) if answered else (0.0, 1.0)
+    f1 = 2 * right / (answered + responses)
     return {
-        "accuracy": accuracy,
-        "accuracy_low": accuracy_low,
-        "accuracy_high": accuracy_high,
-        "precision": precision,
-        "precision_low": precision_low,
-        "precision_high": precision_high,
-        "f1": 2 * right / (answered + responses),
-        "f1_low": f1_low,
-        "f1_high": f1_high,
+        **share("accuracy", right / responses, questions),
+        **with_interval("precision", precision, precision_interval),
+        **with_interval("f1", f1, f1_interval(right * each, (answered - right) * each, (responses - answered) * each)),
         "answered": answered / responses,
         "questions": questions,
     }
@@ -79,9 +75,6 @@ def f1_interval(right: float, wrong: float, unanswered: float) -> tuple[float, f
         right: number of right responses; numbers may be fractional where responses are not independent.
         wrong: number of wrong ones.
         unanswered: number of responses without an answer.
-
-    Returns:
-        Lower and upper end, both within 0 and 1.
 
     Raises:
         ValueError: a number is negative.
@@ -104,14 +97,8 @@ def f1_interval(right: float, wrong: float, unanswered: float) -> tuple[float, f
     return (0.0 if right == 0 else float(low)), (1.0 if wrong == unanswered == 0 else float(high))
 
 
-def letter_shares(letters: Sequence[str]) -> tuple[float, float, float, float] | None:
-    """How often each of A to D occurs.
-
-    Args:
-        letters: chosen letters, or those of the key.
-
-    Returns:
-        The shares of A, B, C and D, which add up to 1, or None where there are no letters.
+def letter_shares(letters: Sequence[str]) -> tuple[float, ...] | None:
+    """The shares of A, B, C and D among letters; None where there are no letters.
 
     Raises:
         ValueError: an entry is none of the four.
@@ -123,21 +110,11 @@ def letter_shares(letters: Sequence[str]) -> tuple[float, float, float, float] |
     counts = [sum(letter == one for letter in letters) for one in LETTERS]
     if sum(counts) != len(letters):
         raise ValueError(f"letters are {sorted(set(letters))}; only A, B, C and D are counted")
-    if not letters:
-        return None
-    a, b, c, d = (count / len(letters) for count in counts)
-    return a, b, c, d
+    return tuple(count / len(letters) for count in counts) if letters else None
 
 
 def divergence(first: Sequence[float], second: Sequence[float]) -> float:
-    """Jensen-Shannon divergence of two distributions.
-
-    Args:
-        first: shares that add up to 1.
-        second: as many shares that add up to 1.
-
-    Returns:
-        From 0 (the same) to 1 (nothing in common), in bits.
+    """Jensen-Shannon divergence of two distributions, from 0 (the same) to 1 (nothing in common), in bits.
 
     Source: J. Lin, "Divergence measures based on the Shannon entropy", IEEE Trans. Inf. Theory 37 (1991).
 
@@ -146,15 +123,3 @@ def divergence(first: Sequence[float], second: Sequence[float]) -> float:
         (0.0, 1.0)
     """
     return float(jensenshannon(first, second, base=2) ** 2)
-
-
-def validate(right: int, answered: int, responses: int, questions: int) -> None:
-    """Check the numbers that `choice_figures` takes.
-
-    Raises:
-        ValueError: naming the numbers and what must hold of them.
-    """
-    if not 0 <= right <= answered <= responses:
-        raise ValueError(f"{right} right, {answered} answered, {responses} responses: each must be among the next")
-    if not 1 <= questions <= responses:
-        raise ValueError(f"{questions} questions, {responses} responses: at least 1 question, and a response to each")

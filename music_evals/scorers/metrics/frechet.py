@@ -28,13 +28,10 @@ _Floats = npt.NDArray[np.float64]
 
 
 class Infinity(NamedTuple):
-    """The distance extrapolated to endlessly many generated pieces, FMD∞.
+    """The distance extrapolated to endlessly many generated pieces, FMD∞, or the `reason` why there is none.
 
-    Args:
-        value: where the line meets 1/size = 0; a little below 0 where the sets hardly differ; None for `reason`.
-        slope: of the line over 1/size.
-        r_squared: share of the variance of the sizes' means that the line explains; near 1 the extrapolation is sound.
-        reason: why there is no value.
+    `value` is a little below 0 where the sets hardly differ. `r_squared` is the share of the variance of the sizes'
+    means that the line explains; near 1 the extrapolation is sound.
     """
 
     value: float | None
@@ -55,9 +52,6 @@ def frechet_distance(reference: npt.ArrayLike, generated: npt.ArrayLike) -> floa
         reference: (n, d) embeddings.
         generated: (m, d) embeddings.
 
-    Returns:
-        The distance, from 0; what rounding leaves below 0 for equal sets is 0.
-
     Raises:
         ValueError: naming the argument: no such shape, fewer than two pieces, or something that is not finite.
 
@@ -67,7 +61,7 @@ def frechet_distance(reference: npt.ArrayLike, generated: npt.ArrayLike) -> floa
         >>> round(frechet_distance([[0.0], [2.0]], [[3.0], [7.0]]), 6)  # (5 - 1)² + (√8 - √2)²
         18.0
     """
-    return _Pair(*validate(reference, generated)).distance()
+    return _Pair(*_checked(reference, generated)).distance()
 
 
 def frechet_interval(
@@ -75,21 +69,18 @@ def frechet_interval(
 ) -> tuple[float, float]:
     """A bootstrap interval for `frechet_distance`, over generated pieces.
 
-    The reference is not drawn again: it is the yardstick, the same for everything that is compared. A resample repeats
-    pieces, and so is farther from the reference than the set that it is drawn from; the quantiles are therefore
-    shifted by the difference between the distance itself and the mean of the resamples. The interval is for what
-    generating as many pieces again would give, on average, with the bias of the distance at this size. In simulations
-    of 60 to 200 pieces in 8 to 200 dimensions it held that 93 to 100 times in 100, and 78 times in one case with many
-    far outliers; without the shift, 0 to 87 times.
+    The reference, the same for everything that is compared, is not drawn again. A resample repeats pieces, and so is
+    farther from the reference than the set that it is drawn from; the quantiles are therefore shifted by the difference
+    between the distance itself and the mean of the resamples. The interval is for what generating as many pieces again
+    would give, on average, with the bias of the distance at this size. In simulations of 60 to 200 pieces in 8 to 200
+    dimensions it held that 93 to 100 times in 100, and 78 times in one case with many far outliers; without the shift,
+    0 to 87 times.
 
     Args:
         reference: (n, d) embeddings.
         generated: (m, d) embeddings.
         resamples: number of resamples, at least 1.
         seed: seed of the draws.
-
-    Returns:
-        Lower and upper end of the 95% interval, the lower one not below 0.
 
     Raises:
         ValueError: as for `frechet_distance`, or `resamples` is below 1.
@@ -105,7 +96,7 @@ def frechet_interval(
     """
     if resamples < 1:
         raise ValueError(f"resamples is {resamples}; at least 1 is needed")
-    pair = _Pair(*validate(reference, generated))
+    pair = _Pair(*_checked(reference, generated))
     rng = np.random.default_rng(seed)
     counts = rng.multinomial(pair.pieces, np.full(pair.pieces, 1 / pair.pieces), resamples)
     distances = np.array([pair.distance(times) for times in counts])
@@ -122,11 +113,8 @@ def frechet_infinity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, seed
 
     Args:
         reference: (n, d) embeddings.
-        generated: (m, d) embeddings.
+        generated: (m, d) embeddings; of fewer than `LEAST_PIECES` nothing is extrapolated.
         seed: seed of the draws.
-
-    Returns:
-        The line's value at 0, its slope and how well it fits; no value for fewer than `LEAST_PIECES` pieces.
 
     Raises:
         ValueError: as for `frechet_distance`.
@@ -141,7 +129,7 @@ def frechet_infinity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, seed
         >>> round(frechet_distance(reference, generated), 1), round(frechet_infinity(reference, generated).value, 1)
         (0.3, 0.0)
     """
-    pair = _Pair(*validate(reference, generated))
+    pair = _Pair(*_checked(reference, generated))
     if pair.pieces < LEAST_PIECES:
         return Infinity(
             None, None, None, f"{pair.pieces} generated pieces; at least {LEAST_PIECES} are needed to extrapolate"
@@ -161,12 +149,7 @@ def frechet_infinity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, seed
 
 
 def small_sample_note(n: int, m: int, dimension: int) -> str | None:
-    """What to say of a distance whose covariances are singular.
-
-    Args:
-        n: number of reference pieces.
-        m: number of generated pieces.
-        dimension: of the embeddings.
+    """What to say of the distance of `n` reference and `m` generated pieces whose covariances are singular.
 
     Returns:
         A sentence, or None where both sets have more pieces than dimensions.
@@ -186,12 +169,8 @@ def small_sample_note(n: int, m: int, dimension: int) -> str | None:
     )
 
 
-def validate(reference: npt.ArrayLike, generated: npt.ArrayLike) -> tuple[_Floats, _Floats]:
-    """Check two sets of embeddings, and make 64-bit arrays of them.
-
-    Raises:
-        ValueError: naming the argument and what must hold of it.
-    """
+def _checked(reference: npt.ArrayLike, generated: npt.ArrayLike) -> tuple[_Floats, _Floats]:
+    """Check two sets of embeddings, and make 64-bit arrays of them."""
     arrays = []
     for side, values in (("reference", reference), ("generated", generated)):
         array = np.asarray(values, dtype=np.float64)

@@ -1,8 +1,7 @@
 """Figures for answers that count or name measures, and for means over categories.
 
-Conventions: a measure is a number from 1 (a pickup is 0); a count is a number of measures; None is an answer that
-cannot be read; shares, F1 and the ends of intervals lie between 0 and 1, intervals are two-sided 95%. What is random is
-drawn from a fixed seed.
+Conventions: a measure is a number from 1 (a pickup is 0); None is an answer that cannot be read; shares, F1 and the
+ends of intervals lie between 0 and 1, intervals are two-sided 95%. Draws come from a fixed seed.
 
 Metrics: :func:`measure_f1`, :func:`count_figures`, :func:`macro_mean`, :func:`macro_interval`,
 :func:`combined_interval`.
@@ -17,22 +16,16 @@ from typing import Final
 
 import numpy as np
 
-TOLERANCES: Final = (1, 5, 10)
-"""Numbers of measures within which a count is called near."""
-
-_ENDS: Final = (0.025, 0.975)
+_TOLERANCES: Final = {"exact": 0, "within_1": 1, "within_5": 5, "within_10": 10}
 _RESAMPLES: Final = 10_000
 
 
 def measure_f1(answer: Collection[int] | None, reference: Collection[int]) -> float:
-    """F1 of the measures that an answer names.
+    """F1 of the measures that an answer names: 2·hits / (named + right); 1 where both are empty.
 
     Args:
-        answer: the measures named, none for "nothing is wrong"; None where no answer can be read.
+        answer: the measures named, none for "nothing is wrong"; None, which scores 0, where no answer can be read.
         reference: the right ones.
-
-    Returns:
-        2·hits / (named + right); 1 where both are empty, 0 where there is no answer.
 
     Source: arXiv 2606.08722, section 3.3 (error_detection).
 
@@ -47,11 +40,11 @@ def measure_f1(answer: Collection[int] | None, reference: Collection[int]) -> fl
 
 
 def count_figures(answers: Sequence[int | None], reference: Sequence[int]) -> dict[str, float]:
-    """How near counts come to the right ones.
+    """How near numbers of measures come to the right ones.
 
     Args:
-        answers: a count, or None, for each of at least one question.
-        reference: as many right counts.
+        answers: a number, or None, for each of at least one question.
+        reference: as many right numbers.
 
     Returns:
         ``exact`` and ``within_1``, ``within_5``, ``within_10``: shares of all answers, one that cannot be read being
@@ -70,10 +63,7 @@ def count_figures(answers: Sequence[int | None], reference: Sequence[int]) -> di
     if len(answers) != len(reference) or not answers:
         raise ValueError(f"{len(answers)} answers, {len(reference)} right counts: as many of both are needed, and any")
     errors = [abs(answer - right) for answer, right in zip(answers, reference, strict=True) if answer is not None]
-    figures = {
-        name: sum(error <= most for error in errors) / len(answers)
-        for name, most in {"exact": 0, **{f"within_{most}": most for most in TOLERANCES}}.items()
-    }
+    figures = {name: sum(error <= most for error in errors) / len(answers) for name, most in _TOLERANCES.items()}
     figures["unreadable"] = 1 - len(errors) / len(answers)
     if errors:
         figures["median_absolute_error"] = float(median(errors))
@@ -86,9 +76,6 @@ def macro_mean(values: Mapping[str, Sequence[float]]) -> float:
     Args:
         values: a figure for each question, by category; at least one in each of at least one category.
 
-    Returns:
-        The mean of means.
-
     Raises:
         ValueError: there is no category, or one without questions.
 
@@ -98,7 +85,9 @@ def macro_mean(values: Mapping[str, Sequence[float]]) -> float:
         >>> macro_mean({"leap": [1.0, 0.0, 0.0, 0.0], "key": [1.0]})
         0.625
     """
-    validate(values)
+    empty = [name for name, some in values.items() if len(some) == 0]
+    if empty or not values:
+        raise ValueError(f"there are no questions in {', '.join(empty) or 'any category'}; each needs one at least")
     return sum(sum(some) / len(some) for some in values.values()) / len(values)
 
 
@@ -108,9 +97,6 @@ def macro_interval(values: Mapping[str, Sequence[float]], seed: int = 0) -> tupl
     Args:
         values: as for `macro_mean`.
         seed: seed of the draws.
-
-    Returns:
-        The 2.5% and 97.5% quantiles; both are the mean where all questions of a category have the same figure.
 
     Raises:
         ValueError: as for `macro_mean`.
@@ -123,25 +109,24 @@ def macro_interval(values: Mapping[str, Sequence[float]], seed: int = 0) -> tupl
         >>> 0.66 < low < 0.69 < 0.81 < high < 0.84
         True
     """
-    validate(values)
+    macro_mean(values)  # checks them
     rng = np.random.default_rng(seed)
     means = np.zeros(_RESAMPLES)
     for name in sorted(values):
         some = np.asarray(values[name], dtype=float)
         means += some[rng.integers(0, len(some), (_RESAMPLES, len(some)))].mean(axis=1)
-    low, high = np.quantile(means / len(values), _ENDS)
+    low, high = np.quantile(means / len(values), (0.025, 0.975))
     return float(low), float(high)
 
 
 def combined_interval(parts: Sequence[tuple[float, float, float]], weights: Sequence[float]) -> tuple[float, float]:
     """An interval for a weighted mean of independent figures, from their own intervals.
 
+    The squared distances of the ends from the figures add up, separately below and above.
+
     Args:
         parts: value, lower and upper end of each figure.
         weights: as many weights, not negative, their sum above 0.
-
-    Returns:
-        Lower and upper end: the squared distances of the ends add up, separately below and above.
 
     Raises:
         ValueError: the lengths differ, a weight is negative, or all are 0.
@@ -165,14 +150,3 @@ def combined_interval(parts: Sequence[tuple[float, float, float]], weights: Sequ
         below += (share * (middle - low)) ** 2
         above += (share * (high - middle)) ** 2
     return value - sqrt(below), value + sqrt(above)
-
-
-def validate(values: Mapping[str, Sequence[float]]) -> None:
-    """Check that there are categories, and questions in each.
-
-    Raises:
-        ValueError: naming what is empty.
-    """
-    empty = [name for name, some in values.items() if len(some) == 0]
-    if empty or not values:
-        raise ValueError(f"there are no questions in {', '.join(empty) or 'any category'}; each needs one at least")

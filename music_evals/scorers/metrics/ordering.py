@@ -1,9 +1,6 @@
 """How near an order of things comes to the right one.
 
-Conventions: an order is a sequence that names each thing once, the first thing first; correlations lie between -1 and
-1, the penalised figure between 0 and 1.
-
-Metrics: :func:`kendall_tau`, :func:`penalised_tau`.
+Conventions: an order is a sequence that names each thing once, the first thing first.
 
 Source: arXiv 2606.08722, section 3.3 (penalised Kendall τ of bar_sequencing).
 """
@@ -34,7 +31,12 @@ def kendall_tau(order: Sequence[Hashable], reference: Sequence[Hashable]) -> flo
         >>> kendall_tau("abcd", "abcd"), kendall_tau("dcba", "abcd"), kendall_tau("bacd", "abcd")
         (1.0, -1.0, 0.6666666666666666)
     """
-    validate(order, reference)
+    things = set(reference)
+    if len(things) < 2 or not len(things) == len(reference) == len(order) or set(order) != things:
+        raise ValueError(
+            f"{list(order)} and {list(reference)} are no orders of the same things: each must name the same two or "
+            "more things, once each"
+        )
     rank = {thing: place for place, thing in enumerate(reference)}
     pairs = list(combinations(order, 2))
     agreeing = sum(rank[first] < rank[second] for first, second in pairs)
@@ -42,14 +44,11 @@ def kendall_tau(order: Sequence[Hashable], reference: Sequence[Hashable]) -> flo
 
 
 def penalised_tau(answer: Sequence[Hashable] | None, reference: Sequence[Hashable]) -> float:
-    """Kendall's τ moved to 0 to 1, and 0 for an answer that is no order of the things.
+    """Kendall's τ moved to 0 to 1, which is the share of pairs in the right order; 0 for what is no order.
 
     Args:
         answer: what was answered; None where nothing was.
         reference: the right order, of at least two things.
-
-    Returns:
-        (τ + 1) / 2, which is the share of pairs in the right order; 0 for no order at all.
 
     Raises:
         ValueError: the reference is no order.
@@ -60,21 +59,7 @@ def penalised_tau(answer: Sequence[Hashable] | None, reference: Sequence[Hashabl
         >>> penalised_tau("2130", "2130"), penalised_tau("0312", "2130"), penalised_tau("2113", "2130")
         (1.0, 0.0, 0.0)
     """
-    validate(reference, reference)
+    kendall_tau(reference, reference)  # checks it
     if answer is None or len(answer) != len(reference) or set(answer) != set(reference):
         return 0.0
     return (kendall_tau(answer, reference) + 1) / 2
-
-
-def validate(order: Sequence[Hashable], reference: Sequence[Hashable]) -> None:
-    """Check that two sequences are orders of the same things.
-
-    Raises:
-        ValueError: naming both, and what must hold of them.
-    """
-    things = set(reference)
-    if len(things) < 2 or not len(things) == len(reference) == len(order) or set(order) != things:
-        raise ValueError(
-            f"{list(order)} and {list(reference)} are no orders of the same things: each must name the same two or "
-            "more things, once each"
-        )

@@ -3,8 +3,7 @@
 Conventions: an outcome lies between 0 and 1 (0 or 1 where a sample is right or wrong) and stands at the same place in
 both sequences; a difference is that of the means, second less first, from -1 to 1; intervals are two-sided 95%; p is
 two-sided. Samples of one cluster, such as the questions on one piece, are not independent: they are drawn, and their
-differences flipped, together. What is random is drawn from a fixed seed, so that the same outcomes give the same
-figures.
+differences flipped, together. Draws come from a fixed seed, so that the same outcomes give the same figures.
 
 Metrics: :func:`compare`, :func:`exact_mcnemar`, :func:`difference_interval`, :func:`sign_flip_test`, :func:`holm`.
 """
@@ -26,23 +25,13 @@ Test = Literal["McNemar", "sign flips"]
 EXACT_UP_TO: Final = 12
 """Clusters up to which all flips of signs are tried; there are 4096 then."""
 
-_CELLS: Final = 1_000_000
-"""Drawn signs that are held at a time."""
+_CELLS: Final = 1_000_000  # drawn signs that are held at a time
 
 Floats = npt.NDArray[np.float64]
 
 
 class Comparison(NamedTuple):
-    """How two sets of outcomes differ.
-
-    Args:
-        difference: of the means, second less first.
-        low: lower end of its interval; NaN where there is a single cluster, which has none.
-        high: upper end, likewise.
-        p: of no difference.
-        pairs: number of samples.
-        test: where p comes from.
-    """
+    """How two sets of outcomes differ; a single cluster has no interval (NaN)."""
 
     difference: float
     low: float
@@ -72,9 +61,6 @@ def compare(
         resamples: number of bootstrap resamples, and of flips where there are too many for all.
         seed: seed of the draws.
 
-    Returns:
-        The comparison.
-
     Raises:
         ValueError: there is nothing to compare, an outcome is not from 0 to 1, or the lengths differ.
 
@@ -84,7 +70,15 @@ def compare(
         (0.35, 0.015625, 'McNemar')
     """
     one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    validate(one, other, clusters)
+    if len(one) != len(other):
+        raise ValueError(f"first has {len(one)} outcomes, second has {len(other)}; they go in pairs")
+    if not len(one):
+        raise ValueError("first and second are empty; a comparison needs outcomes")
+    for name, outcomes in (("first", one), ("second", other)):
+        if not ((outcomes >= 0) & (outcomes <= 1)).all():
+            raise ValueError(f"{name} holds something outside 0 to 1")
+    if clusters is not None and len(clusters) != len(one):
+        raise ValueError(f"clusters names {len(clusters)} samples, first has {len(one)}")
     differences = other - one
     names = range(len(one)) if clusters is None else clusters
     number = {name: index for index, name in enumerate(dict.fromkeys(names))}
@@ -106,14 +100,11 @@ def compare(
 
 
 def exact_mcnemar(first_only: int, second_only: int) -> float:
-    """McNemar's exact test: of the samples on which two differ, is each as often the one that is right?
+    """p of McNemar's exact test: of the samples on which two differ, is each as often the one that is right?
 
     Args:
         first_only: number of samples that only the first has right.
         second_only: number of samples that only the second has right.
-
-    Returns:
-        p, of the two-sided binomial test; 1 where they never differ.
 
     Raises:
         ValueError: a number is negative.
@@ -132,7 +123,7 @@ def exact_mcnemar(first_only: int, second_only: int) -> float:
 
 
 def difference_interval(first_only: int, second_only: int, pairs: int) -> tuple[float, float]:
-    """Bonett's and Price's interval of a difference of paired proportions.
+    """Bonett's and Price's interval of a difference of paired proportions, second less first.
 
     It has a width where the two never differ, too, and so suits small samples and models that are always right.
 
@@ -140,9 +131,6 @@ def difference_interval(first_only: int, second_only: int, pairs: int) -> tuple[
         first_only: number of samples that only the first has right.
         second_only: number of samples that only the second has right.
         pairs: number of all samples, at least one.
-
-    Returns:
-        Lower and upper end of second less first, within -1 and 1.
 
     Raises:
         ValueError: there are fewer pairs than samples that differ, or none.
@@ -163,18 +151,15 @@ def difference_interval(first_only: int, second_only: int, pairs: int) -> tuple[
 
 
 def sign_flip_test(totals: Sequence[float] | Floats, *, resamples: int = 10_000, seed: int = 0) -> float:
-    """The randomisation test of paired differences: were they as likely the other way round?
+    """p of the randomisation test of paired differences: were they as likely the other way round?
 
-    For samples that are right or wrong it is McNemar's exact test.
+    It is the share of flips whose sum is at least as far from 0 as that of the totals, which count among random flips,
+    so that p is never 0. For samples that are right or wrong it is McNemar's exact test.
 
     Args:
         totals: sum of the differences of each cluster.
         resamples: number of random flips, where there are more than `EXACT_UP_TO` clusters that differ.
         seed: seed of the flips.
-
-    Returns:
-        p: the share of flips whose sum is as far from 0 as that of the totals, or further; of random flips with the
-        totals themselves among them, so that it is never 0.
 
     Source: R. A. Fisher, "The Design of Experiments" (1935), section 21.
 
@@ -200,14 +185,9 @@ def sign_flip_test(totals: Sequence[float] | Floats, *, resamples: int = 10_000,
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Holm's correction for many tests.
+    """Holm's correction for many tests: the adjusted p of each, in the same order.
 
-    Args:
-        ps: p of each test, from 0 to 1.
-
-    Returns:
-        The adjusted p of each, in the same order: below 0.05 for those that can be called different with a risk of 5%
-        that any of them is not.
+    With those below 0.05 called different, the risk that any of them is not is 5%.
 
     Raises:
         ValueError: a p is not from 0 to 1.
@@ -227,20 +207,3 @@ def holm(ps: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(ps) - rank) * ps[place]))
         adjusted[place] = largest
     return adjusted
-
-
-def validate(first: Floats, second: Floats, clusters: Sequence[Hashable] | None) -> None:
-    """Check what `compare` takes.
-
-    Raises:
-        ValueError: naming the argument and what must hold of it.
-    """
-    if len(first) != len(second):
-        raise ValueError(f"first has {len(first)} outcomes, second has {len(second)}; they go in pairs")
-    if not len(first):
-        raise ValueError("first and second are empty; a comparison needs outcomes")
-    for name, outcomes in (("first", first), ("second", second)):
-        if not ((outcomes >= 0) & (outcomes <= 1)).all():
-            raise ValueError(f"{name} holds something outside 0 to 1")
-    if clusters is not None and len(clusters) != len(first):
-        raise ValueError(f"clusters names {len(clusters)} samples, first has {len(first)}")

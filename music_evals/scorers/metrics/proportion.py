@@ -1,10 +1,4 @@
-"""Intervals for a proportion of correct answers.
-
-Conventions: a proportion lies between 0 and 1 and comes from ``n`` independent trials (or, where trials depend on one
-another, as many as they are worth); an interval is a pair (lower, upper) of proportions.
-
-Metrics: :func:`wilson_interval`.
-"""
+"""Wilson's interval for a proportion of correct answers."""
 
 from math import sqrt
 
@@ -15,16 +9,18 @@ Z95 = 1.959963984540054
 def wilson_interval(proportion: float, n: float, z: float = Z95) -> tuple[float, float]:
     """Wilson's score interval for a proportion.
 
+    Unlike SciPy's, it takes a fractional number of trials, for trials that depend on one another.
+
     Args:
         proportion: observed proportion, from 0 to 1.
-        n: number of trials, above 0; fractional where trials are not independent.
+        n: number of independent trials that it is worth, above 0.
         z: quantile of the normal distribution, 1.96 for 95%.
 
     Returns:
         Lower and upper end, both within 0 and 1.
 
     Raises:
-        ValueError: if the proportion is not in 0 to 1 or there is no trial.
+        ValueError: the proportion is not in 0 to 1 or there is no trial.
 
     Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
 
@@ -33,20 +29,11 @@ def wilson_interval(proportion: float, n: float, z: float = Z95) -> tuple[float,
         >>> round(low, 4), round(high, 4)
         (0.2993, 0.7007)
     """
-    validate(proportion, n)
-    centre = proportion + z * z / (2 * n)
-    half = z * sqrt(proportion * (1 - proportion) / n + z * z / (4 * n * n))
-    scale = 1 + z * z / n
-    return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
-
-
-def validate(proportion: float, n: float) -> None:
-    """Check a proportion and its number of trials.
-
-    Raises:
-        ValueError: naming the argument that is out of range.
-    """
     if n <= 0:
         raise ValueError(f"n is {n}; an interval needs trials, a number above 0")
     if not 0 <= proportion <= 1:
         raise ValueError(f"proportion is {proportion}; it must lie between 0 and 1")
+    centre = proportion + z * z / (2 * n)
+    half = z * sqrt(proportion * (1 - proportion) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
+    return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)

@@ -1,18 +1,10 @@
-"""Quantiles with intervals that assume no distribution.
-
-Conventions: values are any numbers; a quantile is given by its share, from 0 to 1; intervals are two-sided 95%.
-
-Metrics: :func:`quantile_interval`.
-"""
+"""Quantiles with 95% intervals that assume no distribution."""
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
-
-_OUTSIDE: Final = 0.025  # on either side
 
 
 def quantile_interval(values: Sequence[float] | npt.NDArray[np.float64], share: float) -> tuple[float, float] | None:
@@ -43,7 +35,7 @@ def quantile_interval(values: Sequence[float] | npt.NDArray[np.float64], share: 
         raise ValueError(f"share is {share}; it must lie between 0 and 1")
     ordered = np.sort(np.asarray(values, dtype=float))
     below = stats.binom(len(ordered), share)  # how many values lie below the quantile
-    low, high = int(below.ppf(_OUTSIDE)), int(below.ppf(1 - _OUTSIDE)) + 1
+    low, high = int(below.ppf(0.025)), int(below.ppf(0.975)) + 1
     if low < 1 or high > len(ordered):
         return None
     return float(ordered[low - 1]), float(ordered[high - 1])

@@ -1,0 +1,31 @@
+"""Figures by name, as a log holds them: a value with its interval, and the figures of a group."""
+
+from collections.abc import Mapping
+
+from music_evals.scorers.metrics.proportion import wilson_interval
+
+
+def with_interval(name: str, value: float, interval: tuple[float, float]) -> dict[str, float]:
+    """Name a figure and the ends of its interval.
+
+    Example:
+        >>> with_interval("f1", 0.5, (0.4, 0.6))
+        {'f1': 0.5, 'f1_low': 0.4, 'f1_high': 0.6}
+    """
+    low, high = interval
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
+
+
+def share(name: str, value: float, n: float) -> dict[str, float]:
+    """Name a share of `n` trials, with Wilson's 95% interval."""
+    return with_interval(name, value, wilson_interval(value, n))
+
+
+def within(group: str, figures: Mapping[str, float]) -> dict[str, float]:
+    """Name the figures of a group.
+
+    Example:
+        >>> within("blues", {"f1": 0.5})
+        {'blues/f1': 0.5}
+    """
+    return {f"{group}/{name}": value for name, value in figures.items()}
