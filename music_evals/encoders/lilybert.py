@@ -1,16 +1,11 @@
 """Vectors of LilyPond texts, from a hidden layer of LilyBERT or of another text encoder.
 
-LilyBERT is a RoBERTa of 12 layers and 768 dimensions that was trained on LilyPond code; the Fréchet Music Distance
-compares its sixth layer. How a text becomes one vector has two conventions:
+LilyBERT is a RoBERTa of 12 layers and 768 dimensions that was trained on LilyPond code. A text becomes one vector by
+``first_token``, that token's vector of the first 512 tokens (LilyBench's published metric code), or by ``mean``, over
+all tokens of the text, read in chunks of 512 that do not overlap (as in "BMdataset: A Musicologically Curated LilyPond
+Dataset"). Each chunk is wrapped in the encoder's two special tokens, which are counted in both.
 
-- ``first_token``: the first token's vector, of the first 512 tokens (LilyBench's published metric code);
-- ``mean``: the mean over all tokens of the text, read in chunks of 512 tokens that do not overlap (how the embeddings
-  of "BMdataset: A Musicologically Curated LilyPond Dataset" were extracted).
-
-Each chunk is wrapped in the encoder's two special tokens, which are counted in both.
 Source: "Can LLMs understand LilyPond?" (arXiv 2606.08722), section 3.
-
-PyTorch and Transformers come with the extra ``lilybert``: ``pip install 'music-evals[lilybert]'``.
 """
 
 import hashlib
@@ -56,18 +51,9 @@ class EncoderError(ValueError):
 class Encoder:
     """A layer of a text encoder, ready for use; made by `load_encoder`.
 
-    Args:
-        name: as given; of a folder only the last part.
-        identity: tells apart whatever may give different vectors: name, revision or checksum, and layer.
-        layer: whose output is taken; 0 is that of the input embeddings.
-        dimension: length of a vector.
-        most_tokens: tokens that the model reads at a time, with the two special ones.
-        device: where it runs, such as ``cpu`` or ``cuda``.
-        cache: folder in which vectors are kept by content, if any.
-        model: the model.
-        tokenizer: its tokenizer.
-        wrap: ids of the tokens before and after each chunk.
-
+    `name` is as given, or the last part of a folder. `identity` tells apart whatever may give different vectors: name,
+    revision or checksum, and layer. `most_tokens` counts the two special ones of a chunk, whose ids are `wrap`.
+    Vectors have the length `dimension` and are kept by content in the folder `cache`, if any.
     """
 
     name: str
@@ -91,6 +77,8 @@ class Encoder:
     ) -> list[Embedding]:
         """Embed texts; equal texts get equal vectors.
 
+        A vector depends on the texts beside its own by no more than rounding; a kept one stays the same to the bit.
+
         Args:
             texts: LilyPond code, of which white space at both ends is left off, as LilyBERT's authors do. Of a longer
                 one the first `MOST_CHARACTERS` are read.
@@ -98,18 +86,12 @@ class Encoder:
             batch_size: chunks that the model reads at a time.
             on_text: called as each text is done.
 
-        Returns:
-            For each text its vectors. They depend on the texts beside it by no more than rounding; a kept vector stays
-            the same to the bit.
-
         Raises:
             EncoderError: a bad pooling or batch size, or the model's vectors are not finite.
 
         Example:
-            >>> encoder = load_encoder()  # doctest: +SKIP
-            >>> encoder.embed([r"{ c'4 d' e' }"])[0]["mean"].shape  # doctest: +SKIP
+            >>> load_encoder().embed([r"{ c'4 d' e' }"])[0]["mean"].shape  # doctest: +SKIP
             (768,)
-
         """
         if unknown := [pooling for pooling in poolings if pooling not in POOLINGS]:
             raise EncoderError(f"unknown pooling {unknown[0]!r}; accepted: {', '.join(POOLINGS)}")
@@ -117,13 +99,10 @@ class Encoder:
             raise EncoderError(f"batch size {batch_size}; accepted: a whole number from 1")
         readable = [_readable(text) for text in texts]
         copies = Counter(readable)
-        done: dict[str, dict[Pooling, NDArray[np.float32]]] = {}
-        for text, count in copies.items():
-            done[text] = self._kept(text, poolings)
-            if len(done[text]) == len(set(poolings)):
-                for _ in range(count):
-                    on_text()
+        done = {text: self._kept(text, poolings) for text in copies}
         missing = [text for text, vectors in done.items() if len(vectors) < len(set(poolings))]
+        for _ in range(len(readable) - sum(copies[text] for text in missing)):
+            on_text()
         for text, vectors in self._compute(missing, poolings, batch_size):
             for pooling in set(poolings) - set(done[text]):
                 if self.cache is not None:
@@ -138,13 +117,10 @@ class Encoder:
 
     def _kept(self, text: str, poolings: Sequence[Pooling]) -> dict[Pooling, NDArray[np.float32]]:
         """Take from the cache what it has of a text."""
-        kept: dict[Pooling, NDArray[np.float32]] = {}
-        if self.cache is not None:
-            for pooling in poolings:
-                vector = read_vector(self.cache, self._key(pooling, text), self.dimension)
-                if vector is not None:
-                    kept[pooling] = vector
-        return kept
+        if self.cache is None:
+            return {}
+        found = {one: read_vector(self.cache, self._key(one, text), self.dimension) for one in poolings}
+        return {pooling: vector for pooling, vector in found.items() if vector is not None}
 
     def _compute(
         self, texts: Sequence[str], poolings: Sequence[Pooling], batch_size: int
@@ -182,7 +158,7 @@ class Encoder:
         return [np.concatenate([[before], one, [after]]).astype(np.int32) for one in bodies]
 
     def _run(self, chunks: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the first token's vector of each chunk, and the sum over its tokens; both of shape (chunks, d)."""
+        """The first token's vector of each chunk, and the sum over its tokens; both of shape (chunks, d)."""
         import torch
 
         padding = self.tokenizer.pad_token_id or 0
@@ -205,7 +181,7 @@ class Encoder:
 def load_encoder(
     name: str | Path = LILYBERT, *, layer: int = LAYER, device: str | None = None, cache: Path | None = None
 ) -> Encoder:
-    """Load a text encoder, up to one of its layers.
+    """Load a text encoder, up to one of its layers; it computes in float32 without dropout.
 
     Args:
         name: a model on the Hub, with ``@REVISION`` if need be, or a folder with a model and its tokenizer: BERT,
@@ -213,9 +189,6 @@ def load_encoder(
         layer: whose output is taken; 0 is that of the input embeddings.
         device: where it runs; default is ``cuda`` where there is one, else ``cpu``.
         cache: folder to keep vectors in, and to take them from where the same encoder had the same text.
-
-    Returns:
-        The encoder, which computes in float32 without dropout.
 
     Raises:
         EncoderError: the extra is not installed, there is no such model or it cannot be loaded, it is no text
@@ -227,7 +200,6 @@ def load_encoder(
             ...
         music_evals.encoders.lilybert.EncoderError: no folder './nowhere'; accepted: a folder with a model and its \
 tokenizer, or the name of a model on the Hub, such as csc-unipd/lilybert
-
     """
     source = str(name)
     folder = Path(source).expanduser()
@@ -269,7 +241,7 @@ tokenizer, or the name of a model on the Hub, such as csc-unipd/lilybert
 
 
 def _readable(text: str) -> str:
-    """Return what is read of a text: halves of surrogate pairs, which no encoding can write, become ``?``."""
+    """What is read of a text: halves of surrogate pairs, which no encoding can write, become ``?``."""
     return text[:MOST_CHARACTERS].strip().encode("utf-8", "replace").decode("utf-8")
 
 
@@ -288,7 +260,7 @@ def _device(device: str | None) -> str:
 
 
 def _load_tokenizer(shown: str, place: str, revision: str | None) -> tuple[Any, tuple[int, int]]:
-    """Load a tokenizer; return it with the tokens that it puts before and after a text."""
+    """A tokenizer, with the tokens that it puts before and after a text."""
     from transformers import AutoTokenizer
 
     with _failing_clearly(shown):
@@ -305,7 +277,7 @@ def _load_tokenizer(shown: str, place: str, revision: str | None) -> tuple[Any, 
 
 
 def _load_model(shown: str, place: str, revision: str | None, layer: int) -> Any:
-    """Load a model, without the layers above the wanted one where they can be left out."""
+    """A model, without the layers above the wanted one where they can be left out."""
     import torch
     from transformers import AutoConfig, AutoModel
 
@@ -332,7 +304,7 @@ def _load_model(shown: str, place: str, revision: str | None, layer: int) -> Any
 
 
 def _positions(model: Any) -> int:
-    """Return how many tokens a model reads at most."""
+    """How many tokens a model reads at most."""
     table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
     if table is None:
         return getattr(model.config, "max_position_embeddings", _MOST_TOKENS)
@@ -341,7 +313,6 @@ def _positions(model: Any) -> int:
 
 
 def _commit(shown: str, place: str, revision: str | None) -> str:
-    """Return the commit of a model on the Hub."""
     from transformers.utils.hub import cached_file, extract_commit_hash
 
     with _failing_clearly(shown):
@@ -352,7 +323,7 @@ def _commit(shown: str, place: str, revision: str | None) -> str:
 
 
 def _checksum(folder: Path) -> str:
-    """Return the SHA-256 over the files of a model and its tokenizer, its first 16 hexadecimal digits."""
+    """SHA-256 over the files of a model and its tokenizer, its first 16 hexadecimal digits."""
     digest = hashlib.sha256()
     for path in sorted(folder.iterdir()):
         if path.suffix in _FILES and path.is_file():

@@ -12,18 +12,11 @@ from numpy.typing import NDArray
 
 
 def content_key(*parts: str) -> str:
-    """Return a key for a vector that depends on these texts alone.
-
-    Args:
-        parts: texts that UTF-8 can write.
-
-    Returns:
-        64 hexadecimal digits.
+    """Return a key for a vector that depends on these texts, which UTF-8 can write, and on their borders.
 
     Example:
         >>> content_key("encoder", "c4 d e") == content_key("encoderc4", " d e")
         False
-
     """
     digest = hashlib.sha256()
     for part in parts:
@@ -33,17 +26,7 @@ def content_key(*parts: str) -> str:
 
 
 def read_vector(folder: Path, key: str, dimension: int) -> NDArray[np.float32] | None:
-    """Read the vector that `write_vector` kept under a key.
-
-    Args:
-        folder: the cache.
-        key: made by `content_key`.
-        dimension: length that the vector must have.
-
-    Returns:
-        Shape (dimension,); None if there is no such vector, or if the file is damaged.
-
-    """
+    """Read the vector that `write_vector` kept under a key; None if there is none of this length, or it is damaged."""
     blank = _as_file(np.zeros(dimension, np.float32))
     header = blank[: -4 * dimension]
     try:
@@ -59,19 +42,13 @@ def read_vector(folder: Path, key: str, dimension: int) -> NDArray[np.float32] |
 
 
 def write_vector(folder: Path, key: str, vector: NDArray[np.float32]) -> None:
-    """Keep a vector under a key, as a ``.npy`` file; nobody ever sees half of it.
-
-    Args:
-        folder: the cache; made if need be.
-        key: made by `content_key`.
-        vector: shape (d,).
+    """Keep a vector, shape (d,), under a key of `content_key`, as a ``.npy`` file that is never seen half written.
 
     Example:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     write_vector(Path(folder), "00ff", np.array([0.5, 2.0], np.float32))
         ...     read_vector(Path(folder), "00ff", 2)
         array([0.5, 2. ], dtype=float32)
-
     """
     path = _path(folder, key)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,20 +16,12 @@ from dataclasses import asdict, dataclass
 from string import Template
 from typing import Any, Literal
 
-from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.model import (
-    ChatMessageAssistant,
-    ChatMessageUser,
-    GenerateConfig,
-    Model,
-    execute_tools,
-    get_model,
-)
+from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, GenerateConfig, Model, execute_tools, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolCall, ToolDef
 from inspect_ai.util import span
 
-from music_evals.solvers.symbolic.music import Decision, SymbolicSolver
+from music_evals.solvers.symbolic.music import SymbolicSolver
 from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, ErrorKind, FormulationError
 
 MAX_REFINEMENTS = 2
@@ -44,21 +36,13 @@ CONSTRAINING_PROVIDERS = ("vllm", "openai-api")
 MAX_ECHO = 4_000
 """Characters of a refused output that the refinement chat shows again."""
 
-
 STORE_KEY = "formulation"
-"""Where the attempts of a sample stand in its store, as a list of dictionaries with the fields of `Attempt`."""
+"""Where a sample's store holds its attempts, as dictionaries with the fields of `Attempt`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One formulation and what became of it.
-
-    Args:
-        text: what the model wrote, cut where it is longer than any formulation.
-        error: kind of the validation error, or None.
-        message: the validation's message, or the solver's result.
-        answer: the option that the solver decided for, or None.
-    """
+    """One formulation, with the validation's error or the solver's result and answer, as `message` says."""
 
     text: str
     error: ErrorKind | None
@@ -92,7 +76,7 @@ def logiclm(
             ``structured_outputs``, such as vLLM).
 
     Raises:
-        PrerequisiteError: (while solving) if structured output is asked of a provider that has none.
+        ValueError: (while solving) if structured output is asked of a provider that has none.
 
     Returns:
         The solver. It leaves its attempts in the sample's store, under :data:`STORE_KEY`, for the scorers.
@@ -122,14 +106,10 @@ def logiclm(
 
 
 def check_constrained_decoding(model: Model) -> None:
-    """Check that a model's provider can constrain decoding to a pattern.
-
-    Raises:
-        PrerequisiteError: if it is not one of `CONSTRAINING_PROVIDERS`.
-    """
+    """Raise a ValueError if a model's provider is not one of `CONSTRAINING_PROVIDERS`."""
     provider = str(model).partition("/")[0]
     if provider not in CONSTRAINING_PROVIDERS:
-        raise PrerequisiteError(
+        raise ValueError(
             "structured_output needs a server that takes 'structured_outputs', such as vLLM, by one of the "
             f"providers {', '.join(CONSTRAINING_PROVIDERS)}; the model's provider is {provider!r}"
         )
@@ -194,7 +174,8 @@ class _Trial:
                 if not self._may_try_again():
                     break
         if not self.attempts:
-            self._note("", FormulationError("parse", f"the tool {self.tool.name} was never called as it requires"))
+            message = f"the tool {self.tool.name} was never called as it requires"
+            self.attempts.append(Attempt("", "parse", message, None))
 
     def question(self) -> str:
         """The closing question, with the solver's result or the news that there is none."""
@@ -215,9 +196,9 @@ class _Trial:
         try:
             decision = self.symbolic.solve(text, self.identifiers)
         except FormulationError as error:
-            self._note(text, error)
+            self.attempts.append(Attempt(text, error.kind, error.message, None))
             return f"{error.kind} error: {error.message}"
-        self._note(text, decision)
+        self.attempts.append(Attempt(text, None, decision.result, decision.answer))
         return decision.result if decision.answer is not None else f"undecided: {decision.result}"
 
     async def _call_tool(self, text: str) -> str:
@@ -253,10 +234,3 @@ class _Trial:
         errors = sum(attempt.error is not None for attempt in self.attempts)
         undecided = sum(attempt.undecided for attempt in self.attempts)
         return len(self.attempts) == errors + undecided and errors <= MAX_REFINEMENTS and undecided <= 1
-
-    def _note(self, text: str, outcome: FormulationError | Decision) -> None:
-        if isinstance(outcome, FormulationError):
-            attempt = Attempt(text=text, error=outcome.kind, message=outcome.message, answer=None)
-        else:
-            attempt = Attempt(text=text, error=None, message=outcome.result, answer=outcome.answer)
-        self.attempts.append(attempt)

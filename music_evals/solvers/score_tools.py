@@ -7,6 +7,7 @@ Source: the strategy of arXiv 2510.22455, section 2.3 (a model beside a determin
 arXiv 2606.08722, section 3.2, which has no such strategy.
 """
 
+from collections.abc import Callable
 from typing import Final, Literal
 
 import anyio
@@ -17,13 +18,7 @@ from inspect_ai.tool import ToolDef, ToolError
 
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structure
 from music_evals.notation.lilypond.syntax import read_header
-from music_evals.solvers.symbolic.lilypond import (
-    tell_count,
-    tell_header,
-    tell_measure,
-    tell_problems,
-    tell_signatures,
-)
+from music_evals.solvers.symbolic.lilypond import tell_count, tell_header, tell_measure, tell_problems, tell_signatures
 
 MAX_TURNS: Final = 6
 """Turns in which the model may call tools."""
@@ -37,9 +32,6 @@ def score_tools() -> Solver:
 
     The sample's metadata has the text of its score as ``score``. After `MAX_TURNS` turns with calls the model must
     answer without one; calls beyond `MAX_CALLS` are refused.
-
-    Returns:
-        The solver.
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -59,11 +51,7 @@ def score_tools() -> Solver:
 
 
 class ScoreTools:
-    """Tools on one score, which is read when first asked about.
-
-    Args:
-        text: the score's LilyPond.
-    """
+    """Tools on one score, given as LilyPond, which is read when first asked about."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -72,50 +60,40 @@ class ScoreTools:
         self._reading = anyio.Lock()
 
     def definitions(self) -> list[ToolDef]:
-        """Return the tools for a model."""
+        """The tools for a model."""
         return [
-            ToolDef(self.count_measures, name="count_measures", description="Counts the measures of the score."),
-            ToolDef(
-                self.read_key_and_metre,
-                name="read_key_and_metre",
-                description="Lists the key and time signatures of the score, with the measures where they begin.",
+            self._about("count_measures", "Counts the measures of the score.", tell_count),
+            self._about(
+                "read_key_and_metre",
+                "Lists the key and time signatures of the score, with the measures where they begin.",
+                tell_signatures,
             ),
             ToolDef(
-                self.list_measure,
+                self._list_measure,
                 name="list_measure",
                 description="Lists the notes and rests of one measure, with staff, voice, onset and length.",
                 parameters={"number": "Number of the measure; the first complete one is 1, a pickup is 0."},
             ),
-            ToolDef(
-                self.list_problems,
-                name="list_problems",
-                description="Lists what LilyPond finds wrong with the text, with line and column.",
+            self._about(
+                "list_problems", "Lists what LilyPond finds wrong with the text, with line and column.", tell_problems
             ),
-            ToolDef(self.read_header, name="read_header", description="Lists the fields of the score's header."),
+            ToolDef(self._read_header, name="read_header", description="Lists the fields of the score's header."),
         ]
 
-    async def count_measures(self) -> str:
-        """Count the measures."""
-        return tell_count(await self._structure())
+    def _about(self, name: str, description: str, tell: Callable[[Structure], str]) -> ToolDef:
+        async def tool() -> str:
+            return tell(await self._structure())
 
-    async def read_key_and_metre(self) -> str:
-        """List the key and time signatures."""
-        return tell_signatures(await self._structure())
+        return ToolDef(tool, name=name, description=description)
 
-    async def list_measure(self, number: int) -> str:
-        """List what stands in a measure."""
+    async def _list_measure(self, number: int) -> str:
         score = await self._structure()
         try:
             return tell_measure(score, number)
         except ValueError as error:
             raise ToolError(str(error)) from error
 
-    async def list_problems(self) -> str:
-        """List what LilyPond finds wrong."""
-        return tell_problems(await self._structure())
-
-    async def read_header(self) -> str:
-        """List the fields of the header."""
+    async def _read_header(self) -> str:
         self._count()
         return tell_header(read_header(self._text))
 

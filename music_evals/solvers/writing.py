@@ -30,9 +30,6 @@ def write_music(attempts: int = 1, repair: str = "$problem") -> Solver:
     Args:
         attempts: replies that the model has; the last is not compiled here.
         repair: what the model is told after a reply that does not compile, with the placeholder ``$problem``.
-
-    Returns:
-        The solver.
     """
     one_a_core = anyio.CapacityLimiter(cores())
 
@@ -54,13 +51,7 @@ def write_music(attempts: int = 1, repair: str = "$problem") -> Solver:
 
 
 def told_problem(written: Written) -> str:
-    """Word why a piece did not compile, for the model that wrote it.
-
-    Args:
-        written: the piece.
-
-    Returns:
-        LilyPond's messages, cut to `MAX_PROBLEM`, or the reason where it left none.
+    """Word why a piece did not compile: LilyPond's messages, cut to `MAX_PROBLEM`, or the reason where it left none.
 
     Example:
         >>> told_problem(Written("{ c4 ", None, "stopped after 15 s", ""))

@@ -14,53 +14,21 @@ MAX_LINE: Final = 200
 
 
 def tell_count(score: Structure) -> str:
-    """Say how many measures there are.
-
-    Args:
-        score: the score.
-
-    Returns:
-        The number, and what LilyPond has to say against it.
-
-    Example:
-        >>> tell_count(Structure(2, True, (), (), (), 1, (), ""))
-        '2 measures, and a pickup ahead of measure 1'
-    """
+    """Say how many measures there are, and what LilyPond has to say against it."""
     text = f"{score.measures} measure{'' if score.measures == 1 else 's'}"
     text += ", and a pickup ahead of measure 1" if score.pickup else ""
     return f"{text}. But {'; '.join(score.problems)}." if score.problems else text
 
 
 def tell_signatures(score: Structure) -> str:
-    """List the key and time signatures where they change.
-
-    Args:
-        score: the score.
-
-    Returns:
-        A line for each: the time signatures, then the key signatures. A key that is the same in several staves is
-        listed once.
-
-    Example:
-        >>> from fractions import Fraction
-        >>> from music_evals.notation.lilypond.structure import Metre
-        >>> tell_signatures(Structure(8, False, (), (Metre(Fraction(0), 1, 3, 4),), (), 1, (), ""))
-        'measure 1: time signature 3/4\\nno key signature'
-    """
+    """List where the time signatures, then the key signatures change; a key that several staves have is listed once."""
     metres = [f"measure {metre.measure}: time signature {metre.name}" for metre in score.metres]
     keys = [f"measure {key.measure}: key signature {key.name or 'of no common name'}" for key in score.keys]
     return _lines([*(metres or ["no time signature"]), *(keys or ["no key signature"])])
 
 
 def tell_measure(score: Structure, number: int) -> str:
-    """List what stands in a measure.
-
-    Args:
-        score: the score.
-        number: number of the measure; 0 for a pickup.
-
-    Returns:
-        The time signature, and a line for every note and rest, by staff, voice and time.
+    """List what stands in a measure, 0 for a pickup: the time signature, then notes and rests by staff, voice and time.
 
     Raises:
         ValueError: there is no such measure.
@@ -82,30 +50,13 @@ def tell_measure(score: Structure, number: int) -> str:
 
 
 def tell_problems(score: Structure) -> str:
-    """List what LilyPond found fault with.
-
-    Args:
-        score: the score.
-
-    Returns:
-        LilyPond's own messages, whose lines and columns are those of the text; or that there are none.
-
-    Example:
-        >>> tell_problems(Structure(2, False, (), (), (), 1, (), ""))
-        'LilyPond has nothing to say against the text'
-    """
+    """List LilyPond's own messages, whose lines and columns are those of the text, or say that there are none."""
     lines = [line for line in score.messages.splitlines() if line.strip()]
     return _lines([*score.problems, *lines] or ["LilyPond has nothing to say against the text"])
 
 
 def tell_header(header: Mapping[str, str]) -> str:
-    r"""List the fields of a header.
-
-    Args:
-        header: field → text.
-
-    Returns:
-        A line for each, or that there are none.
+    r"""List the fields of a header and their texts, or say that there are none.
 
     Example:
         >>> tell_header({"title": "Menuet", "opus": "Anh.\n114"})

@@ -29,12 +29,7 @@ QUALITIES: Mapping[str, tuple[str, frozenset[int]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a solver makes of a formulation.
-
-    Args:
-        answer: the option it decides for, or None where it cannot decide.
-        result: the minimal finding, a sentence that is told to the model.
-    """
+    """The option that a solver decides for, None where it cannot, and the minimal finding that is told to the model."""
 
     answer: str | None
     result: str
@@ -42,14 +37,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class SymbolicSolver:
-    """A deterministic solver with the schema that it reads.
-
-    Args:
-        name: name of the solver as a tool.
-        description: what the tool does, for a model that calls it by itself.
-        schema: form of the lines.
-        decide: maps the lines' integers to a decision.
-    """
+    """A deterministic solver with the schema that it reads, and its name and description as a tool for a model."""
 
     name: str
     description: str
@@ -57,17 +45,10 @@ class SymbolicSolver:
     decide: Callable[[Sequence[Sequence[int]]], Decision]
 
     def solve(self, text: str, identifiers: Sequence[str]) -> Decision:
-        """Read a formulation and decide.
-
-        Args:
-            text: what the model wrote.
-            identifiers: the trial's identifiers, in order.
-
-        Returns:
-            The decision, which may be undecided.
+        """Read a formulation with a line for each identifier, and decide.
 
         Raises:
-            FormulationError: if the text is no valid formulation.
+            FormulationError: the text is no valid formulation.
 
         Example:
             >>> CHORD_QUALITY.solve("chord(Excerpt1, [57, 60, 64])", ["Excerpt1"]).answer
@@ -100,13 +81,7 @@ def count_off_beats(lists: Sequence[Sequence[int]]) -> Decision:
 
 
 def compare_intervals(lists: Sequence[Sequence[int]]) -> Decision:
-    """Decide whether two pitch sequences are transpositions of each other.
-
-    Args:
-        lists: two lists of MIDI pitches.
-
-    Returns:
-        The sentence for same or different; undecided if a list is empty.
+    """Decide whether two lists of MIDI pitches are transpositions of each other; undecided if one is empty.
 
     Example:
         >>> compare_intervals([[60, 62, 64], [65, 67, 69]]).answer
@@ -124,13 +99,9 @@ def compare_intervals(lists: Sequence[Sequence[int]]) -> Decision:
 
 
 def classify_chord(lists: Sequence[Sequence[int]]) -> Decision:
-    """Name the quality of a chord from its pitch classes, over whichever root fits.
+    """Name the quality of a chord, one list of MIDI pitches in any order, over whichever root fits.
 
-    Args:
-        lists: one list of MIDI pitches, in any order and with any doublings.
-
-    Returns:
-        The quality's letter; undecided if no root gives one of the four pitch-class sets.
+    It is undecided if no root gives one of the four pitch-class sets.
 
     Example:
         >>> classify_chord([[60, 64, 67, 70]])

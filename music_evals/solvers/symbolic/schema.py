@@ -13,10 +13,9 @@ Source: "Evaluating Multimodal Large Language Models on Core Music Perception Ta
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 ErrorKind = Literal["parse", "structural", "domain"]
-ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
 
 MAX_CHARACTERS = 20_000
 """A longer text is refused unread: no formulation that fits a schema comes near it."""
@@ -27,12 +26,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
 class FormulationError(ValueError):
-    """A formulation that a solver cannot read.
-
-    Args:
-        kind: parse, structural or domain.
-        message: what is wrong and what is accepted, short enough to show to a model.
-    """
+    """A formulation that a solver cannot read; the message is short enough to show to a model."""
 
     def __init__(self, kind: ErrorKind, message: str) -> None:
         super().__init__(message)
@@ -42,14 +36,7 @@ class FormulationError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The form of a formulation.
-
-    Args:
-        functor: the word that each line starts with.
-        lowest: smallest integer allowed in the list.
-        highest: largest integer allowed in the list.
-        longest: most integers allowed in a list.
-    """
+    """The form of a formulation: the word that its lines start with, and the range and most integers of a list."""
 
     functor: str
     lowest: int
@@ -57,77 +44,45 @@ class Schema:
     longest: int
 
     def template(self, identifiers: Sequence[str]) -> str:
-        """The required lines with placeholders, as a prompt shows them.
-
-        Example:
-            >>> Schema("melody", 0, 127, 128).template(["Excerpt1"])
-            'melody(Excerpt1, [n1, n2, ..., nK])'
-        """
+        """The required lines with placeholders, as a prompt shows them."""
         return "\n".join(f"{self.functor}({identifier}, [n1, n2, ..., nK])" for identifier in identifiers)
 
     def constraints(self) -> str:
-        """The rules on the integers, as a prompt shows them.
-
-        Example:
-            >>> Schema("rhythm", 1, 32, 64).constraints()
-            'every n is an integer from 1 to 32; a list holds 1 to 64 of them, separated by commas'
-        """
+        """The rules on the integers, as a prompt shows them."""
         return (
             f"every n is an integer from {self.lowest} to {self.highest}; "
             f"a list holds 1 to {self.longest} of them, separated by commas"
         )
 
     def write(self, identifiers: Sequence[str], lists: Sequence[Sequence[int]]) -> str:
-        """Write a formulation, one line an identifier.
-
-        Args:
-            identifiers: the trial's identifiers, in order.
-            lists: as many lists of integers.
-
-        Returns:
-            The lines, joined by line breaks.
-
-        Example:
-            >>> Schema("chord", 0, 127, 32).write(["Excerpt1"], [[60, 64, 67]])
-            'chord(Excerpt1, [60, 64, 67])'
-        """
+        """Write a formulation, one line an identifier, of as many lists of integers."""
         return "\n".join(
             f"{self.functor}({identifier}, [{', '.join(map(str, numbers))}])"
             for identifier, numbers in zip(identifiers, lists, strict=True)
         )
 
     def parse(self, text: str, identifiers: Sequence[str]) -> list[list[int]]:
-        """Read a formulation strictly.
+        """Read one list of integers, which may be empty, for each of the identifiers in their order.
 
-        Args:
-            text: what the model wrote; surrounding white space and empty lines are ignored, nothing else.
-            identifiers: the trial's identifiers, in the order in which their lines are required.
-
-        Returns:
-            One list of integers an identifier. A list may be empty: whether that decides is the solver's matter.
+        Surrounding white space and empty lines are ignored, nothing else.
 
         Raises:
             FormulationError: with the kind of the first error found (parse before structural before domain).
-
-        Source: arXiv 2510.22455, Appendix C.
 
         Example:
             >>> Schema("rhythm", 1, 32, 64).parse("rhythm(Excerpt1, [1, 4, 9])", ["Excerpt1"])
             [[1, 4, 9]]
         """
+        required = f"Required:\n{self.template(identifiers)}"
         if len(text) > MAX_CHARACTERS:
-            raise FormulationError(
-                "parse",
-                f"the output is longer than {MAX_CHARACTERS} characters. Required:\n{self.template(identifiers)}",
-            )
+            raise FormulationError("parse", f"the output is longer than {MAX_CHARACTERS} characters. {required}")
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if not lines:
-            raise FormulationError("parse", f"the output is empty. Required:\n{self.template(identifiers)}")
+            raise FormulationError("parse", f"the output is empty. {required}")
         parsed = [self._split(line) for line in lines]
         if len(parsed) != len(identifiers):
-            raise FormulationError(
-                "structural", f"{_lines(len(parsed))} found, exactly {_lines(len(identifiers))} required"
-            )
+            message = f"{_lines(len(parsed))} found, exactly {_lines(len(identifiers))} required"
+            raise FormulationError("structural", message)
         for (functor, identifier, numbers), expected in zip(parsed, identifiers, strict=True):
             if functor != self.functor:
                 raise FormulationError(
@@ -144,15 +99,7 @@ class Schema:
     def pattern(self, identifiers: Sequence[str]) -> str:
         """A regular expression for exactly the valid, non-empty formulations, to constrain decoding with.
 
-        Args:
-            identifiers: the trial's identifiers, in order.
-
-        Returns:
-            A pattern without look-around or back-references, as grammar-constrained decoders accept.
-
-        Example:
-            >>> bool(re.fullmatch(Schema("rhythm", 1, 32, 64).pattern(["A1"]), "rhythm(A1, [2, 32])"))
-            True
+        It has no look-around or back-references, as grammar-constrained decoders accept.
         """
         number = _range_pattern(self.lowest, self.highest)
         return "\n".join(
