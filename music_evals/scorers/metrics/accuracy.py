@@ -4,9 +4,6 @@ Conventions: an outcome is 1 or True for right, 0 or False for wrong, None for n
 between 0 and 1, intervals are two-sided 95%. Draws come from a fixed seed, so that the same outcomes give the same
 interval.
 
-Metrics: :func:`bootstrap_interval`, :func:`level_success`, :func:`inter_judge_agreement`, :func:`pearson`,
-:func:`mcnemar`.
-
 Source: arXiv 2511.20697, section 3.3 (agreement with human judgement), 5.1 (level-wise success rate) and Table 3.
 """
 
@@ -61,12 +58,12 @@ def bootstrap_interval(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """A percentile bootstrap interval for a mean: its 2.5% and 97.5% quantiles over the resamples.
+    """The 2.5% and 97.5% quantiles of a mean over bootstrap resamples.
 
     Args:
         correct: one outcome an item, from 0 to 1; at least one.
-        clusters: what each item belongs to, e.g. the score that a question is on; as long as `correct`. Whole clusters
-            are drawn then, because items of one cluster are not independent.
+        clusters: what each item belongs to, e.g. the score that a question is on. Whole clusters are drawn then, because
+            items of one cluster are not independent.
         resamples: number of resamples, at least 1.
         seed: seed of the draws.
 
@@ -107,20 +104,15 @@ def level_success(
     """The level-wise success rate, LSR(l): the share of scores with every question at levels 1 to l right.
 
     A score fails level l where any question at levels up to l is wrong. Where none is wrong but one has no outcome, or
-    the score has no question at one of the levels that others have, it is not judged and leaves the denominator.
+    the score has no question at one of the levels that others have, it is not judged and leaves the denominator. A level
+    at which no score is judged is left out.
 
     Args:
-        correct: the outcomes of each score's questions, by level; None for no outcome.
-        repetitions: how many times each score was asked; an interval counts a score once.
-
-    Returns:
-        By level, in order: the rate with Wilson's interval, and the numbers of scores (times repetitions) that are and
-        are not judged. A level at which no score is judged is left out.
+        correct: the outcomes of each score's questions, by level.
+        repetitions: how many times each score was asked; the numbers of scores count each time, an interval does not.
 
     Raises:
         ValueError: `repetitions` is below 1.
-
-    Source: arXiv 2511.20697, section 5.1.
 
     Example:
         >>> success = level_success({
@@ -150,20 +142,15 @@ def level_success(
 def inter_judge_agreement(
     votes: Sequence[Sequence[int | None]], *, resamples: int = 10_000, seed: int = 0
 ) -> Agreement | None:
-    """The share of items on which all judges agree, with a bootstrap interval and the number of items.
+    """The share of items on which all judges agree, over the items with at least two votes; None without any.
 
     Args:
         votes: for each item, one vote a judge: 1, 0, or None where the judge abstains.
         resamples: number of resamples of the interval.
         seed: seed of its draws.
 
-    Returns:
-        The agreement over the items with at least two votes; None where there is no such item.
-
     Raises:
         ValueError: a vote is none of 1, 0 and None.
-
-    Source: arXiv 2511.20697, section 3.3 and Appendix G.
 
     Example:
         >>> inter_judge_agreement([[1, 1, 1], [0, 0, None], [1, 0, 1], [1, None, None]]).share
@@ -182,16 +169,10 @@ def inter_judge_agreement(
 def pearson(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
     """Pearson's correlation and its two-sided p; of two sequences of 0 and 1 it is the phi coefficient.
 
-    Both are NaN where there are fewer than two pairs or one side is constant, for which they are not defined.
+    Both are NaN, not defined, where there are fewer than two pairs or one side is constant.
 
     Raises:
         ValueError: the lengths differ.
-
-    Source: arXiv 2511.20697, section 3.3.
-
-    Example:
-        >>> pearson([0, 0, 1, 1], [0, 0, 1, 1])[0]
-        1.0
     """
     if len(x) != len(y):
         raise ValueError(f"x has {len(x)} numbers, y has {len(y)}; they go in pairs")
@@ -202,15 +183,10 @@ def pearson(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
 
 
 def mcnemar(judge: Sequence[int], human: Sequence[int]) -> McNemar:
-    """McNemar's test: do two judgements of the same items say "right" equally often?
+    """McNemar's test: do two judgements (1 or 0) of the same items say "right" equally often?
 
     Below `EXACT_BELOW` discordant pairs the test is exact (two-sided binomial, the statistic is the smaller of the two
-    counts); from there on it is chi-square with one degree of freedom and the continuity correction. Without a
-    discordant pair p is 1.
-
-    Args:
-        judge: 1 or 0 for each item.
-        human: as many, for the same items.
+    counts); from there on it is chi-square with one degree of freedom and the continuity correction.
 
     Raises:
         ValueError: the lengths differ, or something is neither 1 nor 0.

@@ -4,8 +4,6 @@ Conventions: every response is right, wrong, or holds no answer. ``N`` responses
 ``C`` are right, come from ``questions`` different questions; responses to one question (repetitions, rotations of its
 options) are not independent, so an interval counts each question once. Shares lie between 0 and 1.
 
-Metrics: :func:`choice_figures`, :func:`f1_interval`, :func:`letter_shares`, :func:`divergence`.
-
 Source: arXiv 2406.15885, section 4.1 (precision, recall, F1) and 6.1 (chosen letters).
 """
 
@@ -24,7 +22,9 @@ _DRAWS: Final = 4000
 
 
 def choice_figures(right: int, answered: int, responses: int, questions: int) -> dict[str, float]:
-    """Accuracy, precision and F1 with 95% intervals, and the share answered.
+    """``accuracy`` (= recall), ``precision`` and ``f1`` with 95% intervals, and the share ``answered``.
+
+    Without any answer precision and F1 are 0, as the paper has them, and precision's interval is 0 to 1.
 
     Args:
         right: number of right responses, ``C``.
@@ -32,15 +32,8 @@ def choice_figures(right: int, answered: int, responses: int, questions: int) ->
         responses: number of responses, ``N``, at least ``V`` and 1.
         questions: number of different questions among them, from 1 to ``N``.
 
-    Returns:
-        ``accuracy`` (= recall), C / N; ``precision``, C / V; ``f1``, their harmonic mean, 2C / (V + N); each with
-        ``_low`` and ``_high`` (Wilson's, and `f1_interval`); ``answered``, V / N; and ``questions``. Without any
-        answer precision and F1 are 0, as the paper has them, and precision's interval is 0 to 1.
-
     Raises:
         ValueError: the numbers do not fit together.
-
-    Source: arXiv 2406.15885, section 4.1.
 
     Example:
         >>> figures = choice_figures(right=30, answered=40, responses=60, questions=60)
@@ -66,26 +59,17 @@ def choice_figures(right: int, answered: int, responses: int, questions: int) ->
 
 @lru_cache(maxsize=4096)
 def f1_interval(right: float, wrong: float, unanswered: float) -> tuple[float, float]:
-    """A 95% interval for F1 = 2C / (V + N), from the probabilities of right, wrong and unanswered.
+    """A 95% interval for F1 = 2C / (V + N), from the numbers of right, wrong and unanswered responses.
 
-    The three probabilities get their posterior under Jeffreys' prior; the interval holds the middle 95% of F1 over
-    draws from it, always the same draws. At 0 and 1, where a bootstrap would see no uncertainty, it still has a width.
-
-    Args:
-        right: number of right responses; numbers may be fractional where responses are not independent.
-        wrong: number of wrong ones.
-        unanswered: number of responses without an answer.
+    Their probabilities get their posterior under Jeffreys' prior; the interval holds the middle 95% of F1 over draws from
+    it, always the same draws. At 0 and 1, where a bootstrap would see no uncertainty, it still has a width. Numbers may be
+    fractional where responses are not independent.
 
     Raises:
         ValueError: a number is negative.
 
     Source: C. Goutte and E. Gaussier, "A probabilistic interpretation of precision, recall and F-score, with
         implication for evaluation", ECIR 2005; there with two outcomes less the unanswered one.
-
-    Example:
-        >>> low, high = f1_interval(30, 10, 20)
-        >>> low < 2 * 30 / (40 + 60) < high
-        True
     """
     if min(right, wrong, unanswered) < 0:
         raise ValueError(f"right, wrong and unanswered are {right}, {wrong}, {unanswered}; none may be negative")
@@ -102,10 +86,6 @@ def letter_shares(letters: Sequence[str]) -> tuple[float, ...] | None:
 
     Raises:
         ValueError: an entry is none of the four.
-
-    Example:
-        >>> letter_shares("AABD")
-        (0.5, 0.25, 0.0, 0.25)
     """
     counts = [sum(letter == one for letter in letters) for one in LETTERS]
     if sum(counts) != len(letters):
@@ -114,12 +94,5 @@ def letter_shares(letters: Sequence[str]) -> tuple[float, ...] | None:
 
 
 def divergence(first: Sequence[float], second: Sequence[float]) -> float:
-    """Jensen-Shannon divergence of two distributions, from 0 (the same) to 1 (nothing in common), in bits.
-
-    Source: J. Lin, "Divergence measures based on the Shannon entropy", IEEE Trans. Inf. Theory 37 (1991).
-
-    Example:
-        >>> divergence([0.25] * 4, [0.25] * 4), divergence([1, 0, 0, 0], [0, 1, 0, 0])
-        (0.0, 1.0)
-    """
+    """Jensen-Shannon divergence of two distributions, from 0 (the same) to 1 (nothing in common), in bits."""
     return float(jensenshannon(first, second, base=2) ** 2)

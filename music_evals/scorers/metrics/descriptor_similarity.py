@@ -5,8 +5,6 @@ descriptor that a piece does not have, and that piece is left out of that descri
 descriptor by sample mean and unbiased standard deviation. Divergences are in nats, from 0 to ln 2; similarities lie
 between 0 and 100, which is for equal fits. Where a fit is not defined there is no similarity, which is never 0.
 
-Metrics: :func:`gaussian_divergence`, :func:`js_similarity`, :func:`js_interval`.
-
 Source: arXiv 2606.08722, section 3.2 (generation metrics), and the code published with it.
 """
 
@@ -64,8 +62,7 @@ def gaussian_divergence(mean_1: float, std_1: float, mean_2: float, std_2: float
     Raises:
         ValueError: a mean is not finite, or a standard deviation is not finite and above 0.
 
-    Source: J. Lin, "Divergence measures based on the Shannon entropy", IEEE Transactions on Information Theory 37
-        (1991); arXiv 2606.08722, section 3.2.
+    Source: J. Lin, "Divergence measures based on the Shannon entropy", IEEE Transactions on Information Theory 37 (1991).
 
     Example:
         >>> gaussian_divergence(0, 1, 0, 1), round(gaussian_divergence(0, 1, 2, 1), 4)
@@ -92,16 +89,10 @@ def js_similarity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, names: 
     Raises:
         ValueError: an array has another shape or holds infinities, or `names` are not k different ones.
 
-    Source: arXiv 2606.08722, section 3.2.
-
     Example:
         >>> alike = js_similarity([[1.0, 5.0], [3.0, 7.0]], [[1.0, 7.0], [3.0, 9.0]], names=["rate", "level"])
-        >>> {name: round(value, 1) for name, value in alike.by_descriptor.items()}
-        {'rate': 100.0, 'level': 66.9}
-        >>> round(alike.value, 1), round(alike.shifts["level"], 2)
-        (81.8, 1.41)
-        >>> js_similarity([[1.0], [3.0]], [[float("nan")], [3.0]], names=["rate"]).reason
-        'rate: 1 value among 2 generated pieces; at least 2 are needed'
+        >>> {name: round(value, 1) for name, value in alike.by_descriptor.items()}, round(alike.value, 1)
+        ({'rate': 100.0, 'level': 66.9}, 81.8)
     """
     ours, theirs = _checked(reference, generated)
     if len(names) != ours.shape[1] or len(set(names)) != len(names):
@@ -134,29 +125,14 @@ def js_interval(
 
     Whole pieces are drawn; the reference, the same for everything that is compared, is not drawn again. A resample
     repeats pieces, which moves its similarity down; the quantiles are therefore shifted by the difference between the
-    similarity itself and the mean of the resamples. The interval is for what generating as many pieces again would
-    give, on average; in simulations of 40 and 200 pieces it holds that 91 to 100 times in 100.
-
-    Args:
-        reference: as for `js_similarity`.
-        generated: likewise.
-        resamples: number of resamples, at least 1.
-        seed: seed of the draws.
-
-    Returns:
-        The ends, within 0 to 100, and the number of resamples without similarity, which are left out. There are no
-        ends where the similarity itself is undefined or more than `MOST_UNDEFINED` of the resamples are.
+    similarity itself and the mean of the resamples. The interval is for what generating as many pieces again would give,
+    on average; in simulations of 40 and 200 pieces it holds that 91 to 100 times in 100. There is none where the
+    similarity itself is undefined or that of more than `MOST_UNDEFINED` of the resamples.
 
     Raises:
         ValueError: as for `js_similarity`, or `resamples` is below 1.
 
     Source: B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapters 10 (bias) and 13.
-
-    Example:
-        >>> pieces = np.random.default_rng(1).normal(size=(100, 3))
-        >>> found = js_interval(pieces, pieces + 0.5)
-        >>> found.low < js_similarity(pieces, pieces + 0.5, names=["a", "b", "c"]).value < found.high
-        True
     """
     if resamples < 1:
         raise ValueError(f"resamples is {resamples}; at least 1 is needed")

@@ -1,9 +1,4 @@
-"""How near an order of things comes to the right one.
-
-Conventions: an order is a sequence that names each thing once, the first thing first.
-
-Source: arXiv 2606.08722, section 3.3 (penalised Kendall τ of bar_sequencing).
-"""
+"""How near an order of things, each named once, comes to the right one."""
 
 from collections.abc import Hashable, Sequence
 from itertools import combinations
@@ -12,24 +7,13 @@ from itertools import combinations
 def kendall_tau(order: Sequence[Hashable], reference: Sequence[Hashable]) -> float:
     """Kendall's τ of two orders: of all pairs of things, the share in the same order less the share in the other.
 
-    This is the correlation of the things' ranks. The correlation of what stands at each place, which is another number
-    from three things on, depends on how the things happen to be named.
-
-    Args:
-        order: an order of at least two things.
-        reference: another order of the same things.
-
-    Returns:
-        From -1 (reversed) to 1 (the same).
+    This is the correlation of the things' ranks, from -1 to 1. The correlation of what stands at each place, which is
+    another number from three things on, depends on how the things happen to be named.
 
     Raises:
         ValueError: the orders do not name the same things once each, or fewer than two.
 
     Source: M. G. Kendall, "A new measure of rank correlation", Biometrika 30 (1938).
-
-    Example:
-        >>> kendall_tau("abcd", "abcd"), kendall_tau("dcba", "abcd"), kendall_tau("bacd", "abcd")
-        (1.0, -1.0, 0.6666666666666666)
     """
     things = set(reference)
     if len(things) < 2 or not len(things) == len(reference) == len(order) or set(order) != things:
@@ -46,14 +30,10 @@ def kendall_tau(order: Sequence[Hashable], reference: Sequence[Hashable]) -> flo
 def penalised_tau(answer: Sequence[Hashable] | None, reference: Sequence[Hashable]) -> float:
     """Kendall's τ moved to 0 to 1, which is the share of pairs in the right order; 0 for what is no order.
 
-    Args:
-        answer: what was answered; None where nothing was.
-        reference: the right order, of at least two things.
-
     Raises:
         ValueError: the reference is no order.
 
-    Source: arXiv 2606.08722, section 3.3.
+    Source: arXiv 2606.08722, section 3.3 (bar_sequencing).
 
     Example:
         >>> penalised_tau("2130", "2130"), penalised_tau("0312", "2130"), penalised_tau("2113", "2130")

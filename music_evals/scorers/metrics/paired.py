@@ -4,8 +4,6 @@ Conventions: an outcome lies between 0 and 1 (0 or 1 where a sample is right or 
 both sequences; a difference is that of the means, second less first, from -1 to 1; intervals are two-sided 95%; p is
 two-sided. Samples of one cluster, such as the questions on one piece, are not independent: they are drawn, and their
 differences flipped, together. Draws come from a fixed seed, so that the same outcomes give the same figures.
-
-Metrics: :func:`compare`, :func:`exact_mcnemar`, :func:`difference_interval`, :func:`sign_flip_test`, :func:`holm`.
 """
 
 from collections.abc import Hashable, Sequence
@@ -100,21 +98,10 @@ def compare(
 
 
 def exact_mcnemar(first_only: int, second_only: int) -> float:
-    """p of McNemar's exact test: of the samples on which two differ, is each as often the one that is right?
-
-    Args:
-        first_only: number of samples that only the first has right.
-        second_only: number of samples that only the second has right.
+    """p of McNemar's exact test, from the numbers of samples that only one of the two has right.
 
     Raises:
         ValueError: a number is negative.
-
-    Source: Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
-        Psychometrika 12 (1947).
-
-    Example:
-        >>> round(exact_mcnemar(1, 7), 4)
-        0.0703
     """
     if min(first_only, second_only) < 0:
         raise ValueError(f"{first_only} and {second_only} are no numbers of samples; none is below 0")
@@ -125,23 +112,14 @@ def exact_mcnemar(first_only: int, second_only: int) -> float:
 def difference_interval(first_only: int, second_only: int, pairs: int) -> tuple[float, float]:
     """Bonett's and Price's interval of a difference of paired proportions, second less first.
 
-    It has a width where the two never differ, too, and so suits small samples and models that are always right.
-
-    Args:
-        first_only: number of samples that only the first has right.
-        second_only: number of samples that only the second has right.
-        pairs: number of all samples, at least one.
+    It takes the numbers of samples that only one has right, and of all. It has a width where the two never differ, too,
+    and so suits small samples and models that are always right.
 
     Raises:
         ValueError: there are fewer pairs than samples that differ, or none.
 
     Source: D. G. Bonett and R. M. Price, "Adjusted Wald confidence interval for a difference of binomial proportions
         based on paired data", Journal of Educational and Behavioral Statistics 37 (2012).
-
-    Example:
-        >>> low, high = difference_interval(7, 1, 21)
-        >>> round(low, 3), round(high, 3)
-        (-0.508, -0.013)
     """
     if pairs < max(1, first_only + second_only):
         raise ValueError(f"pairs is {pairs}, where {first_only} and {second_only} samples differ; it counts all")
@@ -153,19 +131,11 @@ def difference_interval(first_only: int, second_only: int, pairs: int) -> tuple[
 def sign_flip_test(totals: Sequence[float] | Floats, *, resamples: int = 10_000, seed: int = 0) -> float:
     """p of the randomisation test of paired differences: were they as likely the other way round?
 
-    It is the share of flips whose sum is at least as far from 0 as that of the totals, which count among random flips,
-    so that p is never 0. For samples that are right or wrong it is McNemar's exact test.
-
-    Args:
-        totals: sum of the differences of each cluster.
-        resamples: number of random flips, where there are more than `EXACT_UP_TO` clusters that differ.
-        seed: seed of the flips.
+    It takes the sum of the differences of each cluster, and is the share of flips whose sum is at least as far from 0. All
+    flips are tried up to `EXACT_UP_TO` clusters that differ; beyond, the sums themselves count among `resamples` random
+    ones, so that p is never 0. For samples that are right or wrong it is McNemar's exact test.
 
     Source: R. A. Fisher, "The Design of Experiments" (1935), section 21.
-
-    Example:
-        >>> sign_flip_test([0.2, 0.4, 0.1, 0.3])  # 2 of 16
-        0.125
     """
     differing = np.asarray([total for total in totals if total], dtype=float)
     if not len(differing):
@@ -194,10 +164,6 @@ def holm(ps: Sequence[float]) -> list[float]:
 
     Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
         (1979).
-
-    Example:
-        >>> holm([0.04, 0.01, 0.03])
-        [0.06, 0.03, 0.06]
     """
     if not all(0 <= p <= 1 for p in ps):
         raise ValueError("ps holds something outside 0 to 1")

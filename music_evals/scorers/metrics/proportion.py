@@ -7,27 +7,17 @@ Z95 = 1.959963984540054
 
 
 def wilson_interval(proportion: float, n: float, z: float = Z95) -> tuple[float, float]:
-    """Wilson's score interval for a proportion.
-
-    Unlike SciPy's, it takes a fractional number of trials, for trials that depend on one another.
+    """Wilson's score interval for a proportion, within 0 and 1.
 
     Args:
         proportion: observed proportion, from 0 to 1.
-        n: number of independent trials that it is worth, above 0.
+        n: number of trials, above 0; unlike SciPy's interval it may be fractional, for trials that are not independent.
         z: quantile of the normal distribution, 1.96 for 95%.
-
-    Returns:
-        Lower and upper end, both within 0 and 1.
 
     Raises:
         ValueError: the proportion is not in 0 to 1 or there is no trial.
 
     Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
-
-    Example:
-        >>> low, high = wilson_interval(0.5, 20)
-        >>> round(low, 4), round(high, 4)
-        (0.2993, 0.7007)
     """
     if n <= 0:
         raise ValueError(f"n is {n}; an interval needs trials, a number above 0")
