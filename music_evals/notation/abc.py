@@ -14,8 +14,7 @@ from functools import lru_cache
 from math import lcm
 from typing import Final
 
-MAX_CHARACTERS: Final = 1_000_000
-"""Longest text that is read."""
+MAX_CHARACTERS: Final = 1_000_000  # longest text that is read
 
 MODES: Final = {"": 0, "mix": -1, "dor": -2, "m": -3, "phr": -4, "loc": -5, "lyd": 1}
 """Modes as they are written after the tonic, and how many sharps they have more than major (4.6.14)."""
@@ -116,18 +115,9 @@ class _Draft:
 
 
 def split_tunes(text: str) -> list[Tune]:
-    r"""Split an ABC file into its tunes, from an X field to an empty line, the next X field or the end (2.2).
+    """Split an ABC file into its tunes, from an X field to an empty line, the next X field or the end (2.2).
 
-    What lies outside, and a tune without a K field, is left out.
-
-    Raises:
-        ValueError: if the text is longer than `MAX_CHARACTERS`.
-
-    Example:
-        >>> for tune in split_tunes("A collection\n\nX:1\nM:C\nK:G % one sharp\nG4 |\n\nX:2\nK:D\nD4 |"):
-        ...     print(tune)
-        Tune(fields=(('X', '1'), ('M', 'C'), ('K', 'G')), body='G4 |')
-        Tune(fields=(('X', '2'), ('K', 'D')), body='D4 |')
+    What lies outside, and a tune without a K field, is left out. ValueError for a text longer than `MAX_CHARACTERS`.
     """
     _check_length(text)
     tunes: list[Tune] = []
@@ -159,12 +149,9 @@ def split_tunes(text: str) -> list[Tune]:
 
 
 def split_measures(body: str) -> Iterator[Measure]:
-    """Split the body of a tune at its bar lines (4.8), in written order.
+    """Split the body of a tune at its bar lines (4.8), in written order; ValueError once a place is no ABC.
 
     A bar line with no music before it is merged into the one before, and one at the very start is dropped.
-
-    Raises:
-        ValueError: if a place is no ABC, once the measures before it are taken; the message quotes it.
 
     Example:
         >>> for measure in split_measures('|: "G"G2 B2 |1 A4 :|2 G4 |]'):
@@ -202,12 +189,7 @@ def split_measures(body: str) -> Iterator[Measure]:
 
 
 def parse_meter(value: str) -> tuple[int, int]:
-    """Read an M field (3.1.6): beats of a measure and the note value of each; ValueError for free metre and the like.
-
-    Example:
-        >>> parse_meter("6/8"), parse_meter("C|")
-        ((6, 8), (2, 2))
-    """
+    """Read an M field (3.1.6): beats of a measure and the note value of each; ValueError for free metre, too."""
     match = _METER.fullmatch({"C": "4/4", "C|": "2/2"}.get(value, value))
     if match is None:
         raise ValueError(f"metre {_shown(value)} is not accepted; accepted are C, C| and fractions such as 6/8")
@@ -215,12 +197,7 @@ def parse_meter(value: str) -> tuple[int, int]:
 
 
 def parse_unit(value: str | None, meter: tuple[int, int]) -> Fraction:
-    """Read an L field, or without one take the unit note length that the metre implies (3.1.7).
-
-    Example:
-        >>> parse_unit("1/16", (4, 4)), parse_unit(None, (6, 8)), parse_unit(None, (2, 4))
-        (Fraction(1, 16), Fraction(1, 8), Fraction(1, 16))
-    """
+    """Read an L field, or without one take the unit note length that the metre implies (3.1.7)."""
     if value is None:
         return Fraction(1, 16) if Fraction(*meter) < Fraction(3, 4) else Fraction(1, 8)
     if _UNIT.fullmatch(value) is None:
@@ -233,12 +210,7 @@ def parse_unit(value: str | None, meter: tuple[int, int]) -> Fraction:
 def parse_key(value: str) -> Key:
     """Read a K field, tonic and mode in short or in full (3.1.14).
 
-    Raises:
-        ValueError: if it is another form: bagpipe keys, explicit accidentals, clefs, none.
-
-    Example:
-        >>> parse_key("E Minor"), parse_key("Bb").sharps
-        (Key(name='Em', tonic=4, sharps=1), -2)
+    ValueError for other forms: bagpipe keys, explicit accidentals, clefs, none.
     """
     match = _KEY.fullmatch(value)
     word = match[3].lower() if match is not None else "?"
@@ -260,19 +232,16 @@ def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int 
     An accidental holds for its pitch in the octave where it stands, up to the end of the measure, as in print. (ABC
     2.1, section 11.3, has it hold in all octaves unless a directive says otherwise; collections such as these were
     typed from print.) The metre gives the length of a whole-measure rest and of tuplets of five, seven and nine.
-
-    Raises:
-        ValueError: if a place is no ABC, holds a bar line, or a broken rhythm or tuplet lacks its notes.
+    ValueError where a place is no ABC, there is a bar line, or a broken rhythm or tuplet lacks its notes.
 
     Example:
-        >>> for event in read_measure('"G"{a}G>A (3B,^c/_e z', Fraction(1, 8), (2, 4)):
+        >>> for event in read_measure('"G"{a}G>A (3B,^c/_e', Fraction(1, 8), (2, 4)):
         ...     print(event.pitches, event.duration, event.tuplet, event.text)
         (67,) 3/16  G3/2
         (69,) 1/16  A/2
         (59,) 1/12 (3 B,
         (73,) 1/24  ^c/2
         (75,) 1/12  _e
-        () 1/8  z
     """
     altered: dict[tuple[str, int], int] = {}  # (letter, octave) → the accidental up to here, in semitones
     drafts: list[_Draft] = []

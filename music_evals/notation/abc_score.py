@@ -39,7 +39,7 @@ _CLEFS: Final = {
     ("percussion", None): "perc",
 }
 _BARS: Final = {"final": "|]", "double": "||", "heavy-light": "[|", "dotted": ".|", "dashed": ".|"}
-_NO_NAME: Final = "MusicXML Part"  # what music21 writes for a part without a name
+_NO_NAME: Final = '"MusicXML Part"'  # what music21 writes for a part without a name
 _DYNAMICS: Final = frozenset(("pppp", "ppp", "pp", "p", "mp", "mf", "f", "ff", "fff", "ffff", "sfz"))
 # Classes of music21 by name, the more special first; all decorations are from 4.14 but marcato, which is in 2.2.
 _DECORATIONS: Final = {
@@ -96,27 +96,8 @@ class _Marks:
 
 
 def score_to_abc(score: "Score") -> str:
-    """Write a score from `prepare_score` as ABC 2.1; the same score gives the same text.
-
-    Example:
-        >>> from music21 import converter
-        >>> from music_evals.notation.score_file import prepare_score
-        >>> tune = converter.parse("tinyNotation: 2/4 g8 a8 b-4 c'2")
-        >>> print(score_to_abc(prepare_score(tune)), end="")
-        X:1
-        T:
-        C:
-        L:1/8
-        M:2/4
-        K:C
-        V:1 treble
-        V:1
-        GA _B2 | %1
-        c4 |] %2
-    """
-    from music21 import stream
-
-    parts = [[_read_bar(measure) for measure in part.getElementsByClass(stream.Measure)] for part in score.parts]
+    """Write a score from `prepare_score` as ABC 2.1; the same score gives the same text."""
+    parts = [[_read_bar(measure) for measure in part.getElementsByClass("Measure")] for part in score.parts]
     # All parts' measures are as long as the longest of them, or the voices would drift apart.
     for column in zip(*parts, strict=False):
         length = max(bar.length for bar in column)
@@ -137,9 +118,9 @@ def score_to_abc(score: "Score") -> str:
         marks = _marks(part, bars)
         for layer in range(_layers(bars)):
             voice = _voice_id(number, layer)
-            name = _plain(part.partName or "").replace('"', "'")
-            name = "" if name == _NO_NAME else name
-            lines.append(f"V:{voice} {_first_clef(bars[0].measure)}" + (f' nm="{name}"' if name and not layer else ""))
+            name = _quoted("", part.partName or "")
+            shown = f" nm={name}" if name not in ("", _NO_NAME) and not layer else ""
+            lines.append(f"V:{voice} {_first_clef(bars[0].measure)}{shown}")
             body.append(f"V:{voice}")
             writer = _Writer(unit * 4, meter, key, _alterations(sharps), marks, tempi, endings)
             for index, bar in enumerate(bars):
@@ -183,9 +164,7 @@ def _lasting(element: Any) -> Fraction:
 
 def _read_bar(measure: Any) -> _Bar:
     """Sort a measure's notes into layers within which nothing sounds together."""
-    from music21 import stream
-
-    voices = list(measure.getElementsByClass(stream.Voice))
+    voices = list(measure.getElementsByClass("Voice"))
     # Notes can stand beside voices in one measure.
     streams = [measure, *voices] if not voices or measure.getElementsByClass("GeneralNote") else voices
     layers: list[list[_Item]] = []
@@ -273,12 +252,12 @@ def _first_clef(measure: Any) -> str:
 
 def _tempo(mark: Any) -> str:
     """A tempo as the Q: field has it (3.1.8), empty where it says neither text nor number."""
-    text = "" if getattr(mark, "textImplicit", True) else _plain(mark.text or "").replace('"', "'")
+    text = "" if getattr(mark, "textImplicit", True) else _quoted("", mark.text or "")
     number = ""
     if getattr(mark, "number", None) and not mark.numberImplicit:
         note = _fraction(mark.referent.quarterLength) / 4
         number = f"{note.numerator}/{note.denominator}={float(mark.number):g}"
-    return " ".join(piece for piece in (f'"{text}"' if text else "", number) if piece)
+    return " ".join(piece for piece in (text, number) if piece)
 
 
 def _tempi(score: Any) -> tuple[str, dict[int, str]]:
@@ -335,10 +314,9 @@ def _marks(part: Any, bars: list[_Bar]) -> _Marks:
     for index, bar in enumerate(bars):
         for number, layer in enumerate(bar.layers):
             for position, item in enumerate(layer):
-                for element in (*item.graces, *([item.element] if item.element is not None else ())):
-                    place[id(element)] = (number, index, position)
+                place |= {id(element): (number, index, position) for element in (*item.graces, item.element)}
     # A spanner within one part is stored there or further up.
-    for spanner in [*part.recurse().getElementsByClass("Spanner")]:
+    for spanner in part.recurse().getElementsByClass("Spanner"):
         ends = spanner.getSpannedElements()
         if len(ends) < 2 or id(ends[0]) not in place or id(ends[-1]) not in place:
             continue

@@ -1,8 +1,6 @@
 """Audio from MIDI, and what an audio file is.
 
-`render_wav` plays a MIDI file on a SoundFont and returns a WAV file; the same input gives the same bytes, in any
-process, after any earlier calls, with any number of threads. `describe_wav` decodes a WAV file and says what it
-holds, or why it cannot be used.
+The same MIDI gives the same bytes of audio, in any process, after any earlier calls, with any number of threads.
 """
 
 import io
@@ -17,14 +15,11 @@ import soundfile
 from music_evals.notation.midi import load_score
 from music_evals.notation.soundfont import SAMPLE_RATE, Samples, default_soundfont, instrument, play_note
 
-LOUDNESS: Final = -23.0
-"""Root mean square of rendered audio in dB relative to full scale."""
+LOUDNESS: Final = -23.0  # root mean square of rendered audio in dB relative to full scale
 PEAK: Final = 0.93
 """Largest absolute sample of rendered audio, full scale being 1; audio that would pass it stays below `LOUDNESS`."""
-FADE_SECONDS: Final = 0.03
-"""Length of the fade-out of audio that is cut."""
-MAX_SECONDS: Final = 600.0
-"""Longest audio that is rendered."""
+FADE_SECONDS: Final = 0.03  # length of the fade-out of audio that is cut
+MAX_SECONDS: Final = 600.0  # longest audio that is rendered
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +43,6 @@ def render_wav(midi: bytes, *, seconds: float | None = None, soundfont: Path | N
         ValueError: if the MIDI cannot be read, has no notes or is too long, if `seconds` is out of range, or if the
             SoundFont is none.
         FileNotFoundError: if there is no such SoundFont.
-
-    Example:
-        >>> from music_evals.notation.midi import write_midi
-        >>> from music_evals.notation.performance import Note, Performance
-        >>> midi = write_midi(Performance((Note(0, 60, 480, 80),), tempo=120, meter=(4, 4), key="C"))
-        >>> describe_wav(render_wav(midi, seconds=1.5))
-        AudioInfo(sample_rate=44100, channels=1, seconds=1.5, encoding='PCM_16')
     """
     if seconds is not None and not 0 < seconds <= MAX_SECONDS:
         raise ValueError(f"seconds is {seconds}; accepted are more than 0 and at most {MAX_SECONDS:g}, or None")
@@ -73,8 +61,7 @@ def render_wav(midi: bytes, *, seconds: float | None = None, soundfont: Path | N
 def describe_wav(data: bytes) -> AudioInfo:
     """Decode a WAV file to its end and say what it holds.
 
-    Raises:
-        ValueError: if the bytes are no WAV file, cannot be decoded, hold no samples, or end before the header says.
+    ValueError if the bytes are no WAV file, cannot be decoded, hold no samples, or end before the header says.
     """
     if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
         raise ValueError(f"audio of {len(data)} bytes is not a WAV file; accepted is RIFF/WAVE")

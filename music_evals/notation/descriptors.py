@@ -39,8 +39,7 @@ from music_evals.notation.note_arrays import Integers, MidiError, NoteArrays, re
 Protocol = Literal["strict", "paper"]
 
 DESCRIPTORS: Final = ("polyphony_rate", "groove_consistency", "scale_consistency")
-STEPS: Final = 24
-"""Steps a quarter note of the strict protocol."""
+STEPS: Final = 24  # steps a quarter note of the strict protocol
 
 _THRESHOLD: Final = 2
 _MAJOR: Final = (0, 2, 4, 5, 7, 9, 11)
@@ -64,17 +63,7 @@ class Described:
 def describe(midi: bytes, protocol: Protocol = "strict") -> Described:
     """Work out the descriptors of a MIDI file of at most `note_arrays.MAX_BYTES`; the module says how in each protocol.
 
-    Raises:
-        DescriptorError: the bytes are no MIDI file, or one that is too large.
-        ValueError: there is no such protocol.
-
-    Example:
-        >>> from music_evals.notation.midi import write_midi
-        >>> from music_evals.notation.performance import Note, Performance
-        >>> chord = tuple(Note(0, pitch, 1920, 80) for pitch in (60, 64, 67))
-        >>> piece = write_midi(Performance((*chord, Note(1920, 66, 1920, 80)), tempo=120, meter=(4, 4), key="C"))
-        >>> describe(piece).values
-        {'polyphony_rate': 0.5, 'groove_consistency': 0.9947916666666666, 'scale_consistency': 1.0}
+    DescriptorError if the bytes are no MIDI file, or one that is too large; ValueError if there is no such protocol.
     """
     if protocol not in get_args(Protocol):
         raise ValueError(f"protocol {protocol!r} is unknown; accepted are {', '.join(get_args(Protocol))}")

@@ -108,16 +108,8 @@ def write_midi(performance: Performance) -> bytes:
     """Write a performance as a standard MIDI file of format 0, whose bytes do not depend on the order of the notes.
 
     The file holds tempo, time signature, key signature (only where the performance has a key), program and notes,
-    and no text. Percussion goes to channel 9 (as `mido` counts, from 0), all else to channel 0.
-
-    Raises:
-        ValueError: if a value is outside what MIDI can hold, or two notes of one pitch overlap.
-
-    Example:
-        >>> from music_evals.notation.performance import Note, Performance
-        >>> data = write_midi(Performance((Note(0, 60, 480, 80),), tempo=120, meter=(4, 4), key="C"))
-        >>> data[:4], len(data)
-        (b'MThd', 59)
+    and no text. Percussion goes to channel 9 (as `mido` counts, from 0), all else to channel 0. ValueError if a value
+    is outside what MIDI can hold, or two notes of one pitch overlap.
     """
     end = _validate(performance)
     channel = _PERCUSSION_CHANNEL if performance.percussion else 0
@@ -152,22 +144,8 @@ def write_midi(performance: Performance) -> bytes:
 def midi_to_text(data: bytes) -> str:
     """Write a MIDI file as text, one event a line; the format is in the module's docstring.
 
-    Raises:
-        ValueError: if the bytes are not a MIDI file, or its time base is SMPTE.
-
+    ValueError if the bytes are not a MIDI file, or its time base is SMPTE.
     Source: MUSE (arXiv 2510.22455), MIDI modality: the performance as text made from the MIDI with `mido`.
-
-    Example:
-        >>> from music_evals.notation.performance import Note, Performance
-        >>> hat = Performance((Note(240, 42, 120, 80),), tempo=120, meter=(4, 4), key=None, percussion=True)
-        >>> print(midi_to_text(write_midi(hat)))
-        ticks_per_beat=480
-        tick=0 beat=0 set_tempo tempo=500000
-        tick=0 beat=0 time_signature numerator=4 denominator=4
-        tick=0 beat=0 program_change channel=9 program=0
-        tick=240 beat=0.5 note_on channel=9 note=42 velocity=80
-        tick=360 beat=0.75 note_off channel=9 note=42 velocity=0
-        tick=360 beat=0.75 end_of_track
     """
     try:
         midi = mido.MidiFile(file=io.BytesIO(data))
@@ -210,9 +188,8 @@ def midi_to_text(data: bytes) -> str:
 def parse_midi_text(text: str) -> MidiText:
     """Read the text that `midi_to_text` writes; strict, and linear in the length of the text.
 
-    Raises:
-        ValueError: if a line is not of the format, contradicts the others, or changes tempo or metre on the way.
-            The message names the line (from 1) and what is accepted.
+    ValueError if a line is not of the format, contradicts the others, or changes tempo or metre on the way; it names
+    the line (from 1) and what is accepted.
     """
     lines = text.removesuffix("\n").split("\n")
     at = (1, lines[0])

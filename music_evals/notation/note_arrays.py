@@ -50,8 +50,7 @@ class NoteArrays:
 def read_note_arrays(midi: bytes) -> NoteArrays:
     """Read the notes of a MIDI file of format 0 or 1 and at most `MAX_BYTES`: by track, in the order of their ends.
 
-    Raises:
-        MidiError: the bytes are no such file; the message says where that shows.
+    MidiError if the bytes are no such file; it says where that shows.
 
     Example:
         >>> from music_evals.notation.midi import write_midi

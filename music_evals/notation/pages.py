@@ -29,17 +29,8 @@ def engrave_pages(score: Any, *, width: int = WIDTH, scale: int = 60) -> list[by
 
     The first page has the title and the composer. Every system but one that starts with measure 1 bears the number of
     its first measure. The same score gives the same bytes with the same versions of verovio and resvg. `scale` is the
-    size of the music in percent of verovio's own; a staff is ``width * scale / 2100`` pixels high.
-
-    Raises:
-        EngravingError: if verovio reads no music from it.
-
-    Example:
-        >>> from music21 import converter
-        >>> from music_evals.notation.score_file import prepare_score
-        >>> pages = engrave_pages(prepare_score(converter.parse("tinyNotation: 2/4 g4 a b2")))
-        >>> [page[1:4] for page in pages]
-        [b'PNG']
+    size of the music in percent of verovio's own; a staff is ``width * scale / 2100`` pixels high. EngravingError if
+    verovio reads no music from it.
     """
     import resvg_py
 

@@ -6,8 +6,7 @@ Conventions: times are integer ticks, `TICKS_PER_BEAT` to the quarter note; pitc
 
 from dataclasses import dataclass
 
-TICKS_PER_BEAT = 480
-"""Resolution of every file that this package writes, in ticks a quarter note."""
+TICKS_PER_BEAT = 480  # resolution of every file that this package writes, in ticks a quarter note
 
 
 @dataclass(frozen=True, slots=True, order=True)

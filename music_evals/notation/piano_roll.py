@@ -8,8 +8,7 @@ from music_evals.notation.note_arrays import MidiError, NoteArrays, read_note_ar
 
 MAX_WIDTH: Final = 800
 MAX_HEIGHT: Final = 240
-LEFT: Final = 24
-"""Pixels left of the first note, in which the octaves are named."""
+LEFT: Final = 24  # pixels left of the first note, in which the octaves are named
 
 _QUARTER: Final = 24  # pixels a quarter note of short music
 _SEMITONE: Final = 6  # pixels a semitone of music in a narrow range
@@ -28,13 +27,6 @@ def piano_roll(midi: bytes) -> bytes | None:
     A line marks every C, with its name (C4 is MIDI's 60), and every measure of the first metre, unless they are too
     close. Tracks have their colours in the order of the file; the ninth has the first one's. Returns None if there are
     no notes, or the file cannot be read.
-
-    Example:
-        >>> from music_evals.notation.midi import write_midi
-        >>> from music_evals.notation.performance import Note, Performance
-        >>> picture = piano_roll(write_midi(Performance((Note(0, 60, 480, 80),), tempo=120, meter=(4, 4), key="C")))
-        >>> picture[1:4]
-        b'PNG'
     """
     try:
         notes = read_note_arrays(midi)

@@ -18,15 +18,9 @@ if TYPE_CHECKING:  # music21 takes a third of a second to import
 SUFFIXES: Final = (".musicxml", ".xml", ".mxl", ".mid", ".midi", ".abc", ".krn")
 """File names that `read_score` accepts, by their ending."""
 
-MAX_BYTES: Final = 20_000_000
-"""Largest file that is read; it is also the most that a compressed one may unpack to."""
-
-MAX_NOTES: Final = 200_000
-"""Most notes and rests in a score."""
-
-MAX_MEASURES: Final = 10_000
-"""Most measures in a part."""
-
+MAX_BYTES: Final = 20_000_000  # largest file that is read; it is also the most that a compressed one may unpack to
+MAX_NOTES: Final = 200_000  # most notes and rests in a score
+MAX_MEASURES: Final = 10_000  # most measures in a part
 _MAX_QUARTERS: Final = 100_000  # longest file in quarter notes: 13 hours at 120 a minute
 _MAX_DEPTH: Final = 50  # MusicXML nests about ten deep
 _ACCEPTED: Final = "accepted are " + ", ".join(SUFFIXES)
@@ -37,21 +31,10 @@ class ScoreError(ValueError):
 
 
 def read_score(path: Path, *, max_bytes: int = MAX_BYTES) -> "Score":
-    r"""Read a score file as music21 does, by its suffix, one of `SUFFIXES`; `prepare_score` makes the score uniform.
+    """Read a score file as music21 does, by its suffix, one of `SUFFIXES`; `prepare_score` makes the score uniform.
 
-    `max_bytes` is the largest size of the file, and of what a compressed one unpacks to.
-
-    Raises:
-        ScoreError: for a file that is missing, too large, damaged, hostile, of another kind, or that holds several
-            pieces or no notes.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder) / "tune.abc"
-        ...     _ = path.write_text("X:1\nL:1/4\nM:2/4\nK:G\nG A | B2 |]\n")
-        ...     len(list(read_score(path).recurse().notes))
-        3
+    `max_bytes` is the largest size of the file, and of what a compressed one unpacks to. ScoreError for a file that is
+    missing, too large, damaged, hostile, of another kind, or that holds several pieces or no notes.
     """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
@@ -77,16 +60,13 @@ def read_score(path: Path, *, max_bytes: int = MAX_BYTES) -> "Score":
 
 
 def prepare_score(score: Any) -> "Score":
-    """Bring a music21 score or part into the form that all else relies on, in a new score.
+    """Return a music21 score or part in the form that all else relies on; ScoreError if it has no notes.
 
     The result holds parts of measures. The measures of every part carry the same consecutive numbers: from 1, or from 0
     where the first measure is a pickup, that is shorter than its time signature says. Parts that end early are filled
     with rests. Repeats are not expanded. Notes keep ties, voices, spelling, articulations and ornaments; a note that no
     single note value can show is split and tied. Encoded page layout is dropped. Title and composer are in the
     metadata, empty where unknown. Pitches stay as written, so that a transposing part is not at sounding pitch.
-
-    Raises:
-        ScoreError: if it has no notes.
 
     Example:
         >>> from music21 import converter
@@ -102,7 +82,7 @@ def prepare_score(score: Any) -> "Score":
     prepared: Any = stream.Score()
     parts = list(source.parts) if isinstance(source, stream.Score) else [source]
     for part in parts:
-        if not part.getElementsByClass(stream.Measure):
+        if not part.getElementsByClass("Measure"):
             if not part.recurse().notesAndRests:
                 continue
             part.makeMeasures(inPlace=True)
@@ -118,11 +98,10 @@ def prepare_score(score: Any) -> "Score":
     for element in list(prepared.recurse().getElementsByClass([layout.LayoutBase])):
         if not isinstance(element, layout.StaffGroup) and element.activeSite is not None:
             element.activeSite.remove(element)
-    for measure in prepared.recurse().getElementsByClass(stream.Measure):
+    for measure in prepared.recurse().getElementsByClass("Measure"):
         measure.flattenUnnecessaryVoices(inPlace=True)
     _split_long_notes(prepared)
     _fill_parts(prepared)
-    _number_measures(prepared)
 
     old = source.metadata or metadata.Metadata()
     new = metadata.Metadata()
@@ -136,13 +115,7 @@ def prepare_score(score: Any) -> "Score":
 
 
 def score_to_musicxml(score: Any) -> str:
-    """Write a prepared score as MusicXML; ScoreError if music21 cannot.
-
-    Example:
-        >>> from music21 import converter
-        >>> "<step>G</step>" in score_to_musicxml(prepare_score(converter.parse("tinyNotation: 3/4 g2.")))
-        True
-    """
+    """Write a prepared score as MusicXML; ScoreError if music21 cannot."""
     from music21.exceptions21 import Music21Exception
     from music21.musicxml.m21ToXml import GeneralObjectExporter
 
@@ -164,24 +137,18 @@ def _split_long_notes(score: Any) -> None:
 
 
 def _fill_parts(score: Any) -> None:
-    """Give every part as many measures as the longest part has."""
+    """Give every part as many measures as the longest part has, and all of them the same numbers."""
     from music21 import note, stream
 
-    parts = [list(part.getElementsByClass(stream.Measure)) for part in score.parts]
-    longest = max(parts, key=len)
+    parts: list[list[Any]] = [list(part.getElementsByClass("Measure")) for part in score.parts]
+    longest = list(max(parts, key=len))
     for part, measures in zip(score.parts, parts, strict=True):
         for model in longest[len(measures) :]:
-            rest = note.Rest(quarterLength=model.duration.quarterLength or 4.0)
             filler: Any = stream.Measure()
-            filler.append(rest)
+            filler.append(note.Rest(quarterLength=model.duration.quarterLength or 4.0))
             part.insert(part.highestTime, filler)
-
-
-def _number_measures(score: Any) -> None:
-    from music21 import stream
-
-    parts = [list(part.getElementsByClass(stream.Measure)) for part in score.parts]
-    first = 0 if len(parts[0]) > 1 and _is_pickup([measures[0] for measures in parts]) else 1
+            measures.append(filler)
+    first = 0 if len(longest) > 1 and _is_pickup([measures[0] for measures in parts]) else 1
     for measures in parts:
         for number, measure in enumerate(measures, first):
             measure.number = number
@@ -214,10 +181,8 @@ def _parse(content: Any, kind: str) -> Any:
 
 
 def _check_size(score: Any) -> None:
-    from music21 import stream
-
     _check_notes(len(score.recurse().notes))
-    measures = max((len(part.getElementsByClass(stream.Measure)) for part in score.parts), default=0)
+    measures = max((len(part.getElementsByClass("Measure")) for part in score.parts), default=0)
     if measures > MAX_MEASURES:
         raise ScoreError(f"{measures:,} measures; a part may have {MAX_MEASURES:,}")
 

@@ -18,11 +18,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-SAMPLE_RATE: Final = 44_100
-"""Sample rate of rendered audio in Hz."""
+SAMPLE_RATE: Final = 44_100  # sample rate of rendered audio in Hz
 
-Samples = npt.NDArray[np.float32]
-"""A mono signal, shape (n,), full scale being 1."""
+Samples = npt.NDArray[np.float32]  # a mono signal, shape (n,), full scale being 1
 
 _Signal = npt.NDArray[np.floating[Any]]
 
@@ -33,11 +31,7 @@ _FINAL_DB: Final = 70.0  # a released voice is dropped that far below its level
 
 
 def default_soundfont() -> Path:
-    """Find the SoundFont that ships inside the `pretty_midi` package (TimGM6mb, General MIDI, 6 MB).
-
-    Raises:
-        FileNotFoundError: if `pretty_midi` is not installed or comes without it.
-    """
+    """Find the SoundFont that ships inside the `pretty_midi` package (TimGM6mb, General MIDI, 6 MB)."""
     # find_spec locates the package without importing it.
     spec = importlib.util.find_spec("pretty_midi")
     folders = [] if spec is None else list(spec.submodule_search_locations or [])
@@ -214,9 +208,7 @@ class Zone:
 def instrument(soundfont: Path, program: int, is_drum: bool) -> tuple[Zone, ...]:
     """Load the zones of a General MIDI program of a SoundFont 2 file; program 0 where it lacks the program.
 
-    Raises:
-        FileNotFoundError: if there is no such file.
-        ValueError: if it is no SoundFont, or lacks program 0, too.
+    FileNotFoundError if there is no such file; ValueError if it is no SoundFont, or lacks program 0, too.
     """
     bank = _load(soundfont)
     place = (128 if is_drum else 0, program)

@@ -61,12 +61,7 @@ def interval_up(lower: int, upper: int) -> Interval:
 
 
 def root_of(chord: Sequence[int]) -> int | None:
-    """The note above which the other notes of a chord stack up in thirds, None where there is none or more.
-
-    Example:
-        >>> letter_of(root_of([spell("E", 0), spell("G", 0), spell("C", 0)]))
-        'C'
-    """
+    """The note above which the other notes of a chord stack up in thirds, None where there is none or more."""
     stacks = [{letters_up(root, note) for note in chord} for root in chord]
     roots = [root for root, stack in zip(chord, stacks, strict=True) if stack == set(range(0, 2 * len(chord), 2))]
     return roots[0] if len(roots) == 1 else None

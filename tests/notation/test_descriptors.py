@@ -120,11 +120,7 @@ def test_what_is_undefined_says_why() -> None:
     assert nothing.values == dict.fromkeys(DESCRIPTORS)
     assert nothing.reasons == dict.fromkeys(DESCRIPTORS, "the MIDI file has no notes")
     drums = describe(piece(TWO_MEASURES, METRE_4_4, channel=9))
-    assert drums.values == {
-        "polyphony_rate": 0,
-        "groove_consistency": 1 - 2 / (2 * 96),
-        "scale_consistency": None,
-    }
+    assert drums.values == {"polyphony_rate": 0, "groove_consistency": 1 - 2 / (2 * 96), "scale_consistency": None}
     assert drums.reasons == {"scale_consistency": "all notes are percussion"}
     short = describe(piece([(0, 384, 60)], METRE_4_4))
     assert short.values == {"polyphony_rate": 0, "groove_consistency": None, "scale_consistency": 1}

@@ -20,6 +20,9 @@ from music_evals.notation.lilypond.languages import LANGUAGES, language_changes,
 from music_evals.notation.lilypond.markups import markup_end, value_end
 from music_evals.notation.lilypond.source import OWN_FILES
 from music_evals.notation.lilypond.syntax import (
+    LONG,
+    LYRICS,
+    MARKUPS,
     Definition,
     Kind,
     Token,
@@ -29,13 +32,12 @@ from music_evals.notation.lilypond.syntax import (
     comment_spans,
     definitions,
     embedded,
+    literal_value,
     scheme_tokens,
     string_value,
-    tokens_between,
 )
 from music_evals.notation.lilypond.upgrade import Edit, edited
 
-_MARKUP: Final = frozenset({"\\markup", "\\markuplist", "\\markuplines"})
 _OUTPUTS: Final = frozenset({"\\layout", "\\midi"})
 _BREAKS: Final = frozenset({"\\break", "\\noBreak", "\\pageBreak", "\\noPageBreak", "\\pageTurn", "\\allowPageTurn"})
 _MUSICAL: Final = frozenset(
@@ -47,7 +49,6 @@ _MUSICAL: Final = frozenset(
 )
 """Properties that change the music or how its measures are counted; all others are how it looks."""
 _UNPITCHED: Final = frozenset({"\\drummode", "\\drums", "\\figuremode", "\\figures"})
-_LYRICS: Final = frozenset({"\\lyricmode", "\\lyrics", "\\addlyrics", "\\lyricsto"})
 _SIGNS: Final = frozenset({"-", "^", "_"})
 _PASSING: Final = frozenset({"\\once", "\\temporary", "\\undo"})
 
@@ -84,7 +85,6 @@ _DROPPED_SCHEME: Final = re.compile(
     r"ly:expect-warning|ly:progress|display|format|ly:add-option|set-global-fonts|define\s+output-suffix)\b"
 )
 _DEFINING: Final = re.compile(r"[#$]\(\s*define(?:-public|-markup-command|-markup-list-command)?\s")
-_LONG: Final = frozenset({"\\breve", "\\longa", "\\maxima"})
 _NESTING: Final = 50  # of commands ahead of lyrics
 _PATH: Final = 12  # tokens of a property's path
 _NAME: Final = re.compile(r"[\w .:?!*+/-]{1,100}")
@@ -94,8 +94,7 @@ _LETTERS: Final = re.compile(r"[^\W\d_]")
 def anonymise(text: str) -> str:
     r"""Return the leak-free form of a self-contained text in LilyPond 2.24's syntax; done twice it changes nothing.
 
-    Raises:
-        ValueError: a text would stay, or a part of the music would have to go with one; the message names it.
+    ValueError if a text would stay, or a part of the music would have to go with one; it names the place.
 
     Example:
         >>> print(anonymise('''\\header { title = "Air" }
@@ -129,16 +128,12 @@ class _Cleaner:
         self.contexts = _Names("part")
         self.tags = _Names("tag")
         self.quotes = _Names("cue")
-        self.texts: set[str] = set()
-        """Variables that hold printed text or lyrics; they go with all their uses."""
+        self.texts: set[str] = set()  # variables that hold printed text or lyrics; they go with all their uses
+        # Kinds of arguments of the text's own markup commands, and of its variables that hold markups.
         self.markups: dict[str, str] = {}
-        """Kinds of arguments of the text's own markup commands, and of its variables that hold markups."""
-        self.defined: dict[int, Definition] = {}
-        """Definitions that stay, by where they begin."""
-        self.first: dict[str, int] = {}
-        """Where each of the text's own variables is defined first."""
-        self.gone: dict[int, int] = {}
-        """Definitions that go: where they begin, and the index of the token after them."""
+        self.defined: dict[int, Definition] = {}  # definitions that stay, by where they begin
+        self.first: dict[str, int] = {}  # where each of the text's own variables is defined first
+        self.gone: dict[int, int] = {}  # definitions that go: where they begin, and the index of the token after them
 
     def cleaned(self) -> str:
         for start, end in comment_spans(self.text, 0, len(self.text)):
@@ -147,7 +142,7 @@ class _Cleaner:
         self.walk(self.found)
         for offset, what in self.problems:
             line = self.text.count("\n", 0, offset) + 1
-            raise ValueError(f"the text cannot be made leak-free: line {line} has {what}")
+            raise _refusal(f"line {line} has {what}")
         return _in_dutch(edited(self.text, self.edits))
 
     def remove(self, start: int, end: int) -> None:
@@ -194,9 +189,9 @@ class _Cleaner:
                 kept += self.classify_scheme(token)
         for start, name in sorted(kept):
             if not _NAME.fullmatch(name):
-                raise ValueError(f"the text cannot be made leak-free: it gives {name[:40]!r} a meaning of its own")
+                raise _refusal(f"it gives {name[:40]!r} a meaning of its own")
             if name in self.texts:
-                raise ValueError(f"the text cannot be made leak-free: {name!r} holds text here and music there")
+                raise _refusal(f"{name!r} holds text here and music there")
             if name not in _OWN_VARIABLES:
                 self.variables.of(name)
                 self.first.setdefault(name, start)
@@ -212,7 +207,7 @@ class _Cleaner:
             self.markups[name] = _kinds(parts)
             self.remove(token.start, token.end)
             return []
-        if not is_function and any(self.is_worded(part) for part in parts):
+        if not is_function and any(_is_worded(part) for part in parts):
             self.texts.add(name)
             self.markups[name] = ""
             self.remove(token.start, token.end)
@@ -224,9 +219,9 @@ class _Cleaner:
         found = self.found
         index = self.text_start(found, index)
         word = _text_at(found, index)
-        if word in _LYRICS or (word in ("\\new", "\\context") and _text_at(found, index + 1) == "Lyrics"):
+        if word in LYRICS or (word in ("\\new", "\\context") and _text_at(found, index + 1) == "Lyrics"):
             return self.music_end(found, index, 0)
-        if word.startswith("\\") and word not in _MARKUP and found[index].end < definition.end:
+        if word.startswith("\\") and word not in MARKUPS and found[index].end < definition.end:
             return None  # a variable, but with more after it
         return self.text_end(found, index)
 
@@ -255,7 +250,7 @@ class _Cleaner:
             return index + 1
         if token.kind is Kind.WORD and _text_at(found, _path_end(found, index)) == "=":
             return self.assigned(found, index, index)
-        if token.kind is Kind.STRING and _LETTERS.search(token.text):
+        if _is_worded(token):
             self.problem(token, "the string")
         return index + 1
 
@@ -276,22 +271,18 @@ class _Cleaner:
                 self.edits.append((found[index + 1].end, found[end].start, " "))
             return end + 1
         if word in _BREAKS:
-            self.remove_tokens(found, index, index + 1)
-            return index + 1
+            return self.remove_tokens(found, index, index + 1)
         if word in ("\\revert", "\\unset"):
             end = _path_end(found, index + 1, symbols=True)
             if any(part.text in _MUSICAL for part in found[index:end]):
                 return end
-            self.remove_tokens(found, index, end)
-            return end
-        if word in _MARKUP:
+            return self.remove_tokens(found, index, end)
+        if word in MARKUPS:
             end = markup_end(self.text, found, index, self.markups)
-            self.remove_tokens(found, index, end)
-            return end
-        if word in _LYRICS or (word in ("\\new", "\\context") and following == "Lyrics"):
+            return self.remove_tokens(found, index, end)
+        if word in LYRICS or (word in ("\\new", "\\context") and following == "Lyrics"):
             end = self.music_end(found, index, 0)
-            self.remove_tokens(found, index, end)
-            return end
+            return self.remove_tokens(found, index, end)
         if word in _CONTEXTS:
             return self.context(found, index)
         if word in ("\\set", "\\override"):
@@ -305,8 +296,7 @@ class _Cleaner:
         if word in _MARKS:
             return self.mark(found, index)
         if word in _FILES:
-            self.remove_tokens(found, index, index + 2)
-            return index + 2
+            return self.remove_tokens(found, index, index + 2)
         if word in _TAGS:
             return self.tagged(found, index + 1)
         if word in _QUOTES and index + 1 < len(found) and (name := _name(found[index + 1])) is not None:
@@ -325,16 +315,17 @@ class _Cleaner:
         """Whether a name is one of the text's own; ahead of its definition it is LilyPond's."""
         return name in self.variables.known and self.first.get(name, 0) < token.start
 
-    def remove_tokens(self, found: Sequence[Token], first: int, end: int) -> None:
+    def remove_tokens(self, found: Sequence[Token], first: int, end: int) -> int:
         while first and found[first - 1].text in _PASSING:
             first -= 1
-        end = min(end, len(found))
+        last = min(end, len(found)) - 1
         before = (_text_at(found, first - 2), _text_at(found, first - 1))
-        if first < end and (before[1] == "=" or before == ("\\score", "{")):
+        if first <= last and (before[1] == "=" or before == ("\\score", "{")):
             # A variable needs a value, and a score needs music: none.
-            self.edits.append((found[first].start, found[end - 1].end, "{ }"))
-        elif first < end:
-            self.remove(found[first].start, found[end - 1].end)
+            self.edits.append((found[first].start, found[last].end, "{ }"))
+        elif first <= last:
+            self.remove(found[first].start, found[last].end)
+        return end
 
     def attached(self, found: Sequence[Token], index: int) -> int:
         """What hangs on a note, from its sign of direction or its first tweak on."""
@@ -343,14 +334,12 @@ class _Cleaner:
             return self.footnote(found, index, here)
         end = self.text_end(found, here)
         if end is not None:
-            self.remove_tokens(found, index, end)
-            return end
+            return self.remove_tokens(found, index, end)
         if found[index].text == "\\tweak":
             after = self.tweak_end(found, index)
             value = _tweaked(found, index)
             if value < len(found) and self.is_text_value(found[value]):
-                self.remove_tokens(found, index, after)
-                return after
+                return self.remove_tokens(found, index, after)
             return value
         if found[index].text == "\\tag":
             return self.tagged(found, index + 1)
@@ -373,7 +362,7 @@ class _Cleaner:
         return self.value_end(found, _tweaked(found, index))
 
     def value_end(self, found: Sequence[Token], index: int) -> int:
-        if _text_at(found, index) in _MARKUP:
+        if _text_at(found, index) in MARKUPS:
             return markup_end(self.text, found, index, self.markups)
         return value_end(found, index)
 
@@ -382,7 +371,7 @@ class _Cleaner:
         if index >= len(found):
             return None
         token = found[index]
-        if token.text in _MARKUP:
+        if token.text in MARKUPS:
             return markup_end(self.text, found, index, self.markups)
         is_variable = token.kind is Kind.COMMAND and token.text[1:] in self.texts
         if token.kind is Kind.STRING or is_variable or (token.kind is Kind.SCHEME and self.is_text_scheme(token)):
@@ -393,16 +382,13 @@ class _Cleaner:
         datum = token.text[1:].lstrip()
         return datum.startswith('"') or datum in self.texts or _TEXT_SCHEME.match(token.text) is not None
 
-    def is_worded(self, part: Token) -> bool:
-        return part.kind is Kind.STRING and _LETTERS.search(part.text) is not None
-
     def is_text_value(self, token: Token) -> bool:
-        if token.text in _MARKUP or (token.kind is Kind.COMMAND and token.text[1:] in self.texts):
+        if token.text in MARKUPS or (token.kind is Kind.COMMAND and token.text[1:] in self.texts):
             return True
         if token.kind is Kind.SCHEME:
             parts = list(scheme_tokens(self.text, token))
-            return any(self.is_worded(part) or part.text in self.texts for part in parts)
-        return token.kind is Kind.STRING and _LETTERS.search(token.text) is not None
+            return any(_is_worded(part) or part.text in self.texts for part in parts)
+        return _is_worded(token)
 
     def assigned(self, found: Sequence[Token], index: int, path: int) -> int:
         """A property that is set; it goes where its value is text."""
@@ -412,8 +398,7 @@ class _Cleaner:
         musical = found[index].text != "\\set" or any(part.text in _MUSICAL for part in found[path:sign])
         if found[index].text == "\\override" or not musical or self.is_text_value(found[sign + 1]):
             end = self.value_end(found, sign + 1)
-            self.remove_tokens(found, index, end)
-            return end
+            return self.remove_tokens(found, index, end)
         return sign + 1
 
     def context(self, found: Sequence[Token], index: int) -> int:
@@ -437,12 +422,11 @@ class _Cleaner:
         here = end + 1
         while _text_at(found, here) == ".":
             here += 1
-        is_duration = _text_at(found, end).isdecimal() or _text_at(found, end) in _LONG
+        is_duration = _text_at(found, end).isdecimal() or _text_at(found, end) in LONG
         if is_duration and _text_at(found, here) == "=":
             self.edits.append((found[index + 1].start, found[end].start, ""))
-        else:
-            self.remove_tokens(found, index, end)
-        return end
+            return end
+        return self.remove_tokens(found, index, end)
 
     def mark(self, found: Sequence[Token], index: int) -> int:
         """A mark, of which plain rehearsal marks stay."""
@@ -452,8 +436,7 @@ class _Cleaner:
         if token.text == "\\default" or token.kind is Kind.NUMBER or token.text[1:].isdecimal():
             return index + 2
         end = self.value_end(found, index + 1)
-        self.remove_tokens(found, index, end)
-        return end
+        return self.remove_tokens(found, index, end)
 
     def footnote(self, found: Sequence[Token], first: int, index: int) -> int:
         """A footnote: perhaps a mark, an offset, perhaps what it belongs to, and its text."""
@@ -468,8 +451,7 @@ class _Cleaner:
         if end is None:
             self.problem(found[index], "the footnote")
             return index + 1
-        self.remove_tokens(found, first, end)
-        return end
+        return self.remove_tokens(found, first, end)
 
     def tagged(self, found: Sequence[Token], index: int) -> int:
         """The tag or tags after a command."""
@@ -486,7 +468,7 @@ class _Cleaner:
     def kept_string(self, found: Sequence[Token], index: int) -> int:
         """A command whose string stays where it is one of those that the command takes."""
         word = found[index].text
-        if index + 1 >= len(found) or (value := _string(found[index + 1])) is None:
+        if index + 1 >= len(found) or (value := literal_value(found[index + 1])) is None:
             return index + 1
         if word == "\\include" and value.removesuffix(".ly") in LANGUAGES:
             language = value.removesuffix(".ly")
@@ -545,9 +527,8 @@ class _Cleaner:
         depth, quoted = 0, None
         for index, part in enumerate(parts):
             if part.kind is Kind.SCHEME:
-                inner = tokens_between(self.text, *embedded(self.text, part))
-                self.walk([each for each in inner if each.kind is not Kind.COMMENT])
-            elif part.kind is Kind.STRING and _LETTERS.search(part.text):
+                self.walk(code_tokens(self.text, *embedded(self.text, part)))
+            elif _is_worded(part):
                 if is_definition and depth == 1 and _text_at(parts, index - 1) == ")" and index + 2 < len(parts):
                     self.remove(part.start, part.end)  # what a function's author says of it
                 else:
@@ -561,6 +542,10 @@ class _Cleaner:
             depth -= part.kind is Kind.SIGN and part.text in (")", "]")
             if quoted is not None and depth <= quoted:
                 quoted = None
+
+
+def _refusal(why: str) -> ValueError:
+    return ValueError(f"the text cannot be made leak-free: {why}")
 
 
 def _in_dutch(text: str) -> str:
@@ -579,20 +564,19 @@ def _in_dutch(text: str) -> str:
     return edited(text, edits)
 
 
+def _is_worded(token: Token) -> bool:
+    """Whether a token is a string with letters in it."""
+    return token.kind is Kind.STRING and _LETTERS.search(token.text) is not None
+
+
 def _text_at(found: Sequence[Token], index: int) -> str:
     """A token's text; empty where there is none."""
     return found[index].text if 0 <= index < len(found) else ""
 
 
-def _string(token: Token) -> str | None:
-    """The value of a string, be it given as Scheme."""
-    literal = token.text[1:] if token.kind is Kind.SCHEME else token.text
-    return string_value(literal) if literal.startswith('"') else None
-
-
 def _name(token: Token) -> str | None:
-    """A name that is given as a word, a string or a string in Scheme."""
-    return token.text if token.kind in (Kind.WORD, Kind.NUMBER) else _string(token)
+    """A name that is given as a word or a string."""
+    return token.text if token.kind in (Kind.WORD, Kind.NUMBER) else literal_value(token)
 
 
 def _path_end(found: Sequence[Token], index: int, *, symbols: bool = False) -> int:

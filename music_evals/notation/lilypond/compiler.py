@@ -15,20 +15,18 @@ import json
 import os
 import re
 import signal
-import tempfile
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache as cached
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, TypedDict, Unpack
 
-from music_evals.notation.cache import cache_folder
+from music_evals.notation.cache import cache_folder, write_whole
 from music_evals.notation.lilypond import launcher
 from music_evals.notation.lilypond.sandbox import Confinement, Limits, run_confined
 
@@ -100,38 +98,40 @@ class Compiled:
         return f"{how or f'exit status {self.status}'}: {first.group().strip() if first else 'no message'}"
 
 
-def compile_texts(
-    texts: Iterable[str],
-    *,
-    settings: str | None = None,
-    collect: Sequence[str] = (),
-    limits: Limits | None = None,
-    confinement: Confinement | None = None,
-    workers: int | None = None,
-    cache: Path | None = None,
-) -> Iterator[Compiled]:
+class Running(TypedDict, total=False):
+    """How LilyPond runs."""
+
+    limits: Limits | None  # what a text may use up; default `Limits()`
+    confinement: Confinement | None  # default is what `sandbox.available_confinement` finds
+    workers: int | None  # how many texts are compiled at a time; default is one a core
+    # A folder to keep results in, and to take them from where the same text was compiled in the same way by the same
+    # LilyPond. Results that were stopped for their time are not kept.
+    cache: Path | None
+
+
+class Compiling(Running, total=False):
+    """How texts are compiled."""
+
+    settings: str | None  # LilyPond code that is read ahead of each text, instead of the default that makes MIDI alone
+    collect: Sequence[str]  # patterns, such as *.svg, of the names of more files to hand back
+
+
+def compile_texts(texts: Iterable[str], **how: Unpack[Compiling]) -> Iterator[Compiled]:
     """Compile LilyPond texts, several at a time, and yield what became of each, in their order.
 
-    Args:
-        texts: each a file of its own; what they include must be LilyPond's own files. They are taken as needed.
-        settings: LilyPond code that is read ahead of each text, instead of the default that makes MIDI alone.
-        collect: patterns, such as ``*.svg``, of the names of more files to hand back.
-        limits: what a text may use up; default `Limits()`.
-        confinement: the sandbox; default is what `sandbox.available_confinement` finds.
-        workers: how many run at a time; default is one a core.
-        cache: a folder to keep results in, and to take them from where the same text was compiled in the same way by
-            the same LilyPond. Results that were stopped for their time are not kept.
+    Each is a file of its own, and may include LilyPond's own files alone. They are taken as needed.
     """
+    settings = how.get("settings")
     job = _Job(
         settings=_MIDI_ONLY.read_text(encoding="utf-8") if settings is None else settings,
-        collect=tuple(collect),
-        limits=limits or Limits(),
-        confinement=confinement,
-        cache=cache,
+        collect=tuple(how.get("collect", ())),
+        limits=how.get("limits") or Limits(),
+        confinement=how.get("confinement"),
+        cache=how.get("cache"),
         root=_lilypond(),
         stop=threading.Event(),
     )
-    workers = workers or cores()
+    workers = how.get("workers") or cores()
     waiting: deque[Future[Compiled]] = deque()
     with ThreadPoolExecutor(workers, thread_name_prefix="lilypond") as pool:
         try:
@@ -152,31 +152,9 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def compile_text(
-    text: str,
-    *,
-    settings: str | None = None,
-    collect: Sequence[str] = (),
-    limits: Limits | None = None,
-    confinement: Confinement | None = None,
-    cache: Path | None = None,
-) -> Compiled:
-    r"""Compile one LilyPond text, as `compile_texts` does.
-
-    Example:
-        >>> compiled = compile_text(r'\version "2.24.3" \score { { c4 d e f } \midi { } }')  # doctest: +SKIP
-        >>> compiled.succeeded, len(compiled.midi)  # doctest: +SKIP
-        (True, 1)
-    """
-    (compiled,) = compile_texts(
-        [text],
-        settings=settings,
-        collect=collect,
-        limits=limits,
-        confinement=confinement,
-        workers=1,
-        cache=cache,
-    )
+def compile_text(text: str, **how: Unpack[Compiling]) -> Compiled:
+    """Compile one LilyPond text, as `compile_texts` does."""
+    (compiled,) = compile_texts([text], **how)
     return compiled
 
 
@@ -234,15 +212,9 @@ class _Job:
 
     def run(self, content: bytes) -> Compiled:
         """Let LilyPond work on a text."""
-        command = [
-            str(self.root / "bin" / "lilypond"),
-            "--loglevel=WARN",
-            "-dno-print-pages",
-            f"-dinclude-settings={_SETTINGS}",
-            _TEXT,
-        ]
+        program = str(self.root / "bin" / "lilypond")
         ended = run_confined(
-            command,
+            [program, "--loglevel=WARN", "-dno-print-pages", f"-dinclude-settings={_SETTINGS}", _TEXT],
             {_TEXT: content, _SETTINGS: self.settings.encode()},
             collect=(*_MIDI_FILES, *self.collect),
             readable=(self.root,),
@@ -363,7 +335,7 @@ def _read_entry(path: Path, limits: Limits) -> Compiled | None:
 
 
 def _write_entry(path: Path, compiled: Compiled) -> None:
-    """Keep a result, if it is not too large; nobody ever sees half of it."""
+    """Keep a result, if it is not too large."""
     header = {
         "status": compiled.status,
         "stopped": compiled.stopped,
@@ -372,15 +344,5 @@ def _write_entry(path: Path, compiled: Compiled) -> None:
         "files": [(name, len(content)) for name, content in compiled.files.items()],
     }
     body = launcher.pack(header, [*compiled.midi, *compiled.files.values()])
-    if len(body) + 32 > _CACHE_ENTRY:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-    try:
-        with open(part, "wb") as stream:
-            stream.write(hashlib.sha256(body).digest() + body)
-        os.replace(name, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(name)
-        raise
+    if len(body) + 32 <= _CACHE_ENTRY:
+        write_whole(path, hashlib.sha256(body).digest() + body)

@@ -18,29 +18,22 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from music_evals.notation.lilypond.languages import DEFAULT, LANGUAGES, name_of, note_names
+from music_evals.notation.lilypond.languages import DEFAULT, LANGUAGES, language_set, name_of, note_names
 from music_evals.notation.lilypond.markups import markup_end
-from music_evals.notation.lilypond.syntax import Kind, Token, closing, code_tokens, string_value
+from music_evals.notation.lilypond.syntax import LONG, LYRICS, MARKUPS, Kind, Token, closing, code_tokens
 
-RUN: Final = 8
-"""Words in a row that are compared."""
+RUN: Final = 8  # words in a row that are compared
 NEAR_COPY: Final = 0.5
 """Share from which on a piece is called a near-copy.
 
 Among 807 pieces of the Mutopia Project, 17 hold so much of another one: 16 are the same music in another version or
 edition, one is a canon on the same bass. The most that pieces of different music have in common is 0.15. Of excerpts of
 40 notes 2 in 2,401 reach 0.5 by accident, of excerpts of 24 notes 4 in 2,280, by scales and repeated notes."""
-MAX_WORDS: Final = 50_000
-"""Words of a text that are looked at."""
-LEAST_RUNS: Final = 16
-"""Distinct runs below which a text is too short, or too much the same, to tell."""
+MAX_WORDS: Final = 50_000  # words of a text that are looked at
+LEAST_RUNS: Final = 16  # distinct runs below which a text is too short, or too much the same, to tell
 
-_MARKUPS: Final = frozenset({"\\markup", "\\markuplist", "\\markuplines"})
-_LYRICS: Final = frozenset({"\\lyricmode", "\\lyrics", "\\addlyrics", "\\lyricsto"})
-_LANGUAGE_SETTERS: Final = frozenset({"\\language", "\\include"})
 _BLOCKS: Final = frozenset({"\\header", "\\paper", "\\layout", "\\midi", "\\with"})
 _PITCHES_AFTER: Final[Mapping[str, int]] = {"\\key": 1, "\\relative": 1, "\\transposition": 1, "\\transpose": 2}
-_LONG: Final = frozenset({"\\breve", "\\longa", "\\maxima"})
 _OCTAVE: Final = frozenset("',")
 _PASSED_OVER: Final = frozenset("',=!?")  # between a note's name and its duration
 _CHORD_ENDS: Final = frozenset({">", "{", "}", "<<", ">>"})
@@ -65,8 +58,8 @@ def music_words(text: str) -> Iterator[str]:
     while index < len(found):
         token = found[index]
         if token.kind is Kind.COMMAND:
-            if token.text in _LANGUAGE_SETTERS:
-                language = _language_set(found, index) or language
+            name = language_set(token, found[index + 1]) if index + 1 < len(found) else None
+            language = name if name and name in LANGUAGES else language
             index, passed = _after(text, found, index), _PITCHES_AFTER.get(token.text, 0)
             continue
         if token.text == "<":
@@ -84,21 +77,13 @@ def music_words(text: str) -> Iterator[str]:
                 yield word + duration
 
 
-def _language_set(found: Sequence[Token], index: int) -> str | None:
-    r"""The language of note names that ``\language "NAME"`` sets, or ``\include "NAME.ly"`` in old texts."""
-    if index + 1 == len(found) or found[index + 1].kind is not Kind.STRING:
-        return None
-    name = string_value(found[index + 1].text).removesuffix(".ly")
-    return name if name in LANGUAGES else None
-
-
 def _after(text: str, found: Sequence[Token], index: int) -> int:
     """Index of what follows a command, with what belongs to it and is no music."""
     name = found[index].text
-    if name in _MARKUPS:
+    if name in MARKUPS:
         return max(markup_end(text, found, index, {}), index + 1)
     here = index + 1
-    if name in _LYRICS:  # \lyricsto "voice" { … }, \lyricsto voice \lyricmode { … }
+    if name in LYRICS:  # \lyricsto "voice" { … }, \lyricsto voice \lyricmode { … }
         while here < len(found) and found[here].kind in (Kind.STRING, Kind.SCHEME, Kind.WORD):
             here += 1
     elif name not in _BLOCKS:
@@ -144,7 +129,7 @@ def _chord(found: Sequence[Token], index: int, language: str) -> tuple[str, int]
 
 def _duration(found: Sequence[Token], index: int) -> tuple[str, int]:
     """A duration with its dots and factors, likewise; empty where there is none."""
-    if index == len(found) or not (found[index].text in _LONG or _is_number(found[index])):
+    if index == len(found) or not (found[index].text in LONG or _is_number(found[index])):
         return "", index
     parts = [found[index].text]
     index += 1
@@ -176,16 +161,10 @@ class Nearest(NamedTuple):
 
 
 class CopyIndex:
-    r"""Pieces (LilyPond source by name) that a text may be a copy of; of each the first `MAX_WORDS` words count.
+    """Pieces (LilyPond source by name) that a text may be a copy of; of each the first `MAX_WORDS` words count.
 
     Source: the share is the containment of A. Z. Broder, "On the resemblance and containment of documents" (SEQUENCES
         1997), on runs of `RUN` words.
-
-    Example:
-        >>> notes = [f"{step}'{length}" for length in (4, 8, 16, 2) for step in "cdefgab"]
-        >>> index = CopyIndex({"up": " ".join(notes), "down": " ".join(notes[::-1])})
-        >>> index.nearest("{ " + " % a comment\n".join(notes[:-2]) + " }")
-        Nearest(id='up', share=1.0)
     """
 
     def __init__(self, texts: Mapping[str, str]) -> None:

@@ -14,10 +14,9 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from music_evals.notation.lilypond.syntax import Kind, code_tokens, string_value
+from music_evals.notation.lilypond.syntax import Kind, Token, code_tokens, string_value
 
-DEFAULT: Final = "nederlands"
-"""The language of a text that names none."""
+DEFAULT: Final = "nederlands"  # the language of a text that names none
 
 
 class NoteName(NamedTuple):
@@ -101,8 +100,7 @@ _OTHER_SPELLINGS: Final[Mapping[str, str]] = MappingProxyType(
     {"catalan": "català", "espanol": "español", "portugues": "português"}
 )
 
-LANGUAGES: Final[Sequence[str]] = (*_RULES, *_OTHER_SPELLINGS)
-"""Names that a text may give in ``\\language``."""
+LANGUAGES: Final[Sequence[str]] = (*_RULES, *_OTHER_SPELLINGS)  # names that a text may give in ``\language``
 
 
 class LanguageError(ValueError):
@@ -140,25 +138,18 @@ def name_of(step: int, alteration: Fraction | int, language: str = DEFAULT) -> s
 
 
 def language_changes(text: str) -> list[tuple[int, str]]:
-    r"""Return where a text sets the language of its note names, and to what, in order.
+    r"""Where a text sets the language of its note names, by ``\language`` or by including ``NAME.ly``, and to what."""
+    return [(token.start, name) for token, after in pairwise(code_tokens(text)) if (name := language_set(token, after))]
 
-    Languages are set by ``\language "NAME"`` or, in old texts, by including ``NAME.ly``.
 
-    Example:
-        >>> language_changes(r'\include "english.ly" { cs4 } % \language "norsk"')
-        [(0, 'english')]
-    """
-    found = code_tokens(text)
-    changes = []
-    for token, after in pairwise(found):
-        if after.kind is not Kind.STRING:
-            continue
-        name = string_value(after.text)
-        if token.text == "\\language":
-            changes.append((token.start, name))
-        elif token.text == "\\include" and name.endswith(".ly") and name[:-3] in LANGUAGES:
-            changes.append((token.start, name[:-3]))
-    return changes
+def language_set(token: Token, after: Token) -> str | None:
+    """Return the language that a command and the string after it set, if they do."""
+    if after.kind is not Kind.STRING or token.text not in ("\\language", "\\include"):
+        return None
+    name = string_value(after.text)
+    if token.text == "\\language":
+        return name
+    return name[:-3] if name.endswith(".ly") and name[:-3] in LANGUAGES else None
 
 
 def language_of(text: str) -> str:

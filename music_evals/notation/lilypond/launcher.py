@@ -28,11 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, BinaryIO, Final
 
-SCRATCH: Final = "/scratch"
-"""The one folder of a confined program that it can write to, and its working folder."""
+SCRATCH: Final = "/scratch"  # the one folder of a confined program that it can write to, and its working folder
 
-THREADS: Final = 100
-"""How many threads a confined program may start."""
+THREADS: Final = 100  # how many threads a confined program may start
 
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC = 1, 2, 4, 8, 4096, 16384
 _MNT_DETACH = 2

@@ -12,8 +12,7 @@ from typing import Final
 from music_evals.notation.lilypond.compiler import compile_text
 from music_evals.notation.lilypond.sandbox import Limits
 
-MAX_WIDTH: Final = 1000
-"""Width in pixels that a wider picture is reduced to."""
+MAX_WIDTH: Final = 1000  # width in pixels that a wider picture is reduced to
 
 _SETTINGS: Final = files("music_evals.notation.lilypond").joinpath("settings/first_system.ly")
 _FILE: Final = "system.png"

@@ -13,8 +13,7 @@ from typing import Final
 from music_evals.notation.lilypond.syntax import Kind, code_tokens
 from music_evals.notation.lilypond.upgrade import Edit, edited
 
-MAX_CHARACTERS: Final = 200_000
-"""How much of a reply is looked at."""
+MAX_CHARACTERS: Final = 200_000  # how much of a reply is looked at
 VERSION: Final = "2.24.3"
 PUBLISHED_VERSION: Final = "2.24.4"
 LANGUAGE: Final = "nederlands"
@@ -23,16 +22,12 @@ _FENCE: Final = re.compile(r"^[ \t]*(?:(`{3,})[^`\n]*|(~{3,})[^\n]*)$", re.MULTI
 
 
 def extract_code(reply: str) -> str:
-    r"""Take the code out of a reply: the first fenced block, whatever its tag, or the whole reply where there is none.
+    """Take the code out of a reply: the first fenced block, whatever its tag, or the whole reply where there is none.
 
     A fence is, as in CommonMark, a line of three or more backticks or tildes, which may go on with a tag; it may be
     indented by any white space. The block ends where as many of the same come again, on a line of their own or not: no
     LilyPond code has them. It goes to the end where none do, as in a reply that was cut off. What is beyond
     `MAX_CHARACTERS` is dropped.
-
-    Example:
-        >>> extract_code("Here it is:\n```lilypond\n{ c'4 }\n```\nEnjoy!\n")
-        "{ c'4 }\n"
     """
     reply = reply[:MAX_CHARACTERS].replace("\r\n", "\n")
     if (opening := _FENCE.search(reply)) is None:
@@ -50,8 +45,6 @@ def complete_code(code: str) -> str:
     Example:
         >>> print(complete_code(r"{ c'4 } % no \version"))
         \version "2.24.3" \language "nederlands" { c'4 } % no \version
-        >>> print(complete_code(r'\version "2.24.4" \language "english" { c4 }'))
-        \version "2.24.3" \language "english" { c4 }
     """
     found = code_tokens(code)
     commands = {token.text for token in found if token.kind is Kind.COMMAND}

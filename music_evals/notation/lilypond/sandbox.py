@@ -57,8 +57,7 @@ class Confinement(StrEnum):
 
     BUBBLEWRAP = "bubblewrap"
     NAMESPACES = "namespaces"
-    NONE = "none"
-    """Not at all: it has every right of the user, and only its time, memory and output are bounded."""
+    NONE = "none"  # not at all: it has every right of the user, and only its time, memory and output are bounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +163,7 @@ def run_confined(
     ):
         request = {
             "command": list(command),
-            "environment": {
-                "PATH": "/usr/bin:/bin",
-                "HOME": scratch,
-                "TMPDIR": scratch,
-                "LC_ALL": "C.UTF-8",
-            },
+            "environment": {"PATH": "/usr/bin:/bin", "HOME": scratch, "TMPDIR": scratch, "LC_ALL": "C.UTF-8"},
             "files": [(name, len(content)) for name, content in files.items()],
             "collect": list(collect),
             "read_only": _read_only(readable),

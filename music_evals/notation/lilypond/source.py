@@ -6,10 +6,17 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from music_evals.notation.lilypond.syntax import Kind, Token, code_tokens, definitions, string_value, version_of
+from music_evals.notation.lilypond.syntax import (
+    Kind,
+    Token,
+    code_tokens,
+    definitions,
+    literal_value,
+    string_value,
+    version_of,
+)
 
-MAX_BYTES: Final = 4_000_000
-"""Most bytes of a file, and most characters of a text with all that it includes."""
+MAX_BYTES: Final = 4_000_000  # most bytes of a file, and most characters of a text with all that it includes
 
 _MAX_DEPTH: Final = 20  # of files that include files
 _MAX_FILES: Final = 500  # inclusions in one text
@@ -42,14 +49,10 @@ class Resolved:
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    r"""Return the text of a file of unknown encoding, and the encoding's name.
+    """Return the text of a file of unknown encoding, and the encoding's name.
 
     UTF-8 and UTF-16 with a byte-order mark, UTF-8 without, else Windows-1252, and Latin-1 where the bytes are not even
     that. The mark goes, and lines end in a line feed.
-
-    Example:
-        >>> decode("né\r\n".encode("utf-16")), decode(b"n\xe9")
-        (('né\n', 'utf-16'), ('né', 'cp1252'))
     """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return _unix(data.decode("utf-16", errors="replace")), "utf-16"
@@ -72,17 +75,14 @@ def resolve_includes(path: Path, *, root: Path | None = None, convert: Callable[
 
     A file is looked for beside the one that includes it, then beside the main file; one that comes with LilyPond
     (`OWN_FILES`) stays an ``\include``. What stands in comments and strings includes nothing. The text has one
-    ``\version``, at its top: the main file's, or the first there is.
-
-    Args:
-        path: the main file.
-        root: folder that no included file may lie outside of; that of the main file by default.
-        convert: brings the text of one file to another syntax, by the ``\version`` that it holds. It is called for
-            each file alone, since their versions may differ; a file without one is given the main file's first.
+    ``\version``, at its top: the main file's, or the first there is. No included file may lie outside of `root`, by
+    default the main file's folder. `convert` brings the text of one file to another syntax, by the ``\version`` that it
+    holds; it is called for each file alone, since their versions may differ, and a file without one is given
+    the main file's first. What it raises is passed on.
 
     Raises:
         SourceError: a file is missing, cannot be read, lies outside of the root, includes itself, is named by Scheme,
-            or the text gets too large. What `convert` raises is passed on.
+            or the text gets too large.
     """
     joining = _Joining((root or path.parent).resolve(), path.parent.resolve(), convert)
     text = joining.joined(path.resolve(), ())
@@ -91,13 +91,8 @@ def resolve_includes(path: Path, *, root: Path | None = None, convert: Callable[
 
 
 def included_names(text: str) -> list[str]:
-    r"""Return the names that a text includes as strings, in order; those within comments and strings are none.
-
-    Example:
-        >>> included_names('\\include "a.ly" % \\include "b.ly"\n\\include "english.ly"')
-        ['a.ly', 'english.ly']
-    """
-    return [string_value(literal) for _, _, named in _inclusions(text) if (literal := _literal(named))]
+    """Return the names that a text includes as strings, in order; those within comments and strings are none."""
+    return [name for _, _, named in _inclusions(text) if (name := literal_value(named)) is not None]
 
 
 @dataclass(slots=True)
@@ -106,12 +101,10 @@ class _Joining:
     main_folder: Path
     convert: Callable[[str], str] | None
     version: str | None = None
-    main_version: str | None = None
-    """As the main file states it, before any conversion."""
+    main_version: str | None = None  # as the main file states it, before any conversion
     contents: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    strings: dict[str, str] = field(default_factory=dict)
-    """Variables that hold strings, which may name files."""
+    strings: dict[str, str] = field(default_factory=dict)  # variables that hold strings, which may name files
     inclusions: int = 0
     characters: int = 0
 
@@ -167,9 +160,8 @@ class _Joining:
 
     def _named(self, token: Token, name: str) -> str:
         """The name of an included file, given as a string or as a variable that holds one."""
-        literal = _literal(token)
-        if literal is not None:
-            return string_value(literal)
+        if (literal := literal_value(token)) is not None:
+            return literal
         if token.kind is Kind.COMMAND and token.text[1:] in self.strings:
             return self.strings[token.text[1:]]
         raise SourceError(f"{name} includes {token.text[:40]!r}; the name of a file is needed, as a string")
@@ -204,17 +196,11 @@ def _inclusions(text: str) -> list[tuple[int, int, Token]]:
     ]
 
 
-def _literal(token: Token) -> str | None:
-    """A string, or one that is given as Scheme."""
-    literal = token.text[1:] if token.kind is Kind.SCHEME else token.text
-    return literal if literal.startswith('"') else None
-
-
 def _without_version(text: str) -> str:
     found = code_tokens(text)
     kept, reached = [], 0
     for token, after in pairwise(found):
-        if token.kind is Kind.COMMAND and token.text == "\\version" and _literal(after):
+        if token.kind is Kind.COMMAND and token.text == "\\version" and literal_value(after) is not None:
             kept.append(text[reached : token.start])
             reached = after.end
     return "".join([*kept, text[reached:]])

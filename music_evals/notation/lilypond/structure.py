@@ -17,12 +17,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from importlib.resources import files
-from itertools import pairwise
-from pathlib import Path
-from typing import Final, Literal, cast, get_args
+from itertools import pairwise, tee
+from typing import Final, Literal, Unpack, cast, get_args
 
-from music_evals.notation.lilypond.compiler import Compiled, LilyPondError, compile_texts
-from music_evals.notation.lilypond.sandbox import Confinement, Limits
+from music_evals.notation.lilypond.compiler import Compiled, LilyPondError, Running, compile_texts
 from music_evals.notation.lilypond.syntax import Lines
 
 _SETTINGS: Final = files("music_evals.notation.lilypond").joinpath("settings/structure.ly")
@@ -160,19 +158,11 @@ class Structure:
         return self.metres[max(place - 1, 0)]
 
 
-def read_structure(
-    text: str,
-    *,
-    limits: Limits | None = None,
-    confinement: Confinement | None = None,
-    cache: Path | None = None,
-) -> Structure:
+def read_structure(text: str, **how: Unpack[Running]) -> Structure:
     r"""Let LilyPond interpret a text, in a sandbox, and tell what it understood of the first written score.
 
-    That is one with a layout, or else one for MIDI alone. The arguments are as for `compile_texts`.
-
-    Raises:
-        StructureError: LilyPond found no score, or was stopped before it had read one.
+    That is one with a layout, or else one for MIDI alone. StructureError if LilyPond found no score, or was stopped
+    before it had read one.
 
     Example:
         >>> read = read_structure(r"{ \time 3/4 \partial 4 d'4 | g'2. | g'2 }")
@@ -181,40 +171,17 @@ def read_structure(
         >>> [(event.name, event.measure) for event in read.events]
         [("d'", 0), ("g'", 1), ("g'", 2)]
     """
-    (read,) = read_structures([text], limits=limits, confinement=confinement, cache=cache)
+    (read,) = read_structures([text], **how)
     if isinstance(read, StructureError):
         raise read
     return read
 
 
-def read_structures(
-    texts: Iterable[str],
-    *,
-    limits: Limits | None = None,
-    confinement: Confinement | None = None,
-    workers: int | None = None,
-    cache: Path | None = None,
-) -> Iterator[Structure | StructureError]:
+def read_structures(texts: Iterable[str], **how: Unpack[Running]) -> Iterator[Structure | StructureError]:
     """Read many texts at once, as `read_structure` reads one; a text that cannot be read gives its error."""
-    kept: list[str] = []
-
-    def remembered() -> Iterator[str]:
-        for text in texts:
-            kept.append(text)
-            yield text
-
-    settings = _SETTINGS.read_text(encoding="utf-8")
-    results = compile_texts(
-        remembered(),
-        settings=settings,
-        collect=(_OUTPUT,),
-        limits=limits or Limits(),
-        confinement=confinement,
-        workers=workers,
-        cache=cache,
-    )
-    for compiled in results:
-        text = kept.pop(0)
+    to_compile, to_interpret = tee(texts)
+    results = compile_texts(to_compile, settings=_SETTINGS.read_text(encoding="utf-8"), collect=(_OUTPUT,), **how)
+    for compiled, text in zip(results, to_interpret, strict=True):
         try:
             yield _interpret(text, compiled)
         except StructureError as error:

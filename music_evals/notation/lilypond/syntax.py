@@ -87,8 +87,10 @@ _BOOLEAN: Final = re.compile(r"#(?:true|false|[tf])")
 _PLAIN_KINDS: Final[Mapping[str | None, Kind]] = {kind.value: kind for kind in Kind}
 _NESTING: Final = 32  # of LilyPond within Scheme within LilyPond; what is deeper is taken for one expression
 
-_TEXT_COMMANDS: Final = frozenset({"\\markup", "\\markuplist", "\\markuplines"})
-_LYRIC_COMMANDS: Final = frozenset({"\\lyricmode", "\\lyrics", "\\addlyrics", "\\lyricsto"})
+MARKUPS: Final = frozenset({"\\markup", "\\markuplist", "\\markuplines"})
+LYRICS: Final = frozenset({"\\lyricmode", "\\lyrics", "\\addlyrics", "\\lyricsto"})
+LONG: Final = frozenset({"\\breve", "\\longa", "\\maxima"})  # durations that are commands
+
 _BLOCKS: Final = re.compile(
     r"\\(?:version|language|include|header|paper|layout|midi|score|book|bookpart|markup|markuplist|void|addQuote|"
     r"defaultchild|sourcefilename|sourcefileline|pointAndClick\w*|display\w*)"
@@ -99,16 +101,21 @@ Not ``\new`` or ``\relative``: they begin values too, but nobody writes them at 
 being noticed; taking them in makes a definition longer, never shorter."""
 
 
-def tokens(text: str) -> Iterator[Token]:
-    r"""Yield the tokens of a text in order, comments included, white space left out.
+def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]:
+    r"""Yield the tokens of a text, or of a part that begins outside of strings and comments, without white space.
 
-    Scheme is one token, however long; `scheme_tokens` looks into it.
+    Comments are included. Scheme is one token, however long; `scheme_tokens` looks into it.
 
     Example:
         >>> [token.text for token in tokens(r'''\clef "bass" cis'4. #(f "}") % end''')]
         ['\\clef', '"bass"', 'cis', "'", '4', '.', '#(f "}")', '% end']
     """
-    yield from _lex(text, 0, len(text), 0)
+    yield from _lex(text, start, len(text) if end is None else end, 0)
+
+
+def code_tokens(text: str, start: int = 0, end: int | None = None) -> list[Token]:
+    """All tokens of a text, or of a part of it, but the comments."""
+    return [token for token in tokens(text, start, end) if token.kind is not Kind.COMMENT]
 
 
 def scheme_tokens(text: str, token: Token) -> Iterator[Token]:
@@ -133,21 +140,11 @@ def embedded(text: str, part: Token) -> tuple[int, int]:
     return part.start + 2, part.end - 2 if closed else part.end
 
 
-def tokens_between(text: str, start: int, end: int) -> Iterator[Token]:
-    """The tokens of a part of a text, which begins outside of strings and comments."""
-    yield from _lex(text, start, end, 0)
-
-
 class Lines:
-    r"""Where the lines of a text begin, to go from LilyPond's places to offsets and back.
+    """Where the lines of a text begin, to go from LilyPond's places to offsets and back.
 
     LilyPond counts lines from 1; ``ly:input-file-line-char-column`` gives, after the line, the characters (those of
     Unicode) before the place in it.
-
-    Example:
-        >>> lines = Lines("c4\n\tdé e")
-        >>> lines.offset(2, 4), lines.place(7)
-        (7, (2, 4))
     """
 
     def __init__(self, text: str) -> None:
@@ -175,19 +172,15 @@ class Lines:
 
 
 def string_value(literal: str) -> str:
-    r"""What a string literal stands for, of LilyPond or of Scheme.
-
-    Example:
-        >>> print(string_value(r'"say \"a\""'))
-        say "a"
-    """
+    """What a string literal stands for, of LilyPond or of Scheme."""
     inner = literal[1:-1] if len(literal) > 1 and literal.endswith('"') else literal[1:]
     return re.sub(r"\\(.)", lambda found: {"n": "\n", "t": "\t"}.get(found[1], found[1]), inner, flags=re.DOTALL)
 
 
-def code_tokens(text: str) -> list[Token]:
-    """All tokens but the comments."""
-    return [token for token in tokens(text) if token.kind is not Kind.COMMENT]
+def literal_value(token: Token) -> str | None:
+    """What a token stands for that is a string, be it given as Scheme (``#"a"``); None for any other."""
+    literal = token.text[1:] if token.kind is Kind.SCHEME else token.text
+    return string_value(literal) if literal.startswith('"') else None
 
 
 def closing(found: Sequence[Token], index: int) -> int:
@@ -202,19 +195,8 @@ def closing(found: Sequence[Token], index: int) -> int:
     return len(found) - 1
 
 
-def header_spans(text: str) -> list[tuple[int, int]]:
-    r"""Start and end of every ``\header { … }``, at top level and within other blocks."""
-    return block_spans(text, "\\header")
-
-
 def block_spans(text: str, command: str) -> list[tuple[int, int]]:
-    r"""Start and end of every block of a command, such as ``\paper``; blocks within such a block are not listed.
-
-    Example:
-        >>> source = r'\header { title = "A" } { c4 }'
-        >>> [source[start:end] for start, end in block_spans(source, r"\header")]
-        ['\\header { title = "A" }']
-    """
+    r"""Start and end of every block of a command, such as ``\paper``; blocks within such a block are not listed."""
     found = code_tokens(text)
     spans: list[tuple[int, int]] = []
     for index, token in enumerate(found[:-1]):
@@ -226,7 +208,7 @@ def block_spans(text: str, command: str) -> list[tuple[int, int]]:
 
 def comment_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Start and end of every comment in a part of a text, within Scheme too."""
-    for token in tokens_between(text, start, end):
+    for token in tokens(text, start, end):
         if token.kind is Kind.COMMENT:
             yield token.start, token.end
         elif token.kind is Kind.SCHEME:
@@ -239,12 +221,9 @@ def comment_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def version_of(text: str) -> str | None:
     r"""What the text's first ``\version`` states, or None."""
-    found = code_tokens(text)
-    for token, after in pairwise(found):
-        if token.text == "\\version" and after.kind is Kind.STRING:
-            return string_value(after.text).strip()
-        if token.text == "\\version" and after.kind is Kind.SCHEME and after.text[1:2] == '"':
-            return string_value(after.text[1:]).strip()
+    for token, after in pairwise(code_tokens(text)):
+        if token.text == "\\version" and (value := literal_value(after)) is not None:
+            return value.strip()
     return None
 
 
@@ -287,17 +266,17 @@ def read_header(text: str) -> dict[str, str]:
         {'title': 'Air in G'}
     """
     fields: dict[str, str] = {}
-    spans = header_spans(text)
+    spans = block_spans(text, "\\header")
     if not spans:
         return fields
     variables = {
         definition.name: value
         for definition in definitions(text)
         if text[definition.value] in '"\\#$'
-        and (value := _plain(code_tokens_between(text, definition.value, definition.end), {}))
+        and (value := _plain(code_tokens(text, definition.value, definition.end), {}))
     }
     for start, end in spans:
-        found = code_tokens_between(text, start, end)[2:]
+        found = code_tokens(text, start, end)[2:]
         if found and found[-1].text == "}":
             found.pop()
         depths = _depths(found)
@@ -308,16 +287,6 @@ def read_header(text: str) -> dict[str, str]:
             if value:
                 fields.setdefault(name, value)
     return fields
-
-
-def code_tokens_between(text: str, start: int, end: int) -> list[Token]:
-    """The tokens of a part of a text but the comments."""
-    return [token for token in tokens_between(text, start, end) if token.kind is not Kind.COMMENT]
-
-
-def markup_words(found: Sequence[Token]) -> str:
-    """The words that a markup prints, by its tokens."""
-    return _plain(found, {})
 
 
 _NO_WORDS: Final = re.compile(
@@ -448,9 +417,9 @@ def _awaited(token: Token, awaited: str | None) -> str | None:
     """The command whose brace of text may still follow a token."""
     if token.kind is Kind.COMMENT:
         return awaited
-    if token.kind is Kind.COMMAND and (token.text in _TEXT_COMMANDS or token.text in _LYRIC_COMMANDS):
+    if token.kind is Kind.COMMAND and (token.text in MARKUPS or token.text in LYRICS):
         return token.text
-    if awaited in _TEXT_COMMANDS:
+    if awaited in MARKUPS:
         return awaited if token.kind in (Kind.COMMAND, Kind.SCHEME, Kind.NUMBER, Kind.STRING) else None
     if awaited == "\\lyricsto" and token.kind in (Kind.STRING, Kind.WORD, Kind.SCHEME):
         return "\\lyricmode"

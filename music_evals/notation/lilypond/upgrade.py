@@ -27,7 +27,6 @@ from music_evals.notation.lilypond.syntax import (
     block_spans,
     code_tokens,
     definitions,
-    header_spans,
     string_value,
     version_of,
 )
@@ -58,7 +57,7 @@ def mend(text: str) -> str:
     found = code_tokens(text)
     edits = [
         *_scheme(found, block_spans(text, "\\paper")),
-        *_headers(found, header_spans(text)),
+        *_headers(found, block_spans(text, "\\header")),
         *_repetitions(text, found),
     ]
     return edited(text, edits)
@@ -68,10 +67,6 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
     """Replace parts of a text: start, end and replacement of each, in any order.
 
     Of parts that overlap the one that begins first, or of these the longest, counts.
-
-    Example:
-        >>> edited("a b c", [(2, 3, "x"), (0, 3, "y")])
-        'y c'
     """
     pieces, reached = [], 0
     for start, end, new in sorted(edits, key=lambda edit: (edit[0], -edit[1])):

@@ -12,10 +12,8 @@ from music_evals.notation.lilypond.compiler import Compiled, compile_text, lilyp
 from music_evals.notation.lilypond.reply import complete_code, extract_code
 from music_evals.notation.lilypond.sandbox import Limits
 
-LIMITS: Final = Limits(seconds=15.0)
-"""What a piece may use up; the seconds are the paper's."""
-MAX_MESSAGES: Final = 4_000
-"""Characters of LilyPond's messages that are kept."""
+LIMITS: Final = Limits(seconds=15.0)  # what a piece may use up; the seconds are the paper's
+MAX_MESSAGES: Final = 4_000  # characters of LilyPond's messages that are kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,13 +70,7 @@ def test_how_programs_end(confinement: Confinement) -> None:
 def test_files_come_back_in_order(confinement: Confinement) -> None:
     script = "for name in z y x; do echo $name > $name.out; done; echo more >> a.txt; echo no > other"
     files = shell(script, confinement, collect=["*.out", "[ab].*"]).files
-    assert files == {
-        "b.bin": b"\0\xff",
-        "z.out": b"z\n",
-        "y.out": b"y\n",
-        "x.out": b"x\n",
-        "a.txt": b"one\nmore\n",
-    }
+    assert files == {"b.bin": b"\0\xff", "z.out": b"z\n", "y.out": b"y\n", "x.out": b"x\n", "a.txt": b"one\nmore\n"}
     if confinement is not Confinement.NONE:
         assert [name for name in files if name.endswith(".out")] == ["z.out", "y.out", "x.out"]
 

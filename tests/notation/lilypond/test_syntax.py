@@ -14,8 +14,6 @@ from music_evals.notation.lilypond.syntax import (
     code_tokens,
     comment_spans,
     definitions,
-    header_spans,
-    markup_words,
     read_header,
     scheme_tokens,
     string_value,
@@ -170,7 +168,7 @@ def test_places_that_are_not_there() -> None:
 
 def test_blocks() -> None:
     text = '\\header { a = "}" b = \\markup { x } } \\score { { c } \\header { d = "e" } } % \\header { }'
-    assert [text[start:end] for start, end in header_spans(text)] == [
+    assert [text[start:end] for start, end in block_spans(text, "\\header")] == [
         '\\header { a = "}" b = \\markup { x } }',
         '\\header { d = "e" }',
     ]
@@ -203,7 +201,7 @@ def test_header_fields() -> None:
     }
     assert read_header('\\header { } \\header { title = "B" }') == {"title": "B"}
     assert read_header("{ c4 }") == {}
-    assert markup_words(code_tokens("\\markup { a\\super b c. }")) == "a b c."
+    assert read_header("\\header { x = \\markup { a\\super b c. } }") == {"x": "a b c."}
 
 
 def test_definitions() -> None:
