@@ -160,6 +160,18 @@ class Lines:
             raise ValueError(f"line {line} has {self._end(line) - self._starts[line - 1]} characters, not {character}")
         return offset
 
+    def offset_of_column(self, line: int, column: int) -> int:
+        """Offset of a place in a message of LilyPond (``file:3:5``); columns, here from 0, have tab stops at 8."""
+        start = self.offset(line, 0)
+        reached = 0
+        for offset in range(start, self._end(line)):
+            if reached >= column:
+                return offset
+            reached += 8 - reached % 8 if self._text[offset] == "\t" else 1
+        if reached < column:
+            raise ValueError(f"line {line} has {reached} columns, not {column}")
+        return self._end(line)
+
     def place(self, offset: int) -> tuple[int, int]:
         """Line (from 1) and characters before the place in it; ValueError if the text has no such offset."""
         if not 0 <= offset <= len(self._text):

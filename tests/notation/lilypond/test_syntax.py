@@ -146,13 +146,15 @@ def test_comments_within_scheme() -> None:
 
 def test_places_as_lilypond_counts_them() -> None:
     # The origins of the notes c, d, e, f, g and a that LilyPond 2.24.3 gives for this text:
-    # line, characters before it.
+    # line, characters before it, columns.
     text = '\\foo { c4^"ééé" d\n\te\tf % é\n %{ € 𝄞 %} g\r\n a }\n'
-    given_by_lilypond = {"c": (1, 7), "d": (1, 16), "e": (2, 1), "f": (2, 3), "g": (3, 11), "a": (4, 1)}
+    given_by_lilypond = {"c": (1, 7, 7), "d": (1, 16, 16), "e": (2, 1, 8), "f": (2, 3, 16), "g": (3, 11, 11)}
+    given_by_lilypond["a"] = (4, 1, 1)
     lines = Lines(text)
-    for note, (line, character) in given_by_lilypond.items():
+    for note, (line, character, column) in given_by_lilypond.items():
         offset = lines.offset(line, character)
         assert text[offset] == note
+        assert lines.offset_of_column(line, column) == offset
         assert lines.place(offset) == (line, character)
 
 
