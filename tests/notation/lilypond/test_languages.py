@@ -2,6 +2,7 @@
 
 import re
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -18,22 +19,12 @@ from music_evals.notation.lilypond.languages import (
 
 lilypond = pytest.importorskip("lilypond", reason="the package lilypond is not installed")
 TABLE = next(Path(lilypond.executable()).parents[1].glob("share/lilypond/*/scm/lily/define-note-names.scm"))
-ALTERATIONS = {
-    "DOUBLE-FLAT": -2,
-    "THREE-Q-FLAT": Fraction(-3, 2),
-    "FLAT": -1,
-    "SEMI-FLAT": Fraction(-1, 2),
-    "NATURAL": 0,
-    "SEMI-SHARP": Fraction(1, 2),
-    "SHARP": 1,
-    "THREE-Q-SHARP": Fraction(3, 2),
-    "DOUBLE-SHARP": 2,
-}
+ALTERATIONS = ["DOUBLE-FLAT", "THREE-Q-FLAT", "FLAT", "SEMI-FLAT", "NATURAL"]
+ALTERATIONS += ["SEMI-SHARP", "SHARP", "THREE-Q-SHARP", "DOUBLE-SHARP"]
 
 
-@pytest.fixture(scope="module")
-def lilyponds_own() -> dict[str, dict[str, tuple[int, Fraction]]]:
-    """LilyPond's note names by language, read from its Scheme source."""
+def test_every_language_has_lilyponds_names() -> None:
+    """LilyPond's own are read from its Scheme source."""
     source = re.sub(";.*", "", TABLE.read_text(encoding="utf-8"))
     languages: dict[str, dict[str, tuple[int, Fraction]]] = {}
     names: dict[str, tuple[int, Fraction]] = {}
@@ -41,24 +32,17 @@ def lilyponds_own() -> dict[str, dict[str, tuple[int, Fraction]]]:
         if found[1]:
             names = languages.setdefault(found[1], {})
         elif found[4] in ALTERATIONS:
-            names[found[2]] = (int(found[3]), Fraction(ALTERATIONS[found[4]]))
+            names[found[2]] = (int(found[3]), Fraction(ALTERATIONS.index(found[4]) - 4, 2))
     del languages["arabic"]  # its alterations go further, and it is left out
     languages |= {"catalan": languages["català"], "espanol": languages["español"], "portugues": languages["português"]}
-    return languages
-
-
-def test_every_language_has_lilyponds_names(lilyponds_own: dict[str, dict[str, tuple[int, Fraction]]]) -> None:
-    assert set(LANGUAGES) == set(lilyponds_own)
-    for language, names in lilyponds_own.items():
-        assert {name: tuple(pitch) for name, pitch in note_names(language).items()} == names, language
+    assert {language: {**note_names(language)} for language in LANGUAGES} == languages
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_usual_name_of_a_note_is_a_name_of_it(language: str) -> None:
-    for step in range(7):
-        for quarters in range(-4, 5):
-            alteration = Fraction(quarters, 2)
-            assert pitch_of(name_of(step, alteration, language), language) == (step, alteration)
+    for step, quarters in product(range(7), range(-4, 5)):
+        pitch = (step, Fraction(quarters, 2))
+        assert pitch_of(name_of(*pitch, language), language) == pitch
 
 
 def test_names_that_mean_different_notes_in_different_languages() -> None:

@@ -1,11 +1,10 @@
 """Code in replies: fences as models write them, and what is added to the code, as LilyPond itself judges it."""
 
-import time
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from music_evals.notation.lilypond.compiler import compile_texts, lilypond_version
 from music_evals.notation.lilypond.reply import MAX_CHARACTERS, VERSION, complete_code, extract_code
 from music_evals.notation.lilypond.syntax import version_of
 
@@ -31,13 +30,19 @@ def test_the_first_block_is_the_code(reply: str) -> None:
     assert extract_code(reply) == CODE
 
 
-def test_corners_of_fences() -> None:
-    assert extract_code("```\n```\n```\nc4\n```") == ""
-    assert extract_code("~~~\na ``` b\n~~~") == "a ``` b\n"
-    assert extract_code("```lilypond\n{ c4 }```\nSo be it.") == "{ c4 }"
-    assert extract_code("```lilypond") == ""
-    assert extract_code("") == ""
-    assert extract_code("I cannot do that.") == "I cannot do that."
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [
+        ("```\n```\n```\nc4\n```", ""),
+        ("~~~\na ``` b\n~~~", "a ``` b\n"),
+        ("```lilypond\n{ c4 }```\nSo be it.", "{ c4 }"),
+        ("```lilypond", ""),
+        ("", ""),
+        ("I cannot do that.", "I cannot do that."),
+    ],
+)
+def test_corners_of_fences(reply: str, code: str) -> None:
+    assert extract_code(reply) == code
 
 
 def test_a_long_reply_is_cut() -> None:
@@ -45,33 +50,12 @@ def test_a_long_reply_is_cut() -> None:
     assert len(extract_code("```\n" + "x" * MAX_CHARACTERS + "\n```")) == MAX_CHARACTERS - 4
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
-        "`",
-        "```",
-        "```\n",
-        " ",
-        "\t`",
-        "~~~ `",
-        "\n ",
-        '"',
-        '\\version "',
-        "#(",
-        "%{",
-        "#{",
-        "#{ #(",
-        "{",
-        "\\",
-        "\0",
-        "\ud800",
-    ],
-)
-def test_hostile_replies_take_no_time(part: str) -> None:
-    started = time.process_time()
-    code = complete_code(extract_code("```\n{ c4 }\n" + part * MAX_CHARACTERS))
-    assert time.process_time() - started < 3
-    assert "{ c4 }\n" in code
+HOSTILE = ["`", "```", "```\n", " ", "\t`", "~~~ `", "\n ", '"', '\\version "', "#(", "%{", "#{", "#{ #(", "{", "\0"]
+
+
+@pytest.mark.parametrize("part", [*HOSTILE, "\ud800"])
+def test_hostile_replies_take_linear_time(part: str) -> None:
+    assert "{ c4 }\n" in complete_code(extract_code("```\n{ c4 }\n" + part * (MAX_CHARACTERS // 10)))
 
 
 @given(st.text(alphabet='`~ \nlc{}\\"', max_size=200))
@@ -83,45 +67,36 @@ def test_what_is_taken_stands_in_the_reply(reply: str) -> None:
         assert "```" in reply or "~~~" in reply
 
 
+BOTH = '\\version "2.24.3" \\language "nederlands" '
+
+
 @pytest.mark.parametrize(
     ("code", "added"),
     [
-        ("{ c4 }", '\\version "2.24.3" \\language "nederlands" '),
+        ("{ c4 }", BOTH),
         ('\\version "2.18.2" { c4 }', '\\language "nederlands" '),
         ('\\language "english" { c4 }', '\\version "2.24.3" '),
         ('{ c4 } \\version "2.22.0" \\language "deutsch"', ""),
-        ('% \\version "2.24.0"\n{ c4^"\\\\language" }', '\\version "2.24.3" \\language "nederlands" '),
-        ('%{ \\version "2.24.0" \\language "english" %} c4', '\\version "2.24.3" \\language "nederlands" '),
-        ("\\versions \\languages c4", '\\version "2.24.3" \\language "nederlands" '),
-        ("", '\\version "2.24.3" \\language "nederlands" '),
+        ('% \\version "2.24.0"\n{ c4^"\\\\language" }', BOTH),
+        ('%{ \\version "2.24.0" \\language "english" %} c4', BOTH),
+        ("\\versions \\languages c4", BOTH),
+        ("", BOTH),
     ],
 )
 def test_what_is_missing_is_added(code: str, added: str) -> None:
-    assert complete_code(code) == added + code
-    assert complete_code(complete_code(code)) == complete_code(code)
+    assert complete_code(code) == complete_code(complete_code(code)) == added + code
 
 
-@pytest.mark.parametrize(
-    ("stated", "states"),
-    [
-        ('"2.24.4"', '"2.24.3"'),
-        ('#"2.24.4"', '"2.24.3"'),
-        ('"2.24.3"', '"2.24.3"'),
-        ('"2.24.5"', '"2.24.5"'),
-        ('"2.25.0"', '"2.25.0"'),
-    ],
-)
-def test_only_the_published_version_is_lowered(stated: str, states: str) -> None:
-    comment = '% not \\version "2.24.4"'
-    code = f'\\language "english" \\version {stated} {{ c4^"2.24.4" }} {comment}'
-    assert complete_code(code) == f'\\language "english" \\version {states} {{ c4^"2.24.4" }} {comment}'
+@pytest.mark.parametrize("stated", ['"2.24.4"', '#"2.24.4"', '"2.24.3"', '"2.24.5"', '"2.25.0"'])
+def test_only_the_published_version_is_lowered(stated: str) -> None:
+    states = '"2.24.3"' if "2.24.4" in stated else stated
+    code = '\\language "english" \\version {} {{ c4^"2.24.4" }} % not \\version "2.24.4"'
+    assert complete_code(code.format(stated)) == code.format(states)
 
 
+@pytest.mark.usefixtures("lilypond_runs")
 def test_lilypond_takes_the_version_that_is_added() -> None:
     """It would refuse the published one, which is why that is not added."""
-    pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
-    from music_evals.notation.lilypond.compiler import compile_texts, lilypond_version
-
     published = f'\\version "2.24.4"\n{CODE}'
     refused, taken, bare = compile_texts([published, complete_code(published), complete_code(CODE)])
     assert refused.problem == "exit status 1: error: program too old: 2.24.3 (file requires: 2.24.4)"

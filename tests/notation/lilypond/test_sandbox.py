@@ -12,7 +12,9 @@ import textwrap
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -28,17 +30,10 @@ from music_evals.notation.lilypond.sandbox import (
     run_confined,
     why_unavailable,
 )
+from tests.notation.lilypond.conftest import ALL, CONFINED
 
 AVAILABLE = [confinement for confinement in Confinement if why_unavailable(confinement) is None]
-ALL = [
-    pytest.param(
-        confinement,
-        id=confinement,
-        marks=pytest.mark.skipif(confinement not in AVAILABLE, reason=f"{why_unavailable(confinement)}"),
-    )
-    for confinement in Confinement
-]
-CONFINED = [parameter for parameter in ALL if parameter.id != "none"]
+needs_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc, to look for processes")
 
 
 def program(name: str) -> Path:
@@ -116,12 +111,8 @@ def test_limits(confinement: Confinement) -> None:
     ended = shell(f"{endless}; done > large.txt", confinement, limits=limits, collect=["large.txt"])
     assert ended.status == -signal.SIGXFSZ
     assert len(ended.files["large.txt"]) == 5000
-    started = time.monotonic()
-    ended = shell("while :; do :; done", confinement, limits=Limits(seconds=0.7))
-    assert (ended.status, ended.stopped) == (None, "time")
-    assert time.monotonic() - started < 3
     ended = shell("trap '' TERM INT HUP; while :; do :; done", confinement, limits=Limits(seconds=0.7))
-    assert ended.stopped == "time"
+    assert (ended.status, ended.stopped) == (None, "time")
     # Five files of almost 5,000 bytes are more than 20,000.
     lines = f"m=0; while test $m -lt 49; do echo {line}; m=$((m + 1)); done"
     script = f"n=0; while test $n -lt 5; do {lines} > $n || exit; n=$((n + 1)); done"
@@ -147,45 +138,41 @@ def test_memory_is_limited(confinement: Confinement) -> None:
 def test_stopping_early(confinement: Confinement) -> None:
     stop = threading.Event()
     threading.Timer(0.5, stop.set).start()
-    started = time.monotonic()
-    assert shell("while :; do :; done", confinement, stop=stop).stopped == "time"
-    assert time.monotonic() - started < 5
+    assert shell("while :; do :; done", confinement, limits=Limits(seconds=86_400.0), stop=stop).stopped == "time"
 
 
 def running(mark: str) -> list[str]:
     """List the processes of this machine that have a mark in their command line."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = path.read_bytes()
-        except OSError:
-            continue  # it ended meanwhile
-        if mark.encode() in words:
-            found.append(words.decode(errors="replace"))
-    return found
+        with suppress(OSError):  # it ended meanwhile
+            found.append(path.read_bytes().decode(errors="replace"))
+    return [words for words in found if mark in words]
 
 
-def none_left(mark: str) -> bool:
-    deadline = time.monotonic() + 10
-    while (left := running(mark)) and time.monotonic() < deadline:
+def eventually(condition: Callable[[], object]) -> bool:
+    """Wait for a condition, for minutes on a busy machine."""
+    for _ in range(2000):
+        if condition():
+            return True
         time.sleep(0.05)
-    return not left
+    return False
 
 
-@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc, to look for processes")
+@needs_proc
 @pytest.mark.parametrize("confinement", ALL)
 def test_nothing_runs_on(confinement: Confinement) -> None:
     mark = uuid.uuid4().hex
     assert shell(f"mark={mark}; while :; do :; done", confinement, limits=Limits(seconds=0.5)).stopped == "time"
-    assert none_left(mark)
+    assert eventually(lambda: not running(mark))
     if confinement is Confinement.NONE:
         # Here a program can leave others behind, which are ended with it.
         ended = shell(f"sh -c 'mark={mark}; while :; do :; done' & echo started", confinement)
         assert ended.stdout == "started\n"
-        assert none_left(mark)
+        assert eventually(lambda: not running(mark))
 
 
-@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc, to look for processes")
+@needs_proc
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
 @pytest.mark.parametrize("confinement", CONFINED)
 def test_nothing_is_left_when_the_caller_ends(confinement: Confinement, number: int, tmp_path: Path) -> None:
@@ -209,13 +196,10 @@ def test_nothing_is_left_when_the_caller_ends(confinement: Confinement, number: 
     with process:
         assert process.stdout is not None
         process.stdout.readline()
-        deadline = time.monotonic() + 10
-        while not [line for line in running(mark) if not line.startswith(sys.executable)]:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        assert eventually(lambda: [line for line in running(mark) if not line.startswith(sys.executable)])
         process.send_signal(number)
-        process.wait(10)
-    assert none_left(mark)
+        process.wait(100)
+    assert eventually(lambda: not running(mark))
     assert not list(tmp_path.iterdir())
 
 
@@ -229,11 +213,8 @@ def test_what_cannot_be_run(tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="more than 10 bytes"):
         run_confined(["/bin/true"], {"a": bytes(11)}, limits=Limits(scratch_bytes=10), confinement=confinement)
     (tmp_path / "link").symlink_to("/usr")
-    for path, problem in (
-        ("usr", "not absolute"),
-        (tmp_path / "link", "symbolic link"),
-        ("/no/such", "does not exist"),
-    ):
+    bad = {"usr": "not absolute", f"{tmp_path}/link": "symbolic link", "/no/such": "does not exist"}
+    for path, problem in bad.items():
         with pytest.raises(SandboxError, match=problem):
             run_confined(["/bin/true"], {}, readable=[Path(path)], confinement=confinement)
 
@@ -271,21 +252,15 @@ def test_refusal_where_name_spaces_are_forbidden(monkeypatch: pytest.MonkeyPatch
     assert "unshare: Operation not permitted" in str(refusal.value)
 
 
+@pytest.mark.skipif(AVAILABLE == [Confinement.NONE], reason="no sandbox works here")
 def test_first_choice_is_bubblewrap() -> None:
-    if AVAILABLE == [Confinement.NONE]:
-        with pytest.raises(SandboxError):
-            available_confinement()
-    else:
-        assert available_confinement() is AVAILABLE[0]
+    assert available_confinement() is AVAILABLE[0]
 
 
 def decide(machine: str, architecture: int, number: int, argument: int = 0) -> int:
     """Run the filter as the kernel's classic BPF machine does, on a call's number and first argument."""
     data = struct.pack("=iIQQ", number, architecture, 0, argument) + bytes(40)
-    program = [
-        struct.unpack_from("=HBBI", launcher.seccomp_filter(machine), offset)
-        for offset in range(0, len(launcher.seccomp_filter(machine)), 8)
-    ]
+    program = list(struct.iter_unpack("=HBBI", launcher.seccomp_filter(machine)))
     place = value = 0
     while True:
         code, true, false, constant = program[place]
@@ -303,23 +278,17 @@ def decide(machine: str, architecture: int, number: int, argument: int = 0) -> i
 ALLOW, KILL, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 
 
+X86_64 = {"socket": 41, "ptrace": 101, "clone": 56, "read": 0, "kill": 62}  # from asm/unistd_64.h
+AARCH64 = {"socket": 198, "ptrace": 117, "clone": 220, "read": 63, "kill": 129}  # from asm-generic/unistd.h
+
+
+# With AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64 of linux/audit.h.
 @pytest.mark.parametrize(
-    ("machine", "architecture", "calls"),
-    [
-        # From asm/unistd_64.h; 0xC000003E is AUDIT_ARCH_X86_64 of linux/audit.h.
-        (
-            "x86_64",
-            0xC000003E,
-            {"fork": 57, "vfork": 58, "socket": 41, "ptrace": 101, "clone": 56, "read": 0, "kill": 62},
-        ),
-        # From asm-generic/unistd.h, which aarch64 uses; 0xC00000B7 is AUDIT_ARCH_AARCH64.
-        ("aarch64", 0xC00000B7, {"socket": 198, "ptrace": 117, "clone": 220, "read": 63, "kill": 129}),
-    ],
+    ("machine", "architecture", "calls"), [("x86_64", 0xC000003E, X86_64), ("aarch64", 0xC00000B7, AARCH64)]
 )
 def test_filter(machine: str, architecture: int, calls: dict[str, int]) -> None:
-    for name in ("fork", "vfork", "clone", "socket", "ptrace"):
-        if name in calls:
-            assert decide(machine, architecture, calls[name]) == ERRNO | errno.EPERM
+    for name in ("clone", "socket", "ptrace"):
+        assert decide(machine, architecture, calls[name]) == ERRNO | errno.EPERM
     for name in ("read", "kill"):
         assert decide(machine, architecture, calls[name]) == ALLOW
     flags = {"CLONE_VM": 0x100, "CLONE_THREAD": 0x10000, "CLONE_NEWUSER": 0x10000000, "SIGCHLD": 17}
@@ -330,6 +299,7 @@ def test_filter(machine: str, architecture: int, calls: dict[str, int]) -> None:
     assert decide(machine, 0x40000003, calls["read"]) == KILL  # AUDIT_ARCH_I386
     if machine == "x86_64":
         assert decide(machine, architecture, 0x40000000 | calls["read"]) == KILL  # x32
+        assert {decide(machine, architecture, number) for number in (57, 58)} == {ERRNO | errno.EPERM}  # fork, vfork
 
 
 def test_no_filter_for_other_machines() -> None:
@@ -339,8 +309,6 @@ def test_no_filter_for_other_machines() -> None:
 
 @pytest.mark.parametrize("confinement", CONFINED)
 def test_several_threads_at_once(confinement: Confinement) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     before = set(os.listdir(tempfile.gettempdir()))
     with ThreadPoolExecutor(8) as pool:
         ends = list(pool.map(lambda n: shell(f"echo {n} > {n}.out", confinement, collect=["*.out"]), range(16)))

@@ -2,19 +2,10 @@
 
 import pytest
 
-from music_evals.notation.lilypond.compiler import ConversionError, LilyPondError, compile_texts
-from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
+from music_evals.notation.lilypond.compiler import ConversionError, compile_texts
 from music_evals.notation.lilypond.upgrade import edited, mend, upgrade
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _lilypond_runs() -> None:
-    pytest.importorskip("lilypond", reason="the package lilypond is not installed")
-    try:
-        available_confinement()
-    except (SandboxError, LilyPondError) as error:
-        pytest.skip(str(error))
-
+pytestmark = pytest.mark.usefixtures("lilypond_runs")
 
 LEFT = {
     "beams": (
