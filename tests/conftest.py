@@ -1,13 +1,24 @@
 """What all tests share."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples in every run, and no clock: a slow machine must not change an outcome.
+settings.register_profile(
+    "suite", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def model_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Inspect's cache of model output, empty at the start: an answer of an earlier version must not be found there."""
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Inspect's cache of model output, empty at the start, and one cache of default datasets for all test processes."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("INSPECT_CACHE_DIR", str(tmp_path_factory.mktemp("inspect-cache")))
+        patch.setenv("MUSIC_EVALS_CACHE", str(shared / "cache"))
         yield

@@ -27,9 +27,9 @@ def headers(folder: Path) -> list[EvalLog]:
     return [read_eval_log(info, header_only=True) for info in list_eval_logs(str(folder))]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    return os.environ | {"MUSIC_EVALS_CACHE": str(tmp_path_factory.getbasetemp() / "cache"), "COLUMNS": "100"}
+@pytest.fixture
+def cache() -> dict[str, str]:
+    return os.environ | {"COLUMNS": "100"}
 
 
 def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path, cache: dict[str, str]) -> None:

@@ -43,13 +43,6 @@ def values(sample: EvalSample, scorer: str) -> Any:
     return sample.scores[scorer].value
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MUSIC_EVALS_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
-        yield
-
-
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A larger generated dataset, for statements about chance."""

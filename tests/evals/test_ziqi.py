@@ -21,13 +21,6 @@ PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "ziqi"
 needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="no copy of ZIQI-Eval in ../shared/data/ziqi")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MUSIC_EVALS_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
-        yield
-
-
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A dataset in the published layout, twelve questions a theme, one of them twice."""
