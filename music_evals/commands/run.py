@@ -55,7 +55,7 @@ def run(
     arguments = dict(_argument(text, "-T") for text in task_arg or [])
     provider = dict(_argument(text, "-M") for text in model_arg or [])
     facts = [task for name in names for task in _tasks(name)]
-    logs = log_dir or Path("logs") / re.sub(r"[^A-Za-z0-9.+-]+", "-", f"{'+'.join(names)}-{model}")
+    logs = log_dir or Path("logs") / re.sub(r"[^A-Za-z0-9_.+-]+", "-", f"{'+'.join(names)}-{model}")
     try:
         subject = get_model(model, **provider)
         tasks = _conditions(facts, arguments, grid=grid)

@@ -65,7 +65,6 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path, cache: dict[
         (["--model", "nowhere/x"], "not recognized"),
         (["--model", "baseline/reader", "-T", "modality=ear"], "valid values are: midi, audio"),
         (["--model", "baseline/reader", "-M", "error_rate"], "name=value is needed"),
-        (["--model", "baseline/reader", "-T", "tools=native"], "belong to strategy=logiclm"),
         (["--model", "baseline/reader", "-T", "dataset=nowhere"], "does not exist"),
         (["--model", "baseline/reader", "-T", "prompts=nowhere.toml"], "cannot be read as TOML"),
     ],
@@ -97,7 +96,7 @@ def test_a_benchmark_and_a_task_run_by_name_from_any_folder(tmp_path: Path, cach
 
 def test_names_that_are_none_are_told(tmp_path: Path) -> None:
     for arguments, message in (
-        (["nothing"], "neither a benchmark nor a task; benchmarks: lilybench, msu, muse, ziqi"),
+        (["nothing"], "neither a benchmark nor a task; benchmarks: lilybench, msu, muse"),
         (["muse", "-T", "tempo=3"], "no task takes tempo"),
     ):
         result = CliRunner(env={"COLUMNS": "400"}).invoke(app, ["run", *arguments, "--model", "baseline/chance"])
