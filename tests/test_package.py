@@ -32,6 +32,11 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def sdist_names(path: Path) -> set[str]:
+    with tarfile.open(path) as archive:
+        return {name.partition("/")[2] for name in archive.getnames()}
+
+
 def test_wheel_and_sdist_of_a_clone_without_links_hold_all_files(clone: Path, tmp_path: Path) -> None:
     for kind in ("wheel", "sdist"):
         subprocess.run([sys.executable, "-c", BUILD, kind, str(tmp_path)], cwd=clone, check=True, capture_output=True)
@@ -42,9 +47,9 @@ def test_wheel_and_sdist_of_a_clone_without_links_hold_all_files(clone: Path, tm
     wanted |= {"music_evals/py.typed"}
     assert len(wanted) > 150
     assert wanted <= set(zipfile.ZipFile(wheel).namelist())
-    assert wanted <= {name.partition("/")[2] for name in tarfile.open(sdist).getnames()}
+    assert wanted <= sdist_names(sdist)
 
-    installed = tmp_path / "installed"
+    installed = tmp_path / "site-packages"  # by which Inspect knows an installed package
     pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", str(installed)]
     subprocess.run([*pip, str(wheel)], check=True, capture_output=True)
     elsewhere = tmp_path / "elsewhere"

@@ -73,7 +73,7 @@ def run(
             retry_immediate=False,
             score_display=False,
         )
-    except typer.Exit:
+    except (typer.Exit, typer.BadParameter):
         raise
     except Exception as error:
         # What Inspect says of a model or a log folder that it cannot use comes as exceptions of its own.
