@@ -143,6 +143,8 @@ def test_the_site_builds_without_a_warning_and_needs_no_network(tmp_path: Path) 
         cwd=ROOT, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    front = (tmp_path / "site" / "docs" / "index.html").read_text(encoding="utf-8")
+    assert all(benchmarks.load(name).title in front for name in benchmarks.names())
     for page in PAGES:
         html = (tmp_path / "site" / page.relative_to(ROOT)).with_suffix(".html").read_text(encoding="utf-8")
         fetched = re.findall(r"<(?:script|img|iframe|link)\b[^>]*?(?:src|href)=\"(https?:[^\"]+)", html)

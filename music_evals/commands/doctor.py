@@ -21,6 +21,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from music_evals import benchmarks
+
 LIMIT_SECONDS: Final = 60.0
 """Longest that any check may take."""
 
@@ -78,6 +80,16 @@ def check_packages() -> Finding:
             absent.append(name)
     if absent:
         return Finding("broken", f"not installed: {', '.join(absent)}", "install music-evals again with pip")
+    return Finding("works", ", ".join(found))
+
+
+def check_benchmarks() -> Finding:
+    """Say which benchmarks there are, with the number of their tasks.
+
+    >>> "muse (3 tasks)" in check_benchmarks().detail
+    True
+    """
+    found = [f"{name} ({len(benchmarks.load(name).tasks)} tasks)" for name in benchmarks.names()]
     return Finding("works", ", ".join(found))
 
 
@@ -171,6 +183,7 @@ def check_server() -> Finding:
 
 CHECKS: Final = (
     Check("packages", "everything", check_packages, required=True),
+    Check("benchmarks", "everything", check_benchmarks, required=True),
     Check("soundfont", "building stimuli", check_rendering, required=True),
     Check("LilyPond", "engraving and reading scores", check_lilypond),
     Check("sandbox", "running code that a model wrote", check_sandbox),
