@@ -1,0 +1,228 @@
+"""What the suite does today, in a form that later versions can be compared with; `README.md` says how it is used.
+
+Run as ``python -m tests.golden.record [datasets] [prompts] [scores]`` it writes the record anew.
+"""
+
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow.parquet as pq
+from inspect_ai import Task
+from inspect_ai.model import ChatMessageUser, ContentAudio, ContentImage, ContentText
+from typer.testing import CliRunner
+
+from music_evals.commands.main import app
+from music_evals.evals import registry
+from tests.golden import replies
+
+HERE: Final = Path(__file__).parent
+PUBLISHED: Final = HERE.parents[2] / "shared" / "data"
+FULL: Final = os.environ.get("GOLDEN") == "full"
+
+BUILDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "muse": ("muse",),
+    "muse recordings": ("muse", "--source", str(PUBLISHED / "muse"), "--allow-partial"),
+    "ziqi of 92 questions": ("ziqi", "--theory", "80", "--continuation", "12"),
+    "ziqi published": ("ziqi", "--source", str(PUBLISHED / "ziqi")),
+    "msu of one work": ("msu", "--works", "1"),
+    "msu published": ("msu", "--source", str(PUBLISHED / "msu")),
+    "lilybench of eight pieces": (),
+}
+COSTLY: Final[Mapping[str, tuple[str, ...]]] = {
+    "ziqi": ("ziqi",),
+    "msu": ("msu",),
+    "lilybench": ("lilybench",),
+    "lilybench of Mutopia": ("lilybench", "--source", str(PUBLISHED / "mutopia")),
+    "lilybench-generation": ("lilybench-generation",),
+}
+"""What `music-evals build` is called with; the costly ones only with ``GOLDEN=full``."""
+
+SAMPLES: Final = 3  # prompts of each condition
+SHOWN: Final = 600  # characters of a long text's beginning and of its end
+
+
+# --- datasets ---
+
+
+def run(*arguments: str | Path) -> str:
+    result = CliRunner(env={"COLUMNS": "200"}).invoke(app, [str(one) for one in arguments], catch_exceptions=False)
+    if result.exit_code:
+        raise RuntimeError(result.output)
+    return result.output
+
+
+def can_build(name: str) -> bool:
+    arguments = {**BUILDS, **COSTLY}[name]
+    return "--source" not in arguments or PUBLISHED.is_dir()
+
+
+def build(name: str, out: Path) -> Path:
+    arguments = {**BUILDS, **COSTLY}[name]
+    if arguments:
+        run("build", *arguments, "--out", out)
+    else:
+        # Fewer rows than the paper's: no command line asks for that.
+        from music_evals.datasets_builders.lilybench.dataset import build_mutopia, write
+        from music_evals.datasets_builders.lilybench.rows import TASKS
+
+        few = {**dict.fromkeys(TASKS, 4), "error_detection": 5}
+        write(build_mutopia(HERE / "data" / "mutopia", HERE / "data" / "emopia", seed=5, sizes=few), out)
+    return out
+
+
+def dataset_record(folder: Path) -> dict[str, Any]:
+    """Checksums of a dataset's rows, and what its provenance says that does not depend on the machine."""
+    made = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
+    kept = ("benchmark", "builder_version", "source", "licence", "seed", "source_sha256", "anomalies")
+    return {
+        **{name: made[name] for name in kept},
+        "missing": len(made["missing"]),
+        "files": {
+            name: _rows(folder / name) if name.endswith(".parquet") else digest
+            for name, digest in sorted(made["files"].items())
+        },
+    }
+
+
+def _rows(path: Path) -> str:
+    file = pq.ParquetFile(path)
+    digest = hashlib.sha256(json.dumps({field.name: str(field.type) for field in file.schema_arrow}).encode())
+    for batch in file.iter_batches(64):
+        for row in batch.to_pylist():
+            text = json.dumps(row, sort_keys=True, ensure_ascii=False, default=_sha256)
+            digest.update(text.encode("utf-8", "surrogatepass") + b"\n")
+    return f"{file.metadata.num_rows} rows, {digest.hexdigest()}"
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+# --- prompts ---
+
+
+def conditions(folders: Mapping[str, Path]) -> dict[str, dict[str, Callable[[], Task]]]:
+    """Benchmark → condition in words → what makes its task."""
+    data = HERE / "data"
+    made: dict[str, dict[str, Callable[[], Task]]] = {"muse": {}, "ziqi": {}, "msu": {}, "lilybench": {}}
+
+    def add(benchmark: str, name: str, dataset: str, **parameters: Any) -> None:
+        folder = str(folders.get(dataset, data / dataset))
+        words = " ".join([name, *(f"{key}={value}" for key, value in parameters.items())])
+        words += f", {dataset}" if dataset in ("muse recordings", "ziqi published") else ""
+        made[benchmark][words] = lambda: getattr(registry, name)(dataset=folder, **parameters)
+
+    for task in ("syncopation", "transposition", "chord_quality"):
+        for modality in ("midi", "audio"):
+            for strategy in ("standalone", "cot", "logiclm"):
+                for shots in ("zero", "few"):
+                    add("muse", task, "muse", modality=modality, strategy=strategy, shots=shots)
+        if "muse recordings" in folders:
+            add("muse", task, "muse recordings", modality="audio", strategy="standalone", shots="zero")
+    for task in ("comprehension", "generation"):
+        for language in ("zh", "en"):
+            for shots in ("zero", "five"):
+                add("ziqi", task, "ziqi of 92 questions", language=language, shots=shots)
+        add("ziqi", task, "ziqi of 92 questions", rotations=4)
+        add("ziqi", task, "ziqi of 92 questions", protocol="paper", subset="human", seed=3)
+        if "ziqi published" in folders:
+            add("ziqi", task, "ziqi published", shots="five", deduplicate=True)
+    for asking in ("batch", "single"):
+        for content in ("full", "title"):
+            add("msu", "textual", "msu", asking=asking, content=content)
+        add("msu", "visual", "msu", asking=asking)
+    add("msu", "textual", "msu", levels="1,3", split="test")
+    add("msu", "textual", "msu", max_score_tokens=45, too_long="truncate")
+    for task in replies.LILYBENCH_TASKS:
+        for protocol in ("strict", "paper"):
+            for strategy in ("standalone", "cot", *(["logiclm"] if task in replies.WITH_TOOLS else [])):
+                add("lilybench", task, "lilybench", protocol=protocol, strategy=strategy)
+    for regime in ("zero", "few", "ablation"):
+        for protocol in ("strict", "paper"):
+            add("lilybench", "lilybench_generation", "generation", regime=regime, protocol=protocol)
+    return made
+
+
+def prompts_record(tasks: Mapping[str, Callable[[], Task]]) -> dict[str, Any]:
+    """Condition → its first prompts as roles and short checksums; checksum → text."""
+    texts: dict[str, list[str]] = {}
+
+    def part(content: Any) -> str:
+        if isinstance(content, ContentText):
+            key = _sha256(content.text.encode())[:10]
+            texts[key] = _shortened(content.text).split("\n")
+            return key
+        data = content.audio if isinstance(content, ContentAudio) else content.image
+        assert isinstance(content, ContentAudio | ContentImage)
+        return f"{content.type} {_sha256(data.encode())[:10]}"
+
+    prompts: dict[str, list[str]] = {}
+    for condition, make in tasks.items():
+        prompts[condition] = []
+        for sample in list(make().dataset)[:SAMPLES]:
+            given = [ChatMessageUser(content=sample.input)] if isinstance(sample.input, str) else sample.input
+            told = []
+            for message in given:
+                parts = [ContentText(text=message.content)] if isinstance(message.content, str) else message.content
+                told.append(" ".join([message.role, *map(part, parts)]))
+            prompts[condition].append(" | ".join(told))
+    return {"prompts": prompts, "texts": dict(sorted(texts.items()))}
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= 2 * SHOWN + 100:
+        return text
+    return f"{text[:SHOWN]}\n… {len(text) - 2 * SHOWN} characters …\n{text[-SHOWN:]}"
+
+
+# --- the record on disk ---
+
+
+def recorded(name: str) -> Any:
+    return json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def write(name: str, content: Any, depth: int = 4) -> None:
+    """Write a record as JSON, with a line of its own for what lies at most so deep."""
+    path = HERE / f"{name}.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(_lines(content, depth) + "\n", encoding="utf-8")
+
+
+def _lines(content: Any, depth: int, indent: str = "\n ") -> str:
+    if not depth or not content or not isinstance(content, dict | list):
+        return json.dumps(content, ensure_ascii=False)
+    if isinstance(content, list):
+        return "[" + ",".join(indent + _lines(one, depth - 1, indent + " ") for one in content) + indent[:-1] + "]"
+    entries = (
+        f"{indent}{json.dumps(key, ensure_ascii=False)}: {_lines(one, depth - 1, indent + ' ')}"
+        for key, one in content.items()
+    )
+    return "{" + ",".join(entries) + indent[:-1] + "}"
+
+
+def main(wanted: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["MUSIC_EVALS_CACHE"] = cache
+        names = [name for name in (*BUILDS, *(COSTLY if FULL else ())) if can_build(name)]
+        folders: dict[str, Path] = {}
+        if {"datasets", "prompts"} & set(wanted):
+            folders = {name: build(name, Path(cache) / "made" / name) for name in names}
+        if "datasets" in wanted:
+            kept = recorded("datasets") if (HERE / "datasets.json").exists() else {}
+            write("datasets", {**kept, **{name: dataset_record(folder) for name, folder in folders.items()}})
+        if "prompts" in wanted:
+            for benchmark, tasks in conditions(folders).items():
+                write(f"prompts/{benchmark}", prompts_record(tasks))
+        if "scores" in wanted:
+            write("scores", replies.scores_record(HERE / "data" / "generation"), depth=2)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or ["datasets", "prompts", "scores"])
