@@ -28,20 +28,21 @@ FULL: Final = os.environ.get("GOLDEN") == "full"
 BUILDS: Final[Mapping[str, tuple[str, ...]]] = {
     "muse": ("muse",),
     "muse recordings": ("muse", "--source", str(PUBLISHED / "muse"), "--allow-partial"),
-    "ziqi of 92 questions": ("ziqi", "--theory", "80", "--continuation", "12"),
+    "ziqi": ("ziqi",),
     "ziqi published": ("ziqi", "--source", str(PUBLISHED / "ziqi")),
     "msu of one work": ("msu", "--works", "1"),
     "msu published": ("msu", "--source", str(PUBLISHED / "msu")),
     "lilybench of eight pieces": (),
 }
 COSTLY: Final[Mapping[str, tuple[str, ...]]] = {
-    "ziqi": ("ziqi",),
     "msu": ("msu",),
     "lilybench": ("lilybench",),
     "lilybench of Mutopia": ("lilybench", "--source", str(PUBLISHED / "mutopia")),
     "lilybench-generation": ("lilybench-generation",),
 }
 """What `music-evals build` is called with; the costly ones only with ``GOLDEN=full``."""
+ASKED: Final = ("muse", "muse recordings", "ziqi", "ziqi published")
+"""Datasets that the prompts are taken from; the others are in the folder `data`."""
 
 SAMPLES: Final = 3  # prompts of each condition
 SHOWN: Final = 600  # characters of a long text's beginning and of its end
@@ -128,9 +129,9 @@ def conditions(folders: Mapping[str, Path]) -> dict[str, dict[str, Callable[[], 
     for task in ("comprehension", "generation"):
         for language in ("zh", "en"):
             for shots in ("zero", "five"):
-                add("ziqi", task, "ziqi of 92 questions", language=language, shots=shots)
-        add("ziqi", task, "ziqi of 92 questions", rotations=4)
-        add("ziqi", task, "ziqi of 92 questions", protocol="paper", subset="human", seed=3)
+                add("ziqi", task, "ziqi", language=language, shots=shots)
+        add("ziqi", task, "ziqi", rotations=4)
+        add("ziqi", task, "ziqi", protocol="paper", subset="human", seed=3)
         if "ziqi published" in folders:
             add("ziqi", task, "ziqi published", shots="five", deduplicate=True)
     for asking in ("batch", "single"):
