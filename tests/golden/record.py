@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +19,6 @@ from inspect_ai.model import ChatMessageUser, ContentAudio, ContentImage, Conten
 from typer.testing import CliRunner
 
 from music_evals.commands.main import app
-from music_evals.evals import registry
 from tests.golden import replies
 
 HERE: Final = Path(__file__).parent
@@ -108,6 +108,11 @@ def _sha256(data: bytes) -> str:
 # --- prompts ---
 
 
+def task_named(benchmark: str, name: str) -> Callable[..., Task]:
+    made: Callable[..., Task] = getattr(import_module(f"music_evals.evals.{benchmark}"), name)
+    return made
+
+
 def conditions(folders: Mapping[str, Path]) -> dict[str, dict[str, Callable[[], Task]]]:
     """Benchmark → condition in words → what makes its task."""
     data = HERE / "data"
@@ -117,7 +122,7 @@ def conditions(folders: Mapping[str, Path]) -> dict[str, dict[str, Callable[[], 
         folder = str(folders.get(dataset, data / dataset))
         words = " ".join([name, *(f"{key}={value}" for key, value in parameters.items())])
         words += f", {dataset}" if dataset in ("muse recordings", "ziqi published") else ""
-        made[benchmark][words] = lambda: getattr(registry, name)(dataset=folder, **parameters)
+        made[benchmark][words] = lambda: task_named(benchmark, name)(dataset=folder, **parameters)
 
     for task in ("syncopation", "transposition", "chord_quality"):
         for modality in ("midi", "audio"):
@@ -146,7 +151,7 @@ def conditions(folders: Mapping[str, Path]) -> dict[str, dict[str, Callable[[], 
                 add("lilybench", task, "lilybench", protocol=protocol, strategy=strategy)
     for regime in ("zero", "few", "ablation"):
         for protocol in ("strict", "paper"):
-            add("lilybench", "lilybench_generation", "generation", regime=regime, protocol=protocol)
+            add("lilybench", "generation", "generation", regime=regime, protocol=protocol)
     return made
 
 

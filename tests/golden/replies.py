@@ -2,7 +2,9 @@
 
 import asyncio
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,8 +12,6 @@ from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, Model
 from inspect_ai.scorer import Scorer, Target
 from inspect_ai.solver import TaskState
 from inspect_ai.tool import ToolChoice, ToolInfo
-
-from music_evals.evals import registry
 
 WITH_TOOLS: Final = ("bar_count", "metadata_qa", "error_detection")
 LILYBENCH_TASKS: Final = (
@@ -259,6 +259,16 @@ class StubJudge(ModelAPI):
         return ModelOutput.from_content(self.model_name, said)
 
 
+def scorer_named(name: str, *arguments: Any, **options: Any) -> Scorer:
+    """Make a scorer, in whatever module it stands."""
+    for benchmark in ("muse", "ziqi", "msu", "lilybench"):
+        import_module(f"music_evals.evals.{benchmark}")
+    ours = [module for place, module in sys.modules.items() if place.startswith("music_evals.")]
+    make = next(vars(module)[name] for module in ours if callable(vars(module).get(name)))
+    scorer: Scorer = make(*arguments, **options)
+    return scorer
+
+
 def scores_record(pieces: Path) -> dict[str, list[Any]]:
     """Scorer and case → replies with value, answer and metadata; `pieces` is a dataset with references."""
     found: dict[str, list[Any]] = {}
@@ -271,17 +281,23 @@ def _cases(pieces: Path) -> Iterator[tuple[str, Scorer, str, Sequence[str], dict
     """Name, scorer, right answer, replies, and the rest of the sample."""
     letters, sentences = {"metadata": {"options": QUALITIES}}, {"metadata": {"options": SAME}}
     for scorer in ("final_answer", "answered"):
-        yield f"{scorer}, letters", getattr(registry, scorer)(), "B", LETTERED, letters
-        yield f"{scorer}, sentences", getattr(registry, scorer)(), SAME[1], SENTENCES, sentences
+        yield f"{scorer}, letters", scorer_named(scorer), "B", LETTERED, letters
+        yield f"{scorer}, sentences", scorer_named(scorer), SAME[1], SENTENCES, sentences
     for scorer in ("solver_decision", "formulation"):
         for name, attempts in DECIDED.items():
             kept = [{"text": "notes", "error": error, "message": "m", "answer": answer} for error, answer in attempts]
             state = {**letters, "store": {"formulation": kept}}
-            yield f"{scorer}, {name}", getattr(registry, scorer)(), "B", ("Final Answer: B", "A", "", REFUSAL), state
+            yield f"{scorer}, {name}", scorer_named(scorer), "B", ("Final Answer: B", "A", "", REFUSAL), state
     for protocol in ("strict", "paper"):
-        yield f"lettered_choice, {protocol}", registry.lettered_choice(protocol), "C", CHOSEN, {"choices": SCALES}
+        yield (
+            f"lettered_choice, {protocol}",
+            scorer_named("lettered_choice", protocol),
+            "C",
+            CHOSEN,
+            {"choices": SCALES},
+        )
         yield f"written_music, {protocol}", *(
-            registry.written_music(str(pieces), protocol=protocol, pictures=False), "", WRITTEN, {"metadata": {}}
+            scorer_named("written_music", str(pieces), protocol=protocol, pictures=False), "", WRITTEN, {"metadata": {}}
         )  # fmt: skip
         for reasoned in (False, True):
             for scorer, right, given in (
@@ -291,13 +307,13 @@ def _cases(pieces: Path) -> Iterator[tuple[str, Scorer, str, Sequence[str], dict
                 ("wrong_measures", "4 7", NAMED),
             ):
                 name = f"{scorer}, {protocol}{', reasoned' if reasoned else ''}"
-                yield name, getattr(registry, scorer)(protocol, reasoned), right, given, {}
-        yield f"wrong_measures, {protocol}, none", registry.wrong_measures(protocol), "none", NAMED, {}
+                yield name, scorer_named(scorer, protocol, reasoned), right, given, {}
+        yield f"wrong_measures, {protocol}, none", scorer_named("wrong_measures", protocol), "none", NAMED, {}
     for (kind, right), given in OPEN.items():
-        yield f"judged, {kind} {right}", registry.judged(), "", given, _asked([(kind, right, 1)])
-    yield "judged, four questions", registry.judged(), "", BATCHES, _asked(LEVELS)
+        yield f"judged, {kind} {right}", scorer_named("judged"), "", given, _asked([(kind, right, 1)])
+    yield "judged, four questions", scorer_named("judged"), "", BATCHES, _asked(LEVELS)
     for judges in (["stub/first"], ["stub/first", "stub/1", "stub/0"], ["stub/maybe", "stub/1", "stub/0"]):
-        yield f"judged by {', '.join(judges)}", registry.judged(judges), "", BATCHES[:5], _asked(LEVELS)
+        yield f"judged by {', '.join(judges)}", scorer_named("judged", judges), "", BATCHES[:5], _asked(LEVELS)
 
 
 def _asked(questions: Sequence[tuple[str, str, int]]) -> dict[str, Any]:
