@@ -4,8 +4,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
     from music_evals.reports.page import Section
-    from music_evals.reports.tables import Report, Table
+    from music_evals.reports.runs import Defaults
+    from music_evals.reports.tables import Table
 
 _PAGE: Final = "report.html"
 _TEXT: Final = "report.md"
 _FILES: Final = (".csv", ".svg")
 _TITLE: Final = "Music evaluation report"
-_GENERATION: Final = "lilybench generation"
 _WIDEST: Final = 1000  # columns; more than any table needs
 
 
@@ -40,29 +41,30 @@ def report(
 ) -> None:
     """Show tables from Inspect logs beside the published numbers, and write them and figures with --out."""
     # Here, so that `music-evals --help` need not wait for Inspect.
-    from music_evals.reports.page import Section
+    from music_evals.reports.parts import parts
+    from music_evals.reports.sections import make_report
 
     console = Console()
     try:
         if out is not None:
             _check_target(out, overwrite=overwrite)
         headers, unreadable = _read(logs)
-        sections, unused = _sections(headers)
-        passed_over = [*unreadable, *unused]
-        if not sections:
+        with _progress("Reading samples") as progress:
+            made = make_report(headers, _defaults(headers), progress)
+        passed_over = [*unreadable, *made.passed_over]
+        if not made.sections:
             reasons = "".join(f"\n  {_path(where)}: {why}" for where, why in passed_over)
-            raise ReportError(f"no log could be used; tables are known for: {', '.join(_benchmarks())}{reasons}")
-        compared = _compared(headers, passed_over)
-        sections += [Section("comparisons", "Comparisons", compared)] if compared.tables else []
-        for section in sections:
+            known = ", ".join(part.name for part in parts())
+            raise ReportError(f"no log could be used; tables are known for: {known}{reasons}")
+        for section in made.sections:
             for table in section.report.tables:
                 _show(console, table)
         _list(console, f"Passed over, {len(passed_over)} of {len(headers) + len(unreadable)} logs:", passed_over)
-        _list(console, "Not compared with others:", compared.passed_over)
-        figures = [name for section in sections for name in section.report.figures]
+        _list(console, "Not compared with others:", made.not_compared)
+        figures = [name for section in made.sections for name in section.report.figures]
         if out is not None:
-            apart = [(where, f"not compared with others: {why}") for where, why in compared.passed_over]
-            _write(_files(sections, headers, [*passed_over, *apart]), out)
+            apart = [(where, f"not compared with others: {why}") for where, why in made.not_compared]
+            _write(_files(made.sections, headers, [*passed_over, *apart]), out)
             console.print(f"Wrote {out}", markup=False, highlight=False, soft_wrap=True)
         elif figures:
             console.print(f"Figures, which --out FOLDER writes: {', '.join(figures)}", markup=False, highlight=False)
@@ -70,54 +72,21 @@ def report(
         raise failed(error) from error
 
 
-def _benchmarks() -> Mapping[str, tuple[str, Callable[[Sequence["EvalLog"]], "Report"]]]:
-    """Benchmark, as logs name it → its title and its report, in the order of the page."""
-    from music_evals.reports import lilybench, lilybench_generation, msu, muse, ziqi
+def _defaults(headers: Sequence["EvalLog"]) -> "Defaults":
+    """Defaults of the tasks' parameters, where logs do not tell their condition: those before music-evals wrote it."""
+    from inspect import signature
 
-    return {
-        "muse": ("MUSE", muse.report),
-        "ziqi": ("ZIQI-Eval", ziqi.report),
-        "msu": ("MSU-Bench", msu.report),
-        "lilybench": ("LilyBench: understanding", lilybench.report),
-        _GENERATION: ("LilyBench: generation", lilybench_generation.report),
-    }
+    from music_evals.benchmarks import load, names
 
-
-def _sections(headers: Sequence["EvalLog"]) -> tuple[list["Section"], list[tuple[str, str]]]:
-    """Make a part for each benchmark that has tables, and say which logs are in none."""
-    from music_evals.reports.basis import distinctions
-    from music_evals.reports.page import Section
-
-    sections: list[Section] = []
-    passed_over: list[tuple[str, str]] = []
-    benchmarks = _benchmarks()
-    of_each: dict[str, list[EvalLog]] = {name: [] for name in benchmarks}
-    for header in headers:
-        benchmark = _benchmark(header)
-        if benchmark in of_each:
-            of_each[benchmark].append(header)
-        else:
-            passed_over.append((header.location, f"no table is known for {benchmark or header.eval.task}"))
-    for name, (title, report_of) in benchmarks.items():
-        made = report_of(of_each[name])
-        passed_over += made.passed_over
-        if made.tables:
-            apart = distinctions(_without(of_each[name], made.passed_over))
-            sections.append(Section(name.replace(" ", "-"), title, made, apart))
-    return sections, passed_over
-
-
-def _compared(headers: Sequence["EvalLog"], passed_over: Sequence[tuple[str, str]]) -> "Report":
-    """Compare runs sample by sample, those that were not passed over."""
-    from music_evals.reports.comparisons import comparison_report
-
-    with _progress("Reading samples") as progress:
-        return comparison_report(_without(headers, passed_over), progress)
-
-
-def _without(headers: Sequence["EvalLog"], passed_over: Sequence[tuple[str, str]]) -> list["EvalLog"]:
-    unused = {where for where, _ in passed_over}
-    return [header for header in headers if header.location not in unused]
+    abouts = [header.eval.metadata or {} for header in headers]
+    old = {about.get("benchmark") for about in abouts if "condition" not in about} & {*names()}
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for name in sorted(str(one) for one in old):
+        module = import_module(f"music_evals.evals.{name}")
+        for task in load(name).tasks:
+            parameters = signature(getattr(module, task)).parameters
+            found[name, task] = {key: parameter.default for key, parameter in parameters.items()}
+    return found
 
 
 def _read(paths: Sequence[Path]) -> tuple[list["EvalLog"], list[tuple[str, str]]]:
@@ -154,13 +123,6 @@ def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-def _benchmark(header: "EvalLog") -> str:
-    """Which report a log belongs to; LilyBench's generation has one of its own."""
-    about = header.eval.metadata or {}
-    benchmark = str(about.get("benchmark", ""))
-    return _GENERATION if (benchmark, about.get("config")) == ("lilybench", "generation") else benchmark
 
 
 def _path(location: str) -> str:

@@ -7,38 +7,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from music_evals.reports.comparison_runs import BENCHMARKS, Run, mean_score, notes_on, varying, worded
-from music_evals.reports.costs_figures import Spent, score_against_cost
+from music_evals.reports.compared import Compared, known, notes_on, varying, worded
+from music_evals.reports.figures import Panel, Series, panels_figure
 from music_evals.reports.samples import Floats
-from music_evals.reports.tables import Cell, Figure, Table
+from music_evals.reports.tables import Cell, Figure, Table, whole
 from music_evals.scorers.metrics.quantiles import quantile_interval
 
+_ON_POINTS = "A point is a run, under whatever condition; bars: 95% intervals of the median."
 
-def cost_table(runs: Sequence[Run]) -> Table:
-    """Lay out the output tokens and seconds of a response, by run.
 
-    Args:
-        runs: the runs.
-
-    Returns:
-        The table: medians and 90th percentiles over the responses, with the wall time of the whole run.
-
-    Example:
-        >>> cost_table([]).columns[6:8]
-        ('Responses', 'Tokens, median')
-    """
+def cost_table(runs: Sequence[Compared]) -> Table:
+    """Lay out medians and 90th percentiles of the output tokens and seconds of a response, by run."""
     rows: list[list[Cell]] = []
     for run in runs:
-        names = varying([other for other in runs if other.benchmark == run.benchmark])
+        factors = varying([other for other in runs if other.benchmark == run.benchmark])
         rows.append(
             [
-                BENCHMARKS.get(run.benchmark, run.benchmark),
-                run.task,
-                run.data,
-                run.model,
-                worded(run, names),
-                mean_score(run),
-                Figure(len(run.samples.seconds), decimals=0),
+                *(run.title, run.task, run.data, run.model, worded(run, factors), _mean_score(run)),
+                whole(len(run.samples.seconds)),
                 *(_quantile(run.samples.tokens, share, decimals=0) for share in (0.5, 0.9)),
                 *(_quantile(run.samples.seconds, share, decimals=2) for share in (0.5, 0.9)),
                 None if run.seconds is None else Figure(run.seconds / 60, decimals=1),
@@ -65,36 +51,44 @@ def cost_table(runs: Sequence[Run]) -> Table:
     )
 
 
-def cost_figures(runs: Sequence[Run]) -> dict[str, str]:
-    """Draw the mean score against the median time and against the median output tokens of a response.
-
-    Args:
-        runs: the runs.
+def cost_figures(runs: Sequence[Compared]) -> dict[str, str]:
+    """Draw the mean score against the median time and the median output tokens of a response, a panel for each task.
 
     Returns:
-        ``costs_seconds_BENCHMARK`` and ``costs_tokens_BENCHMARK`` → SVG, a panel for each task, where the logs tell.
+        ``costs_seconds_BENCHMARK`` and ``costs_tokens_BENCHMARK`` → SVG, where the logs tell.
     """
     figures: dict[str, str] = {}
     for benchmark in dict.fromkeys(run.benchmark for run in runs):
         mine = [run for run in runs if run.benchmark == benchmark]
-        called = BENCHMARKS.get(benchmark, benchmark)
+        # Text and pages are costs of their own.
+        factor = known(benchmark).get("tasks_are")
         for name, label in (("seconds", "Median seconds of a response"), ("tokens", "Median output tokens")):
-            panels: dict[str, list[Spent]] = {}
+            panels: dict[str, list[Series]] = {}
             for run in mine:
-                cost, score = _quantile(getattr(run.samples, name), 0.5), mean_score(run)
+                cost, score = _quantile(getattr(run.samples, name), 0.5), _mean_score(run)
                 # On a logarithmic axis there is no place for nothing.
                 if cost is not None and score is not None and cost.value > 0:
-                    # Text and pages are costs of their own.
-                    panel = run.factors["modality"] if run.benchmark == "msu" else run.task
-                    panels.setdefault(panel, []).append(Spent(run.model, cost, score.value))
+                    panel = run.factors[factor] if factor else run.task
+                    panels.setdefault(panel, []).append(Series(run.model, [cost], [score]))
             if panels:
-                figures[f"costs_{name}_{benchmark}"] = score_against_cost(f"{called}: score and {name}", label, panels)
+                made = [
+                    Panel(task.replace("_", " ").capitalize(), some, label, "Mean score (%)")
+                    for task, some in panels.items()
+                ]
+                title = f"{mine[0].title}: score and {name}"
+                figures[f"costs_{name}_{benchmark}"] = panels_figure(title, made, across=4, notes=[_ON_POINTS])
     return figures
 
 
+def _mean_score(run: Compared) -> Figure | None:
+    """The mean score over the samples that have one, in percent, with no interval; None where none has."""
+    scores = run.samples.scores[~np.isnan(run.samples.scores)]
+    return Figure(100 * float(scores.mean()), decimals=1) if len(scores) else None
+
+
 def _quantile(values: Floats, share: float, decimals: int = 2) -> Figure | None:
-    known = values[~np.isnan(values)]
-    if not len(known):
+    found = values[~np.isnan(values)]
+    if not len(found):
         return None
-    low, high = quantile_interval(known, share) or (None, None)
-    return Figure(float(np.quantile(known, share)), low, high, decimals)
+    low, high = quantile_interval(found, share) or (None, None)
+    return Figure(float(np.quantile(found, share)), low, high, decimals)

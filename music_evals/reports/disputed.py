@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 import numpy as np
 
-from music_evals.reports.comparison_runs import BENCHMARKS, Run, varying, worded
+from music_evals.reports.compared import Compared, varying, worded
 from music_evals.reports.samples import Floats
-from music_evals.reports.tables import Cell, Figure, Table
+from music_evals.reports.tables import Cell, Figure, Table, whole
 
 VIEWER: Final = "http://127.0.0.1:7575/"
 """Where `inspect view` serves by default."""
@@ -32,29 +32,20 @@ class _Sample(NamedTuple):
 
     name: str
     scores: Floats
-    runs: Sequence[Run]
+    runs: Sequence[Compared]
 
 
-def disputed_tables(runs: Sequence[Run]) -> list[Table]:
-    """Lay out the worst and the most disputed samples of each task.
+def disputed_tables(runs: Sequence[Compared]) -> list[Table]:
+    """Lay out at most `MOST` samples of each task that every run got wrong, and as many that runs disagree on most.
 
-    Args:
-        runs: the runs, under whatever conditions.
-
-    Returns:
-        Two tables, of at most `MOST` samples a task each: those with a score of 0 in every run, with the most runs
-        first, and those whose scores vary most over the runs. A sample counts where two runs have a score of it.
-
-    Example:
-        >>> [table.name for table in disputed_tables([])]
-        ['samples_wrong', 'samples_disputed']
+    A sample counts where two runs, under whatever conditions, have a score of it.
     """
     folder = log_folder([run.location for run in runs])
     wrong: list[list[Cell]] = []
     disputed: list[list[Cell]] = []
     for benchmark, task, data in dict.fromkeys(run.questions for run in runs):
-        labels = (BENCHMARKS.get(benchmark, benchmark), task, data)
         mine = [run for run in runs if run.questions == (benchmark, task, data)]
+        labels = (mine[0].title, task, data)
         names = varying(mine)
         samples = _samples(mine)
         failed = sorted((one for one in samples if not one.scores.any()), key=lambda one: (-len(one.runs), one.name))
@@ -98,27 +89,20 @@ def disputed_tables(runs: Sequence[Run]) -> list[Table]:
 def log_folder(locations: Sequence[str]) -> str:
     """Return the lowest folder that holds all logs; nothing where there are none.
 
-    Example:
-        >>> log_folder(["/logs/muse/a.eval", "/logs/ziqi/b.eval"])
-        '/logs'
+    >>> log_folder(["/logs/muse/a.eval", "/logs/ziqi/b.eval"])
+    '/logs'
     """
     return commonpath([str(PurePosixPath(_path(location)).parent) for location in locations]) if locations else ""
 
 
-def sample_link(run: Run, name: str, folder: str) -> str:
-    """Return the address of a sample in the viewer.
-
-    Args:
-        run: the run.
-        name: id of the sample.
-        folder: what `inspect view` is given as its folder of logs.
-    """
+def sample_link(run: Compared, name: str, folder: str) -> str:
+    """Return the address of a sample in the viewer, which shows the logs of a folder."""
     epoch = run.samples.epochs[run.samples.ids.index(name)]
     log = quote(PurePosixPath(_path(run.location)).relative_to(folder).as_posix(), safe=f"/{_LEFT_AS_THEY_ARE}")
     return f"{VIEWER}#/logs/{log}/samples/sample/{quote(name, safe=_LEFT_AS_THEY_ARE)}/{epoch}/"
 
 
-def _samples(runs: Sequence[Run]) -> list[_Sample]:
+def _samples(runs: Sequence[Compared]) -> list[_Sample]:
     """The samples that two runs or more have a score of."""
     keys = np.unique(np.concatenate([run.samples.keys for run in runs]))
     scores = np.full((len(keys), len(runs)), np.nan)
@@ -139,11 +123,11 @@ def _samples(runs: Sequence[Run]) -> list[_Sample]:
     ]
 
 
-def _cells(one: _Sample) -> tuple[str, Figure]:
-    return one.name, Figure(len(one.runs), decimals=0)
+def _cells(one: _Sample) -> tuple[str, Cell]:
+    return one.name, whole(len(one.runs))
 
 
-def _named(run: Run, names: Sequence[str]) -> str:
+def _named(run: Compared, names: Sequence[str]) -> str:
     words = worded(run, names)
     return run.model + (f", {words}" if words else "")
 

@@ -1,24 +1,37 @@
-"""Figures as SVG: the same values give the same text, whatever the machine's settings of matplotlib."""
+"""Figures as SVG: panels of lines or points, heat maps, and labelled points on two axes.
+
+The same values give the same text, whatever the machine's settings of matplotlib. Published series are grey, measured
+ones coloured; figures carry their intervals, and a key below says what is what.
+"""
 
 import io
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import wraps
+from math import isnan
+from typing import Any, Final, ParamSpec
 
 from matplotlib import colormaps, style
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
 from matplotlib.figure import Figure as Drawing
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+from matplotlib.transforms import Bbox
 
 from music_evals.reports.tables import Figure
 
-MARKERS: Final[Mapping[str, str]] = {"Zero-shot": "o", "Few-shot": "s", "Ablation": "^"}
+# Okabe and Ito's colours without the yellow, which is lost on white: told apart by colour-blind readers too.
+COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+GREYS: Final = ("#8c8c8c", "#a6a6a6", "#bfbfbf", "#737373")
+MARKERS: Final = "os^vD<>"
+DARK: Final = "#444444"
 
 # Text stays text, so that it can be searched and read aloud; the salt makes the names within the file the same.
-STYLE: Final[Mapping[str, Any]] = {
+_STYLE: Final[Mapping[str, Any]] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "music-evals",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
@@ -30,185 +43,384 @@ STYLE: Final[Mapping[str, Any]] = {
     "axes.axisbelow": True,
     "grid.color": "#e6e6e6",
 }
-# Without its brightest end, which is lost on white.
+# Cividis and viridis look the same to colour-blind readers; viridis without its brightest end, which is lost on white.
+_SHARES: Final = ListedColormap(colormaps["cividis"].resampled(256)(range(256)))
 _RATES: Final = LinearSegmentedColormap.from_list("rates", colormaps["viridis"]([0.82, 0.55, 0.28, 0.0]))
-_GREY: Final = "#444444"
 
-_PANEL, _HEIGHT, _LEFT, _GAP, _BAR, _TOP, _AXIS, _LINE = 4.3, 4.0, 0.65, 0.65, 0.95, 0.4, 0.6, 0.17  # inches
-_KEY_CHARACTERS: Final = 95  # a line and a panel, at the size of the key
-_MARKER, _LABEL = 8.0, 8.0  # points
+_LEFT, _TOP, _GAP, _AXIS, _LINE, _SIGN = 0.7, 0.35, 0.3, 0.5, 0.19, 0.45  # inches
+_NARROWEST: Final = 7.2  # inches; room for a key
+_CHARACTERS_AN_INCH: Final = 14
+_MARK: Final = 4.5  # points
+_SPREAD: Final = 0.46  # of the distance between two ticks, over which marks in one place are spread
 
-Ends = tuple[float, float]
-Box = tuple[float, float, float, float]
-"""Left, bottom, right, top."""
+Key = Sequence[tuple[Line2D, str]]
+"""Sign and text of each entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a series is drawn."""
+
+    colour: str
+    marker: str
+    measured: bool
+
+    def sign(self, **other: Any) -> Line2D:
+        """A sample of it, for a key."""
+        return Line2D([], [], **{"color": self.colour, "marker": self.marker, "markersize": _MARK, **other})
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Points of one colour and mark in a panel.
+
+    Args:
+        label: what the key calls it; series of the same label look alike.
+        x: places on the x axis, or numbers of ticks; a figure's interval is drawn.
+        y: as many figures; None or an undefined one is left out, one with a mark is hollow.
+        measured: whether it was measured here, and not published.
+        second: whether its line is dashed and its marks are hollow.
+    """
+
+    label: str
+    x: Sequence[Figure]
+    y: Sequence[Figure | None]
+    measured: bool = True
+    second: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A panel: its title, what stands on its axes, its series, and where a dotted line is drawn."""
+
+    title: str
+    series: Sequence[Series]
+    x: str = ""
+    y: str = ""
+    floor: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A cell of LilyBench's Table 2 against one reference.
+    """A labelled point: its colour is a rate from 0 to 100, its marker says of which kind it is."""
 
-    Args:
-        key: short text beside it, which the figure's key explains.
-        regime: one of `MARKERS`.
-        fmd: Fréchet Music Distance.
-        js: similarity of the descriptors, from 0 to 100.
-        compile_rate: in percent.
-        measured: whether it was measured here, and not published.
-    """
-
-    key: str
-    regime: str
-    fmd: Figure
-    js: Figure
-    compile_rate: float
+    label: str
+    kind: str
+    x: Figure
+    y: Figure
+    rate: float
     measured: bool
 
 
-def js_against_fmd(title: str, panels: Mapping[str, Sequence[Point]], keys: Sequence[str]) -> str:
-    """Draw JS against FMD, the compile rate as colour: what is near the reference in both is at the top right.
+def looks_of(measured: Sequence[bool]) -> list[Look]:
+    """Give each series a colour and a mark, in order: greys to the published, colours to the measured.
+
+    >>> [look.colour for look in looks_of([False, True])]
+    ['#8c8c8c', '#0072B2']
+    """
+    looks: list[Look] = []
+    for is_measured in measured:
+        colours = COLOURS if is_measured else GREYS
+        number = sum(look.measured == is_measured for look in looks)
+        # Another mark with every colour, and another pairing of the two in the next round of colours.
+        marker = MARKERS[(number + number // len(colours)) % len(MARKERS)]
+        looks.append(Look(colours[number % len(colours)], marker, is_measured))
+    return looks
+
+
+P = ParamSpec("P")
+
+
+def _styled(draw: Callable[P, str]) -> Callable[P, str]:
+    @wraps(draw)
+    def styled(*args: P.args, **kwargs: P.kwargs) -> str:
+        with style.context(["default", dict(_STYLE)]):
+            return draw(*args, **kwargs)
+
+    return styled
+
+
+@_styled
+def panels_figure(
+    title: str,
+    panels: Sequence[Panel],
+    ticks: Sequence[str] = (),
+    *,
+    across: int = 2,
+    size: tuple[float, float] = (3.4, 2.1),
+    top: float = 100,
+    notes: Sequence[str] = (),
+    second: str = "",
+    hollow: str = "",
+) -> str:
+    """Draw series in panels: as lines over ticks, or as points on a logarithmic axis where there are no ticks.
 
     Args:
         title: what is shown.
-        panels: name of a reference → its points, one panel each.
-        keys: what the texts beside the points stand for, a line each.
+        panels: the panels.
+        ticks: names of the places on the x axis, which series name by their numbers from 0.
+        across: panels in a row.
+        size: width and height of a panel in inches.
+        top: the highest value on the y axis.
+        notes: what the key says besides, a line each.
+        second: what dashed lines are.
+        hollow: what hollow marks of figures with a mark are.
 
     Returns:
         The figure as SVG.
 
-    Source: arXiv 2606.08722, section 5, which reads the three figures together.
+    Example:
+        >>> series = Series("some/model", [Figure(0), Figure(1)], [Figure(40.0, 30.0, 50.0), Figure(80.0)])
+        >>> svg = panels_figure("T", [Panel("Syncopation", [series])], ["Audio", "MIDI"])
+        >>> svg.count("<svg "), "some/model" in svg, "Audio" in svg
+        (1, True, True)
+    """
+    kinds = {series.label: series.measured for panel in panels for series in panel.series}
+    labels = sorted(kinds, key=lambda label: kinds[label])
+    looks = dict(zip(labels, looks_of([kinds[label] for label in labels]), strict=True))
+    dot = Line2D([], [], linestyle="", marker="o", color=DARK, markersize=_MARK, markerfacecolor="white")
+    key = [(look.sign(**({} if ticks else {"linestyle": ""})), label) for label, look in looks.items()]
+    if second:
+        key.append((Line2D([], [], linestyle="--", marker="o", color=DARK, markerfacecolor="white"), second))
+    if hollow and any(y and y.mark for panel in panels for series in panel.series for y in series.y):
+        key.append((dot, hollow))
+    if any(panel.floor is not None for panel in panels):
+        key.append((Line2D([], [], linestyle=":", color=DARK), "chance"))
+    key += [(Line2D([], [], linestyle=""), note) for note in notes]
+    across = min(across, len(panels))
+    drawing, every = _grid(len(panels), across, size, key)
+    costs = [x for panel in panels for series in panel.series for x in series.x]
+    for place, (panel, axes) in enumerate(zip(panels, every, strict=True)):
+        _draw(axes, panel, looks, ticks)
+        axes.set_ylim(-0.04 * top, 1.04 * top)
+        if ticks:
+            axes.set_xlim(-0.5, len(ticks) - 0.5)
+            axes.set_xticks(range(len(ticks)), ticks)
+            axes.grid(visible=False, axis="x")
+        else:
+            _make_logarithmic(axes, costs)
+        axes.tick_params(length=0, labelbottom=place + across >= len(panels), labelsize=8)
+        axes.set_xlabel(panel.x if place + across >= len(panels) else "", fontsize=8)
+    return _svg(drawing, title)
+
+
+@_styled
+def heat_map(
+    title: str,
+    headings: Sequence[str],
+    lines: Sequence[tuple[str, Sequence[Figure | None], bool]],
+    notes: Sequence[str],
+) -> str:
+    """Draw percentages as coloured cells with their numbers, those of measured models with intervals and set apart.
+
+    Args:
+        title: what is shown.
+        headings: of the columns.
+        lines: label, a figure for each heading (None where it is not known), and whether it was measured; the
+            published ones first.
+        notes: what must be said of them, a paragraph each, below.
+
+    Returns:
+        The figure as SVG.
+
+    Example:
+        >>> svg = heat_map("T", ["popular music"], [("GPT4", [Figure(89.15)], False)], [])
+        >>> "GPT4" in svg, "89" in svg
+        (True, True)
+    """
+    wide, high, left, top, set_apart = 0.68, 0.31, 2.0, 1.0, 0.14  # inches
+    width = left + len(headings) * wide + 0.1
+    written = [line for note in notes for line in textwrap.wrap(note, int(width * _CHARACTERS_AN_INCH))]
+    apart = set_apart if {measured for *_, measured in lines} == {True, False} else 0.0
+    height = top + len(lines) * high + apart + 0.2 + len(written) * _LINE
+    drawing = Drawing(figsize=(width, height), dpi=72)
+    # One unit is an inch, and y grows downwards.
+    axes = drawing.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
+    axes.axis("off")
+    middle: Mapping[str, Any] = {"ha": "center", "va": "center"}
+    for place, heading in enumerate(headings):
+        axes.text(
+            left + (place + 0.35) * wide, top - 0.08, textwrap.fill(heading, 14),
+            rotation=45, rotation_mode="anchor", ha="left", va="bottom", fontsize=7.5, linespacing=0.95,
+        )  # fmt: skip
+    for number, (label, figures, measured) in enumerate(lines):
+        y = top + number * high + (apart if measured else 0.0)
+        weight = "bold" if measured else "normal"
+        name = textwrap.shorten(label, 30, placeholder=" …")
+        axes.text(left - 0.08, y + high / 2, name, ha="right", va="center", fontsize=8, fontweight=weight)
+        for x, figure in zip((left + place * wide for place in range(len(headings))), figures, strict=True):
+            if figure is None:
+                axes.text(x + wide / 2, y + high / 2, "–", fontsize=8, color="#767676", **middle)
+                continue
+            axes.add_patch(Rectangle((x, y), wide, high, facecolor=_SHARES(figure.value / 100), edgecolor="white"))
+            colour = "white" if figure.value < 55 else "black"  # darker cells have light text
+            ends = "" if figure.low is None or figure.high is None else f"{figure.low:.0f}–{figure.high:.0f}"
+            at = y + high * (0.34 if ends else 0.5)
+            axes.text(x + wide / 2, at, f"{figure.value:.0f}", color=colour, fontsize=8, fontweight=weight, **middle)
+            axes.text(x + wide / 2, y + high * 0.75, ends, color=colour, fontsize=6, **middle)
+    for number, text in enumerate(reversed(written)):
+        axes.text(0.1, height - 0.05 - (number + 0.5) * _LINE, text, va="center", fontsize=8)
+    return _svg(drawing, title)
+
+
+@_styled
+def labelled_points(
+    title: str, panels: Mapping[str, Sequence[Point]], axes_labels: tuple[str, str], rate: str, notes: Sequence[str]
+) -> str:
+    """Draw labelled points with intervals, a rate as their colour; the x axis is reversed, so that better is up right.
+
+    Args:
+        title: what is shown.
+        panels: title of a panel → its points; hollow where they are published.
+        axes_labels: what stands on the x and the y axis.
+        rate: what the colour is.
+        notes: what the labels stand for, a line each.
+
+    Returns:
+        The figure as SVG.
 
     Example:
         >>> point = Point("1", "Few-shot", Figure(0.7), Figure(75.0), 35.0, measured=True)
-        >>> svg = js_against_fmd("One run", {"test": [point]}, ["1: some/model"])
-        >>> svg.count("<svg "), "1: some/model" in svg
-        (1, True)
+        >>> "1: some/model" in labelled_points("One run", {"test": [point]}, ("FMD", "JS"), "Rate", ["1: some/model"])
+        True
     """
-    kinds = {point.measured for points in panels.values() for point in points}
-    lines = [line for key in keys for line in textwrap.wrap(key, _KEY_CHARACTERS * len(panels), break_on_hyphens=False)]
-    legends = [_regimes(), *([_fillings()] if len(kinds) > 1 else [])]
-    bottom = _AXIS + _LINE * (len(legends) + len(lines) + 1)
-    width = _LEFT + len(panels) * _PANEL + (len(panels) - 1) * _GAP + _BAR
-    height = _TOP + _HEIGHT + bottom
-    with style.context(["default", dict(STYLE)]):
-        drawing = Drawing(figsize=(width, height), dpi=72)
-        for place, (reference, points) in enumerate(panels.items()):
-            left = _LEFT + place * (_PANEL + _GAP)
-            axes = drawing.add_axes((left / width, bottom / height, _PANEL / width, _HEIGHT / height))
-            _draw(axes, reference, points)
-        bar = drawing.add_axes(((width - _BAR + 0.2) / width, bottom / height, 0.15 / width, _HEIGHT / height))
-        drawing.colorbar(ScalarMappable(Normalize(0, 100), _RATES), cax=bar, label="Compile rate (%)")
-        for number, handles in enumerate(legends):
-            drawing.legend(
-                handles=handles,
-                loc="center left",
-                bbox_to_anchor=(_LEFT / width, (bottom - _AXIS - _LINE * (number + 0.5)) / height),
-                ncols=len(handles),
-                fontsize=_LABEL,
-                frameon=False,
-                borderpad=0,
-                borderaxespad=0,
-                handletextpad=0.2,
-            )
-        for number, line in enumerate(lines, start=len(legends)):
-            middle = bottom - _AXIS - _LINE * (number + 0.7)
-            drawing.text(_LEFT / width, middle / height, line, va="center_baseline", fontsize=_LABEL)
-        return svg(drawing, title)
+    kinds = dict.fromkeys(point.kind for points in panels.values() for point in points)
+    markers = dict(zip(kinds, MARKERS, strict=False))
+    sign: Mapping[str, Any] = {"linestyle": "", "color": DARK, "markersize": 6}
+    key = [(Line2D([], [], marker=marker, markerfacecolor="none", **sign), kind) for kind, marker in markers.items()]
+    if len({point.measured for points in panels.values() for point in points}) > 1:
+        key.append((Line2D([], [], marker="D", markerfacecolor="none", **sign), "hollow: paper"))
+        key.append((Line2D([], [], marker="D", **sign), "filled: measured"))
+    key += [(Line2D([], [], linestyle=""), note) for note in notes]
+    drawing, every = _grid(len(panels), len(panels), (4.2, 4.0), key, right=0.95)
+    for axes, (name, points) in zip(every, panels.items(), strict=True):
+        axes.set_title(name, loc="left", fontsize=10)
+        axes.set_title("better ↗", loc="right", fontsize=9, color=DARK)
+        axes.set_xlabel(axes_labels[0])
+        axes.set_ylabel(axes_labels[1])
+        for point in points:
+            colour = _RATES(point.rate / 100)
+            for x, y in _bars(point):
+                axes.plot(x, y, color=DARK, linewidth=0.8, zorder=2)
+            axes.plot(
+                point.x.value, point.y.value, marker=markers[point.kind], markersize=8, markeredgewidth=1.8,
+                markeredgecolor=colour, markerfacecolor=colour if point.measured else "none", zorder=3,
+            )  # fmt: skip
+        axes.margins(0.09)
+        axes.invert_xaxis()
+        _label(axes, points)
+    box = every[-1].get_position()
+    width = drawing.get_size_inches()[0]
+    bar = drawing.add_axes((box.x1 + 0.2 / width, box.y0, 0.15 / width, box.height))
+    drawing.colorbar(ScalarMappable(Normalize(0, 100), _RATES), cax=bar, label=rate)
+    return _svg(drawing, title)
 
 
-def svg(drawing: Drawing, title: str) -> str:
-    """Write a figure as SVG, without a date.
+def _grid(
+    panels: int, across: int, size: tuple[float, float], key: Key, right: float = 0.1
+) -> tuple[Drawing, list[Axes]]:
+    """A figure with empty panels, so many in a row, and the key below them."""
+    down = -(-panels // across)
+    width = max(_NARROWEST, _LEFT + across * (size[0] + _GAP) + (_AXIS if across > 1 else 0) + right)
+    room = int((width - _LEFT - _SIGN) * _CHARACTERS_AN_INCH)
+    lines = [(sign, textwrap.wrap(text, room, break_on_hyphens=False)) for sign, text in key]
+    below = _LINE * sum(len(texts) for _, texts in lines) + 0.1
+    height = down * (_TOP + size[1]) + _AXIS + below
+    drawing = Drawing(figsize=(width, height), dpi=72)
+    step = size[0] + _GAP + (_AXIS / (across - 1) if across > 1 else 0)
+    every = []
+    for place in range(panels):
+        row, column = divmod(place, across)
+        left, bottom = _LEFT + column * step, height - (row + 1) * (_TOP + size[1])
+        every.append(drawing.add_axes((left / width, bottom / height, size[0] / width, size[1] / height)))
+    y = (below - _LINE / 2) / height
+    for sign, texts in lines:
+        drawing.add_artist(sign)
+        sign.set_transform(drawing.transFigure)
+        sign.set_data([_LEFT / width, (_LEFT + _SIGN / 2) / width, (_LEFT + _SIGN) / width], [y, y, y])
+        sign.set_markevery([1])
+        for text in texts:
+            drawing.text((_LEFT + _SIGN + 0.1) / width, y, text, va="center_baseline", fontsize=8)
+            y -= _LINE / height
+    return drawing, every
 
-    Args:
-        drawing: the figure.
-        title: what it shows, for the file's metadata.
 
-    Returns:
-        The text of the file.
-    """
-    out = io.StringIO()
-    drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Title": title})
-    return out.getvalue()
-
-
-def _draw(axes: Axes, reference: str, points: Sequence[Point]) -> None:
-    axes.set_title(f"against {reference}", loc="left", fontsize=10)
-    axes.set_title("better ↗", loc="right", fontsize=9, color=_GREY)
-    axes.set_xlabel("FMD, reversed: lower is better")
-    axes.set_ylabel("JS similarity: higher is better")
-    for point in points:
-        for x, y in _bars(point):
-            axes.plot(x, y, color=_GREY, linewidth=0.8, zorder=2)
-        colour = _RATES(point.compile_rate / 100)
+def _draw(axes: Axes, panel: Panel, looks: Mapping[str, Look], ticks: Sequence[str]) -> None:
+    axes.set_title(panel.title, loc="left", fontsize=9)
+    axes.set_ylabel(panel.y, fontsize=8)
+    if panel.floor is not None:
+        axes.axhline(panel.floor, color=DARK, linewidth=0.8, linestyle=":", zorder=1)
+    for place, series in enumerate(panel.series):
+        look = looks[series.label]
+        order = 4 if look.measured else 2
+        shift = _SPREAD * ((place + 0.5) / len(panel.series) - 0.5) if ticks else 0.0
+        known = [(x, y) for x, y in zip(series.x, series.y, strict=True) if y is not None and not isnan(y.value)]
         axes.plot(
-            point.fmd.value,
-            point.js.value,
-            marker=MARKERS[point.regime],
-            markersize=_MARKER,
-            markeredgewidth=1.8,
-            markeredgecolor=colour,
-            markerfacecolor=colour if point.measured else "none",
-            zorder=3,
-        )
-    axes.margins(0.09)
-    axes.invert_xaxis()
-    _label(axes, points)
+            [x.value + shift for x, _ in known], [y.value for _, y in known], color=look.colour, marker="",
+            linewidth=(1.6 if look.measured else 0.9) if ticks else 0, linestyle="--" if series.second else "-",
+            zorder=order,
+        )  # fmt: skip
+        for x, y in known:
+            at, fill = x.value + shift, "white" if series.second or y.mark else look.colour
+            # See-through where runs often lie upon one another.
+            face = fill if ticks else (look.colour, 0.4)
+            mark = {"marker": look.marker, "markersize": _MARK if ticks else 6, "markerfacecolor": face}
+            axes.plot([at], [y.value], color=look.colour, linestyle="", zorder=order, clip_on=bool(ticks), **mark)
+            for ends, along in ((x, "x"), (y, "y")):
+                if ends.low is not None and ends.high is not None:
+                    bar = [ends.low, ends.high]
+                    across = ([at, at], bar) if along == "y" else (bar, [y.value, y.value])
+                    axes.plot(*across, color=look.colour, linewidth=1.0, zorder=order - 1)
 
 
-def _bars(point: Point) -> Iterator[tuple[Ends, Ends]]:
+def _make_logarithmic(axes: Axes, costs: Sequence[Figure]) -> None:
+    low = min(cost.low or cost.value for cost in costs) / 1.4
+    high = max(cost.high or cost.value for cost in costs) * 1.4
+    axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    # Decades where there are several, and steps between them where there is hardly one.
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if high / low > 30 else (1.0, 2.0, 5.0), numticks=6))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _bars(point: Point) -> Iterator[tuple[list[float], list[float]]]:
     """The ends of a point's intervals, as two x and two y."""
-    if point.fmd.low is not None and point.fmd.high is not None:
-        yield (point.fmd.low, point.fmd.high), (point.js.value, point.js.value)
-    if point.js.low is not None and point.js.high is not None:
-        yield (point.fmd.value, point.fmd.value), (point.js.low, point.js.high)
+    if point.x.low is not None and point.x.high is not None:
+        yield [point.x.low, point.x.high], [point.y.value] * 2
+    if point.y.low is not None and point.y.high is not None:
+        yield [point.x.value] * 2, [point.y.low, point.y.high]
 
 
 def _label(axes: Axes, points: Sequence[Point]) -> None:
-    """Put the keys beside the points, each where it covers the least of markers, intervals and keys before it."""
-
-    def box(x: Ends, y: Ends, margin: float) -> Box:
-        (left, bottom), (right, top) = axes.transData.transform(list(zip(x, y, strict=True)))
-        return min(left, right) - margin, bottom - margin, max(left, right) + margin, top + margin
-
-    half = _MARKER / 2 + 1
-    middles = [axes.transData.transform((point.fmd.value, point.js.value)) for point in points]
-    taken: list[Box] = [(x - half, y - half, x + half, y + half) for x, y in middles]
-    taken += [box(x, y, margin=1) for point in points for x, y in _bars(point)]
+    """Put the labels beside the points, each where it covers the least of markers, intervals and labels before it."""
+    half, size = 5.0, 8.0  # points
+    middles = [axes.transData.transform((point.x.value, point.y.value)) for point in points]
+    taken = [Bbox.from_bounds(x - half, y - half, 2 * half, 2 * half) for x, y in middles]
+    for x, y in (bar for point in points for bar in _bars(point)):
+        taken.append(Bbox(axes.transData.transform(list(zip(x, y, strict=True)))).padded(1))
     for point, (x, y) in zip(points, middles, strict=True):
-        wide, high = 0.65 * _LABEL * len(point.key), 0.8 * _LABEL
-        away = half + 1
-        places = [
-            (x + across * (away + wide / 2), y + up * (away + high / 2))
-            for across, up in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 0.7), (-1, 0.7), (1, -0.7), (-1, -0.7))
+        wide, high, away = 0.65 * size * len(point.label), 0.8 * size, half + 1
+        boxes = [
+            Bbox.from_bounds(x + side * (away + wide / 2) - wide / 2, y + up * (away + high / 2) - high / 2, wide, high)
+            for side, up in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 0.7), (-1, 0.7), (1, -0.7), (-1, -0.7))
         ]
-        boxes: list[Box] = [(cx - wide / 2, cy - high / 2, cx + wide / 2, cy + high / 2) for cx, cy in places]
-        best = min(range(len(boxes)), key=lambda place: sum(_shared(boxes[place], other) for other in taken))
-        taken.append(boxes[best])
+        best = min(boxes, key=lambda box: sum(_shared(box, other) for other in taken))
+        taken.append(best)
         axes.annotate(
-            point.key,
-            places[best],
-            xycoords="figure pixels",
-            ha="center",
-            va="center_baseline",
-            fontsize=_LABEL,
-            fontweight="bold" if point.measured else "normal",
-            zorder=4,
-        )
+            point.label, ((best.x0 + best.x1) / 2, (best.y0 + best.y1) / 2), xycoords="figure pixels", ha="center",
+            va="center_baseline", fontsize=size, fontweight="bold" if point.measured else "normal", zorder=4,
+        )  # fmt: skip
 
 
-def _shared(one: Box, other: Box) -> float:
+def _shared(one: Bbox, other: Bbox) -> float:
     """The area that two boxes share."""
-    wide = min(one[2], other[2]) - max(one[0], other[0])
-    high = min(one[3], other[3]) - max(one[1], other[1])
-    return max(wide, 0.0) * max(high, 0.0)
+    shared = Bbox.intersection(one, other)
+    return shared.width * shared.height if shared else 0.0
 
 
-def _regimes() -> list[Line2D]:
-    return [_entry(regime, marker, "none") for regime, marker in MARKERS.items()]
-
-
-def _fillings() -> list[Line2D]:
-    return [_entry("hollow: paper", "D", "none"), _entry("filled: measured", "D", _GREY)]
-
-
-def _entry(label: str, marker: str, face: str) -> Line2D:
-    return Line2D([], [], linestyle="", marker=marker, markersize=6, color=_GREY, markerfacecolor=face, label=label)
+def _svg(drawing: Drawing, title: str) -> str:
+    """Write a figure as SVG, without a date, and with what it shows in its metadata."""
+    out = io.StringIO()
+    drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Title": title})
+    return out.getvalue()

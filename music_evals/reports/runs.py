@@ -1,136 +1,328 @@
-"""Runs, taken from the headers of Inspect logs: what those of all benchmarks have in common."""
+"""Runs, taken from the headers of Inspect logs: what was asked, under which condition, and what it came to."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from math import isnan
-from typing import Any, Generic, TypeVar
+from functools import cache
+from importlib import import_module, util
+from math import isnan, prod
+from typing import Any, Final
 
-from inspect_ai.log import EvalLog, EvalScore
+from inspect_ai.log import EvalLog
 
-from music_evals.reports.tables import Figure
+from music_evals.benchmarks import load
+from music_evals.reports.parts import OWN, Facet, Part
+from music_evals.reports.tables import Figure, Footnotes
+from music_evals.scorers.metrics.proportion import wilson_interval
 
-C = TypeVar("C")
+Defaults = Mapping[tuple[str, str], Mapping[str, Any]]
+"""Benchmark and task → the defaults of its parameters, in order."""
+
+_DATA: Final = "dataset"  # the argument; where the same data lies does not matter, its label does
 
 
 @dataclass(frozen=True, slots=True)
-class Logged(Generic[C]):
-    """What a log says.
+class Run:
+    """What the header of a log says.
 
     Args:
-        condition: what was run.
+        part: of the report.
         task: name of the task.
-        created: when it was run.
-        metrics: group and name → value.
+        model: name of the model.
+        condition: in words, without what has a column of its own.
+        is_complete: whether no sample was left out or failed.
+        is_papers: whether it is the paper's test, as the paper has it.
+        key: what runs of the same condition have in common, and are sorted by.
+        cell: what tells the runs of a condition apart: the task, and facets that are no part of the condition.
+        facts: all that the log says of data and parameters, by name.
+        words: the facets in words.
+        created: when it was begun.
+        main: scorer and name of the main metric.
+        metrics: group and name → value, and scorer and name → value.
+        samples: how many the scorer of the main metric scored.
+        floors: what is earned without understanding, by name, from 0 to 1.
+        changes: how many parameters are not as by default.
+        location: of the log.
         earlier: how many earlier runs of the same task and condition it replaces.
     """
 
-    condition: C
+    part: Part = field(repr=False)
     task: str
+    model: str
+    condition: str
+    is_complete: bool
+    is_papers: bool
+    key: tuple[str, ...]
+    cell: tuple[str, ...]
+    facts: Mapping[str, Any] = field(repr=False)
+    words: Mapping[str, str] = field(repr=False)
     created: datetime
+    main: tuple[str, str]
     metrics: Mapping[tuple[str, str], float] = field(repr=False)
+    samples: int
+    floors: Mapping[str, float]
+    changes: int
+    location: str
     earlier: int = 0
 
-    def value(self, group: str, name: str) -> float | None:
-        """Return a metric as logged, or None where it is absent or not a number."""
-        value = self.metrics.get((group, name))
+    @property
+    def source(self) -> str:
+        """How tables mark its row."""
+        return "measured" if self.is_papers else "measured †"
+
+    @property
+    def heading(self) -> str:
+        """How a table names its column."""
+        return f"{self.model}{'' if self.is_papers else ' †'} ({self.condition})"
+
+    @property
+    def answered(self) -> float | None:
+        """The share of samples that have an answer, where the part declares a metric of it."""
+        found = (self.value(metric) for metric in self.part.answered)
+        return next((share for share in found if share is not None), None)
+
+    def label(self, fact: str) -> str | None:
+        """Return a fact in the words of a table: of the run itself, or a facet."""
+        if fact == "task title":
+            return self.task.replace("_", " ").capitalize()
+        if fact in ("model", "source", "condition", "task"):
+            return str(getattr(self, fact))
+        return self.words.get(fact)
+
+    def has(self, wanted: Mapping[str, Any]) -> bool:
+        """Whether it has facts: each is one of those wanted, or a list that holds it."""
+        return all(self._has(name, value) for name, value in wanted.items())
+
+    def _has(self, name: str, wanted: Any) -> bool:
+        found = getattr(self, name) if name in ("task", "model", "is_papers") else self.facts.get(name)
+        if isinstance(found, tuple):
+            return str(wanted) in map(str, found)
+        return found in wanted if isinstance(wanted, Sequence) and not isinstance(wanted, str) else found == wanted
+
+    def value(self, metric: str = "") -> float | None:
+        """Return ``GROUP/NAME``, NAME of the main scorer, or the main metric; None where it is absent or no number."""
+        value = self.metrics.get(self.place(metric))
         return None if value is None or isnan(value) else value
 
-    def figure(self, group: str, name: str, decimals: int = 3) -> Figure | None:
-        """Return a metric, with its interval where the log has one (``NAME_low``, ``NAME_high``)."""
-        value = self.value(group, name)
+    def place(self, metric: str = "") -> tuple[str, str]:
+        """Return group and name of a metric, or scorer and name."""
+        group, slash, name = metric.partition("/")
+        return (group, name) if slash else (self.main[0], metric or self.main[1])
+
+    def figure(self, metric: str = "", scale: float = 1, decimals: int = 3, ends: str = "") -> Figure | None:
+        """Return a metric with the interval that stands under its name, or another; None where it is not known."""
+        value = self.value(metric)
         if value is None:
             return None
-        return Figure(value, self.value(group, f"{name}_low"), self.value(group, f"{name}_high"), decimals)
+        group, name = self.place(metric)
+        stems = [ends or name, *(["ci95"] if (group, name) == self.main else [])]
+        low, high = (
+            next((end for stem in stems if (end := self.value(f"{group}/{stem}_{side}")) is not None), None)
+            for side in ("low", "high")
+        )
+        shown = [None if end is None else scale * end for end in (low, high)]
+        return Figure(scale * value, *shown, decimals)
 
-    def percent(self, group: str, name: str, ends: str | None = None) -> Figure | None:
-        """Return a share in percent, with the interval that stands under its name, or another; None where unknown."""
-        value = self.value(group, name)
-        if value is None:
+    def share(self, metric: str, of: Sequence[str], scale: float = 100, decimals: int = 2) -> Figure | None:
+        """Return a share of the product of metrics or `samples`, with Wilson's interval; None of nothing."""
+        value = self.value(metric)
+        n = prod(self.samples if one == "samples" else self.value(one) or 0.0 for one in of)
+        if value is None or round(n) < 1:
             return None
-        low, high = (self.value(group, f"{ends or name}_{end}") for end in ("low", "high"))
-        if low is None or high is None:
-            return Figure(100 * value)
-        return Figure(100 * value, 100 * low, 100 * high)
+        low, high = wilson_interval(min(value, 1.0), round(n))
+        return Figure(scale * value, scale * low, scale * high, decimals)
+
+    def remarks(self, metric: str, kind: str) -> list[str]:
+        """Return what the log says of a metric: its ``note``, or why it is ``undefined``."""
+        group, name = self.place(metric)
+        start = f"{name} {kind}: "
+        return [said.removeprefix(start) for of, said in self.metrics if of == group and said.startswith(start)]
+
+    def marked(self, figure: Figure | None, metric: str, footnotes: Footnotes) -> Figure | None:
+        """Return a figure with the marks of what the log notes of it."""
+        notes = self.remarks(metric, "note") if figure else []
+        return replace(figure, mark="".join(map(footnotes.mark, notes))) if figure and notes else figure
 
 
-R = TypeVar("R", bound=Logged[Any])
+def why_not(part: Part, log: EvalLog) -> str:
+    """Say why a log cannot be used, as its header has it; nothing where it can."""
+    if log.status != "success":
+        return f"its status is {log.status}, not success"
+    if log.invalidated:
+        return "it was invalidated"
+    log = _header(part.benchmark, log)
+    scorer = _main(log)[0]
+    scores = [score for score in (log.results.scores if log.results else []) if score.name == scorer]
+    if not scores:
+        return f"it has no figures of the scorer {scorer}"
+    return "" if scores[0].scored_samples != 0 else f"none of its {part.samples} was scored"
 
 
-def latest(runs: Iterable[R]) -> list[R]:
-    """Keep the latest run of every task and condition.
-
-    Args:
-        runs: the runs.
-
-    Returns:
-        A run for every task and condition, by condition, with the number of the earlier ones.
-
-    Example:
-        >>> first, second = (Logged("zero", "t", datetime(2026, 1, day), {}) for day in (1, 2))
-        >>> [(run.created.day, run.earlier) for run in latest([second, first])]
-        [(2, 1)]
-    """
-    kept: dict[tuple[Any, str], R] = {}
-    for run in sorted(runs, key=lambda run: run.created):
-        key = (run.condition, run.task)
-        kept[key] = replace(run, earlier=kept[key].earlier + 1) if key in kept else run
-    return [kept[key] for key in sorted(kept, key=str)]
-
-
-K = TypeVar("K")
-
-
-def by_condition(runs: Iterable[R], key: Callable[[R], K]) -> dict[Any, dict[K, R]]:
-    """Put the runs of each condition together.
+def read_runs(part: Part, logs: Iterable[EvalLog], defaults: Defaults) -> list[Run]:
+    """Take the runs of a part from the headers of logs, those that `why_not` has nothing against.
 
     Args:
-        runs: the runs.
-        key: what tells those of one condition apart, such as their task.
+        part: of the report.
+        logs: headers of its logs.
+        defaults: for logs that do not tell their condition, as those written before they did.
 
     Returns:
-        Condition → key → run, in the order of the runs.
+        A run for every task and condition, sorted; of several the latest, with the number of the earlier ones.
     """
-    found: dict[Any, dict[K, R]] = {}
-    for run in runs:
-        found.setdefault(run.condition, {})[key(run)] = run
-    return found
+    kept: dict[tuple[tuple[str, ...], tuple[str, ...]], Run] = {}
+    for run in sorted((run_of(part, log, defaults) for log in logs), key=lambda run: run.created):
+        place = (run.key, run.cell)
+        kept[place] = replace(run, earlier=kept[place].earlier + 1) if place in kept else run
+    return [kept[place] for place in sorted(kept)]
 
 
-def notes_on_earlier(runs: Sequence[Logged[Any]]) -> list[str]:
-    """Say which runs stand for others before them."""
-    return [
-        f"{run.condition.model}, {run.condition} ({run.task}): the latest of {run.earlier + 1} runs counts, that of "
+def run_of(part: Part, log: EvalLog, defaults: Defaults) -> Run:
+    """Take the run from the header of a log."""
+    log = _header(part.benchmark, log)
+    about = {OWN: _is_own(part, log), **(log.eval.metadata or {})}
+    asked = log.eval.task_args | log.eval.task_args_passed
+    changed = condition_of(log, defaults)
+    facts = {facet.name: _fact(facet, asked if facet.parameter else about) for facet in part.condition}
+    said = {facet.name: _said(facet, facts[facet.name], changed) for facet in part.condition}
+    told = {facet.name for facet in part.condition} | {*part.told, _DATA}
+    others = list(about.get("others", ()))
+    others += [f"{name}={value}" for name, value in sorted(changed.items()) if name not in told and value is not None]
+    scores = log.results.scores if log.results else []
+    scorer, metric = _main(log)
+    main = next((score for score in scores if score.name == scorer), None)
+    metrics: dict[tuple[str, str], float] = {}
+    for score in scores:
+        for one in score.metrics.values():
+            for group in (one.group or score.name, score.name):
+                metrics.setdefault((group, one.name), float(one.value))
+    tells_unscored = bool(part.tells_unscored) and all(asked.get(k) == v for k, v in part.tells_unscored.items())
+    unscored = 0 if main is None or tells_unscored else main.unscored_samples or 0
+    complete = _all_asked(log) and not unscored and not any(about.get(name) for name in part.left_out)
+    words = [text for facet in part.condition if (text := said[facet.name]) and not (facet.column or facet.cell)]
+    of_key = {"model": repr(log.eval.model)}
+    of_key |= {facet.name: _rank(facet, facts[facet.name]) for facet in part.condition if not facet.cell}
+    order = [*part.sort, *(name for name in of_key if name not in part.sort)]
+    declared = load(part.benchmark).tasks.get(about["config"])
+    return Run(
+        part=part,
+        task=about["config"],
+        model=log.eval.model,
+        condition=", ".join([*words, *([] if complete else [f"not all {part.samples}"]), *others]),
+        is_complete=complete,
+        is_papers=complete
+        and not (others and part.others_mark)
+        and all(_as_published(facet, facts[facet.name], said[facet.name]) for facet in part.condition),
+        key=(*(of_key[name] for name in order), repr(complete), repr(tuple(others))),
+        cell=(about["config"], *(str(facts[facet.name]) for facet in part.condition if facet.cell)),
+        facts={**about, **asked, **facts},
+        words=said,
+        created=datetime.fromisoformat(log.eval.created),
+        main=(scorer, metric),
+        metrics=metrics,
+        samples=(main.scored_samples or 0) if main else 0,
+        floors=about.get("floors") or ({"chance": declared.chance} if declared and declared.chance else {}),
+        changes=len(changed),
+        location=log.location,
+    )
+
+
+def condition_of(log: EvalLog, defaults: Defaults) -> dict[str, Any]:
+    """Return the parameters of a log's task that are not as by default."""
+    about = log.eval.metadata or {}
+    if "condition" in about:
+        return dict(about["condition"])
+    passed = {name: value for name, value in log.eval.task_args_passed.items() if value not in (None, False)}
+    known = defaults.get((about.get("benchmark", ""), about.get("config", "")), {})
+    asked = {name: value for name, value in log.eval.task_args.items() if name in known} | passed
+    return {name: value for name, value in asked.items() if name not in known or value != known[name]}
+
+
+def notes_on(runs: Sequence[Run]) -> list[str]:
+    """Say what the measured figures of a table need to have said of them."""
+    if not runs:
+        return []
+    part = runs[0].part
+    notes = ["Measured figures are followed by their 95% interval, where there is one."]
+    if part.unanswered and any((run.answered or 1.0) < 1 for run in runs):
+        notes.append(part.unanswered)
+    if not all(run.is_papers for run in runs):
+        notes.append(part.apart)
+    notes += [note.text for note in part.notes if any(run.has(note.when) for run in runs)]
+    return notes + [
+        f"{run.model}, {run.condition} ({' '.join(run.cell)}): the latest of {run.earlier + 1} runs counts, that of "
         f"{run.created:%Y-%m-%d %H:%M}."
         for run in runs
         if run.earlier
     ]
 
 
-def not_ended(log: EvalLog) -> str:
-    """Say why the figures of a log do not count, whatever it is of; nothing where they do."""
-    if log.status != "success":
-        return f"its status is {log.status}, not success"
-    return "it was invalidated" if log.invalidated else ""
+@cache
+def special(benchmark: str) -> Any:
+    """Return the module of what a benchmark has that no other has; None where it needs none."""
+    name = f"music_evals.reports.special.{benchmark}"
+    return import_module(name) if util.find_spec(name) else None
 
 
-def metrics_of(scores: Iterable[EvalScore]) -> dict[tuple[str, str], float]:
-    """Take the figures of scorers: group and name → value."""
-    return {
-        (metric.group or "", metric.name): float(metric.value) for score in scores for metric in score.metrics.values()
-    }
+def _header(benchmark: str, log: EvalLog) -> EvalLog:
+    """A header as the benchmark's own module has it read, where it has something to say on it."""
+    read = getattr(special(benchmark), "header", None)
+    return read(log) if read else log
 
 
-def is_complete(log: EvalLog, scores: Iterable[EvalScore]) -> bool:
-    """Whether every row that the task took was asked, and scored by these; an epoch asks each once more."""
+def _main(log: EvalLog) -> tuple[str, str]:
+    """Scorer and name of the main metric, as the log or else the benchmark has it."""
+    about = log.eval.metadata or {}
+    declared = load(about["benchmark"]).tasks.get(about["config"])
+    scorer, _, metric = str(about.get("main_metric") or (declared.metric if declared else "")).partition("/")
+    if "main_metric" not in about and log.results and log.results.scores:
+        # The first scorer of a task gives the score that its benchmark reports.
+        first = log.results.scores[0]
+        scorer = first.name if any(one.name == metric for one in first.metrics.values()) else scorer
+    return scorer, metric
+
+
+def _is_own(part: Part, log: EvalLog) -> bool:
+    source = (log.eval.metadata or {}).get("dataset_source")
+    return any(
+        source in dataset.sources and dataset.sources[source].is_benchmark
+        for dataset in load(part.benchmark).datasets.values()
+    )
+
+
+def _fact(facet: Facet, known: Mapping[str, Any]) -> Any:
+    value = known.get(facet.name)
+    if facet.count:
+        return len(value or ())
+    if facet.split:
+        return tuple(sorted(value.split(",") if isinstance(value, str) else value or ()))
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _rank(facet: Facet, value: Any) -> str:
+    """A value in a form that can be sorted."""
+    return str([*facet.values].index(value)) if value in facet.values else repr(value)
+
+
+def _said(facet: Facet, value: Any, changed: Mapping[str, Any]) -> str:
+    """A facet in words; nothing where it is as always."""
+    is_plain = facet.name not in changed and not facet.always if facet.parameter else _among(value, [facet.plain])
+    if value in (None, ()) or (is_plain and not (facet.column or facet.cell)):
+        return ""
+    return facet.say(value)
+
+
+def _as_published(facet: Facet, value: Any, said: str) -> bool:
+    return (facet.paper is None or _among(value, facet.paper)) and not (facet.marks and said)
+
+
+def _among(value: Any, accepted: Sequence[Any]) -> bool:
+    return value in [tuple(one) if isinstance(one, list) else one for one in accepted]
+
+
+def _all_asked(log: EvalLog) -> bool:
+    """Whether every sample that the task took was asked; an epoch asks each once more."""
     results, config = log.results, log.eval.config
     if results is None or config.limit is not None or config.sample_id is not None:
         return False
     wanted = (log.eval.dataset.samples or 0) * (config.epochs or 1)
-    unscored = sum(score.unscored_samples or 0 for score in scores)
-    return results.completed_samples == results.total_samples == wanted and not unscored
-
-
-def other_arguments(passed: Mapping[str, Any], known: Iterable[str]) -> tuple[str, ...]:
-    """Write what else a task was asked for, as name=value; `known` are the arguments that are told otherwise."""
-    return tuple(f"{name}={value}" for name, value in sorted(passed.items()) if name not in known and value is not None)
+    return results.completed_samples == results.total_samples == wanted

@@ -23,10 +23,8 @@ class Figure:
         mark: a sign shown after it, which a note of the table explains.
 
     Example:
-        >>> str(Figure(63.146, 62.3, 64, mark="*"))
-        '63.15* (62.30–64.00)'
-        >>> str(Figure(float("nan"), mark="[1]"))
-        'undefined[1]'
+        >>> str(Figure(63.146, 62.3, 64, mark="*")), str(Figure(float("nan"), mark="[1]"))
+        ('63.15* (62.30–64.00)', 'undefined[1]')
     """
 
     value: float
@@ -58,15 +56,17 @@ Cell = str | Figure | None
 """Text, a number, or nothing known."""
 
 
+def whole(number: float | None) -> Figure | None:
+    """Return a count as a figure without decimals; None where it is not known."""
+    return None if number is None else Figure(number, decimals=0)
+
+
 class Footnotes:
     """What marks in a table stand for, numbered as they are first needed.
 
-    Example:
-        >>> notes = Footnotes()
-        >>> notes.mark("few pieces"), notes.mark("no encoder"), notes.mark("few pieces")
-        ('[1]', '[2]', '[1]')
-        >>> notes.notes()
-        ['[1] few pieces', '[2] no encoder']
+    >>> notes = Footnotes()
+    >>> notes.mark("few pieces"), notes.mark("no encoder"), notes.mark("few pieces"), notes.notes()[0]
+    ('[1]', '[2]', '[1]', '[1] few pieces')
     """
 
     def __init__(self) -> None:
@@ -167,16 +167,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a benchmark makes of logs.
+    """Tables and figures; a figure (stem of an SVG file → its text) of a table has its name, or another after ``_``.
 
-    Args:
-        tables: its tables; none where no log could be used.
-        passed_over: location of a log that was not used, and why.
-        figures: stem of an SVG file → its text; a figure of a table has its name, or its name and another after ``_``.
+    `passed_over` has location and reason of each log that was not used.
     """
 
     tables: Sequence[Table]
-    passed_over: Sequence[tuple[str, str]]
+    passed_over: Sequence[tuple[str, str]] = ()
     figures: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 

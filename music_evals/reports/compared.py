@@ -1,59 +1,45 @@
-"""Runs that can be compared: what was asked, how, of which model, and what came of each sample."""
+"""Runs that can be compared: what was asked, how, of which model, and what came of each sample.
+
+What a benchmark knows of its factors stands in its ``benchmark.toml`` under ``[comparisons]``: ``orders``, the values
+of a factor from the plain to the other where that is not the alphabet's; ``effects``, factors that are crossed;
+``not_factors``, parameters that change nothing of the answers; ``tasks_are``, the factor that its tasks differ in where
+they ask the same questions.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from math import isnan
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from inspect_ai.log import EvalLog
 
+from music_evals.benchmarks import load, names
 from music_evals.reports.samples import Samples, read_samples
 from music_evals.reports.tables import Figure
 from music_evals.scorers.metrics.paired import Comparison
 
-BENCHMARKS: Final[Mapping[str, str]] = {
-    "muse": "MUSE",
-    "ziqi": "ZIQI-Eval",
-    "msu": "MSU-Bench",
-    "lilybench": "LilyBench",
-}
-"""How the benchmarks are called."""
-
-ORDERS: Final[Mapping[str, Sequence[str]]] = {
-    "modality": ("audio", "midi", "visual", "textual"),
-    "shots": ("zero", "few", "five"),
-    "strategy": ("standalone", "cot", "logiclm"),
-    "protocol": ("paper", "strict"),
-    "asking": ("single", "batch"),
-}
-"""The values of a factor from the plain to the other, where that is not the order of the alphabet."""
-
-# The data has a label of its own, and the others change nothing that a model is asked or is judged by.
-_NO_FACTORS: Final = ("dataset", "cache", "human_labels")
-# MSU-Bench asks the same questions on the score as text and as pages, in two tasks.
-_MSU_TASK: Final = "questions"
+_DATA: Final = "dataset"  # the argument; the data has a label of its own
+_SAME: Final = "questions"  # what tasks that ask the same questions are called
 # Of the settings of a run, those that change what a model answers.
 _SETTINGS: Final = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort", "reasoning_tokens")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class Compared:
     """What a log says, with its samples.
 
     Args:
-        benchmark: such as ``"muse"``.
-        task: of the benchmark; samples of a task and the same data are the same ones.
+        benchmark, task: samples of a task and the same data are the same ones.
         data: label and revision of the dataset.
         model: its name.
         factors: how it was asked: name → value.
         location: of the log.
         created: when it was run.
         seconds: wall time of the whole run; None where the log does not tell.
-        earlier: how many runs of the same it stands for, other than itself.
         samples: what came of each.
+        earlier: how many runs of the same it stands for, other than itself.
     """
 
     benchmark: str
@@ -77,18 +63,25 @@ class Run:
         """Its factors in a form that can be compared and sorted."""
         return tuple(sorted(self.factors.items()))
 
+    @property
+    def title(self) -> str:
+        """How its benchmark is called."""
+        return load(self.benchmark).title if self.benchmark in names() else self.benchmark
+
+    @property
+    def scored(self) -> int:
+        """How many samples have a score."""
+        return int((~np.isnan(self.samples.scores)).sum())
+
+
+def known(benchmark: str) -> Mapping[str, Any]:
+    """What a benchmark declares of its comparisons."""
+    declared: Mapping[str, Any] = load(benchmark).table.get("comparisons", {}) if benchmark in names() else {}
+    return declared
+
 
 def why_not(log: EvalLog) -> str:
-    """Say why the samples of a log cannot be compared, as its header has it; nothing where they can.
-
-    Example:
-        >>> from inspect_ai.log import EvalConfig, EvalDataset, EvalSpec
-        >>> spec = EvalSpec(
-        ...     created="2026-01-01T00:00:00+00:00", task="t", dataset=EvalDataset(), model="m", config=EvalConfig()
-        ... )
-        >>> why_not(EvalLog(eval=spec, status="success"))
-        "it is not of this project's benchmarks"
-    """
+    """Say why the samples of a log cannot be compared, as its header has it; nothing where they can."""
     if not {"benchmark", "config", "dataset_label"} <= (log.eval.metadata or {}).keys():
         return "it is not of this project's benchmarks"
     if log.status != "success":
@@ -98,7 +91,9 @@ def why_not(log: EvalLog) -> str:
     return "" if log.results and log.results.scores else "it has no figures of any scorer"
 
 
-def read_runs(logs: Sequence[EvalLog], progress: Callable[[int, int], None]) -> tuple[list[Run], list[tuple[str, str]]]:
+def read_compared(
+    logs: Sequence[EvalLog], progress: Callable[[int, int], None]
+) -> tuple[list[Compared], list[tuple[str, str]]]:
     """Read the samples of logs, one log after the other.
 
     Args:
@@ -118,31 +113,32 @@ def read_runs(logs: Sequence[EvalLog], progress: Callable[[int, int], None]) -> 
         counter["read"] += number
         progress(min(counter["read"], total), total)
 
-    found: dict[object, list[Run]] = {}
+    found: dict[object, list[Compared]] = {}
     for log in usable:
         try:
-            run = _run(log, advance)
+            run = _compared(log, advance)
         except Exception as error:  # whatever a reader of zip and JSON meets in a file that is damaged
             passed_over.append((log.location, f"its samples cannot be read: {error}"))
             continue
         found.setdefault((run.questions, run.model, run.condition), []).append(run)
     progress(total, total)
-    runs = [_kept(some) for some in found.values()]
-    return sorted(runs, key=lambda run: (run.questions, run.model, _in_order(run.factors))), passed_over
+    kept = [
+        replace(max(runs, key=lambda run: (run.scored, run.created, run.location)), earlier=len(runs) - 1)
+        for runs in found.values()
+    ]
+    return sorted(kept, key=lambda run: (run.questions, run.model, _in_order(run))), passed_over
 
 
-def ordered(factor: str, values: Iterable[str]) -> list[str]:
-    """Sort the values of a factor: as `ORDERS` has them, others by the alphabet after those.
+def ordered(benchmark: str, factor: str, values: Iterable[str]) -> list[str]:
+    """Sort the values of a factor: as the benchmark has them, others by the alphabet after those.
 
-    Example:
-        >>> ordered("shots", ["five", "zero"]), ordered("language", ["zh", "en"])
-        (['zero', 'five'], ['en', 'zh'])
+    >>> ordered("ziqi", "shots", ["five", "zero"]), ordered("ziqi", "language", ["zh", "en"])
+    (['zero', 'five'], ['en', 'zh'])
     """
-    order = list(ORDERS.get(factor, ()))
-    return sorted(values, key=lambda value: (order.index(value) if value in order else len(order), value))
+    return sorted(values, key=lambda value: _rank(benchmark, factor, value))
 
 
-def varying(runs: Iterable[Run]) -> list[str]:
+def varying(runs: Iterable[Compared]) -> list[str]:
     """Names of the factors that are not the same in all of some runs that have them."""
     values: dict[str, set[str]] = {}
     for run in runs:
@@ -151,29 +147,22 @@ def varying(runs: Iterable[Run]) -> list[str]:
     return [name for name, found in values.items() if len(found) > 1]
 
 
-def worded(run: Run, names: Iterable[str]) -> str | None:
+def worded(run: Compared, factors: Iterable[str]) -> str | None:
     """Say some factors of a run, as ``shots zero, strategy cot``; None where there is nothing to say."""
-    return ", ".join(f"{name} {run.factors[name]}" for name in names if name in run.factors) or None
-
-
-def mean_score(run: Run) -> Figure | None:
-    """The mean score over the samples that have one, in percent, with no interval; None where none has."""
-    scores = run.samples.scores[~np.isnan(run.samples.scores)]
-    return Figure(100 * float(scores.mean()), decimals=1) if len(scores) else None
+    return ", ".join(f"{name} {run.factors[name]}" for name in factors if name in run.factors) or None
 
 
 def shown_difference(found: Comparison) -> Figure:
     """A difference in percentage points, with its interval where it has one.
 
-    Example:
-        >>> str(shown_difference(Comparison(0.35, 0.1, 0.55, 0.0156, 20, "McNemar")))
-        '35.0 (10.0–55.0)'
+    >>> str(shown_difference(Comparison(0.35, 0.1, 0.55, 0.0156, 20, "McNemar")))
+    '35.0 (10.0–55.0)'
     """
-    low, high = (None, None) if isnan(found.low) else (100 * found.low, 100 * found.high)
-    return Figure(100 * found.difference, low, high, decimals=1)
+    ends = (None if np.isnan(end) else 100 * end for end in (found.low, found.high))
+    return Figure(100 * found.difference, *ends, decimals=1)
 
 
-def notes_on(runs: Iterable[Run]) -> list[str]:
+def notes_on(runs: Iterable[Compared]) -> list[str]:
     """Say which runs stand for others."""
     return [
         f"{run.model}, {run.benchmark} {run.task}{f' ({words})' if (words := worded(run, run.factors)) else ''}: of "
@@ -183,21 +172,24 @@ def notes_on(runs: Iterable[Run]) -> list[str]:
     ]
 
 
-def _run(log: EvalLog, advance: Callable[[int], None]) -> Run:
+def _compared(log: EvalLog, advance: Callable[[int], None]) -> Compared:
     about = log.eval.metadata or {}
-    factors = {name: str(value) for name, value in log.eval.task_args.items() if name not in _NO_FACTORS}
+    declared = known(about["benchmark"])
+    unused = (_DATA, *declared.get("not_factors", ()))
+    factors = {name: str(value) for name, value in log.eval.task_args.items() if name not in unused}
     settings = log.eval.model_generate_config.model_dump(exclude_none=True)
     factors |= {name: str(settings.get(name, "default")) for name in _SETTINGS}
     task = about["config"]
-    if about["benchmark"] == "msu":
-        task, factors = _MSU_TASK, {"modality": task, **factors}
+    if "tasks_are" in declared:
+        task, factors = _SAME, {declared["tasks_are"]: task, **factors}
     revision = about.get("dataset_revision") or about.get("dataset_source_revision")
     # The first scorer of a task gives the score that its benchmark reports.
     scorer = log.results.scores[0].name if log.results else ""
     samples = read_samples(log, scorer, advance)
     if ((samples.scores < 0) | (samples.scores > 1)).any():
         raise ValueError(f"scores of {scorer} are not from 0 to 1")
-    return Run(
+    start, end = (time and datetime.fromisoformat(time) for time in (log.stats.started_at, log.stats.completed_at))
+    return Compared(
         benchmark=about["benchmark"],
         task=task,
         data=about["dataset_label"] + (f" at {revision}" if revision else ""),
@@ -205,23 +197,15 @@ def _run(log: EvalLog, advance: Callable[[int], None]) -> Run:
         factors=factors,
         location=log.location,
         created=datetime.fromisoformat(log.eval.created),
-        seconds=_wall_time(log),
+        seconds=(end - start).total_seconds() if start and end else None,
         samples=samples,
     )
 
 
-def _wall_time(log: EvalLog) -> float | None:
-    start, end = log.stats.started_at, log.stats.completed_at
-    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() if start and end else None
+def _rank(benchmark: str, factor: str, value: str) -> tuple[int, str]:
+    order = known(benchmark).get("orders", {}).get(factor, [])
+    return (order.index(value) if value in order else len(order)), value
 
 
-def _kept(runs: Sequence[Run]) -> Run:
-    best = max(runs, key=lambda run: (int((~np.isnan(run.samples.scores)).sum()), run.created, run.location))
-    return replace(best, earlier=len(runs) - 1)
-
-
-def _in_order(factors: Mapping[str, str]) -> list[tuple[str, int, str]]:
-    return [
-        (name, ORDERS[name].index(value) if value in ORDERS.get(name, ()) else len(ORDERS), value)
-        for name, value in factors.items()
-    ]
+def _in_order(run: Compared) -> list[tuple[str, int, str]]:
+    return [(name, *_rank(run.benchmark, name, value)) for name, value in run.factors.items()]

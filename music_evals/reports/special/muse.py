@@ -1,0 +1,184 @@
+"""MUSE's effects of modality, shots and strategy on the accuracy, and the figure of its modality gap.
+
+Source: arXiv 2510.22455, Table 1, Figure 1A and section 3.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from math import sqrt
+from typing import Final, NamedTuple
+
+from music_evals.benchmarks import load, published
+from music_evals.reports.declared import average
+from music_evals.reports.figures import Panel, Series, panels_figure
+from music_evals.reports.runs import Run, notes_on
+from music_evals.reports.tables import Cell as TableCell
+from music_evals.reports.tables import Figure, Footnotes, Report, Table
+
+WORDS: Final[Mapping[str, Mapping[str, str]]] = {
+    facet["parameter"]: facet["values"] for facet in load("muse").table["report"][0]["condition"] if "cell" in facet
+}
+"""Factor → its levels, each with its word, in the order of the paper's table."""
+
+CONTRASTS: Final[Sequence[tuple[str, str, str]]] = (
+    ("modality", "midi", "audio"),
+    ("shots", "few", "zero"),
+    ("strategy", "cot", "standalone"),
+    ("strategy", "logiclm", "standalone"),
+)
+"""Effects: the factor, its level, and the level that is taken away."""
+
+
+class Cell(NamedTuple):
+    """One of the 36 conditions."""
+
+    task: str
+    modality: str
+    shots: str
+    strategy: str
+
+
+TASKS: Final = tuple(load("muse").tasks)
+CELLS: Final = [Cell(task, *levels) for levels in product(*WORDS.values()) for task in TASKS]
+"""All 36 conditions, in the order of the paper's table."""
+
+
+def effects(runs: Sequence[Run]) -> Report:
+    """Lay out what modality, shots and strategy do to the accuracy, everything else being equal, and draw the gap.
+
+    Args:
+        runs: the runs; a difference is over the pairs of cells that differ in nothing else.
+
+    Returns:
+        The table ``muse_effects`` in percentage points, and the figure ``muse_modality_gap``.
+    """
+    footnotes = Footnotes()
+    rows: list[list[TableCell]] = [
+        [model, "paper", None, _title(task), *(_effect(figures, task, contrast, footnotes) for contrast in CONTRASTS)]
+        for model, figures in published_cells().items()
+        for task in TASKS
+    ]
+    for (run, *_), figures in measured_cells(runs):
+        rows += [
+            [
+                *(run.model, run.source, run.condition, _title(task)),
+                *(_effect(figures, task, contrast, footnotes) for contrast in CONTRASTS),
+            ]
+            for task in TASKS
+            if any(cell.task == task for cell in figures)
+        ]
+    headings = [f"{WORDS[factor][level]} − {WORDS[factor][base]}" for factor, level, base in CONTRASTS]
+    table = Table(
+        "muse_effects",
+        "MUSE: effects of modality, shots and strategy, in percentage points",
+        ("Model", "Source", "Condition", "Task", *headings),
+        rows,
+        (
+            "Mean difference in accuracy over the pairs of cells that differ in this alone: six pairs for modality and "
+            "for shots, four for a strategy.",
+            "Intervals (95%, from Wilson's, after Newcombe) take the cells as independent. They ask the same trials, "
+            "so a test on paired trials tells more; an interval without 0 is no test corrected for many comparisons.",
+            "Paper, section 3: the modality gap of the Gemini models is significant, shots have no significant main "
+            "effect. It does not name its tests. Figures from its Table 1; it gives no intervals.",
+            *footnotes.notes(),
+            *notes_on(runs),
+        ),
+    )
+    return Report([table], figures={"muse_modality_gap": modality_gap(runs)})
+
+
+def modality_gap(runs: Sequence[Run]) -> str:
+    """Draw accuracy from audio and from MIDI, joined by a line: steep where a model reads better than it hears."""
+    models = [(f"{model} (paper)", figures, False) for model, figures in published_cells().items()]
+    models += [(some[0].heading, figures, True) for some, figures in measured_cells(runs)]
+    asked = [task for task in TASKS if any(run.task == task for run in runs)]
+    places = [Figure(place) for place in range(len(WORDS["modality"]))]
+    panels = []
+    for strategy, task in product(WORDS["strategy"], asked):
+        series = [
+            Series(
+                label,
+                places,
+                # A mark tells of answers that are missing, which the tables explain.
+                [_unmarked(figures.get(Cell(task, modality, shots, strategy))) for modality in WORDS["modality"]],
+                is_measured,
+                second=shots == "few",
+            )
+            for (label, figures, is_measured), shots in product(models, WORDS["shots"])
+        ]
+        chance = load("muse").tasks[task].chance or 0.0
+        title = f"{_title(task)}, {WORDS['strategy'][strategy]}"
+        panels.append(Panel(title, series, y="accuracy (%)", floor=100 * chance))
+    return panels_figure(
+        "MUSE: accuracy from audio and from MIDI", panels, list(WORDS["modality"].values()), across=len(asked),
+        size=(2.3, 1.8), second="few-shot",
+    )  # fmt: skip
+
+
+def published_cells() -> dict[str, dict[Cell, Figure]]:
+    """Take the paper's Table 1 by model and cell, in percent.
+
+    >>> str(published_cells()["Gemini 2.5 Pro"][Cell("syncopation", "audio", "few", "cot")])
+    '65.00'
+    """
+    found: dict[str, dict[Cell, Figure]] = {}
+    for row in published("muse", "table1").rows:
+        model, *levels = row.labels.values()
+        if all(levels):
+            found.setdefault(model, {}).update(
+                {Cell(task, *levels): Figure(value) for task, value in row.figures.items()}
+            )
+    return found
+
+
+def measured_cells(runs: Sequence[Run]) -> list[tuple[list[Run], dict[Cell, Figure]]]:
+    """Take the runs of each condition, and their accuracies by cell, in percent."""
+    conditions: dict[tuple[str, ...], list[Run]] = {}
+    for run in runs:
+        conditions.setdefault(run.key, []).append(run)
+    return [
+        (some, {Cell(*run.cell): figure for run in some if (figure := run.figure(scale=100, decimals=2))})
+        for some in conditions.values()
+    ]
+
+
+def difference(first: Figure, second: Figure) -> Figure:
+    """The difference of two independent shares, or of means of such, with an interval where both have one.
+
+    Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statistics in
+        Medicine 17 (1998), method 10.
+
+    Example:
+        >>> str(difference(Figure(70.0, 60.0, 78.0), Figure(50.0, 40.0, 60.0)))
+        '20.00 (5.86–32.81)'
+    """
+    value = first.value - second.value
+    if first.low is None or first.high is None or second.low is None or second.high is None:
+        return Figure(value)
+    below = sqrt((first.value - first.low) ** 2 + (second.high - second.value) ** 2)
+    above = sqrt((first.high - first.value) ** 2 + (second.value - second.low) ** 2)
+    return Figure(value, value - below, value + above)
+
+
+def _effect(
+    figures: Mapping[Cell, Figure], task: str, contrast: tuple[str, str, str], footnotes: Footnotes
+) -> Figure | None:
+    factor, level, base = contrast
+    wanted = [cell for cell in CELLS if cell.task == task and getattr(cell, factor) == level]
+    pairs = [(cell, other) for cell in wanted if {cell, other := cell._replace(**{factor: base})} <= figures.keys()]
+    if not pairs:
+        return None
+    means = average([figures[cell] for cell, _ in pairs]), average([figures[other] for _, other in pairs])
+    found = difference(*means)
+    if len(pairs) == len(wanted):
+        return found
+    return replace(found, mark=footnotes.mark(f"over {len(pairs)} of {len(wanted)} pairs"))
+
+
+def _unmarked(figure: Figure | None) -> Figure | None:
+    return replace(figure, mark="") if figure else None
+
+
+def _title(task: str) -> str:
+    return task.replace("_", " ").capitalize()
