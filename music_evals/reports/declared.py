@@ -38,7 +38,7 @@ def table_of(spec: Spec, runs: Sequence[Run], part: Part | None = None) -> Table
     return Table(
         spec.name or f"{part.name}_tasks",
         spec.title or f"{part.title}: main metric of each task, in percent",
-        list(frame.columns),
+        tuple(frame.columns),
         frame.astype(object).where(frame.notna(), None).to_numpy().tolist(),
         [*notes, *footnotes.notes(), *notes_on(runs)],
     )

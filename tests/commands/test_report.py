@@ -155,7 +155,7 @@ def test_writing_has_a_report_of_its_own_beside_that_of_understanding(tmp_path: 
     assert result.exit_code == 0, result.output
     shown = " ".join(result.output.split())
     assert "Passed over, 1 of 2 logs" in shown
-    assert "understanding.eval: it is not of LilyBench's understanding" in shown, "it names no protocol"
+    assert "understanding.eval: it has no figures of the scorer measure_count" in shown
     assert {path.name for path in out.iterdir() if path.name.startswith("lilybench")} == {
         "lilybench_descriptors.csv",
         "lilybench_novelty.csv",
@@ -189,14 +189,14 @@ def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path: Path
     assert "<b onclick" not in page
     assert str(tmp_path) not in page, "the folders of the machine are nobody's business"
     parts = re.findall(r'<section id="([\w-]+)"', page)
-    assert parts == ["ziqi", "lilybench-generation", "basis"]
+    assert parts == ["summary", "ziqi", "lilybench-generation", "basis"], "the summary stands first"
     downloads = set(re.findall(r'download="([^"]+)"', page))
     assert downloads == {path.name for path in out.glob("*.csv")}
     assert page.count("<figure>") == len(list(out.glob("*.svg"))) > 0
     with (out / "ziqi_table1.csv").open(encoding="utf-8") as file:
         *_, last = csv.DictReader(file)
     assert last["Model"] == hostile
-    row = page[page.index(f'<th scope="row">{escape(hostile)}') :]
+    row = page[page.index(f'<th scope="row">{escape(hostile)}', page.index('id="ziqi_table1"')) :]
     shown = re.findall(r'<td class="number">([\d.]+)', row[: row.index("</tr>")])
     assert shown == [f"{float(last[name]):.2f}" for name in ("Gen. precision", "Gen. recall", "Gen. F1")]
     assert "Generated data, not the paper's: generated-seed3." in unescape(page)
@@ -234,7 +234,7 @@ def test_an_earlier_report_is_replaced_only_if_asked(tmp_path: Path) -> None:
     [
         ("nowhere", "nowhere does not exist"),
         ("empty", "there are no Inspect logs in"),
-        ("other.eval", "no log could be used; tables are known for: muse, ziqi, msu, lilybench, lilybench generation"),
+        ("other.eval", "no log could be used; tables are known for: muse, ziqi, msu, lilybench, lilybench-generation"),
         ("failed.eval", "its status is error, not success"),
         ("text.txt", "text.txt is not an Inspect log"),
         ("rows.json", "rows.json is not an Inspect log"),

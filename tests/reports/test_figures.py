@@ -2,17 +2,30 @@
 
 import re
 from itertools import combinations
+from pathlib import Path
 
 import matplotlib as mpl
 import pytest
 from defusedxml import ElementTree
 
-from music_evals.reports.figures import Point, js_against_fmd
+from music_evals.reports.figures import (
+    COLOURS,
+    GREYS,
+    MARKERS,
+    Panel,
+    Point,
+    Series,
+    heat_map,
+    labelled_points,
+    looks_of,
+    panels_figure,
+)
 from music_evals.reports.tables import Figure
+from tests.reports.made import reports
+from tests.reports.test_ziqi import choice, header
 
-
-def point(key: str, fmd: float, js: float, *, measured: bool = False, rate: float = 50.0) -> Point:
-    return Point(key, "Few-shot", Figure(fmd), Figure(js), rate, measured=measured)
+PAPER = sorted((Path(__file__).parents[3] / "shared" / "seeds").glob("000*.txt"))
+AXES = ("FMD, reversed: lower is better", "JS")
 
 
 def texts(svg: str) -> dict[str, tuple[float, float]]:
@@ -25,46 +38,163 @@ def texts(svg: str) -> dict[str, tuple[float, float]]:
     return found
 
 
-def test_the_same_points_give_the_same_file_whatever_the_users_settings() -> None:
-    drawn = {"test": [point("a", 0.7, 75.0), point("1", 1.2, 60.0, measured=True)]}
-    first = js_against_fmd("T", drawn, ["a: paper"])
+def line(svg: str, colour: str) -> list[tuple[float, float]]:
+    """Places of the line of a measured series, in points from the top left."""
+    for path in re.findall(rf'<path d="([^"]*)"[^>]*style="fill: none; stroke: {colour}; stroke-width: 1.6', svg):
+        places = [(float(x), float(y)) for x, y in re.findall(r"[ML] ([\d.]+) ([\d.]+)", path)]
+        if len(places) > 2:
+            return places
+    raise AssertionError(f"no line in {colour}")
+
+
+# --- lines ---
+
+
+def lines(*series: Series, **options: object) -> str:
+    return panels_figure("T", [Panel("A panel", series)], ["exact", "1", "5", "10"], **options)  # type: ignore[arg-type]
+
+
+def a_series(label: str, *values: float) -> Series:
+    return Series(label, [Figure(place) for place in range(len(values))], [Figure(value) for value in values])
+
+
+def test_a_line_is_at_its_figures_and_its_intervals_are_drawn() -> None:
+    series = Series(
+        "some/model", [Figure(n) for n in range(4)], [Figure(0, 0, 10), Figure(25, 20, 30), Figure(50), Figure(100)]
+    )
+    svg = lines(series, notes=["a note"])
+    heights = [y for _, y in line(svg, "#0072b2")]
+    bottom, top = heights[0], heights[-1]
+    assert [(bottom - y) / (bottom - top) for y in heights] == pytest.approx([0, 0.25, 0.5, 1], abs=0.001)
+    assert {"exact", "10", "some/model", "A panel", "a note"} <= set(texts(svg))
+    assert len(re.findall(r"stroke: #0072b2; stroke-linecap: square", svg)) == 2, "two have an interval"
+
+
+def test_marks_of_two_models_do_not_cover_each_other() -> None:
+    svg = lines(a_series("a", 50, 50, 50, 50), a_series("b", 50, 50, 50, 50))
+    first, second = line(svg, "#0072b2"), line(svg, "#d55e00")
+    assert all(other[0] - one[0] > 6 for one, other in zip(first, second, strict=True))
+
+
+def test_no_two_series_look_alike_and_colours_come_first() -> None:
+    kinds = [False] * len(GREYS) * 5 + [True] * len(COLOURS) * len(MARKERS)
+    looks = looks_of(kinds)
+    assert len({(look.colour, look.marker) for look in looks}) == len(kinds)
+    measured = [look.colour for look in looks if look.measured]
+    assert len({*measured[: len(COLOURS)]}) == len(COLOURS)
+    assert not {*measured} & {look.colour for look in looks if not look.measured}
+
+
+def test_long_keys_go_on_in_lines_of_their_own_within_the_picture() -> None:
+    words = [f"word{number}" for number in range(60)]
+    words[7:9] = ["word$7", "word$8&<"]
+    svg = lines(a_series(" ".join(words), 1, 2, 3, 4))
+    places = {text: place for text, place in texts(svg).items() if text.startswith("word")}
+    assert " ".join(sorted(places, key=lambda text: places[text][1])).split() == words
+    width, height = (float(size) for size in re.findall(r'(?:width|height)="([\d.]+)pt"', svg)[:2])
+    assert len({y for _, y in places.values()}) == len(places) > 1
+    assert max(y for _, y in places.values()) < height - 4
+    # 5 points a character is more than the font needs.
+    assert max(x + 5 * len(text) for text, (x, _) in places.items()) < width
+
+
+def test_the_same_values_give_the_same_file_whatever_the_users_settings() -> None:
+    first = lines(a_series("a", 1, 2, 3, 4))
     with mpl.rc_context({"font.size": 20, "svg.fonttype": "path", "svg.hashsalt": "other", "axes.grid": False}):
-        assert js_against_fmd("T", drawn, ["a: paper"]) == first
+        assert lines(a_series("a", 1, 2, 3, 4)) == first
     assert "<dc:date>" not in first
 
 
+def test_the_range_of_bar_count_is_that_of_the_papers_text() -> None:
+    if not PAPER:
+        pytest.skip("the paper is not at hand")
+    assert re.search(r"within \\pm 10 bars accuracy is still 6–18%", PAPER[0].read_text(encoding="utf-8"))
+
+
+# --- labelled points ---
+
+
+def point(key: str, fmd: float, js: float, *, measured: bool = False, rate: float = 50.0) -> Point:
+    return Point(key, "Few-shot", Figure(fmd), Figure(js), rate, measured=measured)
+
+
+def points(*some: Point) -> str:
+    return labelled_points("T", {"against test": some}, AXES, "Compile rate (%)", [])
+
+
 def test_lower_distance_is_to_the_right_and_higher_similarity_above() -> None:
-    svg = js_against_fmd("T", {"test": [point("good", 0.5, 90.0), point("poor", 2.0, 40.0)]}, [])
-    found = texts(svg)
+    found = texts(points(point("good", 0.5, 90.0), point("poor", 2.0, 40.0)))
     assert found["good"][0] > found["poor"][0]
     assert found["good"][1] < found["poor"][1], "y grows downwards in SVG"
-    assert {"FMD, reversed: lower is better", "against test", "Compile rate (%)", "Zero-shot"} <= set(found)
+    assert {AXES[0], "against test", "Compile rate (%)", "Few-shot"} <= set(found)
     assert "filled: measured" not in found, "no need to tell apart what is of one kind"
 
 
-def test_keys_of_points_in_one_place_do_not_cover_each_other() -> None:
+def test_labels_of_points_in_one_place_do_not_cover_each_other() -> None:
     crowd = [point(f"k{number}", 1.0, 50.0) for number in range(6)]
-    found = texts(js_against_fmd("T", {"test": [*crowd, point("far", 3.0, 10.0)]}, []))
-    places = [found[one.key] for one in crowd]
+    found = texts(points(*crowd, point("far", 3.0, 10.0)))
+    places = [found[one.label] for one in crowd]
     assert all(abs(x1 - x2) > 8 or abs(y1 - y2) > 5 for (x1, y1), (x2, y2) in combinations(places, 2))
-
-
-def test_long_keys_go_on_in_a_line_of_their_own_within_the_picture() -> None:
-    words = [f"word{number}" for number in range(60)]
-    words[7:9] = ["word$7", "word$8&<"]
-    svg = js_against_fmd("T", {"test": [point("1", 1.0, 50.0, measured=True)]}, [" ".join(words)])
-    lines = {text: place for text, place in texts(svg).items() if text.startswith("word")}
-    assert " ".join(sorted(lines, key=lambda text: lines[text][1])).split() == words
-    height = float(re.search(r'height="([\d.]+)pt"', svg).group(1))  # type: ignore[union-attr]
-    assert len({y for _, y in lines.values()}) == len(lines) > 1
-    assert max(y for _, y in lines.values()) < height - 4
 
 
 @pytest.mark.parametrize(("measured", "fill"), [(True, "fill: #440154"), (False, "fill-opacity: 0")])
 def test_measured_points_are_filled_and_published_ones_hollow(measured: bool, fill: str) -> None:
-    one = Point("x", "Ablation", Figure(1.0, 0.8, 1.3), Figure(50.0, 45.0, 52.0), 100.0, measured=measured)
-    svg = js_against_fmd("T", {"test": [one]}, [])
+    svg = points(Point("x", "Ablation", Figure(1.0, 0.8, 1.3), Figure(50.0, 45.0, 52.0), 100.0, measured=measured))
     # Pieces that all compile have the darkest colour of viridis.
     (style,) = re.findall(r'<use [^>]*style="([^"]*stroke: #440154[^"]*)"', svg)
     assert style.startswith(fill)
     assert svg.count("stroke: #444444; stroke-width: 0.8") == 2, "an interval of each figure"
+
+
+# --- heat maps ---
+
+
+def themed(theme: str, accuracy: float) -> dict[str, dict[str, float]]:
+    return {"by_theme": {f"{theme}/{name}": value for name, value in choice(accuracy, 1.0).items()}}
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of a colour, by sRGB's approximate gamma."""
+    channels = [(int(colour[at : at + 2], 16) / 255) ** 2.2 for at in (1, 3, 5)]
+    return sum(weight * channel for weight, channel in zip((0.2126, 0.7152, 0.0722), channels, strict=True))
+
+
+def test_cells_of_the_leaderboard_and_the_measured_model_are_where_they_belong() -> None:
+    svg = reports(header(metrics=themed("female music", 0.41))).figures["ziqi_themes_zero_shot"]
+    found = texts(svg)
+    # GPT4's 89.15 in popular music is the only such cell of the zero-shot leaderboard.
+    assert abs(found["89"][0] - found["Popular music"][0]) < 40
+    assert abs(found["89"][1] - found["GPT4 (gpt-4)"][1]) < 3
+    # The interval of the tests' figures is two points to either side.
+    assert abs(found["39–43"][0] - found["Female music"][0]) < 40
+    assert 0 < found["39–43"][1] - found["1: some/model"][1] < 15
+    assert found["1: some/model"][1] > found["educhat-base-002-13B"][1] + 25, "set apart from the published ones"
+    assert any(text.startswith("1: some/model (measured; zero-shot") for text in found)
+
+
+def test_a_theme_that_no_leaderboard_has_gets_a_column_and_is_marked() -> None:
+    asked = header(label="generated-seed1", shots="five", metrics=themed("computed music theory", 0.5))
+    figures = reports(asked).figures
+    assert set(figures) == {"ziqi_themes_five_shot"}
+    found = texts(figures["ziqi_themes_five_shot"])
+    assert "Computed music" in found
+    assert any("generated-seed1" in text for text in found)
+    assert any(text.startswith("†: not the paper's test") for text in found)
+
+
+def test_colours_grow_brighter_with_the_share_and_numbers_stand_out() -> None:
+    shares = [0.0, 20.0, 40.0, 54.0, 55.0, 75.0, 100.0]
+    svg = heat_map("T", list("abcdefg"), [("m", [Figure(share) for share in shares], False)], [])
+    cells = re.findall(r'<path d="[^"]*"[^>]* style="fill: (#[0-9a-f]{6}); stroke: #ffffff', svg)
+    found = [luminance(fill) for fill in cells]
+    assert len(found) == len(shares)
+    assert found == sorted(found)
+    # White up to 54, black from 55 on; 3 is the least contrast that WCAG asks of what is bold or large.
+    assert min(1.05 / (light + 0.05) for light in found[:4]) > 3
+    assert min((light + 0.05) / 0.05 for light in found[4:]) > 3
+
+
+def test_what_is_unknown_is_a_dash_and_no_zero() -> None:
+    found = texts(heat_map("T", ["a"], [("m", [None], True)], []))
+    assert "–" in found
+    assert "0" not in found

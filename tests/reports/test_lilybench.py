@@ -8,28 +8,24 @@ import pytest
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import get_model
 
-from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS as KINDS
-from music_evals.datasets_builders.lilybench.rows import FIELDS as ASKED_FIELDS
-from music_evals.datasets_builders.lilybench.rows import SIZES, TASKS
+from music_evals.benchmarks import load, published
+from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, FIELDS, SIZES, TASKS
 from music_evals.evals import lilybench as tasks
-from music_evals.reports.lilybench import (
-    CORRUPTIONS,
-    FIELDS,
-    MUTOPIA,
-    PUBLISHED_WEIGHTS,
-    average,
-    report,
-)
-from music_evals.reports.lilybench_runs import read_runs, why_not
-from music_evals.reports.published import load
+from music_evals.reports.declared import average
 from music_evals.reports.tables import Figure, Table
 from tests.harness import run
 from tests.lilybench_dataset import write_small
+from tests.reports.made import reasons, runs, tables
 
 MODELS = ("Phi-4", "Qwen2.5-Coder-14B", "Codestral-22B", "DeepSeek-Coder-V2-Lite")
 PAPER = sorted((Path(__file__).parents[3] / "shared" / "seeds").glob("000*.txt"))
 HALF = 0.0005 + 1e-9
 """What rounding to three decimals may move a number by."""
+
+MACRO, WEIGHTED = load("lilybench").table["report"][0]["tables"][0]["averages"]
+MUTOPIA: list[Any] = MACRO["tasks"]
+PUBLISHED_WEIGHTS = {task: SIZES[task] for task in MUTOPIA} | {"music_captioning": 31}
+"""Rows of each task that reproduce the published weighted averages: those of Table 1, but 31 titles and not 60."""
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +41,6 @@ def logs(small: str, tmp_path_factory: pytest.TempPathFactory) -> list[EvalLog]:
     return [read_eval_log(log.location, header_only=True) for log in run(every, folder, model="baseline/chance")]
 
 
-def tables(logs: list[EvalLog]) -> dict[str, Table]:
-    return {table.name: table for table in report(logs).tables}
-
-
 def column(table: Table, heading: str, of: str = "Task") -> dict[Any, Any]:
     names, wanted = table.columns.index(of), table.columns.index(heading)
     return {row[names]: row[wanted] for row in table.rows}
@@ -57,13 +49,13 @@ def column(table: Table, heading: str, of: str = "Task") -> dict[Any, Any]:
 # --- the published figures ---
 
 
-def published() -> dict[str, dict[str, float]]:
-    return {row.labels["task"]: dict(row.figures) for row in load("lilybench_table3").rows}
+def printed() -> dict[str, dict[str, float]]:
+    return {row.labels["task"]: dict(row.figures) for row in published("lilybench", "table3").rows}
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_published_averages_are_over_eight_tasks_with_exact_counts(model: str) -> None:
-    table = published()
+    table = printed()
     figures = [Figure(table[task][model]) for task in MUTOPIA]
     assert average(figures, [1] * 8).value == pytest.approx(table["Mutopia macro avg"][model], abs=HALF)
     weights = [PUBLISHED_WEIGHTS[task] for task in MUTOPIA]
@@ -72,22 +64,21 @@ def test_the_published_averages_are_over_eight_tasks_with_exact_counts(model: st
 
 
 def test_sixty_titles_do_not_give_the_published_weighted_averages() -> None:
-    table = published()
+    table = printed()
     for model in MODELS:
         figures = [Figure(table[task][model]) for task in MUTOPIA]
         found = average(figures, [SIZES[task] for task in MUTOPIA]).value
         assert abs(found - table["Mutopia weighted avg"][model]) > 2 * HALF
-    assert {task: SIZES[task] for task in MUTOPIA} | {"music_captioning": 31} == PUBLISHED_WEIGHTS
 
 
 @pytest.mark.parametrize("task", [task for task in MUTOPIA if task not in ("bar_sequencing", "music_captioning")])
 def test_published_accuracies_are_shares_of_the_stated_rows(task: str) -> None:
-    for figure in published()[task].values():
+    for figure in printed()[task].values():
         assert min(abs(right / SIZES[task] - figure) for right in range(SIZES[task] + 1)) <= HALF  # type: ignore[index]
 
 
 def test_published_titles_are_shares_of_31() -> None:
-    assert [round(31 * figure, 1) for figure in published()["music_captioning"].values()] == [28.0, 29.0, 26.0, 21.0]
+    assert [round(31 * figure, 1) for figure in printed()["music_captioning"].values()] == [28.0, 29.0, 26.0, 21.0]
     assert all(min(abs(n / 60 - figure) for n in range(61)) > HALF for figure in (0.903, 0.935, 0.839, 0.677))
 
 
@@ -96,7 +87,7 @@ def test_the_papers_table_is_as_in_its_text() -> None:
     text = PAPER[0].read_text(encoding="utf-8")
     printed = text[text.index("Category Task Phi-4") : text.index("Table 3: Understanding results")].splitlines()
     lines = [line.rsplit(maxsplit=4) for line in printed if line.strip()]
-    rows = load("lilybench_table3").rows
+    rows = published("lilybench", "table3").rows
     assert len(lines) == len(rows) + 1 == 13
     for line, row in zip(lines[1:], rows, strict=True):
         assert line[0].endswith(row.labels["task"])
@@ -107,19 +98,22 @@ def test_the_papers_table_is_as_in_its_text() -> None:
 
 
 def test_names_are_those_of_the_rows() -> None:
+    assert WEIGHTED["tasks"] == MUTOPIA
     assert set(MUTOPIA) == set(TASKS) - {"emotion_recognition", "error_detection"}
-    assert (CORRUPTIONS, FIELDS) == (KINDS, ASKED_FIELDS)
+    columns = {table.get("name"): table.get("columns") for table in load("lilybench").table["report"][0]["tables"]}
+    assert tuple(columns["lilybench_error_detection"][0]["each"]) == CORRUPTIONS
+    assert tuple(columns["lilybench_metadata"][0]["each"]) == FIELDS
 
 
 def test_table3_has_the_measured_column_beside_the_papers(logs: list[EvalLog]) -> None:
-    table = tables(logs)["lilybench_table3"]
+    table = tables(*logs)["lilybench_table3"]
     heading = "baseline/chance (paper protocol, standalone, data mutopia)"
     assert table.columns == ("Category", "Task", *MODELS, heading)
     measured = column(table, heading)
     assert list(measured) == [*TASKS, "Mutopia macro avg", "Mutopia weighted avg"]
-    by_task = {run.task: run for run in read_runs(logs)}
+    by_task = {run.task: run for run in runs(*logs)}
     for name in TASKS:
-        headline = by_task[name].headline
+        headline = by_task[name].figure()
         assert measured[name] == headline
         assert headline is not None
         assert headline.low is not None
@@ -135,13 +129,13 @@ def test_table3_has_the_measured_column_beside_the_papers(logs: list[EvalLog]) -
 
 
 def test_averages_need_all_eight_tasks(logs: list[EvalLog]) -> None:
-    table = tables(logs[1:])["lilybench_table3"]
+    table = tables(*logs[1:])["lilybench_table3"]
     assert table.rows[-1][-1] is None
     assert table.rows[0][-1] is None
 
 
 def test_the_other_tables_have_what_stands_behind(logs: list[EvalLog]) -> None:
-    found = tables(logs)
+    found = tables(*logs)
     assert set(found) == {
         "lilybench_table3",
         "lilybench_bar_count",
@@ -190,7 +184,7 @@ def test_other_protocols_strategies_and_data_have_columns_of_their_own(
     measured = run(others, tmp_path / "logs", model=model)
     again = run(others[0], tmp_path / "logs", model=model)
     limited = run(others[2], tmp_path / "logs", model=model, limit=1)
-    table = tables([*logs, *measured, *again, *limited])["lilybench_table3"]
+    table = tables(*logs, *measured, *again, *limited)["lilybench_table3"]
     assert set(table.columns[6:]) == {
         "baseline/chance (paper protocol, standalone, data mutopia)",
         "scripted/model † (strict protocol, standalone, data mutopia)",
@@ -206,11 +200,11 @@ def test_other_protocols_strategies_and_data_have_columns_of_their_own(
 def test_logs_that_cannot_be_used_are_named(logs: list[EvalLog]) -> None:
     broken, foreign, bare = (log.model_copy(deep=True) for log in logs[:3])
     broken.status = "error"
-    foreign.eval.metadata = {"benchmark": "lilybench", "config": "generation"}
+    foreign.eval.metadata = {"benchmark": "lilybench", "config": "another"}
     assert bare.results is not None
     bare.results.scores = []
-    assert why_not(broken) == "its status is error, not success"
-    assert why_not(foreign) == "it is not of LilyBench's understanding"
-    assert why_not(bare).startswith("it has no figures of any of the scorers option_index")
-    assert len(report([broken, foreign, bare]).passed_over) == 3
-    assert report([broken, foreign, bare]).tables == ()
+    assert reasons(broken, foreign, bare) == [
+        "no table is known for lilybench",
+        "its status is error, not success",
+        "it has no figures of the scorer measure_order",
+    ]

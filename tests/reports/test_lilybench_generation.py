@@ -8,27 +8,28 @@ import pytest
 from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalMetric, EvalPlan, EvalResults, EvalScore, EvalSpec
 from inspect_ai.model import GenerateConfig
 
-from music_evals.reports.lilybench_generation import PAPER, main_table, report
-from music_evals.reports.lilybench_generation_runs import REGIMES, read_runs, why_not
-from music_evals.reports.published import load
+from music_evals.benchmarks import published
+from music_evals.reports.special.lilybench import PAPER
 from music_evals.reports.tables import Cell, Figure, Table
+from tests.reports.made import reasons, reports, runs, tables
 
 TEXT = sorted((Path(__file__).parents[3] / "shared" / "seeds").glob("000*.txt"))
 MODELS = ("Phi-4", "Qwen2.5-Coder-14B", "DeepSeek-Coder-V2-Lite", "Codestral-22B")
 MUSIC21 = ("music21-test", "music21-other")
+REGIMES = ("Zero-shot", "Few-shot", "Ablation")
 
 # --- the published figures ---
 
 
-def published(column: str, regime: str) -> dict[str, float]:
-    rows = load("lilybench_table2").rows
+def printed(column: str, regime: str) -> dict[str, float]:
+    rows = published("lilybench", "table2").rows
     return {row.labels["model"]: row.figures[column] for row in rows if row.labels["regime"] == regime}
 
 
 def test_the_transcription_has_four_models_in_each_regime() -> None:
-    rows = load("lilybench_table2").rows
+    rows = published("lilybench", "table2").rows
     assert [(row.labels["regime"], row.labels["model"]) for row in rows] == [
-        (regime, model) for regime in REGIMES.values() for model in MODELS
+        (regime, model) for regime in REGIMES for model in MODELS
     ]
     assert all(len(row.figures) == 5 for row in rows)
     assert len({model[0] for model in MODELS}) == 4, "the figure tells them apart by their first letter"
@@ -44,36 +45,36 @@ def test_the_transcription_has_four_models_in_each_regime() -> None:
     ],
 )
 def test_ranges_are_those_that_section_4_1_states(column: str, regime: str, lowest: float, highest: float) -> None:
-    found = published(column, regime).values()
+    found = printed(column, regime).values()
     assert (min(found), max(found)) == (lowest, highest)
 
 
 def test_leaders_are_those_that_the_paper_names() -> None:
     def best(column: str, regime: str, sign: int = 1) -> str:
-        found = published(column, regime)
+        found = printed(column, regime)
         return max(found, key=lambda model: sign * found[model])
 
     assert best("compile rate", "Zero-shot") == "Codestral-22B"
     assert best("JS test", "Zero-shot") == "Qwen2.5-Coder-14B"
     assert best("FMD Mutopia", "Zero-shot", -1) == "Phi-4"
-    assert published("FMD test", "Few-shot")["Codestral-22B"] == 0.696
-    highest = max(row.figures["JS test"] for row in load("lilybench_table2").rows)
-    assert published("JS test", "Ablation")["Codestral-22B"] == highest == 89.44
-    assert {round(rate) for rate in published("compile rate", "Ablation").values()} == {97, 99, 100}
-    zero, few = (published("FMD test", regime) for regime in ("Zero-shot", "Few-shot"))
+    assert printed("FMD test", "Few-shot")["Codestral-22B"] == 0.696
+    highest = max(row.figures["JS test"] for row in published("lilybench", "table2").rows)
+    assert printed("JS test", "Ablation")["Codestral-22B"] == highest == 89.44
+    assert {round(rate) for rate in printed("compile rate", "Ablation").values()} == {97, 99, 100}
+    zero, few = (printed("FMD test", regime) for regime in ("Zero-shot", "Few-shot"))
     assert (zero["Phi-4"], few["Phi-4"], zero["DeepSeek-Coder-V2-Lite"]) == (0.933, 0.701, 0.887)
     assert all(few[model] < zero[model] for model in MODELS), "demonstrations pull all four closer"
 
 
 def test_where_the_papers_text_and_table_disagree_the_notes_say_so() -> None:
-    zero, few = (published("JS test", regime) for regime in ("Zero-shot", "Few-shot"))
+    zero, few = (printed("JS test", regime) for regime in ("Zero-shot", "Few-shot"))
     assert all(few[model] < zero[model] for model in ("Phi-4", "Codestral-22B")), "section 5 has them rise"
-    zero = published("FMD test", "Zero-shot")
+    zero = printed("FMD test", "Zero-shot")
     assert min(zero, key=lambda model: zero[model]) == "DeepSeek-Coder-V2-Lite", "section 5: second-best"
-    ablation = published("FMD test", "Ablation")
+    ablation = printed("FMD test", "Ablation")
     assert min(ablation, key=lambda model: ablation[model]) == "Codestral-22B", "section 4.1: the worst in its column"
-    assert 200 * published("compile rate", "Zero-shot")["Phi-4"] / 100 == pytest.approx(142.2)
-    notes = " ".join(main_table([], tuple(PAPER)).notes)
+    assert 200 * printed("compile rate", "Zero-shot")["Phi-4"] / 100 == pytest.approx(142.2)
+    notes = " ".join(tables(header(papers()))["lilybench_table2"].notes)
     for said in ("142.2", "the table has it fall", "where it is first", "where it is the best"):
         assert said in notes
 
@@ -83,7 +84,7 @@ def test_the_papers_table_is_as_in_its_text() -> None:
     text = TEXT[0].read_text(encoding="utf-8")
     printed = text[text.index("Zero-shot Phi-4 71.1") : text.index("Table 2: Generation matrix")].splitlines()
     lines = [line.rsplit(maxsplit=5) for line in printed if line.strip()]
-    rows = load("lilybench_table2").rows
+    rows = published("lilybench", "table2").rows
     assert len(lines) == len(rows) == 12
     for line, row in zip(lines, rows, strict=True):
         assert line[0].endswith(row.labels["model"])
@@ -178,10 +179,6 @@ def generated(**asked: Any) -> EvalLog:
     return header(scores, label="generated-seed1234", is_lilybench=False, protocol="strict", **asked)
 
 
-def tables(*logs: EvalLog) -> dict[str, Table]:
-    return {table.name: table for table in report(logs).tables}
-
-
 def rows(table: Table, model: str = "some/model") -> list[dict[str, Cell]]:
     found = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     return [row for row in found if row["Model"] == model]
@@ -209,7 +206,7 @@ def test_table2_has_measured_rows_below_the_papers_in_each_regime() -> None:
 
 
 def test_other_references_have_a_table_and_a_figure_of_their_own() -> None:
-    found = report([generated()])
+    found = reports(generated())
     names = [table.name for table in found.tables]
     assert names == ["lilybench_table2", "lilybench_generation_1", "lilybench_descriptors", "lilybench_novelty"]
     paper, other = found.tables[:2]
@@ -232,7 +229,7 @@ def test_other_references_have_a_table_and_a_figure_of_their_own() -> None:
 
 
 def test_the_figure_has_published_and_measured_cells() -> None:
-    drawn = report([header(papers(), regime="few")]).figures["lilybench_table2"]
+    drawn = reports(header(papers(), regime="few")).figures["lilybench_table2"]
     assert "Paper: P Phi-4, Q Qwen2.5-Coder-14B, D DeepSeek-Coder-V2-Lite, C Codestral-22B" in drawn
     assert "1: some/model (measured; paper protocol, data bmdataset-1a2b)" in drawn
     assert drawn.count(">C</text>") == 6, "three regimes against two references"
@@ -245,7 +242,7 @@ def test_an_undefined_figure_is_shown_with_its_reason() -> None:
     similarity = dict.fromkeys(against("mutopia")["similarity_figures"], nan)
     similarity |= {"mutopia/js_polyphony_rate": 41.5, f"mutopia/js undefined: {why}": nan}
     frechet = {"mutopia/fmd": 2.5, "mutopia/fmd note: 200 pieces for 768 dimensions": nan, "mutopia/fmd_infinity": nan}
-    found = report([header(score({"similarity_figures": similarity, "frechet_figures": frechet}))])
+    found = reports(header(score({"similarity_figures": similarity, "frechet_figures": frechet})))
     (row,) = rows(found.tables[0])
     assert [str(row[name]) for name in ("JS (test)", "JS (Mut.)", "FMD (test)", "FMD (Mut.)")] == [
         "None", "undefined[1]", "None", "2.500[2]",
@@ -258,17 +255,18 @@ def test_an_undefined_figure_is_shown_with_its_reason() -> None:
     assert str(moved["JS polyphony rate"]) == "41.50"
     assert str(moved["Shift of polyphony rate"]) == "undefined[1]"
     assert str(moved["FMD∞"]) == "undefined[2]"
-    assert found.tables[1].notes[2:4] == (f"[1] {why}", "[2] the log gives no reason")
+    assert list(found.tables[1].notes[2:4]) == [f"[1] {why}", "[2] the log gives no reason"]
 
 
 def test_without_an_encoder_there_is_no_fmd_and_the_note_says_why() -> None:
     only_js = {"similarity_figures": against("music21-test")["similarity_figures"]}
-    found = report([header(score(only_js), encoder=None, label="generated-seed1234", is_lilybench=False)])
+    only_js |= {"frechet_figures": {"music21-test/fmd undefined: no encoder was named": nan}}
+    found = reports(header(score(only_js), encoder=None, label="generated-seed1234", is_lilybench=False))
     table = found.tables[1]
     cell = rows(table)[0]["FMD (music21-test)"]
     assert isinstance(cell, Figure)
     assert isnan(cell.value)
-    assert f"{cell.mark} no encoder was given, and FMD needs its embeddings" in table.notes
+    assert f"{cell.mark} no encoder was named" in table.notes
     assert list(found.figures) == ["lilybench_table2"]
     assert any(note.startswith("There is no figure of JS against FMD, because") for note in table.notes)
 
@@ -334,13 +332,13 @@ def test_the_last_scores_of_a_log_count() -> None:
         dataset="/data/other",
         reference="mutopia",
     )
-    (run,) = read_runs([header(papers(), again)])
-    assert run.condition.references == ("mutopia",)
-    assert run.value("similarity_figures", "mutopia/js") == 12.0
-    assert str(run.condition) == (
+    (run,) = runs(header(papers(), again))
+    assert run.facts["references"] == ("mutopia",)
+    assert run.value("similarity_figures/mutopia/js") == 12.0
+    assert run.condition == (
         "paper protocol, data bmdataset-1a2b, encoder a/b, judged by the strict protocol, references of /data/other"
     )
-    both = read_runs([header(papers()), header(papers(), again)])
+    both = runs(header(papers()), header(papers(), again))
     assert len(both) == 2, "another judgement does not replace the first"
 
 
@@ -349,17 +347,15 @@ def test_of_runs_of_the_same_condition_the_latest_counts() -> None:
     table = tables(*reversed(logs))["lilybench_table2"]
     (row,) = rows(table)
     assert str(row["JS (test)"]).startswith("60.00")
-    assert any(
-        "(generation, Zero-shot): the latest of 2 runs counts, that of 2026-01-03 10:00" in note for note in table.notes
-    )
+    assert any("(generation): the latest of 2 runs counts, that of 2026-01-03 10:00" in note for note in table.notes)
 
 
 def test_logs_that_cannot_be_used_are_named() -> None:
     broken, foreign, bare = header(papers()), header(papers()), header()
     broken.status = "error"
-    foreign.eval.metadata = {"benchmark": "lilybench", "config": "bar_count", "protocol": "paper"}
-    assert why_not(broken) == "its status is error, not success"
-    assert why_not(foreign) == "it is not of LilyBench's generation"
-    assert why_not(bare) == "it has no figures of the scorer written_music"
-    assert report([broken, foreign, bare]).tables == ()
-    assert len(report([broken, foreign, bare]).passed_over) == 3
+    foreign.eval.metadata = {"benchmark": "lilybench", "config": "another"}
+    assert reasons(broken, foreign, bare) == [
+        "no table is known for lilybench",
+        "its status is error, not success",
+        "it has no figures of the scorer written_music",
+    ]

@@ -7,12 +7,12 @@ import pytest
 from defusedxml import ElementTree
 from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalMetric, EvalResults, EvalScore, EvalSpec
 
-from music_evals.reports.msu import panels, report
-from music_evals.reports.msu_runs import LEVELS, read_runs
-from music_evals.reports.tables import Figure, Table
+from music_evals.reports.tables import Table
+from tests.reports.made import reasons, reports, tables
 
 JUDGES = "openai/gpt-5,anthropic/claude,google/gemini"
 QUESTIONS = 1800
+LEVELS = (1, 2, 3, 4)
 
 
 def level_figures(shares: dict[int, float], success: dict[int, tuple[float, int, int]]) -> dict[str, dict[str, float]]:
@@ -96,10 +96,6 @@ def header(
     )
 
 
-def tables(*logs: EvalLog) -> dict[str, Table]:
-    return {table.name: table for table in report(logs).tables}
-
-
 def measured(table: Table) -> list[dict[str, Any]]:
     rows = [dict(zip(table.columns, cells, strict=True)) for cells in table.rows]
     return [row for row in rows if str(row["Source"]).startswith("measured")]
@@ -179,34 +175,32 @@ def test_a_level_without_a_scored_question_is_undefined_and_one_that_was_not_ask
 
 def test_logs_that_cannot_be_used_are_named() -> None:
     broken, foreign, bare, empty = header(status="cancelled"), header(), header(), header()
-    foreign.eval.metadata = {"benchmark": "muse"}
+    foreign.eval.metadata = {"benchmark": "another"}
     assert bare.results is not None
     assert empty.results is not None
     bare.results.scores, empty.results.scores[0].scored_samples = [], 0
-    made = report([broken, foreign, bare, empty])
-    assert made.tables == ()
-    assert [why for _, why in made.passed_over] == [
+    assert reasons(broken, foreign, bare, empty) == [
+        "no table is known for another",
         "its status is cancelled, not success",
-        "it is not of MSU-Bench",
         "it has no figures of the scorer judged",
-        "none of its questions could be scored",
+        "none of its questions was scored",
     ]
 
 
-def test_the_figure_has_the_papers_best_models_and_hollow_marks_where_scores_are_not_judged() -> None:
+def test_the_figures_have_the_papers_best_models_and_hollow_marks_where_scores_are_not_judged() -> None:
     partly = level_figures(dict.fromkeys(LEVELS, 0.5), {level: (0.3, 100, 50 * (level == 1)) for level in LEVELS})
-    runs = read_runs([header(metrics=partly)])
-    accuracy, success = panels(runs)
-    assert [one.label for one in accuracy.series[:-1]] == [
-        f"{model} (paper)" for model in ("Grok 4", "ChatGPT-5-mini", "ChatGPT-5", "Gemini 2.5 Pro")
-    ]
-    assert accuracy.series[3].figures[1] == Figure(56.0)
-    assert success.series[0].figures == [Figure(pytest.approx(27.67, abs=0.005)), None, None, None]
-    svg = report([header(metrics=partly)]).figures["msu_level_success"]
-    assert svg == report([header(metrics=partly)]).figures["msu_level_success"]
-    texts = [node.text for node in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
-    assert texts.count("Textual") == 2
-    assert "Visual" not in texts
-    assert "hollow: of the scores that can be judged, which are not all" in texts
-    white = re.findall(r'<use [^>]*style="fill: #ffffff; stroke: #0072b2', svg)
+    figures = reports(header(metrics=partly)).figures
+    assert figures == reports(header(metrics=partly)).figures
+    accuracy, success = (
+        [str(node.text) for node in ElementTree.fromstring(figures[name]).iter("{http://www.w3.org/2000/svg}text")]
+        for name in ("msu_table2", "msu_level_success")
+    )
+    assert [text.partition(" (")[0] for text in accuracy if "paper" in text] == [
+        "Grok 4", "ChatGPT-5-mini", "ChatGPT-5", "Gemini 2.5 Pro",
+    ]  # fmt: skip
+    assert "mean of the paper's models" in success
+    assert "Textual" in success
+    assert "Visual" not in success
+    assert "hollow: of the scores that can be judged, which are not all" in success
+    white = re.findall(r'<use [^>]*style="fill: #ffffff; stroke: #0072b2', figures["msu_level_success"])
     assert len(white) == 1, "level 1 of the measured model"

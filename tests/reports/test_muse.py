@@ -9,10 +9,10 @@ from defusedxml import ElementTree
 from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalMetric, EvalResults, EvalScore, EvalSpec
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from music_evals.reports.muse import Cell, difference, published_cells, report
-from music_evals.reports.muse_runs import CELLS, CHANCE, MODALITIES, SHOTS, STRATEGIES, why_not
-from music_evals.reports.published import load
+from music_evals.benchmarks import load, published
+from music_evals.reports.special.muse import CELLS, WORDS, Cell, difference, published_cells
 from music_evals.reports.tables import Figure, Table
+from tests.reports.made import reasons, reports, tables
 
 TRIALS = {"syncopation": 20, "transposition": 20, "chord_quality": 44}
 
@@ -62,10 +62,6 @@ def header(
         ),
         results=EvalResults(total_samples=trials, completed_samples=trials, scores=scores),
     )
-
-
-def tables(*logs: EvalLog) -> dict[str, Table]:
-    return {table.name: table for table in report(logs).tables}
 
 
 def by_label(table: Table, *labels: str | None) -> dict[str, Any]:
@@ -137,8 +133,8 @@ def test_an_effect_is_the_mean_difference_over_pairs_that_differ_in_it_alone() -
     assert [found.value for found in row[4:]] == pytest.approx([50, 10, 5, -15])
     assert all(found.low < found.value < found.high and not found.mark for found in row[4:])
     # The cells of a third strategy have no part in the difference of two others.
-    lone = report([log for log in logs if log.eval.task_args["strategy"] != "cot"])
-    assert by_label(lone.tables[1], "some/model")["LogicLM − Standalone"].value == pytest.approx(-15)
+    lone = tables(*(log for log in logs if log.eval.task_args["strategy"] != "cot"))
+    assert by_label(lone["muse_effects"], "some/model")["LogicLM − Standalone"].value == pytest.approx(-15)
 
 
 def test_differences_follow_the_papers_table_and_have_no_interval_without_two() -> None:
@@ -163,42 +159,40 @@ def test_logiclm_has_its_formulations_and_both_scores() -> None:
 def test_logs_that_cannot_be_used_are_named() -> None:
     cell = CELLS[0]
     unscored, foreign, broken, empty = (header(cell, 1) for _ in range(4))
-    for log, names in ((unscored, ["final_answer"]), (empty, ["final_answer", "answered"])):
+    for log, names in ((unscored, ["answered"]), (empty, ["final_answer", "answered"])):
         assert log.results is not None
         log.results.scores = [one for one in log.results.scores if one.name in names]
     assert empty.results is not None
     empty.results.scores[0].scored_samples = 0
-    foreign.eval.metadata, broken.status = {"benchmark": "ziqi"}, "error"
-    reasons = [why for _, why in report([unscored, foreign, broken, empty]).passed_over]
-    assert reasons == [
-        "it has no figures of the scorer answered",
-        "it is not of MUSE",
+    foreign.eval.metadata, broken.status = {"benchmark": "another"}, "error"
+    assert reasons(unscored, foreign, broken, empty) == [
+        "no table is known for another",
+        "it has no figures of the scorer final_answer",
         "its status is error, not success",
         "none of its trials was scored",
     ]
-    assert why_not(header(cell, 1)) == ""
-    assert report([broken]).tables == ()
+    assert reasons(header(cell, 1)) == []
 
 
 def test_the_figure_joins_audio_and_midi_of_every_model() -> None:
     logs = [
         header(Cell("syncopation", modality, shots, strategy), 4)
-        for modality, shots, strategy in product(MODALITIES, SHOTS, STRATEGIES)
+        for modality, shots, strategy in product(*WORDS.values())
     ]
-    svg = report(logs).figures["muse_modality_gap"]
-    assert svg == report(logs).figures["muse_modality_gap"]
+    svg = reports(*logs).figures["muse_modality_gap"]
+    assert svg == reports(*logs).figures["muse_modality_gap"]
     texts = [node.text for node in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
-    assert {"Syncopation", "Audio", "MIDI", "chance", "Gemini 2.5 Pro (paper)", "some/model (data recordings)"} <= {
-        *texts
-    }
-    assert "Transposition" not in texts, "a task that was not run has no panel"
+    assert {"Syncopation, LogicLM", "Audio", "MIDI", "chance", "few-shot", "Gemini 2.5 Pro (paper)"} <= {*texts}
+    assert "some/model (data recordings)" in texts
+    assert not [text for text in texts if text.startswith("Transposition")], "a task that was not run has no panel"
     blue = re.findall(r'<path d="([^"]*)"[^>]*style="fill: none;[^"]*stroke: #0072b2[^"]*"', svg)
     # Three panels of two lines and four intervals, and the sign in the key.
     assert len(blue) == 3 * (2 + 4) + 1
 
 
 def test_every_cell_is_in_the_papers_table() -> None:
-    published = published_cells()
-    assert list(published) == ["Gemini 2.5 Flash", "Gemini 2.5 Pro", "Qwen2.5-Omni"]
-    assert all(set(figures) == set(CELLS) for figures in published.values())
-    assert load("muse_table1").rows[-1].figures == {task: 100 * share for task, share in CHANCE.items()}
+    cells = published_cells()
+    assert list(cells) == ["Gemini 2.5 Flash", "Gemini 2.5 Pro", "Qwen2.5-Omni"]
+    assert all(set(figures) == set(CELLS) for figures in cells.values())
+    chance = {name: 100 * (task.chance or 0) for name, task in load("muse").tasks.items()}
+    assert published("muse", "table1").rows[-1].figures == chance

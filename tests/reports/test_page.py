@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from music_evals.reports.figures import Point, js_against_fmd
+from music_evals.reports.figures import heat_map
 from music_evals.reports.page import Section, html, markdown
 from music_evals.reports.tables import Figure, Report, Table
 
@@ -28,7 +28,7 @@ LINKS = Table("links", "Samples", ("Sample", "Link", "Not one"), [["s1", VIEWER,
 
 
 def drawing(title: str) -> str:
-    return js_against_fmd(title, {"test": [Point("1", "Few-shot", Figure(0.7), Figure(75.0), 35.0, measured=True)]}, [])
+    return heat_map(title, ["F1"], [("m", [Figure(70.0)], True)], [])
 
 
 SECTIONS = [

@@ -106,9 +106,9 @@ def test_tokens_are_those_of_the_model_and_not_of_its_judges(tmp_path: Path) -> 
     assert (tokens, seconds) == (["7.0", "nan"], ["2.5", "nan"])
 
 
-def test_ten_thousand_samples_are_read_in_bounded_memory(tmp_path: Path) -> None:
-    """As JSON they are 60 MB, and as many objects of Inspect would be 300 MB."""
-    number = 10_000
+def test_thousands_of_samples_are_read_in_bounded_memory(tmp_path: Path) -> None:
+    """As JSON they are 24 MB, and as many objects of Inspect would be 120 MB."""
+    number = 4_000
     draw = random.Random(1)
     instruction = draw.randbytes(2500).hex()  # all samples begin with the same, as prompts do
     log = written(tmp_path, [sample("a", "C")])
@@ -125,7 +125,7 @@ def test_ten_thousand_samples_are_read_in_bounded_memory(tmp_path: Path) -> None
                 file.write(("[" if place == 0 else ",\n").encode() + json.dumps(summary).encode())
             file.write(b"\n]")
     with zipfile.ZipFile(tmp_path / "many.eval") as new:
-        assert new.getinfo("summaries.json").file_size > 55e6
+        assert new.getinfo("summaries.json").file_size > 22e6
     header = read_eval_log(str(tmp_path / "many.eval"), header_only=True)
     read: list[int] = []
     tracemalloc.start()
@@ -133,7 +133,7 @@ def test_ten_thousand_samples_are_read_in_bounded_memory(tmp_path: Path) -> None
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(found.ids) == sum(read) == number
-    assert peak < 20e6
+    assert peak < 9e6
 
 
 def test_a_log_that_is_cut_off_or_empty_is_refused(tmp_path: Path) -> None:

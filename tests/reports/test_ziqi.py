@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalMetric, EvalResults, EvalScore, EvalSpec
 
+from music_evals.reports.special.ziqi import STATED, bias_tables, classify, overall_precision, published_rows
 from music_evals.reports.tables import Figure, Table
-from music_evals.reports.ziqi import overall_precision, read_runs, report
-from music_evals.reports.ziqi_bias import STATED, bias_tables, classify, published_rows
-from music_evals.reports.ziqi_runs import why_not
+from tests.reports.made import reasons, runs, tables
 
 
 def choice(accuracy: float = 0.6, answered: float = 0.8, questions: int = 200) -> dict[str, float]:
@@ -68,10 +67,6 @@ def header(
 def biased(female: float, black: float, european: float, other: float) -> dict[str, dict[str, float]]:
     names = ("female_music_f1", "black_african_music_f1", "european_music_f1", "other_regions_f1")
     return {"bias_figures": dict(zip(names, (female, black, european, other), strict=True))}
-
-
-def tables(*logs: EvalLog) -> dict[str, Table]:
-    return {table.name: table for table in report(logs).tables}
 
 
 def row(table: Table, first: str, **others: str) -> dict[str, Any]:
@@ -136,13 +131,13 @@ def test_the_latest_run_of_a_condition_counts_and_a_limited_one_does_not_replace
 
 
 def test_logs_that_cannot_be_used_are_named() -> None:
-    broken, foreign, bare = header(status="error"), header(benchmark="muse"), header()
+    broken, foreign, bare = header(status="error"), header(benchmark="another"), header()
     bare.results = None
-    bare.location = "a.eval"
-    assert why_not(broken) == "its status is error, not success"
-    assert why_not(foreign) == "it is not of ZIQI-Eval"
-    assert report([bare]).passed_over == (("a.eval", "it has no figures of the scorer lettered_choice"),)
-    assert read_runs([broken, foreign, bare]) == []
+    assert reasons(broken, foreign, bare) == [
+        "no table is known for another",
+        "its status is error, not success",
+        "it has no figures of the scorer lettered_choice",
+    ]
 
 
 def test_an_unscored_or_missing_sample_makes_a_run_incomplete() -> None:
@@ -151,8 +146,8 @@ def test_an_unscored_or_missing_sample_makes_a_run_incomplete() -> None:
     assert missing.results is not None
     unscored.results.scores[0].unscored_samples = 1
     missing.results.completed_samples = 199
-    assert [run.condition.complete for run in read_runs([header()])] == [True]
-    assert [run.condition.complete for log in (unscored, missing) for run in read_runs([log])] == [False, False]
+    assert [run.is_complete for run in runs(header())] == [True]
+    assert [run.is_complete for log in (unscored, missing) for run in runs(log)] == [False, False]
 
 
 @pytest.mark.parametrize(
@@ -283,7 +278,7 @@ def test_the_human_subset_pools_both_parts() -> None:
 
 
 def test_precision_of_nothing_answered_is_not_a_number() -> None:
-    assert overall_precision(read_runs([human("generation", 0.0, 0.0, 2)])) is None
+    assert overall_precision(runs(human("generation", 0.0, 0.0, 2))) is None
 
 
 def test_behaviour_has_shares_with_intervals_and_divergences_in_bits() -> None:
