@@ -4,9 +4,8 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.console import Console
@@ -76,17 +75,18 @@ def _defaults(headers: Sequence["EvalLog"]) -> "Defaults":
     """Defaults of the tasks' parameters, where logs do not tell their condition: those before music-evals wrote it."""
     from inspect import signature
 
-    from music_evals.benchmarks import load, names
+    from music_evals.benchmarks import load
 
     abouts = [header.eval.metadata or {} for header in headers]
-    old = {about.get("benchmark") for about in abouts if "condition" not in about} & {*names()}
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for name in sorted(str(one) for one in old):
-        module = import_module(f"music_evals.evals.{name}")
-        for task in load(name).tasks:
-            parameters = signature(getattr(module, task)).parameters
-            found[name, task] = {key: parameter.default for key, parameter in parameters.items()}
-    return found
+    if all("condition" in about for about in abouts):
+        return {}
+    from music_evals.evals.registry import MODULES
+
+    return {
+        (name, task): {key: found.default for key, found in signature(getattr(module, task)).parameters.items()}
+        for name, module in MODULES.items()
+        for task in load(name).tasks
+    }
 
 
 def _read(paths: Sequence[Path]) -> tuple[list["EvalLog"], list[tuple[str, str]]]:

@@ -158,8 +158,8 @@ def shown_difference(found: Comparison) -> Figure:
     >>> str(shown_difference(Comparison(0.35, 0.1, 0.55, 0.0156, 20, "McNemar")))
     '35.0 (10.0–55.0)'
     """
-    ends = (None if np.isnan(end) else 100 * end for end in (found.low, found.high))
-    return Figure(100 * found.difference, *ends, decimals=1)
+    low, high = (None if np.isnan(end) else 100 * end for end in (found.low, found.high))
+    return Figure(100 * found.difference, low, high, decimals=1)
 
 
 def notes_on(runs: Iterable[Compared]) -> list[str]:

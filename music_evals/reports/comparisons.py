@@ -42,8 +42,8 @@ _ON_TESTS: Final = (
     _ON_P,
 )
 _ON_EFFECTS: Final = (
-    "A pair: the same trial in two runs of a model that differ in this effect alone; the others are pooled. Pairs count "
-    "alike, so a task with more trials weighs more where tasks are pooled. All models: without the baselines.",
+    "A pair: the same trial in two runs of a model that differ in this effect alone; the others are pooled. Pairs "
+    "count alike, so a task with more trials weighs more where tasks are pooled. All models: without the baselines.",
     "Scores and differences in percent, second less first, with 95% intervals. Whole trials are drawn by the bootstrap "
     "and flipped by the test, with all that they were paired in; one pair a trial, right or wrong, has McNemar's exact "
     "test and Bonett's and Price's interval.",

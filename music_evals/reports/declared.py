@@ -53,7 +53,8 @@ def average(figures: Sequence[Figure], weights: Sequence[float] = (), decimals: 
     weights = weights or [1] * len(figures)
     value = sum(weight * figure.value for figure, weight in zip(figures, weights, strict=True)) / sum(weights)
     ends = [(one.value, one.low, one.high) for one in figures if one.low is not None and one.high is not None]
-    return Figure(value, *(combined_interval(ends, weights) if len(ends) == len(figures) else ()), decimals=decimals)
+    low, high = combined_interval(ends, weights) if len(ends) == len(figures) else (None, None)
+    return Figure(value, low, high, decimals)
 
 
 def _rows(part: Part, spec: Spec, runs: Sequence[Run], footnotes: Footnotes) -> pd.DataFrame:
@@ -68,7 +69,9 @@ def _rows(part: Part, spec: Spec, runs: Sequence[Run], footnotes: Footnotes) -> 
         measured.setdefault(run.key if spec.merge else place, []).append(run)
     for some in measured.values():
         for item, value in _each(spec.each, some):
-            known = {name: item if fact == "each" else some[0].label(fact) for name, fact in labels.items()}
+            known: dict[str, Cell] = {
+                name: item if fact == "each" else some[0].label(fact) for name, fact in labels.items()
+            }
             cells = {
                 column.heading: item if column.fact else cell_of(spec, column, some, footnotes, value)
                 for column in columns
@@ -97,9 +100,9 @@ def _printed_rows(part: Part, printed: Printed, columns: Sequence[Column], spec:
             continue
         texts = {"Model": "model", **printed.labels}
         labels = {heading: row.labels[name] or None for heading, name in texts.items() if name in row.labels}
-        ends = {name: row.figures[name] for name in ("low", "high") if name in row.figures}
+        low, high = (row.figures.get(name) for name in ("low", "high"))
         figures = {
-            column.heading: Figure(row.figures[column.published], **ends, decimals=_decimals(spec, column))
+            column.heading: Figure(row.figures[column.published], low, high, _decimals(spec, column))
             for column in columns
             if column.published in row.figures
         }

@@ -364,7 +364,7 @@ def _draw(axes: Axes, panel: Panel, looks: Mapping[str, Look], ticks: Sequence[s
             at, fill = x.value + shift, "white" if series.second or y.mark else look.colour
             # See-through where runs often lie upon one another.
             face = fill if ticks else (look.colour, 0.4)
-            mark = {"marker": look.marker, "markersize": _MARK if ticks else 6, "markerfacecolor": face}
+            mark: dict[str, Any] = {"marker": look.marker, "markersize": _MARK if ticks else 6, "markerfacecolor": face}
             axes.plot([at], [y.value], color=look.colour, linestyle="", zorder=order, clip_on=bool(ticks), **mark)
             for ends, along in ((x, "x"), (y, "y")):
                 if ends.low is not None and ends.high is not None:

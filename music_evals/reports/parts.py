@@ -240,8 +240,8 @@ class Part:
     left_out: Sequence[str] = ()
     tells_unscored: Mapping[str, Any] = field(default_factory=dict)
     apart: str = (
-        "† Not the paper's test, and not to be compared with its figures: other data or not all of it, as the condition "
-        "says."
+        "† Not the paper's test, and not to be compared with its figures: other data or not all of it, as the "
+        "condition says."
     )
     answered: Sequence[str] = ()
     unanswered: str = ""
@@ -254,6 +254,10 @@ OWN: Final = "is_benchmark"
 """Fact of any run: whether its questions are the benchmark's own, by its ``benchmark.toml``."""
 
 _BY_DEFAULT: Final = (Facet(metadata="dataset_label", words="data {}"), Facet(metadata=OWN, paper=(True,)))
+
+
+# The table of a benchmark that declares none: a row a condition, a column a task.
+_PLAIN: Final = {"merge": True, "floors": True}
 
 
 def parts() -> list[Part]:
@@ -277,7 +281,7 @@ def _parts(benchmark: Benchmark) -> list[Part]:
 
 def _part(benchmark: Benchmark, table: Mapping[str, Any]) -> Part:
     named = {"name": benchmark.name, "title": benchmark.title, "tasks": list(benchmark.tasks)}
-    tables = [one for spec in table.get("tables", [{}]) for one in _repeated(benchmark, spec)]
+    tables = [one for spec in table.get("tables", [_PLAIN]) for one in _repeated(benchmark, spec)]
     return _typed(Part, {"benchmark": benchmark.name, "condition": _BY_DEFAULT, **named, **table, "tables": tables})
 
 

@@ -120,8 +120,8 @@ class Run:
             next((end for stem in stems if (end := self.value(f"{group}/{stem}_{side}")) is not None), None)
             for side in ("low", "high")
         )
-        shown = [None if end is None else scale * end for end in (low, high)]
-        return Figure(scale * value, *shown, decimals)
+        low, high = (None if end is None else scale * end for end in (low, high))
+        return Figure(scale * value, low, high, decimals)
 
     def share(self, metric: str, of: Sequence[str], scale: float = 100, decimals: int = 2) -> Figure | None:
         """Return a share of the product of metrics or `samples`, with Wilson's interval; None of nothing."""
@@ -282,7 +282,7 @@ def _main(log: EvalLog) -> tuple[str, str]:
 
 
 def _is_own(part: Part, log: EvalLog) -> bool:
-    source = (log.eval.metadata or {}).get("dataset_source")
+    source = str((log.eval.metadata or {}).get("dataset_source"))
     return any(
         source in dataset.sources and dataset.sources[source].is_benchmark
         for dataset in load(part.benchmark).datasets.values()

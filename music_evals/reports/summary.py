@@ -37,8 +37,8 @@ def summary_table(runs: Sequence[Run]) -> Table:
         ["Model", *titles, "Data"],
         rows,
         [
-            "A cell: the mean over the tasks of a benchmark that were run, with its 95% interval where all have one. Of "
-            "several conditions that counts under which most tasks were run, and of those the one nearest to the "
+            "A cell: the mean over the tasks of a benchmark that were run, with its 95% interval where all have one. "
+            "Of several conditions that counts under which most tasks were run, and of those the one nearest to the "
             "tasks' defaults. The sections have each task and condition.",
             "Floors: what guessing earns, or always giving the commonest answer.",
             "† Not the paper's test: not to be compared with published figures.",

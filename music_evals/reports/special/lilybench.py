@@ -102,9 +102,10 @@ def _table(name: str, references: Sequence[str], runs: Sequence[Run]) -> Spec:
         notes.append("There is no figure of JS against FMD, because no run has both against one of these references.")
     if any(reference not in run.facts["references"] for run, reference in product(runs, references)):
         notes.append("A dash: not judged against this reference.")
+    against = f"LilyBench generation against {' and '.join(references)}"
     return Spec(
         name=name,
-        title="LilyBench Table 2: generation" if is_paper else f"LilyBench generation against {' and '.join(references)}",
+        title="LilyBench Table 2: generation" if is_paper else against,
         labels={"Regime": "regime", "Model": "model", "Source": "source", "Condition": "condition"},
         group="Regime",
         published=[Printed(table="table2", labels={"Regime": "regime"})] if is_paper else [],

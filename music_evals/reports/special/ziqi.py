@@ -365,7 +365,6 @@ def _with_interval(mean: Figure | None, run: Run) -> Figure | None:
     parts = [figure for name in others if (figure := run.figure(name, 100, 2))]
     if mean is None or not parts or abs(average(parts).value - mean.value) > 1e-6:
         return mean  # the logged mean is over other sub-themes than are logged, so it gets no interval of theirs
-    known = [part for part in parts if part.low is not None and part.high is not None]
-    down = sqrt(sum((part.value - part.low) ** 2 for part in known)) / len(parts)
-    up = sqrt(sum((part.high - part.value) ** 2 for part in known)) / len(parts)
+    down = sqrt(sum((part.value - part.low) ** 2 for part in parts if part.low is not None)) / len(parts)
+    up = sqrt(sum((part.high - part.value) ** 2 for part in parts if part.high is not None)) / len(parts)
     return Figure(mean.value, max(0.0, mean.value - down), min(100.0, mean.value + up)) if up else mean
