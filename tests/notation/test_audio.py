@@ -57,7 +57,7 @@ def test_level_and_length(name: str) -> None:
 
 
 @pytest.mark.parametrize("program", [0, 24, 25])
-@pytest.mark.parametrize("pitch", [40, 48, 60, 69, 76, 84])
+@pytest.mark.parametrize("pitch", [40, 60, 84])
 def test_notes_sound_at_their_pitch(program: int, pitch: int) -> None:
     # The energy at the harmonics of the right pitch beats that of every other semitone within an octave around it.
     samples = _samples(render_wav(_midi(pitch, program=program)))[2000:34_768]
@@ -100,8 +100,7 @@ def test_cut_sound_fades_and_short_sound_is_padded() -> None:
 def test_no_clipping_of_a_single_hit() -> None:
     # A short hit cannot reach the loudness below the peak limit: it is left softer.
     midi = write_midi(Performance((Note(0, 36, 60, 127),), 30, (4, 4), None, percussion=True))
-    samples = _samples(render_wav(midi))
-    assert np.abs(samples).max() <= 0.9301
+    assert np.abs(_samples(render_wav(midi))).max() <= 0.9301
 
 
 _PROGRAM = """
@@ -115,50 +114,35 @@ print(hashlib.sha256(render_wav(data, seconds=6)).hexdigest())
 """
 
 
-def test_same_bytes_in_any_process() -> None:
-    for name in ("melody", "chord"):
-        midi, _ = _stimuli()[name]
-        expected = hashlib.sha256(render_wav(midi, seconds=6)).hexdigest()
-        for threads, state in (("1", "cold"), ("7", "warm")):
-            environment = os.environ | {
-                "OMP_NUM_THREADS": threads,
-                "OPENBLAS_NUM_THREADS": threads,
-                "PYTHONHASHSEED": threads,
-            }
-            done = subprocess.run(
-                [sys.executable, "-c", _PROGRAM, state], input=midi, capture_output=True, check=True, env=environment
-            )
-            assert done.stdout.decode().strip() == expected
+@pytest.mark.parametrize(("threads", "state"), [("1", "cold"), ("7", "warm")])
+def test_same_bytes_in_any_process(threads: str, state: str) -> None:
+    midi, _ = _stimuli()["chord"]
+    variables = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PYTHONHASHSEED")
+    environment = os.environ | dict.fromkeys(variables, threads)
+    printed = subprocess.check_output([sys.executable, "-c", _PROGRAM, state], input=midi, env=environment)
+    assert printed.decode().strip() == hashlib.sha256(render_wav(midi, seconds=6)).hexdigest()
 
 
 def test_bad_requests_are_rejected(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="seconds is 0"):
-        render_wav(_midi(), seconds=0)
-    with pytest.raises(ValueError, match="seconds is nan"):
-        render_wav(_midi(), seconds=float("nan"))
-    with pytest.raises(ValueError, match="cannot be read"):
-        render_wav(b"MThd")
-    with pytest.raises(ValueError, match="no notes"):
-        render_wav(write_midi(Performance((), 120, (4, 4), None)))
-    with pytest.raises(ValueError, match="more than 600 s"):
-        render_wav(_midi(ticks=960 * 601))
+    for seconds in (0, float("nan"), 601):
+        with pytest.raises(ValueError, match=f"seconds is {seconds}"):
+            render_wav(_midi(), seconds=seconds)
+    silence = write_midi(Performance((), 120, (4, 4), None))
+    for midi, problem in ((b"MThd", "cannot be read"), (silence, "no notes"), (_midi(ticks=960 * 601), "than 600 s")):
+        with pytest.raises(ValueError, match=problem):
+            render_wav(midi)
     with pytest.raises(FileNotFoundError, match="does not exist"):
         render_wav(_midi(), soundfont=tmp_path / "none.sf2")
-    (tmp_path / "bad.sf2").write_bytes(b"RIFF\0\0\0\0WAVE")
-    with pytest.raises(ValueError, match=r"bad\.sf2 cannot be read"):
-        render_wav(_midi(), soundfont=tmp_path / "bad.sf2")
-    (tmp_path / "short.sf2").write_bytes(default_soundfont().read_bytes()[:100_000])
-    with pytest.raises(ValueError, match=r"short\.sf2 cannot be read"):
-        render_wav(_midi(), soundfont=tmp_path / "short.sf2")
+    for content in (b"RIFF\0\0\0\0WAVE", default_soundfont().read_bytes()[:100_000]):
+        (tmp_path / f"{len(content)}.sf2").write_bytes(content)
+        with pytest.raises(ValueError, match=r"\.sf2 cannot be read"):
+            render_wav(_midi(), soundfont=tmp_path / f"{len(content)}.sf2")
 
 
 def test_missing_default_soundfont_says_how_to_fix_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(soundfont.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(FileNotFoundError, match="pip install"):
         default_soundfont()
-
-
-# --- describe_wav
 
 
 def _wav(subtype: str, frames: int = 4410, channels: int = 2) -> bytes:
@@ -194,7 +178,7 @@ def test_unusable_audio_is_rejected_with_the_reason(data: bytes, problem: str) -
         describe_wav(data)
 
 
-_RECORDINGS = Path(__file__).parents[2] / ".." / "shared" / "data" / "muse" / "stimuli"
+_RECORDINGS = Path(__file__).parents[3] / "shared" / "data" / "muse" / "stimuli"
 
 
 @pytest.mark.skipif(not _RECORDINGS.is_dir(), reason="the MUSE recordings are not here (../shared/data/muse)")
