@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import tomllib
 from itertools import count, islice
 from pathlib import Path
 
@@ -52,47 +53,7 @@ def test_messages_name_the_text_alone() -> None:
     assert str(Path(compiler.__file__).parents[3]) not in missing.messages
 
 
-# Several scores, books, parts, headers and names: what decides on the names and the order of MIDI files.
-SEVERAL = {
-    "scores": r"\score { { c } \midi { } } \score { { d } } \score { { e } \layout { } \midi { } }",
-    "books": r"""
-        \header { title = "All" }
-        \score { { c } \midi { } \header { piece = "first" } }
-        \markup "text"
-        \book { \score { { d } \midi { } } }
-        \book {
-          \bookOutputName "other"
-          \header { title = "Other" }
-          \bookpart { \header { title = "Part" } \score { { e } \midi { } } }
-          \bookpart { \score { { f } } \score { { g } \midi { } \midi { \tempo 4 = 30 } } }
-          \score { { a } \midi { } }
-        }
-        \score { { b } \midi { } }""",
-    "parts": r"""
-        \bookpart { \score { { c } \layout { } \midi { } } }
-        \bookpart { \markup "text" \score { { d } \midi { } } \pageBreak }
-        \score { { e } \midi { } } { f }""",
-    "suffixes": r"""
-        \book { \bookOutputSuffix "violin" \score { { c } \midi { } } }
-        \book { \paper { output-suffix = "viola" } \score { { d } \midi { } \layout { } } }""",
-    "extension": r"#(ly:set-option 'midi-extension " + r'"mid") \score { { c } \midi { } }',
-    "wrong score": r"\score { { c } \midi { } } \score { { d \nothing } \midi { } } \score { { e } \midi { } }",
-    "repeats, changes of tempo and instruments": r"""
-        \score {
-          \unfoldRepeats <<
-            \new Staff \with { midiInstrument = "violin" } \relative {
-              \tempo 4 = 90 \repeat volta 2 { c'4 d8 e\trill f2 }
-            }
-            \new Staff { \key d \minor \time 3/4 \acciaccatura e8 \tuplet 3/2 { c8\f d e } r4 <c e>4\> c2.\! }
-          >>
-          \midi { }
-        }""",
-    "music that changes itself": r"""
-        count = #0
-        next = #(define-music-function () () (set! count (1+ count)) (make-music 'NoteEvent
-          'pitch (ly:make-pitch 0 count) 'duration (ly:make-duration 2)))
-        \score { { \next \next } \layout { } \midi { } } \score { { \next } \midi { } }""",
-}
+SEVERAL = tomllib.loads(Path(__file__).with_name("several.toml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", SEVERAL)

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,9 +31,7 @@ from tests.notation.lilypond.conftest import CONFINED
 
 lilypond = pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
 
-LIMITS = Limits(
-    99.0, memory=700 << 20, file_bytes=4 << 20, scratch_bytes=8 << 20, scratch_files=200, output_bytes=1 << 17
-)
+LIMITS = Limits(99.0, 700 << 20, file_bytes=4 << 20, scratch_bytes=8 << 20, scratch_files=200, output_bytes=1 << 17)
 SECRET = "a secret of the user"
 
 GOOD = r'\version "2.24.3" \score { { c4 } \midi { } }'
@@ -230,65 +229,13 @@ def test_system_calls_are_refused(confinement: Confinement) -> None:
     assert compiled.succeeded
 
 
-STOPPED_BY_TIME = {
-    "loops": "#(while #t #t)",
-    "loops deaf": """#(begin
-       (for-each (lambda (number) (catch #t (lambda () (sigaction number SIG_IGN)) noop)) (iota 65))
-       (while #t #t))""",
-    "sleeps": "#(sleep 10000)",
-    "memory by music": r"""#(define (twice n)
-       (if (= n 0) #{ { c4 } #} #{ { #(twice (- n 1)) #(twice (- n 1)) } #})) { $(twice 40) }""",
-    "waits for a reader": '#(begin (mknod "pipe" \'fifo #o600 0) (open-file "pipe" "w"))',
-    "includes what never comes": '#(mknod "pipe.ly" \'fifo #o600 0) \\include "pipe.ly"',
-}
-BOUNDED = {
-    "memory": "#(let loop ((all '())) (loop (cons (make-string 1000000) all)))",
-    "memory at once": "#(make-vector 1000000000 1)",
-    "memory by calls": "#(let loop ((n 0)) (+ 1 (loop (make-vector 100000 n))))",
-    "prints": '#(while #t (display "more of the same\n"))',
-    "prints messages": '#(while #t (ly:warning "more of the same"))',
-    "one large file": """#(call-with-output-file "a.midi" (lambda (port)
-       (while #t (display (make-string 100000) port))))""",
-    "fills the folder": """#(let loop ((n 0))
-       (call-with-output-file (format #f "~a.midi" n) (lambda (port) (display (make-string 1000000) port)))
-       (loop (+ n 1)))""",
-    "many files": '#(let loop ((n 0)) (close (open-file (format #f "~a.midi" n) "w")) (loop (+ n 1)))',
-    "locks the folder": '#(begin (chmod "." 0) (call-with-output-file "a.midi" newline))',
-    "locks all": '#(begin (call-with-output-file "a.midi" newline) (chmod "a.midi" 0) (chmod "." 0))',
-    "deep folders": '#(let loop ((n 0)) (mkdir "d.midi") (chdir "d.midi") (loop (+ n 1)))',
-    "sparse files": """#(let loop ((n 0)) (if (< n 50)
-       (begin
-        (close (open-file (format #f "~a.midi" n) "w"))
-        (truncate-file (format #f "~a.midi" n) 4000000)
-        (loop (+ n 1)))))""",
-    "a sparse file": '#(begin (close (open-file "a.midi" "w")) (truncate-file "a.midi" 10000000000))',
-    "includes itself": r'\include "score.ly"',
-    "kills all": """#(begin
-       (kill 1 SIGSTOP) (kill 1 SIGKILL) (kill (getppid) SIGKILL) (kill -1 SIGKILL) (kill 0 SIGKILL))""",
-    "threads": """#(use-modules (system foreign) (rnrs bytevectors)) #(let ((attributes (make-bytevector 64))
-           (number (make-bytevector 8))
-           (c (lambda (name . types) (pointer->procedure int (dynamic-func name (dynamic-link)) types))))
-       ((c "pthread_attr_init" '*) (bytevector->pointer attributes))
-       ((c "pthread_attr_setstacksize" '* size_t) (bytevector->pointer attributes) 16384)
-       (let loop ()
-         ((c "pthread_create" '* '* '* '*) (bytevector->pointer number) (bytevector->pointer attributes)
-          (dynamic-func "pause" (dynamic-link)) %null-pointer)
-         (loop)))""",
-    "kills itself": "#(kill (getpid) SIGKILL)",
-    "crashes": "#((@ (rnrs bytevectors) bytevector-u8-ref)"
-    " ((@ (system foreign) pointer->bytevector) ((@ (system foreign) make-pointer) 8) 8) 0)",
-    "FIFO for output": '#(mknod "score.midi" \'fifo #o600 0) ' + SCORE,
-    "folder for output": '#(mkdir "score.midi") ' + SCORE,
-    "exits": "#(primitive-_exit 0)",
-    "includes a user file": r'\include "/etc/passwd"',
-    "includes a device": r'\include "/dev/zero"',
-    "includes a folder": r'\include "/"',
-    "no text": "",
-    "zeros": "\0" * 10000,
+ATTACKS = tomllib.loads(Path(__file__).with_name("hostile.toml").read_text(encoding="utf-8"))
+STOPPED_BY_TIME, BOUNDED = ATTACKS["stopped_by_time"], ATTACKS["bounded"]
+BOUNDED |= {
+    "zeros": "\0" * 10_000,
     "no character": "\ud800 { c }",
     "nesting": "{" * 100_000,
-    "nested lists": "#" + "(" * 100_000,
-    "bad settings": r'#(call-with-output-file "settings.ly" newline) #(delete-file "score.ly") ' + SCORE,
+    "lists": "#" + "(" * 100_000,
 }
 
 
