@@ -28,42 +28,20 @@ _ACCIDENTALS: Final = {-2.0: "__", -1.0: "_", -0.5: "_/", 0.0: "=", 0.5: "^/", 1
 _UNITS: Final = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 16))
 
 _CLEFS: Final = {
-    ("G", 2): "treble",
-    ("G", 1): "treble1",
-    ("F", 4): "bass",
-    ("F", 3): "bass3",
-    ("C", 1): "alto1",
-    ("C", 2): "alto2",
-    ("C", 3): "alto",
-    ("C", 4): "tenor",
-    ("percussion", None): "perc",
+    **{("G", 2): "treble", ("G", 1): "treble1", ("F", 4): "bass", ("F", 3): "bass3", ("percussion", None): "perc"},
+    **{("C", 1): "alto1", ("C", 2): "alto2", ("C", 3): "alto", ("C", 4): "tenor"},
 }
 _BARS: Final = {"final": "|]", "double": "||", "heavy-light": "[|", "dotted": ".|", "dashed": ".|"}
 _NO_NAME: Final = '"MusicXML Part"'  # what music21 writes for a part without a name
 _DYNAMICS: Final = frozenset(("pppp", "ppp", "pp", "p", "mp", "mf", "f", "ff", "fff", "ffff", "sfz"))
 # Classes of music21 by name, the more special first; all decorations are from 4.14 but marcato, which is in 2.2.
 _DECORATIONS: Final = {
-    "Staccatissimo": "!wedge!",
-    "Spiccato": "!wedge!",
-    "DetachedLegato": ".!tenuto!",
-    "Staccato": ".",
-    "StrongAccent": "!marcato!",
-    "Accent": "!accent!",
-    "Tenuto": "!tenuto!",
-    "UpBow": "!upbow!",
-    "DownBow": "!downbow!",
-    "OpenString": "!open!",
-    "StringHarmonic": "!open!",
-    "SnapPizzicato": "!snap!",
-    "Stopped": "!plus!",
-    "BreathMark": "!breath!",
-    "InvertedMordent": "!uppermordent!",
-    "Mordent": "!lowermordent!",
-    "InvertedTurn": "!invertedturn!",
-    "Turn": "!turn!",
-    "Trill": "!trill!",
-    "ArpeggioMark": "!arpeggio!",
-    "Fermata": "!fermata!",
+    **{"Staccatissimo": "!wedge!", "Spiccato": "!wedge!", "DetachedLegato": ".!tenuto!", "Staccato": "."},
+    **{"StrongAccent": "!marcato!", "Accent": "!accent!", "Tenuto": "!tenuto!", "UpBow": "!upbow!"},
+    **{"DownBow": "!downbow!", "OpenString": "!open!", "StringHarmonic": "!open!", "SnapPizzicato": "!snap!"},
+    **{"Stopped": "!plus!", "BreathMark": "!breath!", "InvertedMordent": "!uppermordent!"},
+    **{"Mordent": "!lowermordent!", "InvertedTurn": "!invertedturn!", "Turn": "!turn!", "Trill": "!trill!"},
+    **{"ArpeggioMark": "!arpeggio!", "Fermata": "!fermata!"},
 }
 
 

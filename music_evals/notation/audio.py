@@ -13,7 +13,7 @@ import numpy as np
 import soundfile
 
 from music_evals.notation.midi import load_score
-from music_evals.notation.soundfont import SAMPLE_RATE, Samples, default_soundfont, instrument, play_note
+from music_evals.notation.soundfont import SAMPLE_RATE, Samples, default_soundfont, instrument, play_note, riff_chunks
 
 LOUDNESS: Final = -23.0  # root mean square of rendered audio in dB relative to full scale
 PEAK: Final = 0.93
@@ -66,7 +66,7 @@ def describe_wav(data: bytes) -> AudioInfo:
     if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
         raise ValueError(f"audio of {len(data)} bytes is not a WAV file; accepted is RIFF/WAVE")
     # libsndfile quietly shortens what is truncated, so the promise of the header is checked here.
-    sizes = {name: (size, present) for name, size, present in _chunks(data)}
+    sizes = {name: (size, len(content)) for name, size, content in riff_chunks(data)}
     if b"data" not in sizes:
         raise ValueError(f"WAV file of {len(data)} bytes has no data chunk; it is truncated or no audio")
     promised, present = sizes[b"data"]
@@ -84,17 +84,6 @@ def describe_wav(data: bytes) -> AudioInfo:
     if frames != declared:
         raise ValueError(f"WAV file is truncated: its header promises {declared} frames, {frames} can be decoded")
     return info
-
-
-def _chunks(data: bytes) -> list[tuple[bytes, int, int]]:
-    """The chunks of a RIFF file: name, size by the header, size that is there."""
-    found = []
-    start = 12
-    while start + 8 <= len(data):
-        (size,) = struct.unpack_from("<I", data, start + 4)
-        found.append((data[start : start + 4], size, min(size, len(data) - start - 8)))
-        start += 8 + size + size % 2
-    return found
 
 
 def _wav_header(size: int) -> bytes:

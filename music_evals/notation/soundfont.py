@@ -10,6 +10,7 @@ out are LFOs, pitch envelopes, exclusive classes, modulators, reverb, chorus, st
 
 import importlib.util
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -233,21 +234,25 @@ def _load(soundfont: Path) -> "_Bank":
         ) from error
 
 
+def riff_chunks(data: bytes) -> Iterator[tuple[bytes, int, bytes]]:
+    """Yield name, size by the header, and content of each chunk of a RIFF file, also of those within lists."""
+    start = 12
+    while start + 8 <= len(data):
+        name, size = struct.unpack_from("<4sI", data, start)
+        if name == b"LIST":  # step inside
+            start += 12
+            continue
+        yield name, size, data[start + 8 : start + 8 + size]
+        start += 8 + size + size % 2
+
+
 class _Bank:
     """The tables of a SoundFont file."""
 
     def __init__(self, data: bytes) -> None:
         if data[:4] != b"RIFF" or data[8:12] != b"sfbk":
             raise ValueError("it does not start with RIFF/sfbk")
-        chunks: dict[bytes, bytes] = {}
-        start = 12
-        while start + 8 <= len(data):
-            name, size = data[start : start + 4], struct.unpack_from("<I", data, start + 4)[0]
-            if name == b"LIST":  # step inside
-                start += 12
-                continue
-            chunks[name] = data[start + 8 : start + 8 + size]
-            start += 8 + size + size % 2
+        chunks = {name: content for name, _, content in riff_chunks(data)}
         self._samples = np.frombuffer(chunks[b"smpl"], dtype="<i2")
         self._preset_heads = _records(chunks[b"phdr"], "<20sHHHIII")
         self._instrument_heads = _records(chunks[b"inst"], "<20sH")

@@ -1,37 +1,20 @@
 r"""Where a markup ends.
 
-``\markup`` takes one markup, and a markup command as many arguments as its kind has: `_KINDS` says which of them are
-values and which are markups. The tests compare it with LilyPond's own definitions.
+``\markup`` takes one markup, and a markup command as many arguments as its kind has: `markups.toml` says which of them
+are values and which are markups. The tests compare it with LilyPond's own definitions.
 """
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from typing import Final
 
 from music_evals.notation.lilypond.syntax import Kind, Token, closing
 
-_KINDS: Final[Mapping[str, str]] = {
-    "": "coda doubleflat doublesharp draw-hline eyeglasses fermata flat natural null segno semiflat semisharp "
-    "sesquiflat sesquisharp sharp strut table-of-contents varcoda",
-    "v": "accidental backslashed-digit char compound-meter draw-dashed-line draw-dotted-line draw-line fret-diagram "
-    "fret-diagram-terse fret-diagram-verbose fromproperty harp-pedal hspace justify-field justify-string left-brace "
-    "lookup markalphabet markletter multi-measure-rest-by-number musicglyph polygon postscript property-recursive rest "
-    "rhythm right-brace score score-lines set-symbol simple slashed-digit stencil string-lines tied-lyric triangle "
-    "verbatim-file vspace wordwrap-field wordwrap-string",
-    "vv": "customTabClef note path rest-by-number woodwind-diagram wordwrap-string-internal",
-    "vvv": "arrow-head beam draw-circle draw-squiggle-line epsfile filled-box note-by-number",
-    "vm": "abs-fontsize conditional-trill-markup fontsize halign hcenter-in if lower magnify map-markup-commands "
-    "on-the-fly override override-lines pad-around pad-markup pad-x page-link raise replace rotate scale table "
-    "translate translate-scaled unless with-color with-link with-string-transformer with-true-dimension with-url "
-    "wordwrap-internal",
-    "mm": "auto-footnote combine footnote fraction with-dimensions-from with-outline",
-    "vvm": "general-align pad-to-box with-dimension with-dimensions",
-    "vmm": "page-ref with-dimension-from",
-    "vvmm": "put-adjacent",
-    "vvvm": "pattern",
-    "vvmvm": "align-on-other",
-    "vvmmm": "fill-with-pattern",
-}
+_KINDS: Final = tomllib.loads(
+    files("music_evals.notation.lilypond").joinpath("markups.toml").read_text(encoding="utf-8")
+)
 _ARGUMENTS: Final[Mapping[str, str]] = {name: kinds for kinds, names in _KINDS.items() for name in names.split()}
 _NESTING: Final = 200  # commands within each other without braces
 _WORD_END: Final = re.compile(r'[$#{}"\\ \t\n\r\f]')

@@ -32,16 +32,7 @@ from typing import Any, BinaryIO, Final, Literal
 
 from music_evals.notation.lilypond import launcher
 
-_SYSTEM_LIBRARIES: Final = (
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/usr/lib",
-    "/usr/lib32",
-    "/usr/lib64",
-    "/usr/libx32",
-)
+_SYSTEM_LIBRARIES: Final = tuple(f"{top}/lib{kind}" for top in ("", "/usr") for kind in ("", "32", "64", "x32"))
 _GRACE: Final = 5.0  # seconds for a report that has begun, after the program's own time
 _AFTERMATH: Final = 1.0  # seconds for all to end after the report
 _LOOK_EVERY: Final = 0.2  # seconds between two looks at whether to stop
