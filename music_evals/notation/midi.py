@@ -23,7 +23,7 @@ import mido
 from mido.midifiles.meta import KeySignatureError
 from symusic import Score
 
-from music_evals.notation.performance import TICKS_PER_BEAT, Performance
+from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
 
 _PERCUSSION_CHANNEL: Final = 9
 _DEFAULT_TEMPO: Final = 500_000  # microseconds a quarter note where a file names no tempo (MIDI standard)
@@ -85,13 +85,9 @@ class MidiText:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class FileNote:
+class FileNote(Note):
     """One note of a MIDI file; onset and duration in ticks."""
 
-    onset: int
-    pitch: int
-    duration: int
-    velocity: int
     is_drum: bool
 
 

@@ -231,12 +231,8 @@ def test_system_calls_are_refused(confinement: Confinement) -> None:
 
 ATTACKS = tomllib.loads(Path(__file__).with_name("hostile.toml").read_text(encoding="utf-8"))
 STOPPED_BY_TIME, BOUNDED = ATTACKS["stopped_by_time"], ATTACKS["bounded"]
-BOUNDED |= {
-    "zeros": "\0" * 10_000,
-    "no character": "\ud800 { c }",
-    "nesting": "{" * 100_000,
-    "lists": "#" + "(" * 100_000,
-}
+BOUNDED |= {"zeros": "\0" * 10_000, "no character": "\ud800 { c }"}
+BOUNDED |= {"nesting": "{" * 100_000, "nested lists": "#" + "(" * 100_000}
 
 
 @pytest.mark.parametrize("confinement", CONFINED)
