@@ -27,7 +27,7 @@ _SHARPS: Final = "FCGDAEB"
 _ACCIDENTALS: Final = {-2.0: "__", -1.0: "_", -0.5: "_/", 0.0: "=", 0.5: "^/", 1.0: "^", 2.0: "^^"}
 _UNITS: Final = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 16))
 
-_CLEFS: Final = {
+_CLEFS: Final[dict[tuple[str, int | None], str]] = {
     **{("G", 2): "treble", ("G", 1): "treble1", ("F", 4): "bass", ("F", 3): "bass3", ("percussion", None): "perc"},
     **{("C", 1): "alto1", ("C", 2): "alto2", ("C", 3): "alto", ("C", 4): "tenor"},
 }

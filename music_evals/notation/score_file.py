@@ -141,7 +141,7 @@ def _fill_parts(score: Any) -> None:
     from music21 import note, stream
 
     parts: list[list[Any]] = [list(part.getElementsByClass("Measure")) for part in score.parts]
-    longest = list(max(parts, key=len))
+    longest = [*max(parts, key=lambda part: len(part))]
     for part, measures in zip(score.parts, parts, strict=True):
         for model in longest[len(measures) :]:
             filler: Any = stream.Measure()
