@@ -10,14 +10,14 @@ values are compared. The rule would rather not tell (None) than be wrong, so tha
 - An answer that says that it does not know ("Unknown", "cannot be determined") is wrong.
 - A reference of "None" is met by "None", "No", "There is none" and the like.
 
-Conventions by type. ``pitch``, ``pitches``: scientific pitch notation; C♯5, C#5 and "C sharp 5" are one, C♯5 and D♭5
-are two; where the reference has an octave, a prediction without it is wrong; lists are sets. ``key``: tonic and mode;
-without a mode not told. ``metre``: 4/4 is common time, 2/2 cut time; 2/4 is neither. ``clef``: treble is G2, bass F4,
-alto C3, tenor C4; lists are sets. ``measures``: sets of measure numbers; "starting at measure 9" is known by its
-beginning. ``duration``: British and American names; a note is not a rest, which is left to judges. ``numeral``: degrees
-and figures in order, 6/5 = 65; numerals that differ in case alone are left to judges, because the published questions
-ask for capitals whatever the chord's quality. ``cadence``: perfect = authentic = V–I, plagal = IV–I, half = imperfect =
-ends on V, deceptive = interrupted = V–vi. ``text`` is for judges alone.
+Conventions by type. ``pitch``, ``pitches``: C♯5, C#5 and "C sharp 5" are one, C♯5 and D♭5 are two; where the reference
+has an octave, a prediction without it is wrong; lists are sets. ``key``: tonic and mode; without a mode not told.
+``metre``: 4/4 is common time, 2/2 cut time; 2/4 is neither. ``clef``: treble is G2, bass F4, alto C3, tenor C4; lists
+are sets. ``measures``: sets of measure numbers; "starting at measure 9" is known by its beginning. ``duration``:
+British and American names; a note is not a rest, which is left to judges. ``numeral``: degrees and figures in order,
+6/5 = 65; numerals that differ in case alone are left to judges, because the published questions ask for capitals
+whatever the chord's quality. ``cadence``: perfect = authentic = V–I, plagal = IV–I, half = imperfect = ends on V,
+deceptive = interrupted = V–vi. ``text`` is for judges alone.
 
 Only the first `MAX_ANSWER` characters are read; every pattern is bounded, so that time is linear.
 
@@ -26,26 +26,15 @@ Source: arXiv 2511.20697, section 3.3 ("V-I" and "authentic cadence"); the rules
 
 import re
 import unicodedata
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal, get_args
 
 AnswerType = Literal[
-    "yes_no",
-    "pitch",
-    "pitches",
-    "key",
-    "metre",
-    "clef",
-    "number",
-    "measures",
-    "duration",
-    "chord",
-    "numeral",
-    "cadence",
-    "text",
-]
+    "yes_no", "pitch", "pitches", "key", "metre", "clef", "number", "measures", "duration", "chord", "numeral",
+    "cadence", "text",
+]  # fmt: skip
 """What an answer is made of; ``text`` is anything that no rule reads."""
 
 MAX_ANSWER: Final = 4_000
@@ -73,9 +62,9 @@ class _Reading:
 _NEUTRAL: Final = frozenset(
     re.findall(
         r"\w+",
-        "a an and answer are at bar bars beats bpm by chord chords clef clefs final followed from full hand in"
-        " initial key left lower m major measure measures meter metre minute mm music note notes of on"
-        " per pitch pitches quarter rest rests right signature staff staves the then this time to triad upper with yes",
+        "a an and answer are at bar bars beats bpm by chord chords clef clefs final followed from full hand in initial"
+        " key left lower m major measure measures meter metre minute mm music note notes of on per pitch pitches"
+        " quarter rest rests right signature staff staves the then this time to triad upper with yes",
     )
 )
 _HEDGE: Final = re.compile(
@@ -155,20 +144,18 @@ _CLEF_NAMES: Final = {
 }  # fmt: skip
 _CLEF: Final = re.compile(
     r"(?<![A-Za-z0-9-])(?P<name>octave treble|treble 8vb|treble|violin|bass|alto|viola|tenor|mezzo-soprano|soprano"
-    r"|baritone|percussion|[gf][24]?|f3|c[1-4])(?: ?\(?8vb\)?)?(?P<clef>(?:[ -]clefs?)?)(?![A-Za-z0-9])",
+    r"|baritone|percussion|g2?|f[34]?|c[1-4])(?: ?\(?8vb\)?)?(?P<clef>(?:[ -]clefs?)?)(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
-_WORDS: Final = {
-    word: number
-    for number, word in enumerate(
-        re.findall(
-            r"\w+",
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-            " seventeen eighteen nineteen twenty",
-        )
-    )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
 _TENS: Final = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_ONES: Final = (
+    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
+    "|eighteen|nineteen"
+)
+_WORDS: Final = {
+    **{word: number for number, word in enumerate(_ONES.split("|"))},
+    **{word: 10 * number for number, word in enumerate(_TENS.split("|"), start=2)},
+}
 _NUMBER: Final = re.compile(
     r"(?P<where>\b(?:measures?|bars?|mm?\.?) ?)?(?<![\w./,])(?P<digits>-?\d{1,9}(?:\.\d{1,6}|/\d{1,6})?)(?![\d/])"
     rf"|\b(?P<tens>{_TENS})(?:[ -](?P<ones>one|two|three|four|five|six|seven|eight|nine))?\b"
@@ -184,14 +171,10 @@ _MEASURES: Final = re.compile(
 )
 _BARE_MEASURES: Final = re.compile(rf"(?P<list>{_SPAN})\.?", re.IGNORECASE)
 _SPAN_PART: Final = re.compile(rf"(?P<sign>-|to|through|,|;|&|and)?[ ]?{_BAR}?(?P<number>\d{{1,5}})", re.IGNORECASE)
-_ORDINALS: Final = {
-    word: number
-    for number, word in enumerate(
-        re.findall(r"\w+", "first second third fourth fifth sixth seventh eighth ninth tenth"), start=1
-    )
-}
+_FIRST: Final = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth"
+_ORDINALS: Final = {word: number for number, word in enumerate(_FIRST.split("|"), start=1)}
 _ORDINAL: Final = re.compile(
-    rf"\b(?:(?P<word>{'|'.join(_ORDINALS)})|(?P<digits>\d{{1,5}})(?:st|nd|rd|th)) (?:measure|bar)\b", re.IGNORECASE
+    rf"\b(?:(?P<word>{_FIRST})|(?P<digits>\d{{1,5}})(?:st|nd|rd|th)) (?:measure|bar)\b", re.IGNORECASE
 )
 _DURATIONS: Final = {
     "breve": "2", "double whole": "2", "whole": "1", "semibreve": "1", "half": "1/2", "minim": "1/2", "quarter": "1/4",
@@ -267,12 +250,7 @@ _TERMS: Final = (
 
 
 def check(prediction: str, reference: str, answer_type: str) -> bool | None:
-    """Check a prediction against the reference answer by the rule of its type.
-
-    Args:
-        prediction: a model's answer, to one question.
-        reference: the reference answer.
-        answer_type: what the answer is made of, an `AnswerType`.
+    """Check a prediction against the reference answer by the rule of its type, an `AnswerType`.
 
     Returns:
         True (the same answer), False (another one, or none), or None where the rule cannot tell.
@@ -317,14 +295,8 @@ def check(prediction: str, reference: str, answer_type: str) -> bool | None:
 def answer_type_of(question: str, answer: str) -> AnswerType:
     """Tell what an answer is made of, where a question comes without a type.
 
-    Conservative: a closed type needs both a question that asks for it and an answer that holds nothing else.
-
-    Args:
-        question: the question.
-        answer: its reference answer.
-
-    Returns:
-        The type; ``text`` where in doubt.
+    It is ``text`` where in doubt: a closed type needs both a question that asks for it and an answer that holds nothing
+    else.
 
     Example:
         >>> answer_type_of("What is the initial key?", "G minor"), answer_type_of("What is the initial key?", "Dark")
@@ -479,31 +451,35 @@ def _pitches(text: str) -> _Reading:
     return _reading(text, sorted(found, key=lambda one: one[:2]))
 
 
+def _found(matches: Iterable[re.Match[str]], value_of: Callable[[re.Match[str]], Hashable]) -> _Matches:
+    """The matches that have a value, with it."""
+    values = ((match.start(), match.end(), value_of(match)) for match in matches)
+    return [found for found in values if found[2] is not None]
+
+
 def _keys(text: str) -> _Reading:
-    found: _Matches = []
-    for match in _KEY.finditer(text):
+    def key(match: re.Match[str]) -> Hashable:
         article = match["letter"] in "aA" and match["accidental"] is None and match["general"]
         if match["small"] == "M" or article:
-            continue
+            return None
         mode = (match["mode"] or match["small"]).lower()
-        tonic = (match["letter"].upper(), _shift(match["accidental"]))
-        found.append((match.start(), match.end(), (*tonic, _MODES.get(mode, mode))))
-    return _reading(text, found)
+        return match["letter"].upper(), _shift(match["accidental"]), _MODES.get(mode, mode)
+
+    return _reading(text, _found(_KEY.finditer(text), key))
 
 
 def _metres(text: str) -> _Reading:
     if text.strip(" .").upper() in ("C", "¢"):
         return _reading("", [(0, 0, (4, 4) if text.strip(" .").upper() == "C" else (2, 2))])
-    found: _Matches = []
-    for match in _METRE.finditer(text):
+
+    def metre(match: re.Match[str]) -> Hashable:
         if match["common"] or match["cut"]:
-            value = (4, 4) if match["common"] else (2, 2)
-        elif match["words"]:
-            value = (_WORDS[match["words"].lower()], _WORDS[match["unit"].lower()])
-        else:
-            value = (int(match["top"] or match["t"]), int(match["bottom"] or match["b"]))
-        found.append((match.start(), match.end(), value))
-    return _reading(text, found)
+            return (4, 4) if match["common"] else (2, 2)
+        if match["words"]:
+            return _WORDS[match["words"].lower()], _WORDS[match["unit"].lower()]
+        return int(match["top"] or match["t"]), int(match["bottom"] or match["b"])
+
+    return _reading(text, _found(_METRE.finditer(text), metre))
 
 
 def _clefs(text: str) -> _Reading:
@@ -516,29 +492,26 @@ def _clefs(text: str) -> _Reading:
             if match["clef"] or joined:
                 kept.append(match)
         matches = kept[::-1]
-    found: _Matches = []
-    for match in matches:
+
+    def clef(match: re.Match[str]) -> Hashable:
         octave = "8vb" in match[0].lower() and not match["name"].lower().startswith(("octave", "treble 8"))
-        found.append((match.start(), match.end(), _CLEF_NAMES[match["name"].lower()] + ("-8" if octave else "")))
-    return _reading(text, found)
+        return _CLEF_NAMES[match["name"].lower()] + ("-8" if octave else "")
+
+    return _reading(text, _found(matches, clef))
 
 
 def _numbers(text: str) -> _Reading:
-    found: _Matches = []
-    for match in _NUMBER.finditer(text):
+    def number(match: re.Match[str]) -> Hashable:
         if match["where"]:
-            continue
+            return None
         if match["digits"]:
             top, _, bottom = match["digits"].partition("/")
-            if bottom and int(bottom) == 0:
-                continue
-            value = Fraction(top) / (int(bottom) if bottom else 1)
-        elif match["tens"]:
-            value = Fraction(_WORDS[match["tens"].lower()] + _WORDS.get((match["ones"] or "zero").lower(), 0))
-        else:
-            value = Fraction(_WORDS[match["word"].lower()])
-        found.append((match.start(), match.end(), value))
-    return _reading(text, found)
+            return None if bottom and int(bottom) == 0 else Fraction(top) / int(bottom or 1)
+        if match["tens"]:
+            return Fraction(_WORDS[match["tens"].lower()] + _WORDS[(match["ones"] or "zero").lower()])
+        return Fraction(_WORDS[match["word"].lower()])
+
+    return _reading(text, _found(_NUMBER.finditer(text), number))
 
 
 def _measures(text: str) -> _Reading:
@@ -577,7 +550,7 @@ def _span(text: str, between: bool) -> frozenset[int] | None:
 
 
 def _durations(text: str) -> _Reading:
-    found: _Matches = []
+    found: list[tuple[int, int, tuple[Hashable, ...]]] = []
     for match in _DURATION.finditer(text):
         name = (match["name"] or "").lower()
         if name == "half" and not match["noun"] and not match["dots"] and not _STANDS_ALONE.match(text, match.end()):
@@ -586,37 +559,32 @@ def _durations(text: str) -> _Reading:
         count = 0 if not dots else 2 if dots.startswith("double") else 3 if dots.startswith("triple") else 1
         value = Fraction(_DURATIONS[name]) if name else Fraction(1, int(match["unit"]))
         found.append((match.start(), match.end(), (value, count, match["triplet"] is not None, match["noun"])))
-    nouns = {value[3] for *_, value in found if isinstance(value, tuple) and value[3]}
+    nouns = {value[3] for *_, value in found if value[3]}
     # "Eighth" and "eighth rest" are the same where nothing says "note".
     noun = nouns.pop() if len(nouns) == 1 else None
-    same = [(start, end, (*value[:3], value[3] or noun)) for start, end, value in found if isinstance(value, tuple)]
-    return _reading(text, [(start, end, value) for start, end, value in same])
+    return _reading(text, [(start, end, (*value[:3], value[3] or noun)) for start, end, value in found])
 
 
 def _chords(text: str) -> _Reading:
-    found: _Matches = []
-    for match in _CHORD.finditer(text):
+    def chord(match: re.Match[str]) -> Hashable:
         quality = (match["quality"] or "").lstrip(" -")
         bare = not any(match[name] for name in ("accidental", "quality", "noun", "bass", "inversion"))
         if bare and not _STANDS_ALONE.match(text, match.end()):
-            continue
+            return None
         name = _QUALITIES.get(quality) or ("ø7" if quality.startswith("half") else "o7")
         inversion: int | None = _INVERSIONS.get(match["inversion"] or "")
         if match["bass"]:
             steps = ("CDEFGAB".index(match["bass"][0]) - "CDEFGAB".index(match["letter"])) % 7
             inversion = {0: 0, 2: 1, 4: 2, 6: 3}.get(steps, -1)
-        value = (match["letter"], _shift(match["accidental"]), name, inversion)
-        found.append((match.start(), match.end(), value))
-    return _reading(text, found)
+        return match["letter"], _shift(match["accidental"]), name, inversion
+
+    return _reading(text, _found(_CHORD.finditer(text), chord))
 
 
 def _numerals(text: str) -> _Reading:
     text = _PRONOUN.sub("_", text)
-    found: _Matches = [
-        (match.start(), match.end(), tuple(map(_numeral, _NUMERAL.findall(match[0]))))
-        for match in _NUMERALS.finditer(text)
-    ]
-    return _reading(text, found)
+    matches = _NUMERALS.finditer(text)
+    return _reading(text, _found(matches, lambda match: tuple(map(_numeral, _NUMERAL.findall(match[0])))))
 
 
 def _numeral(text: str) -> str:
@@ -628,17 +596,13 @@ def _numeral(text: str) -> str:
 
 
 def _cadences(text: str) -> _Reading:
-    found: _Matches = []
-    for match in _CADENCE.finditer(text):
-        kind = match.lastgroup or ""
-        found.append((match.start(), match.end(), "authentic" if kind == "perfect" else kind))
-    if not found:
-        for match in _NUMERALS.finditer(text):
-            ends = [re.sub(r"\d.*|[øo+]", "", _numeral(one)) for one in _NUMERAL.findall(match[0])[-2:]]
-            kind = _PROGRESSIONS.get("-".join(ends).upper(), "")
-            if len(ends) == 2 and (kind or ends[1] == "V"):
-                found.append((match.start(), match.end(), kind or "half"))
-    reading = _reading(text, found)
+    def progression(match: re.Match[str]) -> Hashable:
+        ends = [re.sub(r"\d.*|[øo+]", "", _numeral(one)) for one in _NUMERAL.findall(match[0])[-2:]]
+        kind = _PROGRESSIONS.get("-".join(ends).upper(), "half" if ends[-1] == "V" else None)
+        return kind if len(ends) == 2 else None
+
+    names = _found(_CADENCE.finditer(text), lambda match: "authentic" if match["perfect"] else match.lastgroup)
+    reading = _reading(text, names or _found(_NUMERALS.finditer(text), progression))
     return _Reading(reading.values, re.sub(r"\b(?:cadence|V)\b", " ", reading.rest, flags=re.IGNORECASE), reading.opens)
 
 

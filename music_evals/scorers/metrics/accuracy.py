@@ -62,8 +62,7 @@ def bootstrap_interval(
 
     Args:
         correct: one outcome an item, from 0 to 1; at least one.
-        clusters: what each item belongs to, e.g. the score that a question is on. Whole clusters are drawn then, because
-            items of one cluster are not independent.
+        clusters: what each item belongs to, e.g. the score that a question is on; whole clusters are drawn then.
         resamples: number of resamples, at least 1.
         seed: seed of the draws.
 
@@ -104,8 +103,8 @@ def level_success(
     """The level-wise success rate, LSR(l): the share of scores with every question at levels 1 to l right.
 
     A score fails level l where any question at levels up to l is wrong. Where none is wrong but one has no outcome, or
-    the score has no question at one of the levels that others have, it is not judged and leaves the denominator. A level
-    at which no score is judged is left out.
+    the score has no question at one of the levels that others have, it is not judged and leaves the denominator. Levels
+    at which no score is judged are left out.
 
     Args:
         correct: the outcomes of each score's questions, by level.

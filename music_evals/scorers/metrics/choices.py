@@ -61,9 +61,9 @@ def choice_figures(right: int, answered: int, responses: int, questions: int) ->
 def f1_interval(right: float, wrong: float, unanswered: float) -> tuple[float, float]:
     """A 95% interval for F1 = 2C / (V + N), from the numbers of right, wrong and unanswered responses.
 
-    Their probabilities get their posterior under Jeffreys' prior; the interval holds the middle 95% of F1 over draws from
-    it, always the same draws. At 0 and 1, where a bootstrap would see no uncertainty, it still has a width. Numbers may be
-    fractional where responses are not independent.
+    Their probabilities get their posterior under Jeffreys' prior; the interval holds the middle 95% of F1 over draws
+    from it, always the same ones. At 0 and 1, where a bootstrap would see no uncertainty, it still has a width. Numbers
+    may be fractional where responses are not independent.
 
     Raises:
         ValueError: a number is negative.

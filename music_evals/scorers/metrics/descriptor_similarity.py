@@ -62,7 +62,7 @@ def gaussian_divergence(mean_1: float, std_1: float, mean_2: float, std_2: float
     Raises:
         ValueError: a mean is not finite, or a standard deviation is not finite and above 0.
 
-    Source: J. Lin, "Divergence measures based on the Shannon entropy", IEEE Transactions on Information Theory 37 (1991).
+    Source: J. Lin, "Divergence measures based on the Shannon entropy", IEEE Trans. Inf. Theory 37 (1991).
 
     Example:
         >>> gaussian_divergence(0, 1, 0, 1), round(gaussian_divergence(0, 1, 2, 1), 4)
@@ -125,8 +125,8 @@ def js_interval(
 
     Whole pieces are drawn; the reference, the same for everything that is compared, is not drawn again. A resample
     repeats pieces, which moves its similarity down; the quantiles are therefore shifted by the difference between the
-    similarity itself and the mean of the resamples. The interval is for what generating as many pieces again would give,
-    on average; in simulations of 40 and 200 pieces it holds that 91 to 100 times in 100. There is none where the
+    similarity itself and the mean of the resamples. The interval is for what generating as many pieces again would
+    give, on average; in simulations of 40 and 200 pieces it holds that 91 to 100 times in 100. There is none where the
     similarity itself is undefined or that of more than `MOST_UNDEFINED` of the resamples.
 
     Raises:

@@ -131,9 +131,9 @@ def difference_interval(first_only: int, second_only: int, pairs: int) -> tuple[
 def sign_flip_test(totals: Sequence[float] | Floats, *, resamples: int = 10_000, seed: int = 0) -> float:
     """p of the randomisation test of paired differences: were they as likely the other way round?
 
-    It takes the sum of the differences of each cluster, and is the share of flips whose sum is at least as far from 0. All
-    flips are tried up to `EXACT_UP_TO` clusters that differ; beyond, the sums themselves count among `resamples` random
-    ones, so that p is never 0. For samples that are right or wrong it is McNemar's exact test.
+    It takes the sum of the differences of each cluster, and is the share of flips whose sum is at least as far from 0.
+    All flips are tried up to `EXACT_UP_TO` clusters that differ; beyond, the sums themselves count among `resamples`
+    random ones, so that p is never 0. For samples that are right or wrong it is McNemar's exact test.
 
     Source: R. A. Fisher, "The Design of Experiments" (1935), section 21.
     """
