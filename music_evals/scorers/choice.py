@@ -8,7 +8,7 @@ from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Score, Scorer, Targe
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.answers import choice_letter, choice_sentence
-from music_evals.scorers.intervals import interval95
+from music_evals.scorers.scores import interval95
 
 
 def read_answer(state: TaskState, target: Target) -> str | None:

@@ -17,7 +17,6 @@ Source: arXiv 2511.20697, sections 3.3 and 5.1, Appendices G and H.
 
 import csv
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -30,7 +29,6 @@ from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError, collect
 
 from music_evals.scorers.batch_answers import split_answers
-from music_evals.scorers.intervals import figures
 from music_evals.scorers.metrics.accuracy import (
     bootstrap_interval,
     inter_judge_agreement,
@@ -40,6 +38,7 @@ from music_evals.scorers.metrics.accuracy import (
 )
 from music_evals.scorers.metrics.figures import with_interval, within
 from music_evals.scorers.music_answers import check
+from music_evals.scorers.scores import fence, figures
 
 RULES: Final = "rules"
 """The judge that is no model."""
@@ -79,8 +78,6 @@ def judged_accuracy(scores: list[SampleScore]) -> dict[str, float]:
     ``accuracy_by_score_low`` and ``_high``, where there are several scores, draw whole scores; in several epochs the
     interval of ``accuracy`` draws whole questions. Further ``questions`` (asked), ``unscored``, and ``answered``, the
     share of questions with an answer.
-
-    Source: arXiv 2511.20697, Table 3.
     """
     entries = _entries(scores)
     scored = [entry for entry in entries if entry["verdict"] is not None]
@@ -97,10 +94,7 @@ def judged_accuracy(scores: list[SampleScore]) -> dict[str, float]:
 
 @figures
 def judged_by_level(scores: list[SampleScore]) -> dict[str, float]:
-    """The accuracy at each level, as ``level_1/accuracy``, with intervals and numbers of questions.
-
-    Source: arXiv 2511.20697, Table 2.
-    """
+    """The accuracy at each level, as ``level_1/accuracy``, with intervals and numbers of questions (Table 2)."""
     levels: dict[int, list[dict[str, Any]]] = {}
     for entry in _entries(scores):
         levels.setdefault(entry["level"], []).append(entry)
@@ -112,13 +106,7 @@ def judged_by_level(scores: list[SampleScore]) -> dict[str, float]:
 
 @figures
 def judged_success(scores: list[SampleScore]) -> dict[str, float]:
-    """The level-wise success rate, LSR(l): the share of scores with all questions at levels 1 to l right.
-
-    These are ``level_1/success`` with Wilson's interval, ``level_1/judged_scores`` and ``level_1/unjudged_scores``; see
-    `metrics.accuracy.level_success`.
-
-    Source: arXiv 2511.20697, section 5.1.
-    """
+    """The level-wise success rate, as ``level_1/success`` with Wilson's interval: `metrics.accuracy.level_success`."""
     outcomes: dict[Any, dict[int, list[bool | None]]] = {}
     asked: dict[Any, dict[int, int]] = {}
     for score in scores:
@@ -149,8 +137,6 @@ def judge_agreement(scores: list[SampleScore]) -> dict[str, float]:
     ``rules_agreement`` with the majority, over the ``rules_compared`` questions that both decide; ``rules_decided``,
     the share of answered questions that a rule decides; and for each judge ``openai/gpt-5/right``, its share of 1 among
     its votes, and ``openai/gpt-5/abstained``, of the questions put to it.
-
-    Source: arXiv 2511.20697, section 3.3 and Appendix G.
     """
     answered = [entry for entry in _entries(scores) if entry["prediction"] is not None]
     found: dict[str, float] = {}
@@ -180,8 +166,6 @@ def human_agreement(scores: list[SampleScore]) -> dict[str, float]:
     These are ``human_n`` (questions with label and verdict), ``human_agreement`` (share of equal ones),
     ``human_pearson`` and ``human_mcnemar``, each with ``_p``, ``human_unmatched`` (labels of no question here), and
     ``human_unanimous`` with its interval, the share on which all judges and the human agree.
-
-    Source: arXiv 2511.20697, section 3.3.
     """
     labelled = [entry for entry in _entries(scores) if entry.get("human") is not None]
     given = max(int((score.score.metadata or {}).get("human_labels", 0)) for score in scores)
@@ -244,30 +228,26 @@ def judged(
     Source: arXiv 2511.20697, section 3.3 and Appendices G and H.3.
     """
     names = _judge_names(judges)
-    template = _template(prompt)
+    template = _template(PROMPT if prompt is None else prompt)
     labels = _read_labels(human_labels) if human_labels is not None else {}
 
     async def score(state: TaskState, target: Target) -> Score:
         questions = _questions(state)
         models = {name: get_model(name) if "/" in name else get_model(role=name, required=True) for name in names}
-        predictions = split_answers(state.output.completion, len(questions))
-        pairs = list(zip(questions, predictions, strict=True))
+        pairs = zip(questions, split_answers(state.output.completion, len(questions)), strict=True)
         entries = [_entry(question, prediction, labels) for question, prediction in pairs]
-        put = [(index, name) for index, found in enumerate(predictions) if found is not None for name in names]
-        texts = [
-            template.substitute(
-                reference=_as_data(question["answer"]),
-                prediction=_as_data(prediction or ""),
-                question=_as_data(question["question"]),
-            )
-            for question, prediction in pairs
+        put = [
+            (entry, name, template.substitute(_data(question, entry)))
+            for question, entry in zip(questions, entries, strict=True)
+            if entry["prediction"] is not None
+            for name in names
         ]
         config = GenerateConfig(temperature=0, max_tokens=max_tokens)
-        replies = await collect(*(_vote(models[name], texts[index], config) for index, name in put))
-        for (index, name), (vote, reason) in zip(put, replies, strict=True):
-            entries[index]["votes"][name] = vote
+        replies = await collect(*(_vote(models[name], text, config) for _, name, text in put))
+        for (entry, name, _), (vote, reason) in zip(put, replies, strict=True):
+            entry["votes"][name] = vote
             if reason:
-                entries[index]["abstained"][name] = reason
+                entry["abstained"][name] = reason
         for entry in entries:
             entry["verdict"] = _verdict(entry, len(names))
         return _score(state, questions, entries, names, labels)
@@ -283,23 +263,19 @@ def _judge_names(judges: list[str] | str) -> list[str]:
         raise ValueError(f"judges names {len(names)} judges; a majority needs an odd number, or {RULES!r}")
     if not all(names) or RULES in names:
         raise ValueError(f"judges={judges!r}: each judge is the name of a model or of a role; {RULES!r} stands alone")
-    twice = [name for name, number in Counter(names).items() if number > 1]
-    if twice:
+    if twice := [name for name, number in Counter(names).items() if number > 1]:
         raise ValueError(f"judges names {twice[0]!r} twice; a judge has one vote")
     return names
 
 
-def _template(prompt: str | None) -> Template:
-    if prompt is None:
-        return Template(PROMPT)
+def _template(prompt: str) -> Template:
     text = prompt
     if "$" not in prompt:
         try:
             text = Path(prompt).expanduser().read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise ValueError(
-                f"prompt={prompt!r} is neither a template nor a file that can be read ({error})"
-            ) from error
+            message = f"prompt={prompt!r} is neither a template nor a file that can be read ({error})"
+            raise ValueError(message) from error
     template = Template(text)
     if not template.is_valid():
         raise ValueError("prompt holds a '$' that begins no placeholder; write '$$' for a dollar sign")
@@ -316,8 +292,7 @@ def _read_labels(path: str) -> dict[str, int]:
     try:
         with Path(path).expanduser().open(encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file)
-            missing = [name for name in ("id", "label") if name not in (rows.fieldnames or [])]
-            if missing:
+            if missing := [name for name in ("id", "label") if name not in (rows.fieldnames or [])]:
                 raise ValueError(f"{where}: column {missing[0]!r} is missing")
             for row in rows:
                 label = (row["label"] or "").strip()
@@ -338,8 +313,7 @@ def _questions(state: TaskState) -> list[dict[str, Any]]:
     if not isinstance(questions, list) or not questions:
         raise ValueError(f"sample {state.sample_id}: metadata['questions'] is not a list of questions")
     for question in questions:
-        missing = [name for name in _FIELDS if name not in question]
-        if missing:
+        if missing := [name for name in _FIELDS if name not in question]:
             raise ValueError(f"sample {state.sample_id}: a question has no {missing[0]!r}")
     if "score_id" not in state.metadata:
         raise ValueError(f"sample {state.sample_id}: metadata has no 'score_id'")
@@ -347,11 +321,10 @@ def _questions(state: TaskState) -> list[dict[str, Any]]:
 
 
 def _entry(question: Mapping[str, Any], prediction: str | None, labels: Mapping[str, int]) -> dict[str, Any]:
-    rule = None
+    answer, answer_type = question["answer"], question["answer_type"]
+    rule = None if answer_type == "text" else False
     if prediction is not None:
-        rule = check(prediction, question["answer"], question["answer_type"])
-    elif question["answer_type"] != "text":
-        rule = False
+        rule = check(prediction, answer, answer_type)
     return {
         "id": question["id"],
         "level": int(question["level"]),
@@ -361,7 +334,7 @@ def _entry(question: Mapping[str, Any], prediction: str | None, labels: Mapping[
         "votes": {},
         "abstained": {},
         "rule": rule,
-        "readable": check(question["answer"], question["answer"], question["answer_type"]) is not None,
+        "readable": check(answer, answer, answer_type) is not None,
         "human": labels.get(str(question["id"])),
     }
 
@@ -395,9 +368,10 @@ async def _vote(judge: Model, text: str, config: GenerateConfig) -> tuple[int | 
     return None, reason
 
 
-def _as_data(text: str) -> str:
-    """Text that cannot close the tags it stands between, nor open others."""
-    return text.replace("<", "‹").replace(">", "›")
+def _data(question: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, str]:
+    """What a judge is told, as texts that cannot close the tags they stand between, nor open others."""
+    texts = {"reference": question["answer"], "prediction": entry["prediction"], "question": question["question"]}
+    return {name: text.replace("<", "‹").replace(">", "›") for name, text in texts.items()}
 
 
 def _score(
@@ -441,9 +415,8 @@ def _line(question: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
 def _code(text: str) -> str:
     """Text as a Markdown code span, which nothing in it can end."""
     shown = _short(text, _SHOWN)
-    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
-    fence = "`" * (longest + 1)
-    return f"{fence} {shown} {fence}" if longest else f"{fence}{shown}{fence}"
+    ends = fence(shown)
+    return f"{ends} {shown} {ends}" if "`" in shown else f"{ends}{shown}{ends}"
 
 
 def _short(text: str | None, length: int) -> str:

@@ -7,17 +7,16 @@ responses, not over means of epochs, because precision needs each response's own
 Source: arXiv 2406.15885, sections 4.1, 5 and 6.1.
 """
 
-from collections.abc import Iterable
 from typing import Final, Literal
 
-from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, Scorer, Target, scorer
+from inspect_ai.scorer import SampleScore, Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.intervals import figures
 from music_evals.scorers.letters import first_letter, standing_letter
 from music_evals.scorers.metrics import choices
 from music_evals.scorers.metrics.choices import LETTERS, divergence, letter_shares
 from music_evals.scorers.metrics.figures import share, within
+from music_evals.scorers.scores import figures, grouped, is_right, marked, of_sample
 
 Protocol = Literal["paper", "strict"]
 
@@ -36,13 +35,7 @@ def choice_figures(scores: list[SampleScore]) -> dict[str, float]:
 
 @figures
 def letter_figures(scores: list[SampleScore]) -> dict[str, float]:
-    """The shares of the chosen letters and of the key's, and how far the chosen ones diverge, in bits.
-
-    These are ``chosen_A`` … ``chosen_D`` among the answers given, ``key_A`` … ``key_D``, ``divergence_from_uniform``
-    and ``divergence_from_key``.
-
-    Source: arXiv 2406.15885, section 6.1 (a model that "guesses" by one letter).
-    """
+    """Shares of the chosen letters, ``chosen_A``, and of the key's, ``key_A``, and how far they diverge, in bits."""
     chosen = letter_shares([score.score.answer for score in scores if score.score.answer])
     key = letter_shares([str((score.score.metadata or {})["key"]) for score in scores])
     if chosen is None or key is None:
@@ -57,15 +50,14 @@ def letter_figures(scores: list[SampleScore]) -> dict[str, float]:
 
 @figures
 def bias_figures(scores: list[SampleScore]) -> dict[str, float]:
-    """F1 where the paper looks for bias: female music, and regions of world ethnic music.
+    """F1 where the paper looks for bias, as far as such questions were asked.
 
-    ``other_regions_f1`` is the mean over the sub-themes of world ethnic music other than European. A figure is there
-    only where such questions were asked.
+    ``other_regions_f1`` is the mean over the sub-themes of world ethnic music other than European.
 
     Source: arXiv 2406.15885, section 5 and Table 2.
     """
-    themes = _grouped(scores, "theme")
-    regions = _grouped(themes.get(_WORLD, []), "subtheme")
+    themes = grouped(scores, "theme")
+    regions = grouped(themes.get(_WORLD, []), "subtheme")
     found = {
         "female_music_f1": themes.get(_FEMALE),
         "black_african_music_f1": regions.get(_AFRICAN),
@@ -95,10 +87,10 @@ def by_rotation(scores: list[SampleScore]) -> dict[str, float]:
     ``consistent`` is the share of questions that were answered right whenever they were asked, with its interval. There
     is nothing where each question was asked in one order only.
     """
-    if len(_grouped(scores, "rotation")) < 2:
+    if len(grouped(scores, "rotation")) < 2:
         return {}
-    questions = _grouped(scores, "question")
-    right = sum(all(_is_right(score) for score in some) for some in questions.values())
+    questions = grouped(scores, "question")
+    right = sum(all(is_right(score) for score in some) for some in questions.values())
     return {
         **_figures_by(scores, "rotation", prefix="rotation_"),
         **share("consistent", right / len(questions), len(questions)),
@@ -125,50 +117,22 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         reply = state.output.completion
         letter = standing_letter(reply, [choice.value for choice in state.choices]) if strict else first_letter(reply)
-        if letter is None:
-            return Score(
-                value=NOANSWER,
-                explanation=f"Expected {target.text}; the reply holds no answer.",
-                metadata={"key": target.text},
-                reason="invalid_response_format" if reply.strip() else "no_response",
-            )
-        return Score(
-            value=CORRECT if letter == target.text else INCORRECT,
-            answer=letter,
-            explanation=f"Expected {target.text}; the reply answers {letter}.",
-            metadata={"key": target.text},
-        )
+        return marked(reply, letter, target.text, key=target.text)
 
     return score
 
 
 def _figures(scores: list[SampleScore]) -> dict[str, float]:
     return choices.choice_figures(
-        right=sum(_is_right(score) for score in scores),
+        right=sum(is_right(score) for score in scores),
         answered=sum(score.score.answer is not None for score in scores),
         responses=len(scores),
-        questions=len({_of(score, "question") for score in scores}),
+        questions=len({of_sample(score, "question") for score in scores}),
     )
 
 
 def _figures_by(scores: list[SampleScore], *names: str, prefix: str = "") -> dict[str, float]:
     found: dict[str, float] = {}
-    for group, some in _grouped(scores, *names).items():
+    for group, some in grouped(scores, *names).items():
         found |= within(f"{prefix}{group}", _figures(some))
     return found
-
-
-def _grouped(scores: Iterable[SampleScore], *names: str) -> dict[str, list[SampleScore]]:
-    """Group scores by metadata of their samples; the groups in order of their names."""
-    groups: dict[str, list[SampleScore]] = {}
-    for score in scores:
-        groups.setdefault("/".join(_of(score, name) for name in names), []).append(score)
-    return dict(sorted(groups.items()))
-
-
-def _of(score: SampleScore, name: str) -> str:
-    return str((score.sample_metadata or {})[name])
-
-
-def _is_right(score: SampleScore) -> bool:
-    return score.score.value == CORRECT

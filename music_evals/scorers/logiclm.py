@@ -3,14 +3,13 @@
 They read the attempts that the solver left in the sample's store, so a log is all that scoring again takes.
 """
 
-import re
 from typing import Literal, TypedDict, get_args
 
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.choice import describe, read_answer
-from music_evals.scorers.intervals import figures, interval95
+from music_evals.scorers.scores import fence, figures, interval95
 
 ErrorKind = Literal["parse", "structural", "domain"]
 
@@ -62,16 +61,11 @@ def formulation_means(scores: list[SampleScore]) -> dict[str, float | None]:
 
 @scorer(metrics=[formulation_means()])
 def formulation() -> Scorer:
-    """Count what happened to the formulations of a sample.
+    """Count what happened to the formulations of a sample; the value is the number of refinements.
 
     In every sample the errors of the three kinds, the undecided results and the decision add up to the attempts,
-    which are one more than the refinements.
-
-    Returns:
-        The scorer. Its value is the number of refinements; its metadata has ``valid_first_try`` (1 or 0),
-        ``parse_errors``, ``structural_errors``, ``domain_errors``, ``undecided_results`` and ``refinements`` (counts),
-        ``no_decision`` (1 if the solver never came to one), ``answered`` (1 if the last reply holds a valid final
-        answer), and ``agreement`` of final answer and solver (1 or 0, None where either is missing).
+    which are one more than the refinements. ``answered`` says whether the last reply holds a valid final answer,
+    ``agreement`` whether that and the solver agree, None where either is missing.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -79,10 +73,9 @@ def formulation() -> Scorer:
         decision = attempts[-1]["answer"] if attempts else None
         answer = read_answer(state, target)
         both = decision is not None and answer is not None
-        errors = {f"{kind}_errors": sum(each["error"] == kind for each in attempts) for kind in get_args(ErrorKind)}
         counts = {
             "valid_first_try": int(bool(attempts) and attempts[0]["error"] is None),
-            **errors,
+            **{f"{kind}_errors": sum(each["error"] == kind for each in attempts) for kind in get_args(ErrorKind)},
             "undecided_results": sum(each["error"] is None and each["answer"] is None for each in attempts),
             "refinements": max(0, len(attempts) - 1),
             "no_decision": int(decision is None),
@@ -101,20 +94,16 @@ def _attempts(state: TaskState) -> list[Attempt]:
 
 def _told(attempts: list[Attempt]) -> str:
     """Tell attempts as a numbered list in Markdown, in which nothing that a model wrote is read as markup."""
-    return "\n".join(
-        f"{number}. **{_outcome(attempt)}**\n\n{_fenced(attempt['text'])}\n\n{_fenced(attempt['message'])}"
-        for number, attempt in enumerate(attempts, start=1)
-    )
-
-
-def _outcome(attempt: Attempt) -> str:
-    if attempt["error"]:
-        return f"{attempt['error']} error"
-    return "undecided" if attempt["answer"] is None else "decided"
+    told = []
+    for number, attempt in enumerate(attempts, start=1):
+        outcome = "undecided" if attempt["answer"] is None else "decided"
+        outcome = f"{attempt['error']} error" if attempt["error"] else outcome
+        told.append(f"{number}. **{outcome}**\n\n{_fenced(attempt['text'])}\n\n{_fenced(attempt['message'])}")
+    return "\n".join(told)
 
 
 def _fenced(text: str) -> str:
-    """A code block inside a list item, with a fence longer than any run of backticks in the text."""
+    """A code block inside a list item."""
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", shown)), default=0))
-    return "\n".join(f"   {line}" for line in (f"{fence}text", *shown.splitlines(), fence))
+    ends = fence(shown, least=3)
+    return "\n".join(f"   {line}" for line in (f"{ends}text", *shown.splitlines(), ends))

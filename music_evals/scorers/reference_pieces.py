@@ -36,34 +36,23 @@ def _loading() -> tuple[LoadReferences, LoadDemonstrations]:
 
 @cache
 def chosen_references(dataset: str, reference: str | None) -> tuple[ReferenceSet, ...]:
-    """Load the reference sets of these names, separated by commas, or all that the dataset has.
-
-    Raises:
-        DatasetError: there is no such dataset or set.
-    """
+    """Load the reference sets of these names, separated by commas, or all; DatasetError where there is none such."""
     references, _ = _loading()
     return references(dataset, reference)
 
 
 @cache
 def shared_encoder(name: str) -> Encoder:
-    """Load an encoder once, by its name on the Hub or its folder; what it makes of texts is kept in the cache folder.
-
-    Raises:
-        EncoderError: it cannot be had.
-    """
+    """Load an encoder once, by its name on the Hub or its folder; its vectors are kept in the cache folder."""
     return load_encoder(name, cache=cache_folder() / "embeddings")
 
 
 def embedded_reference(
     reference: ReferenceSet, encoder: str, identity: str, pooling: Pooling
 ) -> npt.NDArray[np.float64]:
-    """The embeddings of a reference set, shape (pieces, dimension): those of the dataset, or made here.
+    """The embeddings of a reference set, shape (pieces, dimension), by the encoder of this identity.
 
-    The dataset's are taken where they are by the encoder of this identity, as those of what is compared with the set.
-
-    Raises:
-        EncoderError: the encoder cannot be had, or has another identity by now.
+    They are the dataset's where those are by it, else made here; EncoderError where `encoder` names another by now.
     """
     if reference.encoder == identity and (held := reference.embeddings(pooling)) is not None:
         return np.asarray(held, dtype=np.float64)
@@ -75,10 +64,9 @@ def embedded_reference(
 
 
 def nearest_pieces(code: str, dataset: str, reference: str | None) -> dict[str, tuple[str, float]]:
-    """Find which demonstration and which piece of each reference set have most of a LilyPond code.
+    """The demonstration, and the piece of each reference set, that has most of a LilyPond code in it.
 
-    Returns:
-        Set → name of the piece, and the share of the code that stands in it too; nothing for a code too short to tell.
+    Returns set → name of the piece, and the share of the code; nothing for a code too short to tell.
     """
     with _once:  # of many threads that ask at first, one reads the pieces
         indices = _indices(dataset, reference)
@@ -90,10 +78,7 @@ def nearest_pieces(code: str, dataset: str, reference: str | None) -> dict[str, 
 def _indices(dataset: str, reference: str | None) -> Mapping[str, CopyIndex]:
     _, demonstrations = _loading()
     shown = demonstrations(dataset)
-    return {
-        **({DEMONSTRATIONS: CopyIndex(shown)} if shown else {}),
-        **{
-            found.name: CopyIndex(dict(zip(found.ids, found.texts, strict=True)))
-            for found in chosen_references(dataset, reference)
-        },
-    }
+    indices = {DEMONSTRATIONS: CopyIndex(shown)} if shown else {}
+    for found in chosen_references(dataset, reference):
+        indices[found.name] = CopyIndex(dict(zip(found.ids, found.texts, strict=True)))
+    return indices

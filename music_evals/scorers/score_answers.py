@@ -121,15 +121,7 @@ def read_measures(reply: str, protocol: Protocol = "strict", *, reasoned: bool =
 
 
 def measures_of(answer: str) -> frozenset[int]:
-    """Take an answer of `read_measures`, or a right answer, apart.
-
-    Raises:
-        ValueError: it is neither numbers with spaces between them nor ``none``.
-
-    Example:
-        >>> sorted(measures_of("4 7")), sorted(measures_of("none"))
-        ([4, 7], [])
-    """
+    """The measures that an answer of `read_measures`, or a right answer, names; a ValueError for anything else."""
     if answer == NONE:
         return frozenset()
     try:

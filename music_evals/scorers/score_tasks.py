@@ -5,16 +5,15 @@ that the metrics need nothing else but the samples' metadata: ``kind`` (the fiel
 was corrupted) and ``task``. Repeated runs of a question (epochs) count as one question with the mean of its runs.
 Intervals are Wilson's for shares and bootstrapped over the questions for means, at 95%.
 
-Source: arXiv 2606.08722, sections 3.2, 3.3 and 4.2.
+Source: arXiv 2606.08722, sections 3.2, 3.3 (figures) and 4.2 (confusion of emotions, errors by category).
 """
 
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, Scorer, Target, scorer
+from inspect_ai.scorer import SampleScore, Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.intervals import figures
 from music_evals.scorers.metrics.accuracy import bootstrap_interval
 from music_evals.scorers.metrics.figures import share, with_interval, within
 from music_evals.scorers.metrics.measures import count_figures, macro_interval, macro_mean, measure_f1
@@ -28,6 +27,7 @@ from music_evals.scorers.score_answers import (
     read_number,
     read_order,
 )
+from music_evals.scorers.scores import figures, grouped, is_right, marked, of_sample
 
 CLEAN: Final = "clean"
 """The kind of a score that nothing was done to."""
@@ -39,20 +39,17 @@ UNREADABLE: Final = "unreadable"
 
 @figures
 def index_figures(scores: list[SampleScore]) -> dict[str, float]:
-    """``accuracy``, ``unreadable`` (share without an answer), ``in_form`` (share in the required form), ``questions``.
-
-    Source: arXiv 2606.08722, section 3.3.
-    """
-    return {**_share("accuracy", scores, _is_right), **_form(scores)}
+    """``accuracy``, ``unreadable`` (share without an answer), ``in_form`` (in the required form) and ``questions``."""
+    return {**_share("accuracy", scores, is_right), **_form(scores)}
 
 
 @figures
 def by_kind(scores: list[SampleScore]) -> dict[str, float]:
     """``accuracy`` and ``questions`` of each kind of question, as ``key/accuracy``; nothing where they have none."""
     found: dict[str, float] = {}
-    for kind, some in _by_kind(scores).items():
+    for kind, some in grouped(scores, "kind").items():
         if kind:
-            found |= within(kind, {**_share("accuracy", some, _is_right), "questions": len(_questions(some))})
+            found |= within(kind, {**_share("accuracy", some, is_right), "questions": len(_questions(some))})
     return found
 
 
@@ -61,10 +58,8 @@ def confusion(scores: list[SampleScore]) -> dict[str, float]:
     """How often each class was taken for each, right class first: ``0_as_2`` or ``0_as_unreadable``.
 
     Nothing for tasks other than the recognition of emotion, whose options alone are the same in every question.
-
-    Source: arXiv 2606.08722, section 4.2 (models that tell two of four quadrants).
     """
-    if _of(scores[0], "task") != CONFUSED:
+    if of_sample(scores[0], "task") != CONFUSED:
         return {}
     counts = {f"{right}_as_{taken}": 0.0 for right in CLASSES for taken in (*CLASSES, UNREADABLE)}
     for score in scores:
@@ -74,10 +69,7 @@ def confusion(scores: list[SampleScore]) -> dict[str, float]:
 
 @figures
 def number_figures(scores: list[SampleScore]) -> dict[str, float]:
-    """How near numbers of measures come to the right ones: see `metrics.measures.count_figures`.
-
-    Source: arXiv 2606.08722, sections 3.3 and 4.2.
-    """
+    """How near numbers of measures come to the right ones: see `metrics.measures.count_figures`."""
     n = len(_questions(scores))
     found: dict[str, float] = {}
     for name, value in count_figures(
@@ -90,10 +82,7 @@ def number_figures(scores: list[SampleScore]) -> dict[str, float]:
 
 @figures
 def order_figures(scores: list[SampleScore]) -> dict[str, float]:
-    """``tau``, the mean penalised Kendall τ, and ``exact``, the share of orders that are right.
-
-    Source: arXiv 2606.08722, section 3.3.
-    """
+    """``tau``, the mean penalised Kendall τ, and ``exact``, the share of orders that are right."""
     return {
         **_mean("tau", _questions(scores)),
         **_share("exact", scores, lambda score: score.score.answer == _right(score)),
@@ -105,13 +94,11 @@ def order_figures(scores: list[SampleScore]) -> dict[str, float]:
 def error_figures(scores: list[SampleScore]) -> dict[str, float]:
     """F1 of the measures named, averaged over the categories of error; what is said of clean scores stands apart.
 
-    ``macro_f1`` and ``exact``, the share of corrupted scores whose wrong measures are named and no others;
-    ``false_alarms``, the share of clean scores in which a measure is called wrong, where there are clean ones.
-
-    Source: arXiv 2606.08722, section 3.3; the clean controls are this project's.
+    ``exact`` is the share of corrupted scores whose wrong measures are named and no others; ``false_alarms`` that of
+    the clean scores, if any, in which a measure is called wrong.
     """
     found: dict[str, float] = {}
-    corrupted = {kind: some for kind, some in _by_kind(scores).items() if kind != CLEAN}
+    corrupted = {kind: some for kind, some in grouped(scores, "kind").items() if kind != CLEAN}
     if corrupted:
         values = {kind: _questions(some) for kind, some in corrupted.items()}
         found |= with_interval("macro_f1", macro_mean(values), macro_interval(values))
@@ -120,19 +107,16 @@ def error_figures(scores: list[SampleScore]) -> dict[str, float]:
             [score for some in corrupted.values() for score in some],
             lambda score: score.score.answer == _right(score),
         )
-    if clean := _by_kind(scores).get(CLEAN):
+    if clean := grouped(scores, "kind").get(CLEAN):
         found |= _share("false_alarms", clean, lambda score: bool(measures_of(score.score.answer or "none")))
     return {**found, **_form(scores)}
 
 
 @figures
 def by_category(scores: list[SampleScore]) -> dict[str, float]:
-    """Mean F1 of each category of error, and of the clean scores, as ``melodic_leap/f1``.
-
-    Source: arXiv 2606.08722, sections 3.3 and 4.2.
-    """
+    """Mean F1 of each category of error, and of the clean scores, as ``melodic_leap/f1``."""
     found: dict[str, float] = {}
-    for kind, some in _by_kind(scores).items():
+    for kind, some in grouped(scores, "kind").items():
         values = _questions(some)
         found |= within(kind, {**_mean("f1", values), "questions": len(values)})
     return found
@@ -145,11 +129,6 @@ def option_index(protocol: Protocol = "strict", reasoned: bool = False) -> Score
     Args:
         protocol: how replies are read; see `music_evals.scorers.score_answers`.
         reasoned: whether the reply was to reason first and end in a line ``Answer: …``.
-
-    Raises:
-        ValueError: there is no such protocol.
-
-    Source: arXiv 2606.08722, section 3.3.
     """
     return _scorer(read_index, protocol, reasoned)
 
@@ -192,20 +171,8 @@ def _scorer(
     async def score(state: TaskState, target: Target) -> Score:
         reply, right = state.output.completion, target.text
         answer = read(reply, protocol, reasoned=reasoned)
-        value: float | str
-        if value_of is not None:
-            value = value_of(answer.text, right)
-        elif answer.text is None:
-            value = NOANSWER
-        else:
-            value = CORRECT if answer.text == right else INCORRECT
-        kept = {"right_answer": right, "in_form": answer.in_form}
-        if answer.text is None:
-            reason = "invalid_response_format" if reply.strip() else "no_response"
-            told = f"Expected {right}; the reply holds no answer."
-            return Score(value=value, explanation=told, metadata=kept, reason=reason)
-        told = f"Expected {right}; the reply answers {answer.text}."
-        return Score(value=value, answer=answer.text, explanation=told, metadata=kept)
+        value = value_of(answer.text, right) if value_of else None
+        return marked(reply, answer.text, right, value, right_answer=right, in_form=answer.in_form)
 
     return score
 
@@ -231,25 +198,10 @@ def _questions(scores: Iterable[SampleScore]) -> list[float]:
     """A value for each question, the mean over its runs."""
     found: dict[str | int, list[float]] = {}
     for score in scores:
-        value = float(_is_right(score)) if isinstance(score.score.value, str) else score.score.as_float()
+        value = float(is_right(score)) if isinstance(score.score.value, str) else score.score.as_float()
         found.setdefault(score.sample_id or 0, []).append(value)
     return [sum(some) / len(some) for some in found.values()]
 
 
-def _by_kind(scores: Iterable[SampleScore]) -> dict[str, list[SampleScore]]:
-    kinds: dict[str, list[SampleScore]] = {}
-    for score in scores:
-        kinds.setdefault(_of(score, "kind"), []).append(score)
-    return dict(sorted(kinds.items()))
-
-
-def _of(score: SampleScore, name: str) -> str:
-    return str((score.sample_metadata or {})[name])
-
-
 def _right(score: SampleScore) -> str:
     return str((score.score.metadata or {})["right_answer"])
-
-
-def _is_right(score: SampleScore) -> bool:
-    return score.score.value == CORRECT

@@ -20,7 +20,6 @@ from music_evals.encoders.lilybert import EncoderError, Pooling
 from music_evals.notation.descriptors import DESCRIPTORS, Protocol
 from music_evals.notation.lilypond.copies import NEAR_COPY
 from music_evals.notation.reference_pieces import ReferenceSet
-from music_evals.scorers.intervals import figures
 from music_evals.scorers.metrics.descriptor_similarity import js_interval, js_similarity
 from music_evals.scorers.metrics.figures import share, with_interval, within
 from music_evals.scorers.metrics.frechet import frechet_distance, frechet_infinity, frechet_interval, small_sample_note
@@ -30,6 +29,7 @@ from music_evals.scorers.reference_pieces import (
     nearest_pieces,
     shared_encoder,
 )
+from music_evals.scorers.scores import figures
 from music_evals.scorers.written_pieces import Piece, Workbench, decoded, stored_embedding
 
 RESAMPLES: Final = 200
@@ -46,8 +46,6 @@ def compile_figures(scores: list[SampleScore]) -> dict[str, float]:
 
     Where several attempts were allowed, ``attempt_1``, ``attempt_2`` and so on are the share that compiles after so
     many. Repeated runs of a prompt (epochs) count as one for the interval.
-
-    Source: arXiv 2606.08722, section 3.3.
     """
     rate = float(np.mean([_is_compiled(score) for score in scores]))
     found = {**share("compile_rate", rate, len({score.sample_id for score in scores})), "pieces": len(scores)}
@@ -60,24 +58,19 @@ def compile_figures(scores: list[SampleScore]) -> dict[str, float]:
 
 @figures
 def similarity_figures(scores: list[SampleScore]) -> dict[str, float]:
-    """The JS similarity of the compiled pieces' descriptors to each reference set, from 0 to 100.
+    """The JS similarity of the compiled pieces' descriptors to each reference set R, from 0 to 100.
 
-    For each reference set R these are ``R/js`` with a bootstrap interval, ``R/js_DESCRIPTOR`` for each descriptor
-    alone, and ``R/shift_DESCRIPTOR``, how far the mean lies from the reference's, in its standard deviations.
-
-    Source: arXiv 2606.08722, section 3.3.
+    These are ``R/js`` with a bootstrap interval, ``R/js_DESCRIPTOR`` for each descriptor alone, and
+    ``R/shift_DESCRIPTOR``, how far the mean lies from the reference's, in its standard deviations.
     """
     return _against_references("js", scores, _similarity)
 
 
 @figures
 def frechet_figures(scores: list[SampleScore]) -> dict[str, float]:
-    """The Fréchet Music Distance of all pieces, compiled or not, to each reference set.
+    """The Fréchet Music Distance of all pieces, compiled or not, to each reference set R.
 
-    For each reference set R these are ``R/fmd`` with a bootstrap interval, and ``R/fmd_infinity``, extrapolated to any
-    number of pieces.
-
-    Source: arXiv 2606.08722, section 3.3.
+    These are ``R/fmd`` with a bootstrap interval, and ``R/fmd_infinity``, extrapolated to any number of pieces.
     """
     return _against_references("fmd", scores, _frechet)
 
@@ -176,7 +169,7 @@ def explained(piece: Piece, protocol: Protocol, nearest: Mapping[str, tuple[str,
     ]
     if told:
         parts.append("; ".join(told))
-    copied = [f"{share:.0%} of it in {place} {name}" for place, (name, share) in nearest.items() if share >= NEAR_COPY]
+    copied = [f"{part:.0%} of it in {place} {name}" for place, (name, part) in nearest.items() if part >= NEAR_COPY]
     if copied:
         parts.append(f"Near-copy: {'; '.join(copied)}")
     titles = {"system": "first system", "roll": "piano roll"}

@@ -1,12 +1,12 @@
 """What is found out about each piece that a model wrote: whether it compiles, its descriptors, pictures and embedding.
 
-Everything that a figure needs is kept in the sample's store, in the log, so that it is never found out twice: scoring a
-log again needs neither the model nor LilyPond nor the encoder.
+All of it is kept in the sample's store, in the log, so that scoring a log again needs neither the model nor LilyPond
+nor the encoder.
 """
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import PurePath
 from typing import Final, TypedDict, get_args
@@ -23,7 +23,7 @@ from music_evals.notation.descriptors import DescriptorError, Protocol, describe
 from music_evals.notation.lilypond.compiler import cores, lilypond_cache
 from music_evals.notation.lilypond.pictures import first_system
 from music_evals.notation.lilypond.reply import complete_code
-from music_evals.notation.lilypond.writing import LIMITS, Written, compile_reply
+from music_evals.notation.lilypond.writing import LIMITS, compile_reply
 from music_evals.notation.piano_roll import piano_roll
 
 STORE: Final = "written_pieces"
@@ -36,10 +36,9 @@ class Piece(TypedDict):
     """A piece that a model wrote, as the log keeps it.
 
     `reply` is a digest of the reply that it was taken from. `problem` says why the `code` failed (None where it did
-    not), `messages` are LilyPond's own, `midi` is a file in Base64. `descriptors` are MusPy's for each protocol, and
-    `undefined` says why one has no value. `pictures` are PNG files in Base64, as far as there are any: the engraved
-    first `system` and the piano `roll`. `embeddings` are little-endian 32-bit numbers in Base64, by encoder and
-    pooling.
+    not), `messages` are LilyPond's own. `descriptors` are MusPy's for each protocol, and `undefined` says why one has
+    no value. In Base64 are `midi`, a file; `pictures`, PNG files of the engraved first `system` and the piano `roll`;
+    and `embeddings`, little-endian 32-bit numbers by encoder and pooling.
     """
 
     reply: str
@@ -64,8 +63,7 @@ class Workbench:
 
     async def pieces(self, state: TaskState) -> list[Piece]:
         """Find out about the piece of each reply of a sample, in order, or recall it from the store; keep it there."""
-        before: list[Piece] = state.store.get(STORE, [])
-        known = {piece["reply"]: piece for piece in before}
+        known: dict[str, Piece] = {piece["reply"]: piece for piece in state.store.get(STORE, [])}
         found: list[Piece] = []
         for reply in _replies(state):
             digest = hashlib.sha256(reply.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -118,46 +116,31 @@ def examine(reply: str, digest: str, *, pictures: bool) -> Piece:
         code=written.code,
         problem=written.problem,
         messages=written.messages,
-        midi=None if written.midi is None else base64.b64encode(written.midi).decode(),
+        midi=None,
         descriptors={},
         undefined={},
         pictures={},
         embeddings={},
     )
-    if written.midi is not None:
-        for protocol in get_args(Protocol):
-            piece["descriptors"][protocol], piece["undefined"][protocol] = _described(written.midi, protocol)
+    if written.midi is None:
+        return piece
+    piece["midi"] = base64.b64encode(written.midi).decode()
+    for protocol in get_args(Protocol):
+        try:
+            described = describe(written.midi, protocol)
+            piece["descriptors"][protocol] = dict(described.values)
+            piece["undefined"][protocol] = dict(described.reasons)
+        except DescriptorError as error:
+            piece["descriptors"][protocol], piece["undefined"][protocol] = {}, {"": str(error)}
     if pictures:
-        piece["pictures"] = {
-            name: base64.b64encode(picture).decode() for name, picture in _pictures(written).items() if picture
-        }
+        system = first_system(complete_code(written.code), limits=LIMITS, cache=lilypond_cache())
+        made = {"system": system, "roll": piano_roll(written.midi)}
+        piece["pictures"] = {name: base64.b64encode(picture).decode() for name, picture in made.items() if picture}
     return piece
 
 
-def _described(midi: bytes, protocol: Protocol) -> tuple[dict[str, float | None], dict[str, str]]:
-    try:
-        described = describe(midi, protocol)
-    except DescriptorError as error:
-        return {}, {"": str(error)}
-    return dict(described.values), dict(described.reasons)
-
-
-def _pictures(written: Written) -> Mapping[str, bytes | None]:
-    if written.midi is None:
-        return {}
-    return {
-        "system": first_system(complete_code(written.code), limits=LIMITS, cache=lilypond_cache()),
-        "roll": piano_roll(written.midi),
-    }
-
-
 def encoded(vector: Sequence[float] | Vector) -> str:
-    """Write a vector as text.
-
-    Example:
-        >>> encoded([1.0, -2.0])
-        'AACAPwAAAMA='
-    """
+    """Write a vector as text, for `decoded`."""
     return base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()
 
 
@@ -165,8 +148,8 @@ def decoded(text: str) -> Vector:
     """Read a vector that `encoded` wrote.
 
     Example:
-        >>> decoded("AACAPwAAAMA=").tolist()
-        [1.0, -2.0]
+        >>> decoded(encoded([1.0, -2.0])).tolist(), encoded([1.0, -2.0])
+        ([1.0, -2.0], 'AACAPwAAAMA=')
     """
     return np.frombuffer(base64.b64decode(text, validate=True), dtype="<f4")
 
@@ -174,8 +157,7 @@ def decoded(text: str) -> Vector:
 def stored_embedding(piece: Piece, encoder: str, pooling: Pooling) -> tuple[str, str] | None:
     """Find the embedding of a piece by an encoder, given by name or folder, without loading the encoder.
 
-    Returns:
-        The encoder's identity and the vector, for `decoded`; None where there is none.
+    Returns the encoder's identity and the vector, for `decoded`; None where there is none.
 
     Example:
         >>> piece = {"embeddings": {"csc-unipd/lilybert@1a2b, layer 6, mean": "AACAPwAAAMA="}}

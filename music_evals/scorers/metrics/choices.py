@@ -63,10 +63,7 @@ def f1_interval(right: float, wrong: float, unanswered: float) -> tuple[float, f
 
     Their probabilities get their posterior under Jeffreys' prior; the interval holds the middle 95% of F1 over draws
     from it, always the same ones. At 0 and 1, where a bootstrap would see no uncertainty, it still has a width. Numbers
-    may be fractional where responses are not independent.
-
-    Raises:
-        ValueError: a number is negative.
+    may be fractional where responses are not independent; a negative one raises a ValueError.
 
     Source: C. Goutte and E. Gaussier, "A probabilistic interpretation of precision, recall and F-score, with
         implication for evaluation", ECIR 2005; there with two outcomes less the unanswered one.
@@ -82,11 +79,7 @@ def f1_interval(right: float, wrong: float, unanswered: float) -> tuple[float, f
 
 
 def letter_shares(letters: Sequence[str]) -> tuple[float, ...] | None:
-    """The shares of A, B, C and D among letters; None where there are no letters.
-
-    Raises:
-        ValueError: an entry is none of the four.
-    """
+    """The shares of A, B, C and D among letters; None without letters, a ValueError for any other letter."""
     counts = [sum(letter == one for letter in letters) for one in LETTERS]
     if sum(counts) != len(letters):
         raise ValueError(f"letters are {sorted(set(letters))}; only A, B, C and D are counted")

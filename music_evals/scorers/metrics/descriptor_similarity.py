@@ -57,16 +57,10 @@ class SimilarityInterval(NamedTuple):
 def gaussian_divergence(mean_1: float, std_1: float, mean_2: float, std_2: float) -> float:
     """The Jensen–Shannon divergence of two Gaussians, in nats, from 0 (equal) to ln 2 (apart).
 
-    By quadrature within `REACH` standard deviations of either mean; what lies outside is less than 1e-6.
-
-    Raises:
-        ValueError: a mean is not finite, or a standard deviation is not finite and above 0.
+    By quadrature within `REACH` standard deviations of either mean; what lies outside is less than 1e-6. Means must be
+    finite and standard deviations above 0, else a ValueError is raised.
 
     Source: J. Lin, "Divergence measures based on the Shannon entropy", IEEE Trans. Inf. Theory 37 (1991).
-
-    Example:
-        >>> gaussian_divergence(0, 1, 0, 1), round(gaussian_divergence(0, 1, 2, 1), 4)
-        (0.0, 0.3368)
     """
     if not np.isfinite([mean_1, mean_2]).all():
         raise ValueError(f"the means are {mean_1} and {mean_2}; finite numbers are needed")
@@ -88,11 +82,6 @@ def js_similarity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, names: 
 
     Raises:
         ValueError: an array has another shape or holds infinities, or `names` are not k different ones.
-
-    Example:
-        >>> alike = js_similarity([[1.0, 5.0], [3.0, 7.0]], [[1.0, 7.0], [3.0, 9.0]], names=["rate", "level"])
-        >>> {name: round(value, 1) for name, value in alike.by_descriptor.items()}, round(alike.value, 1)
-        ({'rate': 100.0, 'level': 66.9}, 81.8)
     """
     ours, theirs = _checked(reference, generated)
     if len(names) != ours.shape[1] or len(set(names)) != len(names):

@@ -22,10 +22,5 @@ def share(name: str, value: float, n: float) -> dict[str, float]:
 
 
 def within(group: str, figures: Mapping[str, float]) -> dict[str, float]:
-    """Name the figures of a group.
-
-    Example:
-        >>> within("blues", {"f1": 0.5})
-        {'blues/f1': 0.5}
-    """
+    """Name the figures of a group: ``f1`` of ``blues`` is ``blues/f1``."""
     return {f"{group}/{name}": value for name, value in figures.items()}

@@ -90,12 +90,8 @@ def frechet_infinity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, seed
     whole reference, ten subsets each; the distance of all pieces is the last. A straight line is fitted to the means
     over 1/size. The bias that the size of the reference brings stays.
 
-    Raises:
-        ValueError: as for `frechet_distance`.
-
     Source: M. J. Chong and D. Forsyth, "Effectively unbiased FID and Inception Score and where to find them" (CVPR
-        2020), section 4; for music A. Gui et al., "Adapting Fréchet Audio Distance for generative music evaluation"
-        (ICASSP 2024), section 3.3, and arXiv 2412.07948.
+        2020), section 4; for music A. Gui et al. (ICASSP 2024), section 3.3, and arXiv 2412.07948.
     """
     pair = _Pair(*_checked(reference, generated))
     if pair.pieces < LEAST_PIECES:

@@ -85,13 +85,9 @@ def combined_interval(parts: Sequence[tuple[float, float, float]], weights: Sequ
 
     Args:
         parts: value, lower and upper end of each figure.
-        weights: as many weights, not negative, their sum above 0.
+        weights: as many weights, not negative, their sum above 0; else a ValueError is raised.
 
-    Raises:
-        ValueError: the lengths differ, a weight is negative, or all are 0.
-
-    Source: G. Y. Zou and A. Donner, "Construction of confidence limits about effect measures: a general approach",
-        Statistics in Medicine 27 (2008).
+    Source: G. Y. Zou and A. Donner, Statistics in Medicine 27 (2008).
     """
     if len(parts) != len(weights) or sum(weights) <= 0 or min(weights) < 0:
         raise ValueError(

@@ -47,13 +47,13 @@ def compare(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> Comparison:
-    """Compare outcomes on the same samples.
+    """Compare outcomes from 0 to 1 on the same samples.
 
     Independent samples that are right or wrong have McNemar's exact test and the interval of `difference_interval`;
     all others the test of `sign_flip_test` and a percentile interval of the paired bootstrap, by cluster.
 
     Args:
-        first: one outcome a sample, from 0 to 1; at least one.
+        first: one outcome a sample; at least one.
         second: as many, of the same samples.
         clusters: what each sample belongs to, as long as `first`; without it every sample stands for itself.
         resamples: number of bootstrap resamples, and of flips where there are too many for all.
@@ -61,11 +61,6 @@ def compare(
 
     Raises:
         ValueError: there is nothing to compare, an outcome is not from 0 to 1, or the lengths differ.
-
-    Example:
-        >>> found = compare([0] * 8 + [1] * 12, [1] * 7 + [0] + [1] * 12)
-        >>> found.difference, found.p, found.test
-        (0.35, 0.015625, 'McNemar')
     """
     one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if len(one) != len(other):
@@ -98,11 +93,7 @@ def compare(
 
 
 def exact_mcnemar(first_only: int, second_only: int) -> float:
-    """p of McNemar's exact test, from the numbers of samples that only one of the two has right.
-
-    Raises:
-        ValueError: a number is negative.
-    """
+    """p of McNemar's exact test, from the numbers of samples that only one of the two has right."""
     if min(first_only, second_only) < 0:
         raise ValueError(f"{first_only} and {second_only} are no numbers of samples; none is below 0")
     differing = first_only + second_only
@@ -112,11 +103,8 @@ def exact_mcnemar(first_only: int, second_only: int) -> float:
 def difference_interval(first_only: int, second_only: int, pairs: int) -> tuple[float, float]:
     """Bonett's and Price's interval of a difference of paired proportions, second less first.
 
-    It takes the numbers of samples that only one has right, and of all. It has a width where the two never differ, too,
-    and so suits small samples and models that are always right.
-
-    Raises:
-        ValueError: there are fewer pairs than samples that differ, or none.
+    It takes the numbers of samples that only one has right, and of all; a ValueError is raised where they do not fit.
+    It has a width where the two never differ, too, and so suits small samples and models that are always right.
 
     Source: D. G. Bonett and R. M. Price, "Adjusted Wald confidence interval for a difference of binomial proportions
         based on paired data", Journal of Educational and Behavioral Statistics 37 (2012).
@@ -159,11 +147,7 @@ def holm(ps: Sequence[float]) -> list[float]:
 
     With those below 0.05 called different, the risk that any of them is not is 5%.
 
-    Raises:
-        ValueError: a p is not from 0 to 1.
-
-    Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
-        (1979).
+    Source: S. Holm, Scandinavian Journal of Statistics 6 (1979).
     """
     if not all(0 <= p <= 1 for p in ps):
         raise ValueError("ps holds something outside 0 to 1")

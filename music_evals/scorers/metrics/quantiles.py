@@ -8,23 +8,16 @@ from scipy import stats
 
 
 def quantile_interval(values: Sequence[float] | npt.NDArray[np.float64], share: float) -> tuple[float, float] | None:
-    """The interval of a quantile between two of the ordered values, which hold it in at least 95% of such draws.
+    """Two of the values that hold a quantile in at least 95% of such draws; None for too few values.
 
     Args:
         values: independent draws; at least one.
         share: of the quantile, above 0 and below 1; 0.5 for the median.
 
-    Returns:
-        The two values; None where there are too few for that.
-
     Raises:
         ValueError: there are no values, or `share` is out of range.
 
     Source: H. A. David and H. N. Nagaraja, "Order Statistics" (2003), section 7.1.
-
-    Example:
-        >>> quantile_interval(range(1, 21), 0.5)
-        (6.0, 15.0)
     """
     if not len(values):
         raise ValueError("values is empty; a quantile needs some")

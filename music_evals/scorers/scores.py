@@ -1,0 +1,74 @@
+"""What scorers share: metrics made of functions of scores, groups of scores, and the marking of an answer."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Metric, SampleScore, Score, metric, value_to_float
+
+from music_evals.scorers.metrics.proportion import wilson_interval
+
+
+def figures(compute: Callable[[list[SampleScore]], Mapping[str, float | None]]) -> Callable[[], Metric]:
+    """Make a metric, of the function's name, over the scores of all epochs; without scores it has no figures."""
+
+    def make() -> Metric:
+        def figures_of(scores: list[SampleScore]) -> dict[str, float | None]:
+            return dict(compute(scores)) if scores else {}
+
+        return figures_of
+
+    return metric(compute.__name__, scores="unreduced")(make)
+
+
+@metric
+def interval95() -> Metric:
+    """Wilson's 95% interval of the accuracy, as ``ci95_low`` and ``ci95_high``; without any score both are 0.
+
+    With several epochs a sample counts once, with the mean of its epochs.
+    """
+    to_float = value_to_float()
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        low = high = 0.0
+        if scores:
+            low, high = wilson_interval(sum(to_float(score.score.value) for score in scores) / len(scores), len(scores))
+        return {"ci95_low": low, "ci95_high": high}
+
+    return compute
+
+
+def grouped(scores: Iterable[SampleScore], *names: str) -> dict[str, list[SampleScore]]:
+    """Group scores by metadata of their samples; the groups in order of their names."""
+    groups: dict[str, list[SampleScore]] = {}
+    for score in scores:
+        groups.setdefault("/".join(of_sample(score, name) for name in names), []).append(score)
+    return dict(sorted(groups.items()))
+
+
+def of_sample(score: SampleScore, name: str) -> str:
+    """A score's metadata of its sample."""
+    return str((score.sample_metadata or {})[name])
+
+
+def is_right(score: SampleScore) -> bool:
+    """Whether a score is `CORRECT`."""
+    return score.score.value == CORRECT
+
+
+def marked(reply: str, answer: str | None, right: str, value: float | None = None, **metadata: Any) -> Score:
+    """Mark the answer of a reply as right, wrong or none, or by a value."""
+    verdict = NOANSWER if answer is None else CORRECT if answer == right else INCORRECT
+    reason = "invalid_response_format" if reply.strip() else "no_response"
+    return Score(
+        value=verdict if value is None else value,
+        answer=answer,
+        explanation=f"Expected {right}; the reply {'holds no answer' if answer is None else f'answers {answer}'}.",
+        metadata=metadata,
+        reason=reason if answer is None else None,
+    )
+
+
+def fence(text: str, least: int = 1) -> str:
+    """Backticks for Markdown's code, more than any run of them in the text."""
+    return "`" * max(least, 1 + max(map(len, re.findall("`+", text)), default=0))
