@@ -2,13 +2,12 @@
 
 import hashlib
 import io
-import os
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from music_evals.notation.cache import write_whole
 
 
 def content_key(*parts: str) -> str:
@@ -42,25 +41,8 @@ def read_vector(folder: Path, key: str, dimension: int) -> NDArray[np.float32] |
 
 
 def write_vector(folder: Path, key: str, vector: NDArray[np.float32]) -> None:
-    """Keep a vector, shape (d,), under a key of `content_key`, as a ``.npy`` file that is never seen half written.
-
-    Example:
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     write_vector(Path(folder), "00ff", np.array([0.5, 2.0], np.float32))
-        ...     read_vector(Path(folder), "00ff", 2)
-        array([0.5, 2. ], dtype=float32)
-    """
-    path = _path(folder, key)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-    try:
-        with open(handle, "wb") as stream:
-            stream.write(_as_file(vector))
-        os.replace(part, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(part)
-        raise
+    """Keep a vector, shape (d,), under a key of `content_key`, as a ``.npy`` file."""
+    write_whole(_path(folder, key), _as_file(vector))
 
 
 def _path(folder: Path, key: str) -> Path:

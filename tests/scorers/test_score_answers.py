@@ -1,18 +1,10 @@
 """Reading answers to questions on scores, by both protocols: as models write them, and hostile ones."""
 
-import time
 from collections.abc import Callable
 
 import pytest
 
-from music_evals.scorers.score_answers import (
-    Answer,
-    measures_of,
-    read_index,
-    read_measures,
-    read_number,
-    read_order,
-)
+from music_evals.scorers.score_answers import Answer, measures_of, read_index, read_measures, read_number, read_order
 
 READERS = (read_number, read_index, read_order, read_measures)
 
@@ -79,16 +71,13 @@ def test_after_reasoning_the_last_line_labelled_answer_counts() -> None:
     assert read_index("The key has one sharp.\n\n> Answer:\n2", reasoned=True).text == "2"
     assert read_measures("In measure 3 …\nAnswer: none", reasoned=True).text == "none"
     assert read_order("2031", reasoned=True).text == "2031", "a reply without any reasoning is an answer too"
+    assert read_number("First I count the measures of the upper staff, which are", reasoned=True).text is None
 
 
 def test_without_reasoning_the_paper_reads_from_the_beginning() -> None:
     """A base model goes on after its answer, with questions of its own."""
     assert read_index("2\n\nQuestion: …\nAnswer: 3", "paper").text == "2"
     assert read_index("2\n\nQuestion: …\nAnswer: 3") == Answer(None, False)
-
-
-def test_a_cut_chain_of_thought_answers_nothing() -> None:
-    assert read_number("First I count the measures of the upper staff, which are", reasoned=True).text is None
 
 
 @pytest.mark.parametrize("read", READERS)
@@ -106,13 +95,11 @@ def test_a_cut_chain_of_thought_answers_nothing() -> None:
     ],
     ids=lambda reply: repr(reply[:8]),
 )
-def test_hostile_replies_take_no_time(read: Callable[..., Answer], reply: str) -> None:
-    start = time.process_time()
+def test_hostile_replies_end(read: Callable[..., Answer], reply: str) -> None:
     for protocol in ("strict", "paper"):
         for reasoned in (False, True):
             answer = read(reply, protocol, reasoned=reasoned).text
             assert answer is None or len(answer) < 100
-    assert time.process_time() - start < 1
 
 
 def test_a_right_answer_that_is_none_is_named() -> None:

@@ -56,9 +56,9 @@ def test_narrow_but_well_formed_pieces_are_alike_in_descriptors_and_far_in_embed
     The reference is of editions. One set is written as they are, with other music; the other has their music, in a bare
     form that none of them has.
     """
-    editions = measured("editions", [edited(seed, chromatic=0.1) for seed in range(16)])
-    genuine = measured("genuine", [edited(100 + seed, chromatic=0.35) for seed in range(16)])
-    narrow = measured("narrow", [piece(200 + seed, chromatic=0.1) for seed in range(16)])
+    editions = measured("editions", [edited(seed, chromatic=0.1) for seed in range(10)])
+    genuine = measured("genuine", [edited(100 + seed, chromatic=0.35) for seed in range(10)])
+    narrow = measured("narrow", [piece(200 + seed, chromatic=0.1) for seed in range(10)])
     assert all(one.compiles.all() for one in (editions, genuine, narrow))
     encoder = load_encoder(str(make_tiny_encoder(tmp_path / "tiny", editions.texts, layers=6, hidden=8)))
 

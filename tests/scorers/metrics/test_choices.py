@@ -24,14 +24,9 @@ def test_a_worked_case() -> None:
     assert figures["accuracy_high"] == pytest.approx(0.5768, abs=1e-4)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.parametrize(  # rows of the paper's Table 1, comprehension
     ("precision", "recall", "f1"),
-    [  # rows of the paper's Table 1, comprehension
-        (63.15, 62.93, 63.04),
-        (64.20, 45.86, 53.50),
-        (35.95, 14.54, 20.70),
-        (60.00, 11.06, 18.68),
-    ],
+    [(63.15, 62.93, 63.04), (64.2, 45.86, 53.5), (35.95, 14.54, 20.7), (60, 11.06, 18.68)],
 )
 def test_f1_is_the_papers(precision: float, recall: float, f1: float) -> None:
     responses = 14_244
@@ -40,9 +35,9 @@ def test_f1_is_the_papers(precision: float, recall: float, f1: float) -> None:
     assert 100 * choice_figures(right, answered, responses, responses)["f1"] == pytest.approx(f1, abs=0.015)
 
 
-def test_scikit_learn_agrees_on_a_thousand_random_lists() -> None:
+def test_scikit_learn_agrees_on_random_lists() -> None:
     rng = random.Random(0)
-    for _ in range(1000):
+    for _ in range(40):
         key = [rng.choice("ABCD") for _ in range(rng.randint(1, 60))]
         bias = rng.choices("ABCD-", k=6)  # models prefer letters, and some answer little
         said = [rng.choice([*bias, right]) for right in key]
@@ -73,14 +68,11 @@ def test_repetitions_do_not_narrow_an_interval() -> None:
 
 @given(st.integers(0, 80), st.integers(0, 80), st.integers(0, 80))
 def test_the_figure_lies_in_its_interval(right: int, wrong: int, unanswered: int) -> None:
-    responses = right + wrong + unanswered
-    if not responses:
-        return
+    responses = max(1, right + wrong + unanswered)
     figures = choice_figures(right, right + wrong, responses, responses)
     for name in ("accuracy", "precision", "f1"):
-        if name != "precision" or right + wrong:
-            assert 0 <= figures[f"{name}_low"] <= figures[name] + 1e-9
-            assert figures[name] - 1e-9 <= figures[f"{name}_high"] <= 1
+        assert 0 <= figures[f"{name}_low"] <= figures[name] + 1e-9
+        assert figures[name] - 1e-9 <= figures[f"{name}_high"] <= 1
 
 
 def test_the_interval_of_f1_covers_as_often_as_it_says() -> None:
@@ -105,10 +97,9 @@ def test_shares_of_letters() -> None:
         letter_shares("AE")
 
 
-@given(st.lists(st.integers(0, 50), min_size=8, max_size=8).filter(lambda n: sum(n[:4]) > 0 and sum(n[4:]) > 0))
-def test_divergence_is_the_mean_of_two_relative_entropies(numbers: list[int]) -> None:
-    first, second = np.array(numbers[:4]) / sum(numbers[:4]), np.array(numbers[4:]) / sum(numbers[4:])
-    middle = (first + second) / 2
-    expected = (entropy(first, middle, base=2) + entropy(second, middle, base=2)) / 2
-    assert divergence(first, second) == pytest.approx(expected, abs=1e-9)
-    assert divergence(first, second) == pytest.approx(divergence(second, first), abs=1e-9)
+def test_divergence_is_the_mean_of_two_relative_entropies() -> None:
+    for first, second in np.random.default_rng(3).dirichlet([0.5] * 4, (20, 2)):
+        middle = (first + second) / 2
+        expected = (entropy(first, middle, base=2) + entropy(second, middle, base=2)) / 2
+        assert divergence(first, second) == pytest.approx(expected, abs=1e-9)
+    assert divergence([1, 0, 0, 0], [0, 1, 0, 0]) == 1

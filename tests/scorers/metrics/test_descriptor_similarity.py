@@ -5,15 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from music_evals.scorers.metrics.descriptor_similarity import (
-    gaussian_divergence,
-    js_interval,
-    js_similarity,
-)
+from music_evals.scorers.metrics.descriptor_similarity import gaussian_divergence, js_interval, js_similarity
 
 NAMES = ("polyphony rate", "groove consistency", "scale consistency")
 LN2 = float(np.log(2))
@@ -61,6 +57,7 @@ def test_divergence_of_what_is_equal_or_apart() -> None:
         assert gaussian_divergence(*apart) == pytest.approx(LN2, abs=1e-6)
 
 
+@settings(max_examples=40)
 @given(st.floats(-20, 20), st.floats(-6, 6), st.floats(-100, 100), st.floats(0.1, 10))
 def test_divergence_does_not_depend_on_the_unit(shift: float, log_ratio: float, origin: float, unit: float) -> None:
     ratio = 10**log_ratio
@@ -70,13 +67,11 @@ def test_divergence_does_not_depend_on_the_unit(shift: float, log_ratio: float, 
     assert moved == pytest.approx(found, abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("gaussians", "named"),
-    [((0, 0, 0, 1), "standard deviations are 0 and 1"), ((0, 1, float("nan"), 1), "means are 0 and nan")],
-)
-def test_what_is_no_gaussian(gaussians: tuple[float, float, float, float], named: str) -> None:
-    with pytest.raises(ValueError, match=named):
-        gaussian_divergence(*gaussians)
+def test_what_is_no_gaussian() -> None:
+    with pytest.raises(ValueError, match="standard deviations are 0 and 1"):
+        gaussian_divergence(0, 0, 0, 1)
+    with pytest.raises(ValueError, match="means are 0 and nan"):
+        gaussian_divergence(0, 1, float("nan"), 1)
 
 
 def test_a_worked_case() -> None:
@@ -94,6 +89,7 @@ def test_a_worked_case() -> None:
 def test_a_set_is_like_itself_and_like_nothing_far_away() -> None:
     pieces = np.random.default_rng(1).normal(size=(50, 3))
     assert js_similarity(pieces, pieces, names=NAMES).value == pytest.approx(100)
+    assert js_interval(pieces, pieces, resamples=200).high == 100
     # 100·exp(−2·ln 2) is the least there is.
     assert js_similarity(pieces, pieces + 1000, names=NAMES).value == pytest.approx(25, abs=1e-3)
 
@@ -136,7 +132,7 @@ def test_all_reasons_are_named() -> None:
 def test_the_interval_is_as_wide_as_samples_scatter() -> None:
     rng = np.random.default_rng(2)
     reference = rng.normal(size=(300, 2))
-    samples = [rng.normal(size=(100, 2)) + 1 for _ in range(300)]
+    samples = [rng.normal(size=(100, 2)) + 1 for _ in range(200)]
     scatter = [js_similarity(reference, sample, names="ab").value for sample in samples]
     low, high, undefined, reason = js_interval(reference, samples[0])
     assert low is not None
@@ -146,13 +142,6 @@ def test_the_interval_is_as_wide_as_samples_scatter() -> None:
     assert js_interval(reference, samples[0]) == js_interval(reference, samples[0])
 
 
-def test_the_interval_of_a_set_with_itself_reaches_100() -> None:
-    pieces = np.random.default_rng(1).normal(size=(60, 3))
-    low, high, _, _ = js_interval(pieces, pieces, resamples=200)
-    assert (low or 0) > 90
-    assert high == 100
-
-
 def test_resamples_without_similarity_are_counted() -> None:
     # The second descriptor differs in one piece of twelve: (11/12)^12 = 35% of the resamples miss it.
     generated = np.random.default_rng(1).normal(size=(12, 2))
@@ -160,9 +149,8 @@ def test_resamples_without_similarity_are_counted() -> None:
     found = js_interval(np.random.default_rng(2).normal(size=(50, 2)), generated)
     assert (found.low, found.high) == (None, None)
     assert found.undefined / 1000 == pytest.approx((11 / 12) ** 12, abs=0.05)
-    assert (
-        found.reason == f"{found.undefined} of 1000 resamples of the pieces have no similarity; too few values differ"
-    )
+    assert found.reason is not None
+    assert found.reason.startswith(f"{found.undefined} of 1000 resamples of the pieces have no similarity")
     generated[:, 1] = [1.0] * 7 + [2.0] * 5
     few = js_interval(np.random.default_rng(2).normal(size=(50, 2)), generated)
     assert 0 <= few.undefined < 20
@@ -183,8 +171,5 @@ def test_resamples_without_similarity_are_counted() -> None:
 def test_what_is_no_set_of_pieces(reference: list[object], generated: list[object], names: str, named: str) -> None:
     with pytest.raises(ValueError, match=named):
         js_similarity(reference, generated, names=names)  # type: ignore[arg-type]
-
-
-def test_an_interval_needs_resamples() -> None:
     with pytest.raises(ValueError, match="resamples is 0"):
         js_interval([[1.0], [2.0]], [[1.0], [2.0]], resamples=0)

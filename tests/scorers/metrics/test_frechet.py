@@ -5,12 +5,7 @@ import numpy.typing as npt
 import pytest
 from scipy import linalg
 
-from music_evals.scorers.metrics.frechet import (
-    frechet_distance,
-    frechet_infinity,
-    frechet_interval,
-    small_sample_note,
-)
+from music_evals.scorers.metrics.frechet import frechet_distance, frechet_infinity, frechet_interval, small_sample_note
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,11 +33,6 @@ def test_the_distance_agrees_with_scipy(sizes: tuple[int, int]) -> None:
     for seed in range(5):
         reference, generated = clouds(seed, *sizes, dimension=24)
         assert frechet_distance(reference, generated) == pytest.approx(by_definition(reference, generated), rel=1e-6)
-
-
-def test_by_hand() -> None:
-    # Means 1 and 5, variances 2 and 8: 4² + (√8 − √2)² = 16 + 2
-    assert frechet_distance([[0], [2]], [[3], [7]]) == pytest.approx(18)
 
 
 def test_diagonal_covariances_have_a_closed_form() -> None:
@@ -76,11 +66,6 @@ def test_what_a_distance_must_be(n: int, dimension: int) -> None:
     assert frechet_distance(reference.astype(np.float32), generated) == pytest.approx(distance, rel=1e-5)
 
 
-def test_a_narrow_set_is_far_however_well_it_is_centred() -> None:
-    reference, generated = (np.random.default_rng(seed).normal(size=(300, 8)) for seed in (1, 2))
-    assert frechet_distance(reference, generated * 0.05) > 20 * frechet_distance(reference, generated)
-
-
 def test_resamples_are_those_of_the_pieces_themselves() -> None:
     reference, generated = clouds(5, 60, 40, dimension=6)
     counts = np.random.default_rng(0).multinomial(40, np.full(40, 1 / 40), 200)
@@ -93,23 +78,17 @@ def test_resamples_are_those_of_the_pieces_themselves() -> None:
 def test_the_interval_covers_what_is_expected_at_its_size() -> None:
     rng = np.random.default_rng(6)
     reference = rng.normal(size=(200, 5))
-    samples = [rng.normal(size=(60, 5)) * 0.8 + 0.4 for _ in range(100)]
+    samples = [rng.normal(size=(60, 5)) * 0.8 + 0.4 for _ in range(60)]
     expected = np.mean([frechet_distance(reference, sample) for sample in samples])
-    intervals = [frechet_interval(reference, sample, resamples=100) for sample in samples]
+    intervals = [frechet_interval(reference, sample, resamples=80) for sample in samples]
     assert np.mean([low <= expected <= high for low, high in intervals]) >= 0.88
-
-
-def test_an_interval_does_not_reach_below_0() -> None:
-    reference = np.random.default_rng(7).normal(size=(100, 4))
-    low, high = frechet_interval(reference, reference[:30])
-    assert low == 0
-    assert high > 0
+    assert frechet_interval(reference, reference[:30])[0] == 0
 
 
 def test_the_extrapolation_takes_the_bias_away() -> None:
     rng = np.random.default_rng(8)
     reference = whitened(rng, 500, 16)
-    found = [(rng.normal(size=(120, 16)) + 0.25) for _ in range(12)]  # 16 · 0.25² = 1 apart
+    found = [rng.normal(size=(120, 16)) + 0.25 for _ in range(12)]  # 16 · 0.25² = 1 apart
     distances = [frechet_distance(reference, sample) for sample in found]
     extrapolated = [frechet_infinity(reference, sample) for sample in found]
     assert np.mean(distances) > 1.4
@@ -126,16 +105,13 @@ def test_too_few_pieces_are_not_extrapolated() -> None:
     assert found.reason == "49 generated pieces; at least 50 are needed to extrapolate"
 
 
-@pytest.mark.parametrize(
-    ("n", "m", "start"),
-    [
+def test_notes() -> None:
+    for n, m, start in (
         (800, 200, "200 generated pieces in 768 dimensions: the covariance is singular"),
         (500, 200, "500 reference pieces and 200 generated pieces in 768 dimensions: the covariances are singular"),
         (768, 900, "768 reference pieces in 768"),
-    ],
-)
-def test_notes(n: int, m: int, start: str) -> None:
-    assert (small_sample_note(n, m, 768) or "").startswith(start)
+    ):
+        assert (small_sample_note(n, m, 768) or "").startswith(start)
     assert small_sample_note(769, 769, 768) is None
 
 

@@ -18,22 +18,16 @@ from music_evals.scorers.metrics.measures import (
 
 def test_f1_agrees_with_scikit_learn_on_indicators() -> None:
     rng = random.Random(1)
-    for _ in range(300):
+    for _ in range(30):
         named = {rng.randint(0, 8) for _ in range(rng.randint(0, 5))}
         right = {rng.randint(0, 8) for _ in range(rng.randint(0, 3))}
         indicators = [[measure in some for measure in range(9)] for some in (right, named)]
         assert measure_f1(named, right) == pytest.approx(f1_score(*indicators, zero_division=1.0))
 
 
-def test_f1_of_nothing() -> None:
-    assert measure_f1(set(), set()) == 1
-    assert measure_f1(None, set()) == 0
-    assert measure_f1(set(), {3}) == measure_f1({3}, set()) == 0
-
-
 def test_counts_agree_with_numpy() -> None:
     rng = random.Random(2)
-    for _ in range(100):
+    for _ in range(40):
         right = [rng.randint(1, 60) for _ in range(rng.randint(1, 40))]
         answers = [None if rng.random() < 0.2 else max(0, gold + rng.randint(-12, 12)) for gold in right]
         found = count_figures(answers, right)
@@ -46,9 +40,9 @@ def test_counts_agree_with_numpy() -> None:
 
 
 def test_counts_without_a_readable_answer_have_no_error() -> None:
-    assert count_figures([None], [8]) == {
-        "exact": 0, "within_1": 0, "within_5": 0, "within_10": 0, "unreadable": 1,
-    }  # fmt: skip
+    assert list(count_figures([None], [8]).items()) == [
+        ("exact", 0), ("within_1", 0), ("within_5", 0), ("within_10", 0), ("unreadable", 1)
+    ]  # fmt: skip
 
 
 def test_categories_count_alike_whatever_their_sizes() -> None:

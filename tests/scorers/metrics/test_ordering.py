@@ -16,7 +16,7 @@ def scipys(order: list[int], reference: list[int]) -> float:
 
 def test_tau_agrees_with_scipy_on_random_orders() -> None:
     rng = random.Random(1)
-    for _ in range(300):
+    for _ in range(40):
         size = rng.randint(2, 9)
         order, reference = rng.sample(range(size), size), rng.sample(range(size), size)
         assert kendall_tau(order, reference) == pytest.approx(scipys(order, reference))
