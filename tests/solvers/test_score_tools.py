@@ -10,14 +10,7 @@ from music_evals.notation.lilypond.sandbox import SandboxError, available_confin
 from music_evals.notation.lilypond.structure import Structure, read_structure
 from music_evals.solvers import score_tools
 from music_evals.solvers.score_tools import MAX_CALLS, ScoreTools
-from music_evals.solvers.symbolic.lilypond import (
-    MAX_LINES,
-    tell_count,
-    tell_header,
-    tell_measure,
-    tell_problems,
-    tell_signatures,
-)
+from music_evals.solvers.symbolic.lilypond import MAX_LINES, tell_header, tell_measure, tell_problems, tell_signatures
 
 SCORE = r"""\version "2.24.3" \header { title = "Air" }
 <<
@@ -52,7 +45,6 @@ def called(tools: ScoreTools, function: str, **arguments: object) -> ChatMessage
 
 
 def test_what_is_told_of_a_score(read: Structure) -> None:
-    assert tell_count(read) == "2 measures, and a pickup ahead of measure 1"
     assert tell_signatures(read).splitlines() == [
         "measure 0: time signature 3/4",
         "measure 2: time signature 2/4",
@@ -69,9 +61,6 @@ def test_what_is_told_of_a_score(read: Structure) -> None:
     assert "staff 1, voice 1, at 1/4: rest lasting 1/4" in tell_measure(read, 2)
     assert "grace note g lasting 1/8" in tell_measure(read, 2)
     assert tell_problems(read) == "LilyPond has nothing to say against the text"
-
-
-def test_there_are_only_the_measures_that_there_are(read: Structure) -> None:
     assert "a'" in tell_measure(read, 0)
     for number in (-1, 3, 10**9):
         with pytest.raises(ValueError, match=f"there is no measure {number}; the measures are 0 to 2"):
@@ -109,16 +98,15 @@ def test_tools_read_the_score_once(monkeypatch: pytest.MonkeyPatch) -> None:
         (SCORE, "list_measure", {"number": "seven"}, "not of type 'integer'"),
         (SCORE, "list_measure", {}, "number"),
         ("nothing but words", "count_measures", {}, "LilyPond"),
-        ("", "list_problems", {}, "LilyPond"),
-        ("{ c'1 " * 3, "read_key_and_metre", {}, "LilyPond"),
+        ("{ c'1 " * 3, "list_problems", {}, "LilyPond"),
     ],
 )
 def test_what_goes_wrong_is_an_error_of_the_tool(
     text: str, function: str, arguments: dict[str, object], said: str
 ) -> None:
-    result = called(ScoreTools(text), function, **arguments)
-    assert result.error is not None
-    assert said in result.error.message
+    error = called(ScoreTools(text), function, **arguments).error
+    assert error is not None
+    assert said in error.message
 
 
 def test_an_error_in_the_music_is_listed() -> None:
@@ -131,6 +119,6 @@ def test_an_error_in_the_music_is_listed() -> None:
 def test_calls_are_limited() -> None:
     tools = ScoreTools(SCORE)
     results = [called(tools, "read_header") for _ in range(MAX_CALLS + 1)]
-    assert [result.error is None for result in results] == [True] * MAX_CALLS + [False]
+    assert [result.error is None for result in results[:-1]] == [True] * MAX_CALLS
     assert results[-1].error is not None
     assert "give your answer now" in results[-1].error.message
