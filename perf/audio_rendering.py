@@ -14,9 +14,9 @@ from collections.abc import Callable
 
 import pretty_midi
 
-from music_evals.datasets_builders.stimuli.chords import QUALITIES, ROOTS, compose_chord
-from music_evals.datasets_builders.stimuli.drum_loops import OFFBEATS, compose_drum_loop
-from music_evals.datasets_builders.stimuli.melodies import INSTRUMENTS, compose_pair
+from music_evals.datasets_builders.muse.chords import QUALITIES, ROOTS, compose_chord
+from music_evals.datasets_builders.muse.drum_loops import OFFBEATS, compose_drum_loop
+from music_evals.datasets_builders.muse.melodies import INSTRUMENTS, compose_pair
 from music_evals.notation.audio import describe_wav, render_wav
 from music_evals.notation.midi import write_midi
 from music_evals.notation.performance import Performance

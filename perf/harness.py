@@ -23,7 +23,7 @@ from inspect_ai.scorer import match
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 from inspect_ai.tool import ToolCall, ToolDef
 
-from music_evals.datasets_builders.muse import Counts, build_generated, write
+from music_evals.datasets_builders.muse.dataset import Counts, build_generated, write
 from music_evals.evals.muse import syncopation
 
 

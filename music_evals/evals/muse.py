@@ -33,7 +33,7 @@ from inspect_ai.solver import generate
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
-from music_evals.datasets_builders.muse import BENCHMARK
+from music_evals.datasets_builders.muse.dataset import BENCHMARK
 from music_evals.evals.tasks import asks, commonest, declared_task, samples_view, task
 from music_evals.scorers.choice import answered, final_answer
 from music_evals.scorers.logiclm import formulation, solver_decision

@@ -105,7 +105,7 @@ def read_plan(
         DatasetError: there is no such dataset, it lacks a split, a score of the test split occurs in another one, a
             question is on a score of another split, or a prompt is no prompt.
 
-    >>> from music_evals.datasets_builders import muse
+    >>> from music_evals.datasets_builders.muse import dataset as muse
     >>> read_plan("generated", benchmark=muse.BENCHMARK, make_prompt=lambda score, question: [])
     Traceback (most recent call last):
         ...

@@ -14,7 +14,7 @@ from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from inspect_ai.model import ChatMessage, GenerateConfig, get_model
 from scipy.stats import binom
 
-from music_evals.datasets_builders.muse import Counts, build_generated, write
+from music_evals.datasets_builders.muse.dataset import Counts, build_generated, write
 from music_evals.evals.muse import chord_quality, syncopation, transposition
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.logiclm import formulation, solver_decision

@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pytest
 import soundfile
 
-from music_evals.datasets_builders.stimuli.chords import compose_chord
-from music_evals.datasets_builders.stimuli.drum_loops import compose_drum_loop
-from music_evals.datasets_builders.stimuli.melodies import compose_pair
+from music_evals.datasets_builders.muse.chords import compose_chord
+from music_evals.datasets_builders.muse.drum_loops import compose_drum_loop
+from music_evals.datasets_builders.muse.melodies import compose_pair
 from music_evals.notation import soundfont
 from music_evals.notation.audio import AudioInfo, describe_wav, render_wav
 from music_evals.notation.midi import write_midi

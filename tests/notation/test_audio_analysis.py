@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import soundfile
 
-from music_evals.datasets_builders.stimuli.chords import INTERVALS, QUALITIES, ROOTS, compose_chord
-from music_evals.datasets_builders.stimuli.drum_loops import OFFBEATS, SLOTS, DrumLoop, compose_drum_loop
-from music_evals.datasets_builders.stimuli.melodies import INSTRUMENTS, Melody, compose_pair
+from music_evals.datasets_builders.muse.chords import INTERVALS, QUALITIES, ROOTS, compose_chord
+from music_evals.datasets_builders.muse.drum_loops import OFFBEATS, SLOTS, DrumLoop, compose_drum_loop
+from music_evals.datasets_builders.muse.melodies import INSTRUMENTS, Melody, compose_pair
 from music_evals.notation.audio import render_wav
 from music_evals.notation.midi import write_midi
 from music_evals.notation.performance import Performance

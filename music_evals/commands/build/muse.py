@@ -32,9 +32,9 @@ def muse(
 ) -> None:
     """Build MUSE: fresh stimuli from a seed, or the authors' recordings with --source."""
     # Here, so that `music-evals --help` need not wait for them.
-    from music_evals.datasets_builders import muse as builder
     from music_evals.datasets_builders.folder import DatasetError, check_target
-    from music_evals.datasets_builders.muse_recordings import build_recordings
+    from music_evals.datasets_builders.muse import dataset as builder
+    from music_evals.datasets_builders.muse.recordings import build_recordings
 
     asked = {"syncopation": syncopation, "transposition": transposition, "chord_quality": chord_quality}
     counts = {config: count for config, count in asked.items() if count is not None}
@@ -85,7 +85,7 @@ class _Summary(NamedTuple):
 def _summaries(out: Path) -> Iterator[_Summary]:
     """Read a dataset of MUSE back."""
     from music_evals.datasets_builders.folder import describe_dataset, load_split
-    from music_evals.datasets_builders.muse import BENCHMARK
+    from music_evals.datasets_builders.muse.dataset import BENCHMARK
     from music_evals.notation.audio import describe_wav
 
     for config, splits in describe_dataset(str(out), benchmark=BENCHMARK).provenance.counts.items():

@@ -42,7 +42,7 @@ def check_folder(folder: Path, benchmark: Benchmark) -> Provenance:
         DatasetError: it is no folder or no dataset of the benchmark; files are missing, changed or not known to its
             provenance; a number of rows or a column is another one than stated; or its card lacks an entry.
 
-    >>> from music_evals.datasets_builders.muse import BENCHMARK
+    >>> from music_evals.datasets_builders.muse.dataset import BENCHMARK
     >>> check_folder(Path("no-such-folder"), BENCHMARK)
     Traceback (most recent call last):
         ...

@@ -126,7 +126,7 @@ def plan_publication(
         DatasetError: a name is none, the folder is no sound dataset or may not be published, the repository holds
             something else or is public though asked to be private, or the Hub refuses or cannot be reached.
 
-    >>> from music_evals.datasets_builders.muse import BENCHMARK
+    >>> from music_evals.datasets_builders.muse.dataset import BENCHMARK
     >>> plan_publication(Path("muse"), "muse", benchmark=BENCHMARK)
     Traceback (most recent call last):
         ...

@@ -121,7 +121,7 @@ def load_split(
         DatasetError: there is no such dataset, config or split, it belongs to another benchmark, lacks a column, or
             its files are not those that its provenance names.
 
-    >>> from music_evals.datasets_builders import muse
+    >>> from music_evals.datasets_builders.muse import dataset as muse
     >>> load_split("generated", "rhythm", "test", benchmark=muse.BENCHMARK)
     Traceback (most recent call last):
         ...
@@ -179,7 +179,7 @@ def describe_dataset(dataset: str, *, benchmark: Benchmark) -> Origin:
     Raises:
         DatasetError: there is no such dataset, or it belongs to another benchmark.
 
-    >>> from music_evals.datasets_builders import muse
+    >>> from music_evals.datasets_builders.muse import dataset as muse
     >>> describe_dataset("hf://muse", benchmark=muse.BENCHMARK)
     Traceback (most recent call last):
         ...

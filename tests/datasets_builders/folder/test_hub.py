@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from huggingface_hub import DatasetCard
 
-from music_evals.datasets_builders import muse
+from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.msu import dataset as msu
 from music_evals.datasets_builders.ziqi import dataset as ziqi
 from music_evals.datasets_builders.lilybench import dataset as lilybench
@@ -464,7 +464,8 @@ def test_a_push_by_somebody_else_is_not_overwritten(hub: Hub, client: HubClient,
 
 LOAD = """
 import resource
-from music_evals.datasets_builders import folder, muse
+from music_evals.datasets_builders import folder
+from music_evals.datasets_builders.muse import dataset as muse
 def load():
     return len(folder.load_split("hf://datasets/ORG/muse", "syncopation", "test", benchmark=muse.BENCHMARK))
 """

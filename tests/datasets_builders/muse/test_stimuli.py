@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from music_evals.datasets_builders.stimuli.chords import INTERVALS, N_VARIANTS, QUALITIES, ROOTS, compose_chord
-from music_evals.datasets_builders.stimuli.drum_loops import OFFBEATS, DrumLoop, compose_drum_loop
-from music_evals.datasets_builders.stimuli.melodies import (
+from music_evals.datasets_builders.muse.chords import INTERVALS, N_VARIANTS, QUALITIES, ROOTS, compose_chord
+from music_evals.datasets_builders.muse.drum_loops import OFFBEATS, DrumLoop, compose_drum_loop
+from music_evals.datasets_builders.muse.melodies import (
     FOILS,
     INSTRUMENTS,
     RANGES,

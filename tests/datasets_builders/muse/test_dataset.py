@@ -15,13 +15,13 @@ import mido
 import pytest
 import soundfile
 
-from music_evals.datasets_builders import muse
-from music_evals.datasets_builders.muse import BENCHMARK, CONFIGS, FEATURES, Counts, build_generated
-from music_evals.datasets_builders.muse_recordings import build_recordings, recorded_rows
+from music_evals.datasets_builders.muse import dataset as muse
+from music_evals.datasets_builders.muse.dataset import BENCHMARK, CONFIGS, FEATURES, Counts, build_generated
+from music_evals.datasets_builders.muse.recordings import build_recordings, recorded_rows
 from music_evals.datasets_builders.folder import DatasetError, describe_dataset, load_split
 from music_evals.notation.performance import Performance
 
-RECORDINGS = Path(__file__).parents[3] / "shared" / "data" / "muse"
+RECORDINGS = Path(__file__).parents[4] / "shared" / "data" / "muse"
 needs_recordings = pytest.mark.skipif(not RECORDINGS.is_dir(), reason=f"no copy of the recordings in {RECORDINGS}")
 
 Row = dict[str, Any]
@@ -68,7 +68,7 @@ def test_datasets_library_loads_the_declared_features(config: str, folder: Path,
 
 
 def test_typed_rows_are_the_declared_features() -> None:
-    rows = {"syncopation": muse.SyncopationRow, "transposition": muse.TranspositionRow,
+    rows = {"syncopation": rows.SyncopationRow, "transposition": muse.TranspositionRow,
             "chord_quality": muse.ChordQualityRow}  # fmt: skip
     for config, row in rows.items():
         assert list(row.__annotations__) == list(FEATURES[config])
@@ -189,7 +189,7 @@ def test_no_stimulus_comes_twice(generated: Rows) -> None:
 BUILD = """
 import sys
 from pathlib import Path
-from music_evals.datasets_builders import muse
+from music_evals.datasets_builders.muse import dataset as muse
 muse.write(muse.build_generated(int(sys.argv[2]), muse.Counts(5, 4, 4)), Path(sys.argv[1]))
 """
 
@@ -219,7 +219,7 @@ def test_same_seed_same_bytes_in_two_processes_and_another_seed_other_stimuli(tm
 
 
 def planned(seed: int, counts: Counts, config: str, split: str = "test") -> list[Row]:
-    return [dict(row) for row in build_generated(seed, counts).configs[config].splits[split]]
+    return [dict(make()) for make in build_generated(seed, counts).makers[config][split]]
 
 
 def test_rows_do_not_depend_on_how_many_are_asked_for() -> None:

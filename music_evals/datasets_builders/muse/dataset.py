@@ -1,0 +1,380 @@
+"""MUSE: core music perception tasks, as generated stimuli or from the authors' recordings.
+
+Title: Evaluating Multimodal Large Language Models on Core Music Perception Tasks
+Paper: https://arxiv.org/abs/2510.22455 (stimuli: The MUSE Benchmark, https://arxiv.org/abs/2510.19055)
+Licence: generated stimuli are under the licence of this project; the recordings are for research and other
+    non-commercial use, with their licence file (``LICENSE_DATA.md``) beside them
+
+Three configs, `syncopation`, `transposition` and `chord_quality`, each with the splits `test` (scored) and
+`fewshot` (worked examples). `rows` says what a row holds, `recordings` takes the authors' recordings.
+"""
+
+import hashlib
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import version
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from music_evals.datasets_builders.folder import (
+    GENERATED,
+    Benchmark,
+    Config,
+    DatasetError,
+    Provenance,
+    write_dataset,
+)
+from music_evals.datasets_builders.folder.card import make_card
+from music_evals.datasets_builders.muse.chords import INTERVALS, N_VARIANTS, QUALITIES, ROOTS, Chord, compose_chord
+from music_evals.datasets_builders.muse.drum_loops import (
+    HI_HAT,
+    KICK,
+    OFFBEATS,
+    SLOTS,
+    SNARE,
+    DrumLoop,
+    compose_drum_loop,
+)
+from music_evals.datasets_builders.muse.melodies import (
+    FOILS,
+    INSTRUMENTS,
+    Foil,
+    Instrument,
+    MelodyPair,
+    compose_pair,
+    is_transposition,
+)
+from music_evals.datasets_builders.muse.rows import (
+    CONFIGS,
+    EXAMPLE_OFFBEATS,
+    EXAMPLE_ROOT,
+    FEATURES,
+    ChordQualityRow,
+    Clip,
+    SyncopationRow,
+    TranspositionRow,
+    chord_quality_row,
+    syncopation_row,
+    transposition_row,
+)
+from music_evals.notation.audio import render_wav
+from music_evals.notation.midi import midi_to_text, read_notes, write_midi
+from music_evals.notation.performance import TICKS_PER_BEAT, Performance
+from music_evals.notation.soundfont import default_soundfont
+
+NAME: Final = "muse"
+VERSION: Final = "1.0.0"
+"""Version of the rows: to be raised whenever the content of any row changes."""
+DEFAULT_SEED: Final = 1
+
+_SLOT: Final = TICKS_PER_BEAT // 2  # an eighth
+_ATTEMPTS: Final = 500  # draws for one stimulus that is none of the earlier ones
+
+_Stimulus = TypeVar("_Stimulus")
+_Key = tuple[Any, ...]
+Maker = Callable[[], Mapping[str, Any]]
+"""Makes a row when it is written, so that no audio is held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many test rows to generate; the defaults are the paper's. The few-shot examples come on top.
+
+    Raises:
+        DatasetError: a count is negative, or there are fewer chords than asked for.
+    """
+
+    syncopation: int = 20
+    transposition: int = 20
+    chord_quality: int = 44
+
+    def __post_init__(self) -> None:
+        """Check the counts."""
+        for config in CONFIGS:
+            if getattr(self, config) < 0:
+                raise DatasetError(f"{config}: {getattr(self, config)} test rows asked for; a count is 0 or more")
+        roots = len(ROOTS) - 1  # one is kept for the examples
+        most = roots * len(QUALITIES) * N_VARIANTS
+        if self.chord_quality > most:
+            raise DatasetError(
+                f"chord_quality: {self.chord_quality} test rows asked for; possible are 0 to {most} "
+                f"({roots} roots, {len(QUALITIES)} qualities, {N_VARIANTS} variants)"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A dataset that has been decided on and checked: config → split → functions that make the rows."""
+
+    makers: Mapping[str, Mapping[str, Sequence[Maker]]]
+    provenance: Provenance
+    extra_files: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of all configs together."""
+        return sum(len(rows) for splits in self.makers.values() for rows in splits.values())
+
+
+# --- generated stimuli ---
+
+
+def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, soundfont: Path | None = None) -> Plan:
+    """Compose fresh stimuli from a seed: levels, answers, instruments and kinds of foil balanced, none twice.
+
+    Composing happens here, so that what cannot be done fails at once; the rendering happens while the rows are
+    written. The same seed and version give the same bytes with the same renderer and soundfont, both of which the
+    provenance names. The first rows do not depend on how many are asked for. Of the plain chords there are only as
+    many as the paper uses: up to 44 of them, another seed changes their order and, below 44, which roots are taken.
+
+    Args:
+        seed: any integer.
+        counts: number of test rows a config; default the paper's.
+        soundfont: soundfont to render with; default the one that comes with the suite.
+
+    Raises:
+        DatasetError: the soundfont cannot be used, or there are not as many different stimuli as asked for.
+
+    Source: arXiv 2510.22455, sections on tasks and stimuli, for the counts and the make of the stimuli.
+
+    >>> plan = build_generated(seed=7, counts=Counts(2, 2, 4))
+    >>> plan.n_rows  # with the eight examples
+    16
+    >>> plan.makers["chord_quality"]["test"][0]()["target"]
+    'A'
+    """
+    counts = counts or Counts()
+    try:
+        soundfont = soundfont or default_soundfont()
+        digest = hashlib.sha256(soundfont.read_bytes()).hexdigest()
+    except OSError as error:
+        raise DatasetError(f"the soundfont cannot be read: {error}") from error
+    provenance = Provenance(
+        benchmark=NAME,
+        builder_version=VERSION,
+        source=GENERATED,
+        licence="mit",
+        seed=seed,
+        made_with={
+            **{package: version(package) for package in ("mido", "numpy", "symusic")},
+            "soundfont": f"{soundfont.name} (SHA-256 {digest})",
+        },
+    )
+    rows = {
+        "syncopation": _loops(seed, counts.syncopation, soundfont),
+        "transposition": _pairs(seed, counts.transposition, soundfont),
+        "chord_quality": _chords(seed, counts.chord_quality, soundfont),
+    }
+    return Plan({config: by_split(some) for config, some in rows.items()}, provenance)
+
+
+def by_split(rows: Iterable[tuple[str, Maker]]) -> dict[str, list[Maker]]:
+    """The functions that make the rows of a config, by the split that each names."""
+    splits: dict[str, list[Maker]] = {"test": [], "fewshot": []}
+    for split, make in rows:
+        splits[split].append(make)
+    return splits
+
+
+def _draw(
+    where: str,
+    seed: int,
+    seen: set[_Key],
+    compose: Callable[[random.Random], _Stimulus],
+    keys_of: Callable[[_Stimulus], set[_Key]],
+) -> _Stimulus:
+    """Compose a stimulus none of whose keys has been seen; its randomness depends on the seed and `where` only."""
+    for attempt in range(_ATTEMPTS):
+        stimulus = compose(random.Random(f"{seed}/{where}/{attempt}"))
+        keys = keys_of(stimulus)
+        if not keys & seen:
+            seen |= keys
+            return stimulus
+    raise DatasetError(f"{where}: no new stimulus in {_ATTEMPTS} draws, {len(seen)} are taken; ask for fewer rows")
+
+
+def _loops(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
+    # The examples come first, so that they stay the same however many test rows are asked for.
+    wanted = [("fewshot", f"syncopation-example-{level}-offbeats", level) for level in EXAMPLE_OFFBEATS]
+    for index in range(n_test):
+        serial, place = divmod(index, len(OFFBEATS))
+        wanted.append(("test", f"syncopation-{OFFBEATS[place]}-offbeats-{serial + 1:03d}", OFFBEATS[place]))
+    seen: set[_Key] = set()
+    for split, name, level in wanted:
+        loop = _draw(name, seed, seen, partial(compose_drum_loop, level), lambda loop: {(loop.kick, loop.snare)})
+        yield split, partial(_loop_row, name, loop, soundfont)
+
+
+def _loop_row(name: str, loop: DrumLoop, soundfont: Path) -> SyncopationRow:
+    clip, midi = _clip(loop.performance, "drums", soundfont)
+    _check_loop(name, midi, loop)
+    return syncopation_row(name, clip, loop.offbeats, GENERATED, loop.kick, loop.snare)
+
+
+def _pairs(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
+    wanted: list[tuple[str, str, Foil | None, Instrument]] = [
+        ("fewshot", "transposition-example-same", None, "piano"),
+        ("fewshot", "transposition-example-different", "other_melody", "piano"),
+    ]
+    for index in range(n_test):
+        # Two instruments and three foils: their cycles together run through all six pairs.
+        serial, is_different = divmod(index, 2)
+        instrument = INSTRUMENTS[serial % 2]
+        kind = "different" if is_different else "same"
+        foil = FOILS[serial % 3] if is_different else None
+        wanted.append(("test", f"transposition-{kind}-{instrument}-{serial + 1:03d}", foil, instrument))
+    seen: set[_Key] = set()
+    for split, name, foil, instrument in wanted:
+        compose = partial(compose_pair, foil=foil, instrument=instrument)
+        pair = _draw(name, seed, seen, lambda rng, compose=compose: compose(rng=rng), _pair_keys)  # type: ignore[misc]
+        yield split, partial(_pair_row, name, pair, soundfont)
+
+
+def _pair_keys(pair: MelodyPair) -> set[_Key]:
+    """The melodies without their keys: no melody may come back, transposed or not."""
+    return {tuple(after - before for before, after in pairwise(melody.pitches)) for melody in (pair.first, pair.second)}
+
+
+def _pair_row(name: str, pair: MelodyPair, soundfont: Path) -> TranspositionRow:
+    melodies = (pair.first, pair.second)
+    (clip_1, midi_1), (clip_2, midi_2) = (
+        _clip(melody.performance, melody.instrument, soundfont) for melody in melodies
+    )
+    _check_pair(name, midi_1, midi_2, pair)
+    return transposition_row(
+        name,
+        (clip_1, clip_2),
+        (pair.first.key, pair.second.key),
+        pair.foil,
+        GENERATED,
+        pair.semitones,
+        (pair.first.pitches, pair.second.pitches),
+    )
+
+
+def _chords(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
+    roots = [root for root in ROOTS if root != EXAMPLE_ROOT]
+    for index in range(n_test):
+        # All roots in one variant before the next variant; each quality goes through them in its own order.
+        serial, place = divmod(index, len(QUALITIES))
+        variant, step = divmod(serial, len(roots))
+        quality = QUALITIES[place]
+        order = random.Random(f"{seed}/chord_quality/{quality}/{variant}").sample(roots, len(roots))
+        yield "test", partial(_chord_row, compose_chord(order[step], quality, variant), variant, soundfont)
+    for quality in QUALITIES:
+        yield "fewshot", partial(_chord_row, compose_chord(EXAMPLE_ROOT, quality), 0, soundfont)
+
+
+def _chord_row(chord: Chord, variant: int, soundfont: Path) -> ChordQualityRow:
+    name = f"chord-{chord.root.lower()}-{chord.quality}-v{variant}"
+    clip, midi = _clip(chord.performance, "piano", soundfont)
+    _check_chord(name, midi, chord)
+    return chord_quality_row(name, clip, chord.root, chord.quality, GENERATED, variant, chord.pitches)
+
+
+def _clip(performance: Performance, instrument: str, soundfont: Path) -> tuple[Clip, bytes]:
+    """A performance as it is heard, and its MIDI file."""
+    midi = write_midi(performance)
+    seconds = None if performance.length is None else performance.length / TICKS_PER_BEAT * 60 / performance.tempo
+    try:
+        wav = render_wav(midi, seconds=seconds, soundfont=soundfont)
+    except ValueError as error:
+        raise DatasetError(f"cannot render with {soundfont}: {error}") from error
+    meter = "{}/{}".format(*performance.meter)
+    return Clip(wav, float(performance.tempo), meter, instrument, midi, midi_to_text(midi)), midi
+
+
+def _check(name: str, what: str, found: object, expected: object) -> None:
+    if found != expected:
+        raise DatasetError(f"{name}: the written MIDI file has {what} {found}, the row says {expected}")
+
+
+def _check_loop(name: str, midi: bytes, loop: DrumLoop) -> None:
+    """Compare a written drum loop with its row, through a reader that shares no code with the writer."""
+    notes = read_notes(midi).notes
+    _check(name, "notes off the grid of eighths", [note.onset for note in notes if note.onset % _SLOT], [])
+    _check(name, "pitched notes", [note.pitch for note in notes if not note.is_drum], [])
+    slots = {
+        drum: sorted(note.onset // _SLOT + 1 for note in notes if note.pitch == drum) for drum in (KICK, SNARE, HI_HAT)
+    }
+    _check(name, "hi-hat slots", slots[HI_HAT], list(range(1, SLOTS + 1)))
+    _check(name, "kick slots", slots[KICK], sorted(loop.kick))
+    _check(name, "snare slots", slots[SNARE], sorted(loop.snare))
+    offbeats = sum(slot % 2 == 0 for slot in slots[KICK] + slots[SNARE])
+    _check(name, "off-beats", offbeats, loop.offbeats)
+
+
+def _check_pair(name: str, midi_1: bytes, midi_2: bytes, pair: MelodyPair) -> None:
+    pitches = []
+    for midi, melody in ((midi_1, pair.first), (midi_2, pair.second)):
+        read = read_notes(midi)
+        pitches.append([note.pitch for note in read.notes])
+        _check(name, "pitches", pitches[-1], list(melody.pitches))
+        _check(name, "tempo", round(read.tempo, 2), round(melody.tempo, 2))
+        ends = [note.onset + note.duration for note in read.notes]
+        overlaps = [note.onset for end, note in zip(ends, read.notes[1:], strict=False) if note.onset < end]
+        _check(name, "notes that overlap at ticks", overlaps, [])
+    _check(name, "a transposition:", is_transposition(*pitches), pair.foil is None)
+    if pair.foil is None:
+        distances = {second - first for first, second in zip(*pitches, strict=True)}
+        _check(name, "semitones between the melodies", distances, {pair.semitones})
+
+
+def _check_chord(name: str, midi: bytes, chord: Chord) -> None:
+    notes = read_notes(midi).notes
+    _check(name, "block chord", [note.pitch for note in notes if note.onset == 0], list(chord.pitches))
+    root = (8 + ROOTS.index(chord.root)) % 12  # the list starts at A flat
+    _check(name, "lowest pitch class", min(note.pitch for note in notes) % 12, root)
+    degrees = sorted({(note.pitch - root) % 12 for note in notes})
+    _check(name, "degrees", degrees, sorted(INTERVALS[chord.quality]))
+
+
+# --- writing and loading ---
+
+
+def write(
+    plan: Plan, out: Path, *, overwrite: bool = False, on_row: Callable[[str, str], None] | None = None
+) -> Provenance:
+    """Write a planned dataset as a folder in the layout of the Hub, whole or not at all.
+
+    Args:
+        plan: from `build_generated` or `build_recordings`.
+        out: the folder.
+        overwrite: whether a dataset folder of ours may be replaced.
+        on_row: called with config and split after each row, for a progress bar.
+
+    Returns:
+        What was recorded as ``provenance.json``.
+
+    Raises:
+        DatasetError: the folder may not be written, or a written MIDI file does not say what its row says.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(build_generated(counts=Counts(0, 0, 4)), Path(folder) / "muse").counts["chord_quality"]
+    {'test': 4, 'fewshot': 4}
+    """
+
+    def rows(config: str, split: str) -> Iterator[Mapping[str, Any]]:
+        for make in plan.makers[config][split]:
+            yield make()
+            if on_row is not None:
+                on_row(config, split)
+
+    configs = {
+        config: Config(FEATURES[config], {split: rows(config, split) for split in splits})
+        for config, splits in plan.makers.items()
+    }
+    return write_dataset(
+        out, configs, card=make_card, provenance=plan.provenance, overwrite=overwrite, extra_files=plan.extra_files
+    )
+
+
+def _generate(out: Path) -> None:
+    write(build_generated(), out, overwrite=True)
+
+
+BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)

@@ -1,0 +1,216 @@
+"""MUSE's recordings: its rows from a copy of the authors' repository.
+
+Expected layout of a copy of the recordings (``--source``), as in the authors' repository::
+
+    LICENSE_DATA.md
+    stimuli/Chords/1.wav … 48.wav
+    stimuli/Intermediate/{NoSync,Sync1,Sync2,Sync3,Sync4}_{A..D}.wav, NoSync_E.wav, Sync3_E.wav
+    stimuli/M<number>_<key>_<tempo>[_<meter>][_Piano].wav
+
+Recordings have no MIDI: their MIDI and note columns are null. Which examples the paper showed is published as
+numbers only; of the recordings these are the natural ones: the two rhythms and the two melodies (M11, M12) that
+no published trial uses, and of the chords the first four files, all on A flat.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from music_evals.benchmarks import load
+from music_evals.datasets_builders.folder import DatasetError, Provenance
+from music_evals.datasets_builders.muse.chords import ROOTS
+from music_evals.datasets_builders.muse.dataset import NAME, VERSION, Plan, by_split
+from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
+from music_evals.datasets_builders.muse.rows import (
+    CONFIGS,
+    EXAMPLE_OFFBEATS,
+    EXAMPLE_ROOT,
+    ChordQualityRow,
+    Clip,
+    ConfigName,
+    SyncopationRow,
+    TranspositionRow,
+    chord_quality_row,
+    syncopation_row,
+    transposition_row,
+)
+from music_evals.notation.audio import describe_wav
+
+LICENCE_FILE: Final = "LICENSE_DATA.md"
+
+_SAME_PAIRS: Final = (
+    ("M1_EbMaj_90", "M1_GMaj_90"),
+    ("M2_Abm_155_3_4", "M2_Fm_155_3_4"),
+    ("M3_DbMaj_78", "M3_GbMaj_78"),
+    ("M4_AMaj_130", "M4_EMaj_130"),
+    ("M5_Bm_100", "M5_Dm_100"),
+    ("M6_Cm_120_Piano", "M6_Bbm_120_Piano"),
+    ("M7_CMaj_140_Piano", "M7_DbMaj_140_Piano"),
+    ("M8_AbMaj_95_Piano", "M8_FMaj_95_Piano"),
+    ("M9_Em_200_3_4_Piano", "M9_Gm_200_3_4_Piano"),
+    ("M10_Dbm_165_3_4", "M10_Fm_165_3_4"),
+)
+_DIFFERENT_PAIRS: Final = (
+    ("M1_EbMaj_90", "M2_Abm_155_3_4"),
+    ("M2_Fm_155_3_4", "M3_DbMaj_78"),
+    ("M3_GbMaj_78", "M4_AMaj_130"),
+    ("M4_EMaj_130", "M5_Bm_100"),
+    ("M5_Dm_100", "M1_GMaj_90"),
+    ("M6_Cm_120_Piano", "M7_CMaj_140_Piano"),
+    ("M7_DbMaj_140_Piano", "M8_AbMaj_95_Piano"),
+    ("M8_FMaj_95_Piano", "M9_Em_200_3_4_Piano"),
+    ("M9_Gm_200_3_4_Piano", "M10_Dbm_165_3_4"),
+    ("M10_Fm_165_3_4", "M6_Bbm_120_Piano"),
+)
+"""Test pairs of the published experiment, after the authors' list of joined files (``stimuli/combined``)."""
+
+_SAME_EXAMPLE: Final = ("M11_CMaj_180_Piano", "M11_EMaj_180_Piano")
+_DIFFERENT_EXAMPLE: Final = ("M11_CMaj_180_Piano", "M12_FMaj_155_Piano")
+
+_NUMBERED_QUALITIES: Final = ("diminished", "dominant", "major", "minor")
+"""Order of the numbered chord files within a root; 1 is A flat diminished, 19 C major."""
+
+_MELODY_NAME: Final = re.compile(
+    r"(?P<number>M\d+)_(?P<tonic>[A-G]b?)(?P<mode>Maj|m)_(?P<tempo>\d+)(?:_(?P<upper>\d)_(?P<lower>\d))?(?P<piano>_Piano)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A row of recordings: its files, and how it is made of their bytes."""
+
+    config: ConfigName
+    split: str
+    paths: tuple[str, ...]
+    make: Callable[[Sequence[bytes]], Mapping[str, Any]]
+
+
+def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
+    """Take the rows from a copy of the authors' repository; every file is read and checked before any is written.
+
+    Args:
+        source: the copy's folder; its layout is described at the top of this module.
+        allow_partial: whether rows whose files are missing may be left out. What is missing is then in the
+            provenance. An unreadable file is an error all the same.
+
+    Raises:
+        DatasetError: the folder is not there, files are missing (all are named), or some cannot be decoded (all are
+            named, with the reason).
+
+    Source: arXiv 2510.22455 for the trials; the authors' repository for file names and numbering.
+    """
+    source = source.expanduser()
+    if not source.is_dir():
+        raise DatasetError(f"{source} is not a folder; --source wants a copy of {load('muse').homepage}")
+    recorded = list(recorded_rows())
+    wanted = list(dict.fromkeys([LICENCE_FILE, *(path for row in recorded for path in row.paths)]))
+    missing = [path for path in wanted if not (source / path).is_file()]
+    if {*wanted, LICENCE_FILE} == {*missing, LICENCE_FILE}:
+        raise DatasetError(f"{source} holds none of the recordings (looked for {wanted[1]} and so on)")
+    digests: dict[str, str] = {}
+    broken: list[str] = []
+    for path in wanted:
+        if path in missing:
+            continue
+        try:
+            content = (source / path).read_bytes()
+            if path != LICENCE_FILE:
+                describe_wav(content)
+        except (OSError, ValueError) as error:
+            broken.append(f"{path}: {error}")
+        else:
+            digests[path] = hashlib.sha256(content).hexdigest()
+    problems: list[str] = []
+    if broken:
+        problems += [f"{len(broken)} files of {source} cannot be used; get them again:", *broken]
+    if missing and not allow_partial:
+        problems += [
+            f"{len(missing)} of {len(wanted)} files are missing in {source} (--allow-partial builds the rest):",
+            *missing,
+        ]
+    if problems:
+        raise DatasetError("\n  ".join(problems))
+
+    there = [row for row in recorded if digests.keys() >= set(row.paths)]
+    listing = "".join(f"{digest}  {path}\n" for path, digest in sorted(digests.items()))
+    provenance = Provenance(
+        benchmark=NAME,
+        builder_version=VERSION,
+        source="recordings",
+        licence="other",
+        source_sha256=hashlib.sha256(listing.encode()).hexdigest(),
+        missing=tuple(missing),
+    )
+    # The licence asks to travel with the recordings.
+    extra = {} if LICENCE_FILE in missing else {LICENCE_FILE: (source / LICENCE_FILE).read_bytes()}
+    makers = {
+        config: by_split((row.split, partial(_read_row, source, row, digests)) for row in there if row.config == config)
+        for config in CONFIGS
+    }
+    return Plan(makers, provenance, extra)
+
+
+def _read_row(source: Path, row: Recorded, digests: Mapping[str, str]) -> Mapping[str, Any]:
+    contents = [(source / path).read_bytes() for path in row.paths]
+    for path, content in zip(row.paths, contents, strict=True):
+        if hashlib.sha256(content).hexdigest() != digests[path]:
+            raise DatasetError(f"{source / path} has changed while the dataset was being built")
+    return row.make(contents)
+
+
+def recorded_rows() -> Iterator[Recorded]:
+    """All rows of the full set, in the order of the dataset."""
+    takes = [(level, take) for take in "ABCD" for level in OFFBEATS]
+    for offbeats, take in [*takes, *((level, "E") for level in EXAMPLE_OFFBEATS)]:
+        path = f"stimuli/Intermediate/{f'Sync{OFFBEATS.index(offbeats)}' if offbeats else 'NoSync'}_{take}.wav"
+        split = "fewshot" if take == "E" else "test"
+        yield Recorded("syncopation", split, (path,), partial(_recorded_loop, path, offbeats, take))
+
+    pairs = [("test", pair) for both in zip(_SAME_PAIRS, _DIFFERENT_PAIRS, strict=True) for pair in both]
+    for split, stems in [*pairs, ("fewshot", _SAME_EXAMPLE), ("fewshot", _DIFFERENT_EXAMPLE)]:
+        paths = (f"stimuli/{stems[0]}.wav", f"stimuli/{stems[1]}.wav")
+        yield Recorded("transposition", split, paths, partial(_recorded_pair, paths, stems))
+
+    chords = [(root, quality) for root in ROOTS for quality in _NUMBERED_QUALITIES]
+    for number, (root, quality) in enumerate(chords, 1):
+        path = f"stimuli/Chords/{number}.wav"
+        split = "fewshot" if root == EXAMPLE_ROOT else "test"
+        yield Recorded("chord_quality", split, (path,), partial(_recorded_chord, path, root, quality))
+
+
+def _recorded_loop(path: str, offbeats: int, take: str, wavs: Sequence[bytes]) -> SyncopationRow:
+    name = f"syncopation-{offbeats}-offbeats-{take.lower()}"
+    return syncopation_row(name, Clip(wavs[0], 120.0, "4/4", "drums"), offbeats, path)
+
+
+def _recorded_pair(paths: tuple[str, str], stems: tuple[str, str], wavs: Sequence[bytes]) -> TranspositionRow:
+    first, second = (_MELODY_NAME.fullmatch(stem) for stem in stems)
+    if first is None or second is None:
+        raise ValueError(f"{' or '.join(stems)} does not name a melody, as M9_Em_200_3_4_Piano does")
+    clips = (_melody_clip(first, wavs[0]), _melody_clip(second, wavs[1]))
+    keys = (_key(first), _key(second))
+    same = first["number"] == second["number"]  # files of one number are transpositions of each other
+    name = f"{'same' if same else 'different'}-{first['number']}-{keys[0]}-{second['number']}-{keys[1]}"
+    # The names give the keys, not the octave, so that the semitones between them are not known.
+    return transposition_row(
+        f"transposition-{name.lower()}", clips, keys, None if same else "other_melody", " + ".join(paths)
+    )
+
+
+def _melody_clip(name: re.Match[str], wav: bytes) -> Clip:
+    meter = f"{name['upper']}/{name['lower']}" if name["upper"] else "4/4"
+    return Clip(wav, float(name["tempo"]), meter, "piano" if name["piano"] else "guitar")
+
+
+def _key(name: re.Match[str]) -> str:
+    return name["tonic"] + ("m" if name["mode"] == "m" else "")
+
+
+def _recorded_chord(path: str, root: str, quality: str, wavs: Sequence[bytes]) -> ChordQualityRow:
+    return chord_quality_row(
+        f"chord-{root.lower()}-{quality}", Clip(wavs[0], 120.0, "4/4", "piano"), root, quality, path
+    )

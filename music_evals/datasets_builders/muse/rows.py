@@ -1,0 +1,209 @@
+"""What a row of MUSE holds, be it a generated stimulus or a recording.
+
+Pitches are MIDI integers. Recordings have no MIDI: their MIDI and note columns are null.
+
+Source: arXiv 2510.22455.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypedDict, get_args
+
+from datasets import Audio, Features
+
+from music_evals.datasets_builders.columns import features_of
+from music_evals.datasets_builders.muse.chords import QUALITIES
+from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
+
+ConfigName = Literal["syncopation", "transposition", "chord_quality"]
+CONFIGS: Final[tuple[ConfigName, ...]] = get_args(ConfigName)
+
+LETTERS: Final = "ABCDE"
+SYNCOPATION_OPTIONS: Final = (
+    "0 (No Syncopation)",
+    "2 (Low Syncopation)",
+    "4 (Medium-Low Syncopation)",
+    "6 (Medium-High Syncopation)",
+    "8 (High Syncopation)",
+)
+SAME: Final = "Yes, these are the same melody."
+DIFFERENT: Final = "No, these are not the same melody."
+
+EXAMPLE_ROOT: Final = "Ab"
+EXAMPLE_OFFBEATS: Final = (0, 6)
+
+
+class AudioCell(TypedDict):
+    """An audio file as `datasets.Audio` stores it: its bytes, and no path."""
+
+    bytes: bytes
+    path: None
+
+
+class _Heard(TypedDict):
+    id: str
+    audio: AudioCell
+    midi: bytes | None
+    midi_text: str | None
+
+
+class _Asked(TypedDict):
+    tempo: float | None
+    meter: str | None
+    instrument: str | None
+    target: str
+    options: list[str]
+    source: str
+
+
+class _Loop(_Heard):
+    kick: list[int] | None
+    snare: list[int] | None
+    offbeats: int
+
+
+class _Pair(TypedDict):
+    id: str
+    audio_1: AudioCell
+    audio_2: AudioCell
+    midi_1: bytes | None
+    midi_2: bytes | None
+    midi_text_1: str | None
+    midi_text_2: str | None
+    pitches_1: list[int] | None
+    pitches_2: list[int] | None
+    same: bool
+    foil: str
+    semitones: int | None
+    key_1: str
+    key_2: str
+
+
+class _Chord(_Heard):
+    pitches: list[int] | None
+    root: str
+    quality: str
+    variant: int
+
+
+class SyncopationRow(_Loop, _Asked):
+    """A drum loop of four bars; onsets are 1-based slots of a grid of 32 eighths."""
+
+
+class TranspositionRow(_Pair, _Asked):
+    """A pair of melodies; tempo, metre and instrument are null where those of two recordings differ."""
+
+
+class ChordQualityRow(_Chord, _Asked):
+    """A chord, struck and then arpeggiated; pitches are ascending."""
+
+
+# Encoded audio: `datasets` would need torchcodec to decode it, and no evaluation wants samples.
+_AUDIO: Final = Audio(decode=False)
+
+FEATURES: Final[Mapping[str, Features]] = {
+    "syncopation": features_of(SyncopationRow, audio=_AUDIO),
+    "transposition": features_of(TranspositionRow, audio_1=_AUDIO, audio_2=_AUDIO),
+    "chord_quality": features_of(ChordQualityRow, audio=_AUDIO),
+}
+"""Config → declared columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """What is heard: a WAV file, its tempo in quarter notes a minute, its metre such as ``3/4``, and its MIDI."""
+
+    wav: bytes
+    tempo: float
+    meter: str
+    instrument: str
+    midi: bytes | None = None
+    midi_text: str | None = None
+
+    @property
+    def audio(self) -> AudioCell:
+        """The file as a cell."""
+        return {"bytes": self.wav, "path": None}
+
+
+def syncopation_row(
+    name: str,
+    clip: Clip,
+    offbeats: int,
+    source: str,
+    kick: Sequence[int] | None = None,
+    snare: Sequence[int] | None = None,
+) -> SyncopationRow:
+    """A row of `syncopation`; `offbeats` is one of `OFFBEATS`."""
+    return {
+        **_heard(name, clip),
+        "kick": _listed(kick),
+        "snare": _listed(snare),
+        "offbeats": offbeats,
+        **_asked([clip], LETTERS[OFFBEATS.index(offbeats)], SYNCOPATION_OPTIONS, source),
+    }
+
+
+def transposition_row(
+    name: str,
+    clips: tuple[Clip, Clip],
+    keys: tuple[str, str],
+    foil: str | None,
+    source: str,
+    semitones: int | None = None,
+    pitches: tuple[Sequence[int] | None, Sequence[int] | None] = (None, None),
+) -> TranspositionRow:
+    """A row of `transposition`; `foil` is None where the melodies are the same."""
+    first, second = clips
+    return {
+        "id": name,
+        "audio_1": first.audio,
+        "audio_2": second.audio,
+        "midi_1": first.midi,
+        "midi_2": second.midi,
+        "midi_text_1": first.midi_text,
+        "midi_text_2": second.midi_text,
+        "pitches_1": _listed(pitches[0]),
+        "pitches_2": _listed(pitches[1]),
+        "same": foil is None,
+        "foil": foil or "none",
+        "semitones": semitones,
+        "key_1": keys[0],
+        "key_2": keys[1],
+        **_asked(clips, SAME if foil is None else DIFFERENT, (SAME, DIFFERENT), source),
+    }
+
+
+def chord_quality_row(
+    name: str, clip: Clip, root: str, quality: str, source: str, variant: int = 0, pitches: Sequence[int] | None = None
+) -> ChordQualityRow:
+    """A row of `chord_quality`; `quality` is one of `QUALITIES`."""
+    options = [one.capitalize() for one in QUALITIES]
+    return {
+        **_heard(name, clip),
+        "pitches": _listed(pitches),
+        "root": root,
+        "quality": quality,
+        "variant": variant,
+        **_asked([clip], LETTERS[options.index(quality.capitalize())], options, source),
+    }
+
+
+def _heard(name: str, clip: Clip) -> _Heard:
+    return {"id": name, "audio": clip.audio, "midi": clip.midi, "midi_text": clip.midi_text}
+
+
+def _asked(clips: Sequence[Clip], target: str, options: Sequence[str], source: str) -> _Asked:
+    first, last = clips[0], clips[-1]
+    return {
+        "tempo": first.tempo if first.tempo == last.tempo else None,
+        "meter": first.meter if first.meter == last.meter else None,
+        "instrument": first.instrument if first.instrument == last.instrument else None,
+        "target": target,
+        "options": list(options),
+        "source": source,
+    }
+
+
+def _listed(numbers: Sequence[int] | None) -> list[int] | None:
+    return None if numbers is None else list(numbers)
