@@ -14,9 +14,8 @@ The definitions, which the strict rows keep to:
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -29,10 +28,10 @@ from music_evals.notation.lilypond.syntax import Lines, Token, code_tokens, stri
 MAX_LEAP: Final = 10
 """Steps of the staff; more is an error."""
 
-MODES: Final = frozenset(
+_MODES: Final = frozenset(
     ["major", "minor", "ionian", "dorian", "phrygian", "lydian", "mixolydian", "aeolian", "locrian"]
 )
-CLEFS: Final = frozenset(
+_CLEFS: Final = frozenset(
     [
         *["treble", "violin", "G", "G2", "GG", "tenorG", "french", "soprano", "mezzosoprano", "alto", "C", "tenor"],
         *["baritone", "bass", "F", "subbass", "varbaritone", "baritonevarC", "baritonevarF", "altovarC", "tenorvarC"],
@@ -46,14 +45,7 @@ _NOT_A_NOTE: Final = re.compile(r"^[^:\n]*:(\d+):(\d+): error: (?:not a note nam
 
 
 def find_errors(text: str, structure: Structure) -> dict[Corruption, list[int]]:
-    """Find the errors of the five kinds.
-
-    Args:
-        text: what `structure` was read from.
-        structure: LilyPond's reading.
-
-    Returns:
-        Kind → numbers of the measures, ascending; only kinds that occur.
+    """Find the errors of the five kinds: kind → numbers of the measures, ascending; only kinds that occur.
 
     Example:
         >>> from music_evals.notation.lilypond.structure import read_structure
@@ -63,21 +55,28 @@ def find_errors(text: str, structure: Structure) -> dict[Corruption, list[int]]:
     """
     spans = find_spans(text, structure)
     places = Places(structure)
-    invalid = invalid_commands(text)
+    invalid = _invalid_commands(text)
     found: dict[Corruption, list[int]] = {
         "invalid_metadata": places.of_commands([token.start for token in invalid]),
         "invalid_content": places.of_words(_unknown_words(text, structure, invalid)),
         "invalid_bar_duration": sorted({span.measure for span in spans if not fills_its_measure(span, structure)}),
-        "melodic_leap": sorted({note.measure for _, note in leaps(structure)}),
+        "melodic_leap": sorted({note.measure for note in _leaps(structure)}),
         # Of a key that cannot be read nobody can say what lies outside of it.
         "accidental_outside_key": []
         if any(token.text == "\\key" for token in invalid)
-        else sorted({event.measure for event in structure.events if is_outside_key(event, structure)}),
+        else sorted(
+            {
+                event.measure
+                for event in structure.events
+                if event.step is not None
+                and is_foreign(structure.key_at(event.moment, event.staff), event.step, event.alteration)
+            }
+        ),
     }
     return {kind: measures for kind, measures in found.items() if measures}
 
 
-def invalid_commands(text: str) -> list[Token]:
+def _invalid_commands(text: str) -> list[Token]:
     """The ``\\key`` and ``\\clef`` commands whose arguments do not exist."""
     language = language_of(text)
     # A clef may be written without quotes, so what follows the command is taken as it stands.
@@ -86,11 +85,11 @@ def invalid_commands(text: str) -> list[Token]:
     for token, *arguments in zip(words, words[1:], words[2:], strict=False):
         first, second = (argument.text for argument in arguments)
         if token.text == "\\key":
-            if pitch_of(first, language) is None or second.removeprefix("\\") not in MODES:
+            if pitch_of(first, language) is None or second.removeprefix("\\") not in _MODES:
                 found.append(token)
         elif token.text == "\\clef":
             name = _TRANSPOSED_CLEF.sub("", string_value(first) if first.startswith('"') else first)
-            if name not in CLEFS:
+            if name not in _CLEFS:
                 found.append(token)
     return found
 
@@ -107,11 +106,7 @@ def _unknown_words(text: str, structure: Structure, invalid: Sequence[Token]) ->
 
 
 class Places:
-    """Tells the measures of places in the text from the notes, rests and skips written around them.
-
-    Args:
-        structure: LilyPond's reading of the text.
-    """
+    """Tells the measures of places in the text from the notes, rests and skips written around them."""
 
     def __init__(self, structure: Structure) -> None:
         written = sorted((event for event in structure.events if event.offset >= 0), key=lambda event: event.offset)
@@ -157,51 +152,31 @@ def fills_its_measure(span: Span, structure: Structure) -> bool:
     return span.length == measure
 
 
-def leaps(structure: Structure) -> list[tuple[Event, Event]]:
-    """Pairs of a note and the note more than `MAX_LEAP` steps away that follows it at once in its voice."""
-    found = []
+def _leaps(structure: Structure) -> Iterator[Event]:
+    """Notes more than `MAX_LEAP` steps away from the note that they follow at once in their voices."""
     for events in structure.voices.values():
-        lines = [event for event in events if not event.grace]
         melody: list[Event] = []
-        for event in lines:
+        for event in events:
             # Of a chord, the note that is written first.
-            if not melody or event.moment != melody[-1].moment:
+            if not event.grace and (not melody or event.moment != melody[-1].moment):
                 melody.append(event)
         for earlier, later in pairwise(melody):
-            if earlier.degree is None or later.degree is None or earlier.moment + earlier.duration != later.moment:
+            follows = earlier.moment + earlier.duration == later.moment
+            if earlier.degree is None or later.degree is None or not follows:
                 continue
             if abs(earlier.degree - later.degree) > MAX_LEAP:
-                found.append((earlier, later))
-    return found
-
-
-def is_outside_key(event: Event, structure: Structure) -> bool:
-    """Whether a note is foreign to the key signature in force in its staff; no signature means no sharps and flats."""
-    return event.step is not None and is_foreign(
-        structure.key_at(event.moment, event.staff), event.step, event.alteration
-    )
+                yield later
 
 
 def is_foreign(key: Key | None, step: int, alteration: Fraction) -> bool:
-    """Whether a note is in neither a key nor its closely related ones.
-
-    Args:
-        key: the key; None for a signature without sharps and flats.
-        step: 0 = C to 6 = B.
-        alteration: in semitones.
+    """Whether a note (step 0 = C to 6 = B, alteration in semitones) is in neither a key nor its closely related ones.
 
     Example:
         >>> [name for name, step in zip("CDEFGAB", range(7)) if is_foreign(None, step, Fraction(1))]
         ['E', 'A', 'B']
     """
-    signature = _signature(key.scale) if key is not None else Fraction(0)
+    signature = sum(key.scale, Fraction(0)) if key is not None else 0
     # On the line of fifths ... F C G D A E B F sharp ... a key's seven notes stand in a row, its closely related keys
     # add one at each end, and their leading notes three more above.
     place = _FIFTHS[step] + 7 * alteration - signature
     return not _FIFTHS[3] - 1 <= place <= _FIFTHS[6] + 4
-
-
-@lru_cache(maxsize=256)
-def _signature(scale: tuple[Fraction, ...]) -> Fraction:
-    """Sharps less flats."""
-    return sum(scale, Fraction(0))

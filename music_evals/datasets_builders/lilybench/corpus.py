@@ -1,6 +1,6 @@
 """Which pieces the strict tasks may use: their leak-free texts, and LilyPond's reading of them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -16,72 +16,34 @@ _MOST_MESSAGES = 2_000  # characters of LilyPond's messages that a row keeps
 
 
 @dataclass(frozen=True, slots=True)
-class Surveyed:
-    """A piece, and what the strict tasks may know of it.
-
-    Args:
-        piece: the piece.
-        compiled: LilyPond's run on its text.
-        read: LilyPond's reading of its text; None where there is none.
-        score: the text without anything that tells whose piece it is; None where that cannot be made.
-        structure: LilyPond's reading of `score`; None where the piece is not usable.
-        reason: why strict tasks cannot use it; None where they can.
-    """
-
-    piece: Piece
-    compiled: Compiled
-    read: Structure | None
-    score: str | None
-    structure: Structure | None
-    reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Usable:
-    """A piece that strict tasks can use: its leak-free text, with LilyPond's reading of that."""
+    """A piece that strict tasks can use: its text without identifying marks, and LilyPond's reading of that."""
 
-    piece: Piece
+    id: str
+    header: Mapping[str, str]
     score: str
     structure: Structure
 
 
 def survey(
     pieces: Sequence[Piece], *, cache: Path | None = None, on_piece: Callable[[], None] = lambda: None
-) -> list[Surveyed]:
-    """Compile every piece, and find out which the strict tasks can use.
-
-    Args:
-        pieces: the pieces.
-        cache: a folder to keep LilyPond's results in.
-        on_piece: called after each.
-
-    Returns:
-        In the same order.
-    """
-    return list(_survey(pieces, cache, on_piece))
-
-
-def _survey(pieces: Sequence[Piece], cache: Path | None, on_piece: Callable[[], None]) -> Iterator[Surveyed]:
+) -> Iterator[tuple[CorpusRow, Usable | None]]:
+    """Compile every piece, and find out what is known of it and whether the strict tasks can use it."""
     # A process a core, because this is Python alone. Spawned: forks of a process with threads (Inspect's) can hang.
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         scores = list(pool.map(_anonymised, [piece.text for piece in pieces], chunksize=4))
-    compiled = compile_texts((piece.text for piece in pieces), cache=cache)
-    read = read_structures((piece.text for piece in pieces), cache=cache)
+    texts = [piece.text for piece in pieces]
     # A piece that has no leak-free text stands in for itself, so that the three stay in step.
-    bare = read_structures(
-        (piece.text if isinstance(score, ValueError) else score for piece, score in zip(pieces, scores, strict=True)),
-        cache=cache,
-    )
-    for piece, score, run, original, structure in zip(pieces, scores, compiled, read, bare, strict=True):
+    bare = [text if isinstance(score, ValueError) else score for text, score in zip(texts, scores, strict=True)]
+    compiled = compile_texts(texts, cache=cache)
+    read, reread = read_structures(texts, cache=cache), read_structures(bare, cache=cache)
+    for piece, score, run, original, structure in zip(pieces, scores, compiled, read, reread, strict=True):
         reason = _reason(run, original, score, structure)
-        yield Surveyed(
-            piece,
-            run,
-            None if isinstance(original, StructureError) else original,
-            None if isinstance(score, ValueError) else score,
-            None if reason or isinstance(structure, StructureError) else structure,
-            reason,
-        )
+        row = _row(piece, run, None if isinstance(original, StructureError) else original, reason)
+        if reason or isinstance(score, ValueError) or isinstance(structure, StructureError):
+            yield row, None
+        else:
+            yield row, Usable(piece.id, piece.header, score, structure)
         on_piece()
 
 
@@ -120,34 +82,21 @@ def _music(structure: Structure) -> list[tuple[object, ...]]:
     )
 
 
-def usable(surveyed: Sequence[Surveyed]) -> list[Usable]:
-    """The pieces that strict tasks can use."""
-    return [
-        Usable(found.piece, found.score, found.structure)
-        for found in surveyed
-        if found.score is not None and found.structure is not None
-    ]
-
-
-def corpus_row(found: Surveyed) -> CorpusRow:
-    """What the dataset says of a piece."""
-    header, structure = found.piece.header, found.read
-    composer = composer_of(header, found.piece.id)
-    counted = structure is not None and not structure.problems
-    keys = structure.keys if structure is not None else ()
+def _row(piece: Piece, compiled: Compiled, read: Structure | None, reason: str | None) -> CorpusRow:
+    composer = composer_of(piece.header, piece.id)
     return {
-        "id": found.piece.id,
-        "text": found.piece.text,
+        "id": piece.id,
+        "text": piece.text,
         "composer": None if composer is None else composer.name,
-        "title": title_of(header),
-        "style": style_of(header),
-        "instrument": instrument_of(header),
-        "key": keys[0].name if keys else None,
-        "metre": structure.metres[0].name if structure is not None and structure.metres else None,
-        "measures": structure.measures if structure is not None and counted else None,
-        "licence": licence_of(header),
-        "compiles": found.compiled.succeeded,
-        "messages": found.compiled.messages[:_MOST_MESSAGES],
-        "usable": found.reason is None,
-        "reason": found.reason,
+        "title": title_of(piece.header),
+        "style": style_of(piece.header),
+        "instrument": instrument_of(piece.header),
+        "key": read.keys[0].name if read is not None and read.keys else None,
+        "metre": read.metres[0].name if read is not None and read.metres else None,
+        "measures": None if read is None or read.problems else read.measures,
+        "licence": licence_of(piece.header),
+        "compiles": compiled.succeeded,
+        "messages": compiled.messages[:_MOST_MESSAGES],
+        "usable": reason is None,
+        "reason": reason,
     }

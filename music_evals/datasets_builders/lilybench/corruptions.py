@@ -45,21 +45,11 @@ _TRIES: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Corrupted:
-    """A corrupted score.
-
-    Args:
-        text: the score.
-        kind: of error.
-        measure: number of the measure it is in.
-        before: what stood there.
-        after: what stands there now.
-    """
+    """A corrupted score, the kind of its error and the number of the measure it is in."""
 
     text: str
     kind: Corruption
     measure: int
-    before: str
-    after: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +69,10 @@ class _Change:
 def corrupt(
     scores: Iterable[tuple[str, Structure, Corruption]], *, seed: int, cache: Path | None = None
 ) -> Iterator[Corrupted | None]:
-    """Put one error into each of some clean scores.
+    """Put one error into each of some clean scores: texts, LilyPond's readings of them, and the kinds of error.
 
     Args:
-        scores: text, LilyPond's reading of it, and the kind of error; `find_errors` must find nothing in the text.
+        scores: `find_errors` must find nothing in the texts.
         seed: chooses the places.
         cache: a folder to keep LilyPond's readings in.
 
@@ -91,22 +81,17 @@ def corrupt(
     """
     for text, structure, kind in scores:
         draw = random.Random(f"{seed} {kind} {text}")
-        candidates = list(islice(_candidates(text, structure, kind, draw), _TRIES))
-        readings = read_structures((change.apply(text) for change in candidates), cache=cache)
+        changes = list(islice(_candidates(text, structure, kind, draw), _TRIES))
+        changed = [change.apply(text) for change in changes]
+        tried = zip(changes, changed, read_structures(changed, cache=cache), strict=True)
         yield next(
             (
-                Corrupted(change.apply(text), kind, change.measure, *_difference(text, change))
-                for change, reading in zip(candidates, readings, strict=True)
-                if not isinstance(reading, StructureError)
-                and _is_proven(change.apply(text), reading, structure, kind, change)
+                Corrupted(other, kind, change.measure)
+                for change, other, reading in tried
+                if not isinstance(reading, StructureError) and _is_proven(other, reading, structure, kind, change)
             ),
             None,
         )
-
-
-def _difference(text: str, change: _Change) -> tuple[str, str]:
-    start, end, replacement = change.edits[0]
-    return text[start:end], replacement
 
 
 def _is_proven(text: str, reading: Structure, clean: Structure, kind: Corruption, change: _Change) -> bool:
@@ -116,17 +101,16 @@ def _is_proven(text: str, reading: Structure, clean: Structure, kind: Corruption
 
 
 def _others(structure: Structure, change: _Change) -> list[list[tuple[object, ...]]]:
-    """All events by voice, but for the one that a change is about; onsets only where the change keeps them."""
-    if change.changed is None:
-        return [[_content(event) for event in events] for events in structure.voices.values()]
+    """All events by voice, but for the one that a change is about."""
     gone = change.changed
-    voices = []
-    for voice, events in structure.voices.items():
-        contents = [_content(event) for event in events]
-        if voice == gone.voice:
-            contents = [content for content, event in zip(contents, events, strict=True) if event.offset != gone.offset]
-        voices.append(contents)
-    return voices
+    return [
+        [
+            _content(event)
+            for event in events
+            if gone is None or (event.voice, event.offset) != (gone.voice, gone.offset)
+        ]
+        for events in structure.voices.values()
+    ]
 
 
 def _content(event: Event) -> tuple[object, ...]:
@@ -135,13 +119,10 @@ def _content(event: Event) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """A single note that is written once, as a candidate.
+    """A single note that is written once, as a candidate, with its text.
 
-    Args:
-        event: the note.
-        match: its text.
-        following: the note after it in the same voice and measure, with its text; None where no such note follows.
-        checked: whether bar checks stand at both ends of what is written of its voice around it.
+    `following` is the note after it in the same voice and measure, with its text. `checked` tells whether bar checks
+    stand at both ends of what is written of its voice around it.
     """
 
     event: Event

@@ -2,7 +2,6 @@
 
 Title: Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding
 Paper: https://arxiv.org/abs/2606.08722
-Homepage: https://github.com/CSCPadova/lilybench
 Licence: each piece's own (public domain, CC BY or CC BY-SA), see the column `licence` of the config `corpus`
 
 A config a task, with the splits `strict` and `paper`, and `corpus` with the one split `full`. See `rows`.
@@ -18,12 +17,19 @@ from typing import Final
 
 from datasets import Features
 
+from music_evals.datasets_builders.folder import (
+    GENERATED,
+    Benchmark,
+    Config,
+    DatasetError,
+    Provenance,
+    write_dataset,
+)
 from music_evals.datasets_builders.folder.card import make_card
 from music_evals.datasets_builders.lilybench import emopia as emotion
 from music_evals.datasets_builders.lilybench import paper, strict
-from music_evals.datasets_builders.lilybench.corpus import Surveyed, corpus_row, survey, usable
+from music_evals.datasets_builders.lilybench.corpus import survey
 from music_evals.datasets_builders.lilybench.default_pieces import default_pieces
-from music_evals.datasets_builders.lilybench.emopia import Clip, compose_clips, read_clips
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
 from music_evals.datasets_builders.lilybench.rows import (
     CORPUS_FEATURES,
@@ -38,14 +44,6 @@ from music_evals.datasets_builders.lilybench.rows import (
     TaskName,
     TaskRow,
 )
-from music_evals.datasets_builders.folder import (
-    GENERATED,
-    Benchmark,
-    Config,
-    DatasetError,
-    Provenance,
-    write_dataset,
-)
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_cache, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 
@@ -53,12 +51,8 @@ NAME: Final = "lilybench"
 VERSION: Final = "1.1.0"
 """Version of the rows: to be raised whenever the content of any row changes."""
 DEFAULT_SEED: Final = 1234
-MUTOPIA: Final = "mutopia"
-CORPUS: Final = "corpus"
-CORPUS_SPLIT: Final = "full"
 
-
-FEATURES: Final[Mapping[str, Features]] = {**dict.fromkeys(TASKS, TASK_FEATURES), CORPUS: CORPUS_FEATURES}
+FEATURES: Final[Mapping[str, Features]] = {**dict.fromkeys(TASKS, TASK_FEATURES), "corpus": CORPUS_FEATURES}
 """Config → declared columns."""
 
 GENERATED_SIZES: Final[Mapping[TaskName, int]] = {
@@ -72,26 +66,17 @@ GENERATED_SIZES: Final[Mapping[TaskName, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A dataset that can be written.
-
-    Args:
-        rows: task → protocol → rows.
-        corpus: the pieces.
-        provenance: who builds it from what.
-        left_out: what gave no piece, or no clip → why.
-        surveyed: the pieces with LilyPond's reading of them.
-    """
+    """A dataset that can be written: task → protocol → rows, the pieces, and what gave no piece or clip → why."""
 
     rows: Mapping[TaskName, Mapping[Protocol, Sequence[TaskRow]]]
     corpus: Sequence[CorpusRow]
     provenance: Provenance
     left_out: Mapping[str, str]
-    surveyed: Sequence[Surveyed]
 
     @property
     def unusable(self) -> Counter[str]:
         """Why pieces cannot be used by strict tasks → how many; a reason's particulars are left off."""
-        return Counter(reason.split(":")[0] for found in self.surveyed if (reason := found.reason) is not None)
+        return Counter(reason.split(":")[0] for row in self.corpus if (reason := row["reason"]) is not None)
 
 
 def build_mutopia(
@@ -115,21 +100,18 @@ def build_mutopia(
         on_piece: called after each piece that LilyPond has read.
         on_pieces: called with the number of pieces before that.
 
-    Returns:
-        The plan.
-
     Raises:
         DatasetError: a folder is not what it should be, or holds too few pieces or clips.
     """
-    made_with = _made_with()
+    made_with = made_by()
     # A clip's file is small and there is nothing to do without it, so it is read first.
-    clips, bad_clips = ([], {}) if emopia is None else read_clips(emopia)
+    clips, bad_clips = ([], {}) if emopia is None else emotion.read_clips(emopia)
     pieces, left_out = read_pieces(source, free_only=free_only)
     on_pieces(len(pieces))
     provenance = Provenance(
         NAME,
         VERSION,
-        MUTOPIA,
+        "mutopia",
         "other",
         seed=seed,
         source_sha256=_checksum(pieces, clips),
@@ -145,27 +127,21 @@ def build_generated(
     on_piece: Callable[[], None] = lambda: None,
     on_pieces: Callable[[int], None] = lambda _: None,
 ) -> Plan:
-    """Plan the dataset on LilyPond made from scores that come with music21, and on composed clips.
+    """Plan the dataset, of `GENERATED_SIZES`, on scores that come with music21 and on composed clips.
 
-    Args:
-        seed: chooses pieces, places and distractors, and composes the clips.
-        on_piece: called after each piece that LilyPond has read.
-        on_pieces: called with the number of pieces before that.
-
-    Returns:
-        The plan, of `GENERATED_SIZES`.
+    Args as for `build_mutopia`; the seed composes the clips too.
     """
-    made_with = {**_made_with(), "music21": version("music21")}
+    made_with = {**made_by(), "music21": version("music21")}
     pieces, left_out = default_pieces(cache=lilypond_cache())
     on_pieces(len(pieces))
-    clips = compose_clips(seed, per_quadrant=GENERATED_SIZES["emotion_recognition"] // 4)
+    clips = emotion.compose_clips(seed, per_quadrant=GENERATED_SIZES["emotion_recognition"] // 4)
     provenance = Provenance(NAME, VERSION, GENERATED, "other", seed=seed, made_with=made_with)
     return _planned(pieces, clips, left_out, provenance, seed, GENERATED_SIZES, on_piece)
 
 
 def _planned(
     pieces: Sequence[Piece],
-    clips: Sequence[Clip],
+    clips: Sequence[emotion.Clip],
     left_out: Mapping[str, str],
     provenance: Provenance,
     seed: int,
@@ -176,25 +152,28 @@ def _planned(
         name, reason = next(iter(left_out.items()), ("", "there is none"))
         raise DatasetError(f"none of {len(left_out)} pieces can be read; {name}: {reason}")
     cache = lilypond_cache()
-    surveyed = survey(pieces, cache=cache, on_piece=on_piece)
-    good = usable(surveyed)
+    surveyed = list(survey(pieces, cache=cache, on_piece=on_piece))
+    good = [piece for _, piece in surveyed if piece is not None]
     rows: dict[TaskName, dict[Protocol, Sequence[TaskRow]]] = {}
     try:
         for task in TASKS:
-            if task == "emotion_recognition":
-                if clips:
-                    rows[task], lost = _emotion(clips, seed, sizes[task] // len(QUADRANTS))
-                    left_out = {**left_out, **lost}
-                continue
-            rows[task] = {
-                "strict": strict.make_rows(task, good, seed, sizes[task], cache=cache),
-                "paper": paper.make_rows(task, pieces, seed, sizes),
-            }
+            if task != "emotion_recognition":
+                rows[task] = {
+                    "strict": strict.make_rows(task, good, seed, sizes[task], cache=cache),
+                    "paper": paper.make_rows(task, pieces, seed, sizes),
+                }
+            elif clips:
+                made = {
+                    one: emotion.make_rows(one, clips, seed, per_quadrant=sizes[task] // len(QUADRANTS))
+                    for one in PROTOCOLS
+                }
+                rows[task] = {one: some for one, (some, _) in made.items()}
+                left_out = {**left_out, **made["strict"][1], **made["paper"][1]}
     except ValueError as error:
         raise DatasetError(
             f"{len(pieces)} pieces, {len(good)} of them usable by strict tasks, are too few: {error}"
         ) from error
-    plan = Plan(rows, [corpus_row(found) for found in surveyed], provenance, left_out, surveyed)
+    plan = Plan(rows, [row for row, _ in surveyed], provenance, left_out)
     anomalies = {
         **{f"not usable by strict tasks: {reason}": count for reason, count in plan.unusable.most_common()},
         **({"left out": len(left_out)} if left_out else {}),
@@ -202,24 +181,8 @@ def _planned(
     return replace(plan, provenance=replace(provenance, anomalies=anomalies))
 
 
-def _emotion(
-    clips: Sequence[Clip], seed: int, per_quadrant: int
-) -> tuple[dict[Protocol, Sequence[TaskRow]], dict[str, str]]:
-    rows: dict[Protocol, Sequence[TaskRow]] = {}
-    left_out: dict[str, str] = {}
-    for protocol in PROTOCOLS:
-        rows[protocol], lost = emotion.make_rows(protocol, clips, seed, per_quadrant=per_quadrant)
-        left_out |= lost
-    return rows, left_out
-
-
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     """Write a planned dataset as a folder in the layout of the Hub, whole or not at all.
-
-    Args:
-        plan: from `build_mutopia` or `build_generated`.
-        out: the folder to write.
-        overwrite: whether a dataset folder of ours may be replaced.
 
     Returns:
         What was recorded as ``provenance.json``.
@@ -232,20 +195,24 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
             str(task): Config(TASK_FEATURES, {str(name): rows for name, rows in splits.items()})
             for task, splits in plan.rows.items()
         },
-        CORPUS: Config(CORPUS_FEATURES, {CORPUS_SPLIT: plan.corpus}),
+        "corpus": Config(CORPUS_FEATURES, {"full": plan.corpus}),
     }
     return write_dataset(out, configs, card=make_card, provenance=plan.provenance, overwrite=overwrite)
 
 
-def _made_with() -> dict[str, str]:
-    """What the rows are made with; asked first, because without LilyPond in a sandbox there is nothing to do."""
+def made_by() -> dict[str, str]:
+    """What LilyPond's readings are made with; asked first, because without it in a sandbox there is nothing to do.
+
+    Raises:
+        DatasetError: LilyPond or its sandbox is not there.
+    """
     try:
         return {"LilyPond": lilypond_version(), "sandbox": available_confinement().value}
     except (LilyPondError, SandboxError) as error:
         raise DatasetError(str(error)) from error
 
 
-def _checksum(pieces: Sequence[Piece], clips: Sequence[Clip]) -> str:
+def _checksum(pieces: Sequence[Piece], clips: Sequence[emotion.Clip]) -> str:
     state = hashlib.sha256()
     for piece in pieces:
         state.update(f"{piece.id}\0{piece.raw}\0{piece.text}\0".encode("utf-8", "surrogatepass"))
@@ -259,4 +226,3 @@ def _generate(out: Path) -> None:
 
 
 BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
-"""LilyBench for `store.load_split` and `store.describe_dataset`."""

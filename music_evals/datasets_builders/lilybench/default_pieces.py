@@ -12,7 +12,6 @@ import re
 import tempfile
 import tomllib
 import unicodedata
-from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache as cached
@@ -57,14 +56,8 @@ _MIDI: Final = re.compile(r"% To create MIDI output[^\n]*\n[ \t]*%[ \t]*(\\midi 
 class Source:
     """Where a piece comes from, and what is known of it.
 
-    Args:
-        id: the path without its ending, in characters that need no care.
-        path: of the file in music21's corpus.
-        tune: number of a tune in a file of several, or None.
-        title: of the piece.
-        composer: full name, or None where nobody is known.
-        style: in the Mutopia Project's words, or None.
-        instrument: or None, so that the parts' names are taken.
+    `path` is in music21's corpus, `tune` the number of a tune in a file of several; the style is in the Mutopia
+    Project's words, and without an instrument the parts' names are taken.
     """
 
     id: str
@@ -88,12 +81,7 @@ class Converted:
 
 @cached
 def default_sources() -> tuple[Source, ...]:
-    """What the pieces are made from, by id.
-
-    Example:
-        >>> [source.title for source in default_sources() if source.id == "bach/bwv66.6"]
-        ['Christ ist erstanden']
-    """
+    """What the pieces are made from, by id."""
     listed = tomllib.loads((files("music_evals.datasets_builders.names") / "lilybench_pieces.toml").read_text("utf-8"))
     sources = [
         Source(_id(work.path), work.path, None, work.title, work.composer, listed["works"].get(work.composer), None)
@@ -108,14 +96,11 @@ def default_sources() -> tuple[Source, ...]:
     return tuple(sorted(sources, key=lambda source: source.id))
 
 
-def default_pieces(
-    *, cache: Path | None = None, workers: int | None = None, limit: int | None = None
-) -> tuple[list[Piece], dict[str, str]]:
+def default_pieces(*, cache: Path | None = None, limit: int | None = None) -> tuple[list[Piece], dict[str, str]]:
     """Make the default pieces.
 
     Args:
-        cache: a folder that keeps what LilyPond made of the texts, as for `compile_texts`.
-        workers: how many scores are worked on at a time; default is one a core.
+        cache: a folder that keeps what LilyPond made of the texts.
         limit: only so many pieces, from the beginning of the list.
 
     Returns:
@@ -126,11 +111,11 @@ def default_pieces(
         SandboxError: there is no way to confine it here.
     """
     # Spawned, because forks of a process with threads (Inspect's) can hang.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         made, to_compile = tee(pool.map(convert, default_sources()[:limit]))
         # LilyPond works on the first texts while later ones are still made.
         texts = (one.piece.text for one in to_compile if one.piece)
-        problems = [one.problem for one in compile_texts(texts, workers=workers, cache=cache)]
+        problems = [one.problem for one in compile_texts(texts, cache=cache)]
         converted = list(made)
     left_out = {one.source.id: one.reason for one in converted if one.piece is None}
     found = [one.piece for one in converted if one.piece]
@@ -143,13 +128,7 @@ def default_pieces(
 
 
 def convert(source: Source) -> Converted:
-    """Turn a score of music21's corpus into LilyPond.
-
-    Args:
-        source: which.
-
-    Returns:
-        The piece, not yet compiled, or the reason why there is none.
+    """Turn a score of music21's corpus into LilyPond that is not yet compiled, or say why that cannot be.
 
     Raises:
         LilyPondError: LilyPond is not installed.
@@ -256,7 +235,7 @@ def _header(source: Source, instrument: str) -> str:
     """A header such as those of the Mutopia Project, where title and composer stand twice."""
     composer = composer_named(source.composer) if source.composer else None
     stated = composer.name_and_years if composer else source.composer or "Traditional"
-    fields: Mapping[str, str | None] = {
+    fields = {
         "title": source.title,
         "composer": stated,
         "mutopiatitle": source.title,
@@ -265,11 +244,7 @@ def _header(source: Source, instrument: str) -> str:
         "style": source.style,
         "source": f"music21 corpus, {source.path}" + (f", no. {source.tune}" if source.tune else ""),
     }
-    return "\n".join(["\\header {", *(f"  {name} = {_quoted(value)}" for name, value in _given(fields)), "}"])
-
-
-def _given(fields: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
-    return ((name, value) for name, value in fields.items() if value)
+    return "\n".join(["\\header {", *(f"  {name} = {_quoted(value)}" for name, value in fields.items() if value), "}"])
 
 
 def _quoted(text: str) -> str:

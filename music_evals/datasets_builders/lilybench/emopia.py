@@ -29,8 +29,8 @@ from typing import Final
 import mido
 from mido.midifiles.meta import KeySignatureError
 
-from music_evals.datasets_builders.lilybench.rows import PER_QUADRANT, QUADRANTS, Protocol, TaskRow
 from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.lilybench.rows import PER_QUADRANT, QUADRANTS, Protocol, TaskRow
 from music_evals.notation.lilypond.compiler import ConversionError, midi_to_lilypond
 from music_evals.notation.midi import load_score, write_midi
 from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
@@ -50,13 +50,7 @@ _TEXT_EVENTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A clip of piano music.
-
-    Args:
-        id: name of its file without the ending, such as ``Q1_8v0MFBZoco_0``.
-        quadrant: 1 to 4, as in `QUADRANTS`.
-        midi: bytes of the MIDI file.
-    """
+    """A clip of piano music; its id is the name of its file, such as ``Q1_8v0MFBZoco_0``, the quadrant 1 to 4."""
 
     id: str
     quadrant: int
@@ -74,24 +68,13 @@ class Clip:
 
 
 def read_clips(folder: Path) -> tuple[list[Clip], dict[str, str]]:
-    """Read a folder of EMOPIA's MIDI files.
-
-    Args:
-        folder: where the files lie, or the folder `midis` with them.
+    """Read a folder of EMOPIA's MIDI files, or the folder `midis` in it.
 
     Returns:
         The clips by id, and the names of the files left out with the reason.
 
     Raises:
-        DatasetError: if there is no such folder, or no MIDI file in it.
-
-    Source: EMOPIA (arXiv 2108.01374), section 4.
-
-    Example:
-        >>> read_clips(Path("no-such-folder"))
-        Traceback (most recent call last):
-        music_evals.datasets_builders.folder.provenance.DatasetError: no-such-folder has no MIDI files; a folder with files named \
-Q<1-4>_<song>_<number>.mid is needed
+        DatasetError: there is no such folder, or no MIDI file in it.
     """
     where = folder.expanduser()
     if (where / "midis").is_dir():
@@ -111,12 +94,10 @@ Q<1-4>_<song>_<number>.mid is needed
             left_out[path.name] = "there is a file of this name with another ending"
         elif path.stat().st_size > MAX_BYTES:
             left_out[path.name] = f"{path.stat().st_size} bytes are too many; accepted are {MAX_BYTES}"
+        elif problem := _problem(midi := path.read_bytes()):
+            left_out[path.name] = problem
         else:
-            midi = path.read_bytes()
-            if problem := _problem(midi):
-                left_out[path.name] = problem
-            else:
-                clips[path.stem] = Clip(path.stem, int(named[1]), midi)
+            clips[path.stem] = Clip(path.stem, int(named[1]), midi)
     return list(clips.values()), left_out
 
 
@@ -133,7 +114,7 @@ def make_rows(
     Args:
         protocol: which texts are shown, as the module says.
         clips: the clips to draw from, in any order.
-        seed: the same seed gives the same rows.
+        seed: of the draw.
         per_quadrant: rows of each quadrant.
         convert: writes a MIDI file as LilyPond text, as midi2ly does: its first line is a comment that ends in the
             name of the file. It is called from several threads.
@@ -142,15 +123,9 @@ def make_rows(
         The rows, and the ids of the clips that were drawn but could not be converted, with the reason.
 
     Raises:
-        ValueError: if a quadrant has too few clips that can be converted (in strict rows: too few songs).
+        ValueError: a quadrant has too few clips that can be converted (in strict rows: too few songs).
 
     Source: LilyBench (arXiv 2606.08722), section 3.2 and Table 1.
-
-    Example:
-        >>> clip = compose_clips(seed=1, per_quadrant=1)[0]
-        >>> make_rows("strict", [clip], seed=1)
-        Traceback (most recent call last):
-        ValueError: emotion_recognition: Q1 has 1 usable clips (1 a song at most), and 30 are needed
     """
     left_out: dict[str, str] = {}
     by_quadrant: list[list[TaskRow]] = []
@@ -168,9 +143,8 @@ def make_rows(
                         f"emotion_recognition: {option[:2]} has {len(rows) + len(batch)} usable clips{limit}, "
                         f"and {per_quadrant} are needed{reasons}"
                     )
-                for clip, (text, problem) in zip(
-                    batch, pool.map(lambda clip: _text(protocol, clip, convert), batch), strict=True
-                ):
+                texts = pool.map(lambda clip: _text(protocol, clip, convert), batch)
+                for clip, (text, problem) in zip(batch, texts, strict=True):
                     if problem:
                         left_out[clip.id] = problem
                     else:
@@ -182,20 +156,11 @@ def make_rows(
 def without_text(midi: bytes) -> bytes:
     """Take all that is no music out of a MIDI file: text events, names, lyrics and system-exclusive data.
 
-    Args:
-        midi: bytes of a standard MIDI file.
-
     Returns:
         Bytes of a file with the same music at the same ticks.
 
     Raises:
-        ValueError: if the bytes are not a MIDI file.
-
-    Example:
-        >>> from music_evals.notation.midi import read_notes
-        >>> midi = compose_clips(seed=1, per_quadrant=1)[0].midi
-        >>> read_notes(without_text(midi)) == read_notes(midi)
-        True
+        ValueError: the bytes are not a MIDI file.
     """
     try:
         file = mido.MidiFile(file=io.BytesIO(midi))
@@ -265,12 +230,8 @@ def _row(protocol: Protocol, clip: Clip, text: str, index: int) -> TaskRow:
 class _Arousal:
     """Ranges of what tells high from low arousal; the two overlap in each.
 
-    Args:
-        tempo: quarter notes a minute.
-        notes_a_beat: melody notes a quarter note → how often.
-        velocity: MIDI velocities.
-        melody: lowest MIDI pitch of the melody, which spans an octave and a fifth.
-        patterns: of the left hand.
+    The tempo is in quarter notes a minute; `notes_a_beat` says how often a beat has so many melody notes; `melody` is
+    the lowest MIDI pitch of the melody, which spans an octave and a fifth; `patterns` are of the left hand.
     """
 
     tempo: tuple[int, int]
@@ -311,14 +272,7 @@ def compose_clips(seed: int, per_quadrant: int = PER_QUADRANT) -> list[Clip]:
 
     Tempo, density, register and loudness overlap between high and low arousal, so that no single figure decides; the
     mode is major where the valence is positive, minor with more semitone clashes where it is negative. As in EMOPIA,
-    the file names no key.
-
-    Args:
-        seed: the same seed gives the same bytes.
-        per_quadrant: pieces of each quadrant.
-
-    Returns:
-        The clips by quadrant and number, each a song of its own.
+    the file names no key. The same seed gives the same bytes.
 
     Source: J. A. Russell, "A circumplex model of affect", Journal of Personality and Social Psychology 39 (1980).
 

@@ -12,22 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
 STYLES: Final = (
-    "Baroque",
-    "Classical",
-    "Folk",
-    "Gospel",
-    "Hymn",
-    "Jazz",
-    "March",
-    "Modern",
-    "Popular",
-    "Renaissance",
-    "Romantic",
-    "Song",
-    "Technique",
+    *("Baroque", "Classical", "Folk", "Gospel", "Hymn", "Jazz", "March", "Modern", "Popular", "Renaissance"),
+    *("Romantic", "Song", "Technique"),
 )
 """The styles of the Mutopia Project's list (``Popular / Dance`` in one word), and ``Technique``, which is in use."""
 
@@ -51,13 +40,7 @@ _FREE = re.compile(r"Public Domain|CC BY(-SA)?( \d\.\d)?")
 
 @dataclass(frozen=True, slots=True)
 class Composer:
-    """A composer.
-
-    Args:
-        name: as it is usually written in English, without years.
-        born: year, or None where it is not known; roughly known years count as known.
-        died: year, likewise.
-    """
+    """A composer, by the usual English name; years that are roughly known count as known."""
 
     name: str
     born: int | None = None
@@ -65,24 +48,15 @@ class Composer:
 
     @property
     def name_and_years(self) -> str:
-        """The name as headers write it, with the years if both are known.
-
-        Example:
-            >>> Composer("Clara Schumann", 1819, 1896).name_and_years, Composer("Maestro Piero").name_and_years
-            ('Clara Schumann (1819–1896)', 'Maestro Piero')
-        """
+        """The name as headers write it, such as ``Clara Schumann (1819–1896)``; without years if one is not known."""
         return f"{self.name} ({self.born}–{self.died})" if self.born and self.died else self.name
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    composer: Composer
-    words: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
 class _Names:
-    by_code: Mapping[str, _Known]
+    """The table; by code with the words of which one must stand in a header that names the composer."""
+
+    by_code: Mapping[str, tuple[Composer, frozenset[str]]]
     by_name: Mapping[str, Composer]
     doubtful: tuple[str, ...]
     styles: Mapping[str, str]
@@ -93,15 +67,15 @@ class _Names:
 @cache
 def _names() -> _Names:
     listed = tomllib.loads((files("music_evals.datasets_builders.names") / "lilybench.toml").read_text("utf-8"))
-    by_code: dict[str, _Known] = {}
+    by_code: dict[str, tuple[Composer, frozenset[str]]] = {}
     by_name: dict[str, Composer] = {}
     for code, entry in listed["mutopia"].items():
-        composer = _composer(entry["name"], entry)
+        composer = Composer(entry["name"], entry.get("born"), entry.get("died"))
         last = _words(composer.name)[-1]
-        by_code[code] = _Known(composer, frozenset([last, *(_fold(word) for word in entry.get("also", ()))]))
+        by_code[code] = composer, frozenset([last, *(_fold(word) for word in entry.get("also", ()))])
         by_name[_fold(composer.name)] = composer
     for name, entry in listed["corpus"].items():
-        by_name[_fold(name)] = _composer(name, entry)
+        by_name[_fold(name)] = Composer(name, entry.get("born"), entry.get("died"))
     return _Names(
         by_code,
         by_name,
@@ -112,17 +86,8 @@ def _names() -> _Names:
     )
 
 
-def _composer(name: str, entry: Mapping[str, Any]) -> Composer:
-    return Composer(name, entry.get("born"), entry.get("died"))
-
-
 def composer_named(name: str) -> Composer | None:
-    """The composer whom the table lists under this very name, whatever its accents and capitals.
-
-    Example:
-        >>> composer_named("Antonin Dvorak")
-        Composer(name='Antonín Dvořák', born=1841, died=1904)
-    """
+    """The composer whom the table lists under this very name, whatever its accents and capitals."""
     return _names().by_name.get(_fold(name))
 
 
@@ -134,37 +99,22 @@ def composer_of(header: Mapping[str, str], piece_id: str) -> Composer | None:
     do the words ``attributed`` and ``spurious``, a title such as ``March by Rossini``, and a work that scholars doubt.
     Of a composer whom the table lacks, name and years are read from ``composer``.
 
-    Args:
-        header: fields of the header.
-        piece_id: such as ``BachJS/BWV846/wtk1-prelude1``.
-
-    Returns:
-        The composer, or None for what is anonymous, traditional, doubtful or not stated.
-
     Example:
         >>> composer_of({"mutopiacomposer": "ChopinFF", "composer": "F. Chopin. Op.6, No.1."}, "ChopinFF/O6/mazurka-1")
         Composer(name='Frédéric Chopin', born=1810, died=1849)
-        >>> composer_of({"composer": "Tomaso Albinoni (1671-1751)"}, "AlbinoniT/O9/no2").name
-        'Tomaso Albinoni'
         >>> composer_of({"composer": "Volksweise aus der Pfalz"}, "BruchM/Waisenklage")
     """
     names = _names()
     stated = _tidy(header.get("composer", ""))
     if piece_id.startswith(names.doubtful) or _UNCERTAIN.search(_fold(stated)):
         return None
-    code = next(
-        (
-            code
-            for code in (_tidy(header.get("mutopiacomposer", "")), piece_id.split("/")[0])
-            if code in names.by_code or code in _NOBODY
-        ),
-        None,
-    )
+    codes = (_tidy(header.get("mutopiacomposer", "")), piece_id.split("/")[0])
+    code = next((code for code in codes if code in names.by_code or code in _NOBODY), None)
     if code in _NOBODY or _BY_SOMEBODY.search(_tidy(header.get("mutopiatitle") or header.get("title", ""))):
         return None
     if code is not None:
-        known = names.by_code[code]
-        return known.composer if not stated or known.words.intersection(_words(stated)) else None
+        composer, words = names.by_code[code]
+        return composer if not stated or words.intersection(_words(stated)) else None
     return _stated_composer(stated)
 
 
@@ -181,14 +131,9 @@ def _stated_composer(stated: str) -> Composer | None:
 
 
 def title_of(header: Mapping[str, str]) -> str | None:
-    """The title, without stray signs and the remarks of an archive.
-
-    Args:
-        header: fields of the header; ``mutopiatitle`` is taken ahead of ``title``.
+    """The title, without stray signs and the remarks of an archive; ``mutopiatitle`` is taken ahead of ``title``.
 
     Example:
-        >>> title_of({"title": "Ellacombe", "mutopiatitle": "Ellacombe (hymntune)"})
-        'Ellacombe'
         >>> title_of({"title": " Holly and the Ivy, The "}), title_of({"title": "-"})
         ('The Holly and the Ivy', None)
     """
@@ -209,17 +154,9 @@ def title_kind(title: str) -> str | None:
     Of several kinds the last one counts, which is the movement's (``English Suite II: Gigue``), but not what stands
     behind a preposition (``Air from Suite No. 3``), and what is in brackets only where nothing else names a kind.
 
-    Args:
-        title: in any of the usual languages.
-
-    Returns:
-        The kind, or None where the title names none.
-
     Example:
         >>> [title_kind(title) for title in ("English Suite II: Gigue", "Air, from Suite No. 3", "Für Elise")]
         ['gigue', 'air', None]
-        >>> title_kind("28 melodische Übungsstücke (No. 13)"), title_kind("Praeludium und Fuge G-Dur")
-        ('etude', 'fugue')
     """
     outside = _BRACKETED.sub(" ; ", title)
     return _last_kind(outside) or _last_kind(title.translate(str.maketrans("()[]", ";;;;")))
@@ -238,13 +175,7 @@ def _last_kind(title: str) -> str | None:
 
 
 def style_of(header: Mapping[str, str]) -> str | None:
-    """The style, as one of `STYLES`.
-
-    Args:
-        header: fields of the header.
-
-    Returns:
-        The style, or None where the header has none or one that is not among them.
+    """The style, as one of `STYLES`, or None where the header has none of them.
 
     Example:
         >>> style_of({"style": "Popular / Dance"}), style_of({"style": "romantique"}), style_of({"style": "grace"})
@@ -257,12 +188,7 @@ def style_of(header: Mapping[str, str]) -> str | None:
 
 
 def instrument_of(header: Mapping[str, str]) -> str | None:
-    """The instruments, as the header has them.
-
-    Example:
-        >>> instrument_of({"mutopiainstrument": "Voice and  Piano"})
-        'Voice and Piano'
-    """
+    """The instruments, as the header has them."""
     return next((text for name in ("mutopiainstrument", "instrument") if (text := _tidy(header.get(name, "")))), None)
 
 
@@ -281,12 +207,7 @@ def licence_of(header: Mapping[str, str]) -> str | None:
 
 
 def is_free(licence: str | None) -> bool:
-    """Whether a licence, as `licence_of` gives it, lets a piece be passed on to anybody.
-
-    Example:
-        >>> is_free("CC BY-SA 4.0"), is_free("© 1999 A. Typesetter"), is_free(None)
-        (True, False, False)
-    """
+    """Whether a licence, as `licence_of` gives it, lets a piece be passed on to anybody."""
     return licence is not None and _FREE.fullmatch(licence) is not None
 
 

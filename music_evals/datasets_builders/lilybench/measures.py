@@ -43,14 +43,7 @@ class Span:
 
 
 def find_spans(text: str, structure: Structure) -> list[Span]:
-    """Find the stretches between bar checks, with what LilyPond made of them.
-
-    Args:
-        text: what `structure` was read from.
-        structure: LilyPond's reading.
-
-    Returns:
-        By voice, then by time.
+    """Find the stretches between bar checks, by voice and then by time; `structure` was read from the text.
 
     Example:
         >>> from music_evals.notation.lilypond.structure import read_structure
@@ -60,19 +53,18 @@ def find_spans(text: str, structure: Structure) -> list[Span]:
     """
     checks = [token.start for token in code_tokens(text) if token.kind is Kind.SIGN and token.text == "|"]
     uses: dict[int, int] = defaultdict(int)
-    runs: list[tuple[int, list[tuple[int, list[Event]]]]] = []
+    runs: dict[int, list[tuple[int, list[Event]]]] = {}
     for voice, events in sorted(structure.voices.items()):
-        run: list[tuple[int, list[Event]]] = []
+        run = runs[voice] = []
         for event in events:
             place = bisect_right(checks, event.offset)
             if run and run[-1][0] == place and event.offset >= run[-1][1][-1].offset:
                 run[-1][1].append(event)
-                continue
-            uses[place] += 1
-            run.append((place, [event]))
-        runs.append((voice, run))
+            else:
+                uses[place] += 1
+                run.append((place, [event]))
     spans: list[Span] = []
-    for voice, run in runs:
+    for voice, run in runs.items():
         for index, (place, sounding) in enumerate(run):
             follows = run[index + 1] if index + 1 < len(run) and run[index + 1][0] == place + 1 else None
             preceded = index > 0 and run[index - 1][0] == place - 1

@@ -16,9 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.lilybench.facts import is_free, licence_of
 from music_evals.datasets_builders.lilybench.rows import Piece
-from music_evals.datasets_builders.folder import DatasetError
 from music_evals.notation.lilypond.compiler import ConversionError
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
 from music_evals.notation.lilypond.syntax import code_tokens, read_header
@@ -36,31 +36,19 @@ def read_pieces(
     *,
     free_only: bool = False,
     convert: Callable[[str], str] = upgrade,
-    workers: int | None = None,
-    on_piece: Callable[[], None] = lambda: None,
 ) -> tuple[list[Piece], dict[str, str]]:
     """Read every piece of a checkout as one self-contained text in the current syntax.
-
-    Of a piece with several files, `main_file` says which one is read.
 
     Args:
         source: folder in the layout above.
         free_only: leave out pieces whose header states no licence that lets them be passed on to anybody.
         convert: brings the text of one file to the current syntax; the default is LilyPond's ``convert-ly`` with mends.
-        workers: pieces at a time; by default as many as a thread pool takes.
-        on_piece: called after each piece.
 
     Returns:
         The pieces in order of their ids, and for each folder that is left out the reason, by the id it would have.
 
     Raises:
         DatasetError: the folder holds no piece.
-
-    Example:
-        >>> read_pieces(Path("no-such-folder"))
-        Traceback (most recent call last):
-        music_evals.datasets_builders.folder.provenance.DatasetError: no-such-folder is not a folder; a checkout of \
-the Mutopia Project, or its folder ftp, is needed
     """
     root = source.expanduser()
     if not root.is_dir():
@@ -72,7 +60,7 @@ the Mutopia Project, or its folder ftp, is needed
         raise DatasetError(f"{source} holds no LilyPond files; a checkout of the Mutopia Project is needed")
     pieces: list[Piece] = []
     left_out: dict[str, str] = {}
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor() as pool:
         results = pool.map(partial(_read, convert=convert), found, found.values())
         for name, piece in zip(found, results, strict=True):
             if free_only and isinstance(piece, Piece) and not is_free(licence_of(piece.header)):
@@ -81,19 +69,11 @@ the Mutopia Project, or its folder ftp, is needed
                 pieces.append(piece)
             else:
                 left_out[name] = piece
-            on_piece()
     return pieces, left_out
 
 
 def find_pieces(root: Path) -> dict[str, list[Path]]:
-    """The folders of pieces below a folder, and the files of each.
-
-    Args:
-        root: the folder that holds the composers'.
-
-    Returns:
-        Ids (the piece's folder, relative to the root) to their files of LilyPond source, both in order of names.
-    """
+    """The folders of pieces below a folder, relative to it → their files of LilyPond source, in order of names."""
     found: dict[str, list[Path]] = {}
     for path in sorted(root.rglob("*")):
         if path.suffix not in _SUFFIXES or not path.is_file():
@@ -110,14 +90,7 @@ def main_file(name: str, files: Sequence[Path]) -> Path | None:
     Only files ``.ly`` that no other one includes, and that hold music themselves or by what they include, can be it.
     Of these, the files nearest to the piece's folder; of these, one named like the piece; then one whose name tells a
     full score; of these, the one that with all it includes is longest; then the first by name. So a score goes before
-    its parts, and of two paper sizes of the same music the first is taken.
-
-    Args:
-        name: the piece's id, or the last part of it.
-        files: the piece's files.
-
-    Returns:
-        The file; None where no file qualifies.
+    its parts, and of two paper sizes of the same music the first is taken. None where no file qualifies.
 
     Raises:
         SourceError: a file cannot be read.

@@ -58,22 +58,27 @@ _IN_BLOCK: Final = re.compile(rf"{_STRING}?|%[^\n]*|[{{}}]")
 _KEY: Final = re.compile(r"(\\key\s+)([a-z]{1,16})\s*\\([a-z]{1,16})")
 _METRE: Final = re.compile(r"(\\time\s+)(\d{1,3})\s*/\s*(\d{1,3})")
 _HEADER_FIELD: Final = {name: re.compile(rf"(\b{name}\s*=\s*)({_STRING})") for name in ("title", "composer", "style")}
+_ASKED_FIELD: Final[Mapping[TaskName, str]] = {
+    "music_captioning": "title",
+    "composer_recognition": "composer",
+    "genre_recognition": "style",
+}
 _COMMON_NOTE_LENGTHS: Final = ("2", "4", "8", "16")
 
 _PITCH_CLASSES: Final = {"c": 0, "d": 2, "e": 4, "f": 5, "g": 7, "a": 9, "b": 11}
 _SCALES: Final = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 9, 10, 11)}
 _SHARPS_AND_FLATS: Final = tuple(step + suffix for step in _PITCH_CLASSES for suffix in ("is", "es"))
 _LEAPS: Final = ("c'''''4", "c,,,4")
+_INSERTED: Final[Mapping[Corruption, str]] = {
+    "invalid_metadata": r"\key xx \nonsense",
+    "invalid_content": "%%%bogus%%%",
+    "invalid_bar_duration": "c4 c4 c4",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar as the published procedure sees it.
-
-    Args:
-        text: what stands ahead of the ``|``, without header and paper blocks, and stripped.
-        end: offset of the ``|`` in the whole text.
-    """
+    """A bar as the published procedure sees it: what stands ahead of a ``|``, and the offset of that in the text."""
 
     text: str
     end: int
@@ -90,19 +95,11 @@ def make_rows(
         seed: the same seed gives the same rows, whatever other tasks are made.
         sizes: rows of each task.
 
-    Returns:
-        The rows.
-
     Raises:
-        ValueError: if the task is not made from pieces, or the corpus is too small for it; the message says how many
+        ValueError: the task is not made from pieces, or the corpus is too small for it; the message says how many
             pieces or values are there and how many are needed.
 
     Source: LilyBench (arXiv 2606.08722), section 3.2.
-
-    Example:
-        >>> piece = Piece("a/b", r"{ \time 3/4 c'4 d' e' | f'2. | }", "", {})
-        >>> make_rows("bar_count", [piece], seed=1, sizes={"bar_count": 1})[0]["answer"]
-        '2'
     """
     rng = random.Random(f"lilybench.paper.{task}.{seed}")
     ordered = sorted(pieces, key=lambda piece: piece.id)
@@ -116,12 +113,8 @@ def make_rows(
             return _bar_sequencing(ordered, rng, size)
         case "next_bar_prediction":
             return _next_bar(ordered, rng, size)
-        case "music_captioning":
-            return _from_header(task, "title", ordered, rng, size)
-        case "composer_recognition":
-            return _from_header(task, "composer", ordered, rng, size)
-        case "genre_recognition":
-            return _from_header(task, "style", ordered, rng, size)
+        case "music_captioning" | "composer_recognition" | "genre_recognition":
+            return _from_header(task, ordered, rng, size)
         case "error_detection":
             return _error_detection(ordered, rng, size)
         case _:
@@ -132,12 +125,6 @@ def split_bars(text: str) -> list[Bar]:
     r"""Split a text at every ``|`` outside of ``\header``, ``\paper`` and quotes.
 
     A string without its second quote ends where its line does. What follows the last ``|`` is no bar.
-
-    Args:
-        text: LilyPond text, in any syntax.
-
-    Returns:
-        The bars of all voices, in the order of the text.
 
     Example:
         >>> [bar.text for bar in split_bars('\\header { x = "|" } { c1 | d1 \\bar "|." | }')]
@@ -194,7 +181,8 @@ def _metadata(task: TaskName, pieces: Sequence[Piece], rng: random.Random, size:
     return _in_turns(by_kind)
 
 
-def _from_header(task: TaskName, name: str, pieces: Sequence[Piece], rng: random.Random, size: int) -> list[TaskRow]:
+def _from_header(task: TaskName, pieces: Sequence[Piece], rng: random.Random, size: int) -> list[TaskRow]:
+    name = _ASKED_FIELD[task]
     values = {piece.id: value for piece in pieces if (value := _written(piece.raw, name))}
     pool = _pool(task, values.values(), f"values of {name}")
     usable = [piece for piece in pieces if piece.id in values]
@@ -256,17 +244,11 @@ def _error_detection(pieces: Sequence[Piece], rng: random.Random, size: int) -> 
 
 
 def _inserted(kind: Corruption, text: str, rng: random.Random) -> str:
-    match kind:
-        case "invalid_metadata":
-            return r"\key xx \nonsense"
-        case "invalid_content":
-            return "%%%bogus%%%"
-        case "invalid_bar_duration":
-            return "c4 c4 c4"
-        case "melodic_leap":
-            return rng.choice(_LEAPS)
-        case "accidental_outside_key":
-            return f"{rng.choice(_foreign_notes(text))}4"
+    if kind == "melodic_leap":
+        return rng.choice(_LEAPS)
+    if kind == "accidental_outside_key":
+        return f"{rng.choice(_foreign_notes(text))}4"
+    return _INSERTED[kind]
 
 
 # --- what a text says ---

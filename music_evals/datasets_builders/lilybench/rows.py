@@ -1,15 +1,13 @@
 """What a row of LilyBench holds: the tasks, their sizes, and the pieces that they are made from.
 
-Title: Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding
-Paper: https://arxiv.org/abs/2606.08722 (section 3.2 and Table 1)
-Homepage: https://github.com/CSCPadova/lilybench
+Source: arXiv 2606.08722, section 3.2 and Table 1.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypedDict, get_args
 
-from datasets import Features, List, Value
+from music_evals.datasets_builders.columns import features_of
 
 TaskName = Literal[
     "bar_count",
@@ -110,39 +108,16 @@ class CorpusRow(TypedDict):
     reason: str | None
 
 
-TASK_FEATURES: Final = Features(
-    {
-        "id": Value("string"),
-        "piece": Value("string"),
-        "kind": Value("string"),
-        "score": Value("string"),
-        "options": List(Value("string")),
-        "answer": Value("string"),
-    }
-)
-CORPUS_FEATURES: Final = Features(
-    {
-        "id": Value("string"),
-        **{name: Value("string") for name in ("text", "composer", "title", "style", "instrument", "key", "metre")},
-        "measures": Value("int64"),
-        "licence": Value("string"),
-        "compiles": Value("bool"),
-        "messages": Value("string"),
-        "usable": Value("bool"),
-        "reason": Value("string"),
-    }
-)
+TASK_FEATURES: Final = features_of(TaskRow)
+CORPUS_FEATURES: Final = features_of(CorpusRow)
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of the source, ahead of any question.
+    """A piece of the source, ahead of any question; its id is such as ``BachJS/BWV846/wtk1-prelude1``.
 
-    Args:
-        id: readable and stable, such as ``BachJS/BWV846/wtk1-prelude1``.
-        raw: the text as published, decoded, of the piece's main file alone.
-        text: the self-contained text (includes resolved), brought to the current syntax.
-        header: fields of the first header that holds any, and of later ones what that lacks; plain text.
+    `raw` is the piece's main file as published, `text` is self-contained (includes resolved) and in the current syntax,
+    `header` has the fields of the first header that holds any, and of later ones what that lacks.
     """
 
     id: str

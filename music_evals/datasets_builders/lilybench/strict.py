@@ -28,16 +28,27 @@ from music_evals.datasets_builders.lilybench.rows import (
     TaskName,
     TaskRow,
 )
-from music_evals.notation.lilypond.structure import Key
 from music_evals.notation.lilypond.syntax import Token, code_tokens
 
 OPTIONS: Final = 4
 MASK: Final = "?"
 """What stands in place of a masked key or metre."""
 
-# Neighbours are easily taken for one another.
+_LINE_OF_FIFTHS: Final = [f"{letter}{sign}" for sign in ("-flat", "", "-sharp") for letter in "FCGDAEB"]
+# Neighbours are easily taken for one another; a key and its relative share a signature.
+_KEYS: Final = [
+    name
+    for place in range(1, 16)
+    for name in (f"{_LINE_OF_FIFTHS[place]} major", f"{_LINE_OF_FIFTHS[place + 3]} minor")
+]
 _METRES: Final = ("5/4", "4/2", "2/2", "4/4", "2/4", "4/8", "12/8", "6/8", "9/8", "3/8", "3/4", "6/4", "3/2")
 _NOTE_LENGTHS: Final = ("1", "2", "4", "8", "16", "32")
+_NEIGHBOURS: Final[Mapping[Field, tuple[Sequence[str], int]]] = {
+    "key": (_KEYS, 8),
+    "metre": (_METRES, 6),
+    "note_length": (_NOTE_LENGTHS, OPTIONS),
+}
+"""Values in order, and how many of them come into question."""
 # Words by which a text tells its metre or key though every command of that name is masked.
 _TELLTALE: Final = re.compile(
     r"timeSignature|measureLength|beatStructure|baseMoment|keySignature|keyAlteration|barNumber"
@@ -65,7 +76,7 @@ class TooFewError(ValueError):
 def make_rows(
     task: TaskName, pieces: Sequence[Usable], seed: int, size: int, *, cache: Path | None = None
 ) -> list[TaskRow]:
-    """Make the strict rows of a task on Mutopia.
+    """Make the strict rows of a task on Mutopia, by id.
 
     Args:
         task: any but ``emotion_recognition``.
@@ -74,9 +85,6 @@ def make_rows(
         size: rows to make; for ``error_detection`` corrupted ones, a fifth of each kind, besides as many clean
             controls as there are of a kind.
         cache: a folder to keep LilyPond's readings in.
-
-    Returns:
-        The rows, by id.
 
     Raises:
         TooFewError: the pieces do not give so many rows.
@@ -87,8 +95,10 @@ def make_rows(
     shuffled = _spread(shuffled)
     if task == "error_detection":
         rows = _error_detection(shuffled, seed, size, cache)
+    elif task in ("metadata_qa", "metadata_prediction"):
+        rows = _metadata_rows(task, shuffled, draw, size)
     else:
-        rows = _MAKERS[task](shuffled, draw, size)
+        rows = _enough(task, _MAKERS[task](shuffled, draw, size), size)
     return sorted(rows, key=lambda row: row["id"])
 
 
@@ -97,18 +107,14 @@ def _spread(pieces: Sequence[Usable]) -> list[Usable]:
     seen: Counter[str] = Counter()
     turns = []
     for piece in pieces:
-        collection = piece.piece.id.rpartition("/")[0]
+        collection = piece.id.rpartition("/")[0]
         turns.append(seen[collection])
         seen[collection] += 1
     return [pieces[place] for place in sorted(range(len(pieces)), key=lambda place: turns[place])]
 
 
 def _enough(task: str, rows: Iterable[TaskRow], size: int) -> list[TaskRow]:
-    taken: list[TaskRow] = []
-    for row in rows:
-        if len(taken) == size:
-            break
-        taken.append(row)
+    taken = list(islice(rows, size))
     if len(taken) < size:
         raise TooFewError(task, len(taken), size)
     return taken
@@ -118,8 +124,8 @@ def _row(
     task: TaskName, piece: Usable, answer: str, *, kind: str = "", score: str | None = None, options: Sequence[str] = ()
 ) -> TaskRow:
     return {
-        "id": f"{task}.strict.{piece.piece.id}" + (f".{kind}" if kind else ""),
-        "piece": piece.piece.id,
+        "id": f"{task}.strict.{piece.id}" + (f".{kind}" if kind else ""),
+        "piece": piece.id,
         "kind": kind,
         "score": piece.score if score is None else score,
         "options": list(options),
@@ -139,34 +145,33 @@ def _choice(true: str, distractors: Iterable[str], draw: random.Random) -> tuple
 
 def _choice_rows(
     task: TaskName,
-    asked: Sequence[tuple[Usable, str]],
-    plausible: Callable[[str], Sequence[str]],
+    pieces: Iterable[Usable],
+    values: Mapping[str, str],
+    size: int,
     draw: random.Random,
+    plausible: Callable[[str, Iterable[str]], Sequence[str]],
     *,
     kind: str = "",
-    shown: Callable[[Usable], str] = lambda piece: piece.score,
+    shown: Mapping[str, str] | None = None,
 ) -> Iterator[TaskRow]:
     """Rows whose options tell nothing by themselves: each value is a wrong option as often as it is right, thrice over.
 
-    Args:
-        task: the task.
-        asked: pieces with their true values.
-        plausible: true value → what could be taken for it.
-        draw: breaks ties.
-        kind: `TaskRow.kind`.
-        shown: piece → what of it is shown.
+    `values` and `shown` are by the pieces' ids; `plausible` tells what could be taken for a value, given all values.
     """
-    right = Counter(true for _, true in asked)
+    asked = list(islice(_in_turn(pieces, values), size))
+    right = Counter(values[piece.id] for piece in asked)
     wrong: Counter[str] = Counter()
-    for piece, true in asked:
-        others = [other for other in dict.fromkeys(plausible(true)) if other != true]
+    for piece in asked:
+        true = values[piece.id]
+        others = [other for other in dict.fromkeys(plausible(true, right)) if other != true]
         draw.shuffle(others)
         # A value that is never right comes last: whoever knew that could strike it out.
         others.sort(key=lambda other: wrong[other] / right[other] if right[other] else float("inf"))
         choice = _choice(true, others, draw)
         if choice is not None:
             wrong.update(option for option in choice[0] if option != true)
-            yield _row(task, piece, choice[1], kind=kind, score=shown(piece), options=choice[0])
+            score = None if shown is None else shown[piece.id]
+            yield _row(task, piece, choice[1], kind=kind, score=score, options=choice[0])
 
 
 def _window(ordered: Sequence[str], true: str, width: int, draw: random.Random) -> Sequence[str]:
@@ -176,24 +181,18 @@ def _window(ordered: Sequence[str], true: str, width: int, draw: random.Random) 
     return ordered[first : first + width]
 
 
-def _bar_count(pieces: Sequence[Usable], draw: random.Random, size: int) -> list[TaskRow]:
-    return _enough("bar_count", (_row("bar_count", piece, str(piece.structure.measures)) for piece in pieces), size)
+def _bar_count(pieces: Sequence[Usable], draw: random.Random, size: int) -> Iterator[TaskRow]:
+    return (_row("bar_count", piece, str(piece.structure.measures)) for piece in pieces)
 
 
 # --- key, metre, note length ------------------------------------------------------------------------------------------
 
 
-def _first_key(piece: Usable) -> Key | None:
-    """The key of the beginning; None where none is written, it has no name, or staves differ (in transposition)."""
-    first = [key for key in piece.structure.keys if key.moment == 0]
-    names = {key.name for key in first}
-    return first[0] if first and len(names) == 1 and first[0].name is not None else None
-
-
 def _metadata(piece: Usable, field: Field) -> str | None:
+    """A value; None where none is written, or for a key without a name or not that of all (transposing) staves."""
     if field == "key":
-        key = _first_key(piece)
-        return None if key is None else key.name
+        names = {key.name for key in piece.structure.keys if key.moment == 0}
+        return names.pop() if len(names) == 1 else None
     if not any(token.text == "\\time" for token in code_tokens(piece.score)):
         return None
     metre = piece.structure.metres[0]
@@ -203,72 +202,36 @@ def _metadata(piece: Usable, field: Field) -> str | None:
 def near_metadata(field: Field, true: str, draw: random.Random) -> Sequence[str]:
     """Values among which a key, metre or note length is not told by being in the middle; the true one is one of them.
 
-    Args:
-        field: which.
-        true: the true value, such as ``G major``, ``3/4`` or ``4``.
-        draw: chooses the place among its neighbours.
-
     Example:
         >>> near_metadata("key", "E-flat major", random.Random(1))
         ['A-flat major', 'F minor', 'E-flat major', 'C minor', 'B-flat major', 'G minor', 'F major', 'D minor']
         >>> near_metadata("note_length", "4", random.Random(1))
         ('2', '4', '8', '16')
     """
-    if field == "key":
-        tonic, _, mode = true.partition(" ")
-        place = _fifths(tonic) - (0 if mode == "major" else 3)
-        if mode not in ("major", "minor"):
-            return [true, *(f"{tonic} {other}" for other in ("major", "minor", "dorian", "mixolydian", "phrygian"))]
-        # A key and its relative share a signature, so they are neighbours here.
-        ordered = [
-            name for fifths in range(-7, 8) for name in (f"{_tonic(fifths)} major", f"{_tonic(fifths + 3)} minor")
-        ]
-        return _window(ordered, f"{_tonic(place + (0 if mode == 'major' else 3))} {mode}", 8, draw)
-    if field == "metre":
-        return _window(_METRES, true, 6, draw) if true in _METRES else [true, *_METRES]
-    return _window(_NOTE_LENGTHS, true, OPTIONS, draw)
+    ordered, width = _NEIGHBOURS[field]
+    if true in ordered:
+        return _window(ordered, true, width, draw)
+    tonic = true.partition(" ")[0]
+    modes = [f"{tonic} {mode}" for mode in ("major", "minor", "dorian", "mixolydian", "phrygian")]
+    return [true, *(modes if field == "key" else ordered)]
 
 
-def _fifths(tonic: str) -> int:
-    """Fifths above C."""
-    letter, _, sign = tonic.partition("-")
-    return "FCGDAEB".index(letter) - 1 + {"": 0, "sharp": 7, "flat": -7}[sign]
-
-
-def _tonic(fifths: int) -> str:
-    accidentals, letter = divmod(fifths + 1, 7)
-    return "FCGDAEB"[letter] + {-1: "-flat", 0: "", 1: "-sharp"}[accidentals]
-
-
-def _metadata_qa(pieces: Sequence[Usable], draw: random.Random, size: int) -> list[TaskRow]:
-    return _metadata_rows("metadata_qa", pieces, draw, size, lambda piece, _: piece.score)
-
-
-def _metadata_prediction(pieces: Sequence[Usable], draw: random.Random, size: int) -> list[TaskRow]:
-    return _metadata_rows("metadata_prediction", pieces, draw, size, _masked)
-
-
-def _metadata_rows(
-    task: TaskName,
-    pieces: Sequence[Usable],
-    draw: random.Random,
-    size: int,
-    shown: Callable[[Usable, Field], str | None],
-) -> list[TaskRow]:
+def _metadata_rows(task: TaskName, pieces: Sequence[Usable], draw: random.Random, size: int) -> list[TaskRow]:
     rows: list[TaskRow] = []
     for index, field in enumerate(FIELDS):
         share = size // len(FIELDS) + (index < size % len(FIELDS))
-        texts = {piece.piece.id: text for piece in pieces if (text := shown(piece, field)) is not None}
-        values = {piece.piece.id: value for piece in pieces if (value := _metadata(piece, field)) is not None}
+        shown = {piece.id: piece.score if task == "metadata_qa" else _masked(piece, field) for piece in pieces}
+        texts = {name: text for name, text in shown.items() if text is not None}
         # Values take turns, or most keys would be C major and most metres 4/4.
-        asked = list(islice(_in_turn((piece for piece in pieces if piece.piece.id in texts), values), share))
         made = _choice_rows(
             task,
-            [(piece, values[piece.piece.id]) for piece in asked],
-            lambda true, field=field: near_metadata(field, true, draw),  # type: ignore[misc]
+            (piece for piece in pieces if piece.id in texts),
+            {piece.id: value for piece in pieces if (value := _metadata(piece, field)) is not None},
+            share,
             draw,
+            lambda true, _, field=field: near_metadata(field, true, draw),  # type: ignore[misc]
             kind=field,
-            shown=lambda piece, texts=texts: texts[piece.piece.id],  # type: ignore[misc]
+            shown=texts,
         )
         rows += _enough(f"{task} ({field})", made, share)
     return rows
@@ -276,16 +239,10 @@ def _metadata_rows(
 
 def _masked(piece: Usable, field: Field) -> str | None:
     """The score with every key or every time signature masked; None where it tells it otherwise, or changes it."""
-    structure = piece.structure
-    if _TELLTALE.search(piece.score):
+    found = piece.structure.keys if field == "key" else piece.structure.metres
+    if _TELLTALE.search(piece.score) or len({one.name for one in found}) != 1:
         return None
-    if field == "key":
-        if len({key.name for key in structure.keys}) != 1:
-            return None
-        return _mask(piece.score, "\\key", 2)
-    if len({metre.name for metre in structure.metres}) != 1:
-        return None
-    return _mask(piece.score, "\\time", 40)
+    return _mask(piece.score, "\\key", 2) if field == "key" else _mask(piece.score, "\\time", 40)
 
 
 def _mask(text: str, command: str, most: int) -> str:
@@ -338,10 +295,6 @@ def _text(piece: Usable, span: Span) -> str:
     return " ".join(piece.score[span.start : span.end].split())
 
 
-def _bar_sequencing(pieces: Sequence[Usable], draw: random.Random, size: int) -> list[TaskRow]:
-    return _enough("bar_sequencing", _per_piece(pieces, _sequences, draw), size)
-
-
 def _sequences(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
     phrases = list(_phrases(piece, _SHOWN))
     draw.shuffle(phrases)
@@ -357,10 +310,6 @@ def _sequences(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
         row = _row("bar_sequencing", piece, answer, score="", options=[texts[place] for place in order])
         row["id"] += f".m{phrase[0].measure}"
         yield row
-
-
-def _next_bar(pieces: Sequence[Usable], draw: random.Random, size: int) -> list[TaskRow]:
-    return _enough("next_bar_prediction", _per_piece(pieces, _continuations, draw), size)
 
 
 def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
@@ -411,8 +360,8 @@ def _in_turn(pieces: Iterable[Usable], values: Mapping[str, str]) -> Iterator[Us
     """Pieces so that their values (by id) take turns, the rarer ones ending first; those without a value left out."""
     groups: dict[str, list[Usable]] = defaultdict(list)
     for piece in pieces:
-        if piece.piece.id in values:
-            groups[values[piece.piece.id]].append(piece)
+        if piece.id in values:
+            groups[values[piece.id]].append(piece)
     while groups:
         for known in list(groups):
             yield groups[known].pop(0)
@@ -420,53 +369,50 @@ def _in_turn(pieces: Iterable[Usable], values: Mapping[str, str]) -> Iterator[Us
                 del groups[known]
 
 
-def _captioning(pieces: Sequence[Usable], draw: random.Random, size: int) -> list[TaskRow]:
-    titles = {piece.piece.id: title for piece in pieces if (title := title_of(piece.piece.header)) is not None}
+def _captioning(pieces: Sequence[Usable], draw: random.Random, size: int) -> Iterator[TaskRow]:
+    titles = {piece.id: title for piece in pieces if (title := title_of(piece.header)) is not None}
     counts = Counter(title.casefold() for title in titles.values())
-
-    def rows() -> Iterator[TaskRow]:
-        for piece in pieces:
-            title = titles.get(piece.piece.id)
-            if title is None or counts[title.casefold()] > 1:
-                continue
-            near = sorted(
-                (other for other in pieces if other.piece.id in titles and other is not piece),
-                key=lambda other: _likeness(piece, title, other, titles[other.piece.id]),
-                reverse=True,
-            )[: 2 * _CLOSE]
-            draw.shuffle(near)
-            choice = _choice(title, (titles[other.piece.id] for other in near), draw)
-            if choice is not None:
-                yield _row("music_captioning", piece, choice[1], options=choice[0])
-
-    return _enough("music_captioning", rows(), size)
+    for piece in pieces:
+        title = titles.get(piece.id)
+        if title is None or counts[title.casefold()] > 1:
+            continue
+        near = sorted(
+            (other for other in pieces if other.id in titles and other is not piece),
+            key=lambda other: _likeness(piece, other, titles),
+            reverse=True,
+        )[: 2 * _CLOSE]
+        draw.shuffle(near)
+        choice = _choice(title, (titles[other.id] for other in near), draw)
+        if choice is not None:
+            yield _row("music_captioning", piece, choice[1], options=choice[0])
 
 
-def _likeness(piece: Usable, title: str, other: Usable, other_title: str) -> tuple[bool, bool, bool]:
-    kind = title_kind(title)
+def _likeness(piece: Usable, other: Usable, titles: Mapping[str, str]) -> tuple[bool, bool, bool]:
+    header, others = piece.header, other.header
     return (
-        kind == title_kind(other_title),
-        style_of(piece.piece.header) == style_of(other.piece.header),
-        instrument_of(piece.piece.header) == instrument_of(other.piece.header),
+        title_kind(titles[piece.id]) == title_kind(titles[other.id]),
+        style_of(header) == style_of(others),
+        instrument_of(header) == instrument_of(others),
     )
 
 
-def _composers(pieces: Sequence[Usable], draw: random.Random, size: int) -> list[TaskRow]:
-    known = {piece.piece.id: composer_of(piece.piece.header, piece.piece.id) for piece in pieces}
+def _composers(pieces: Sequence[Usable], draw: random.Random, size: int) -> Iterator[TaskRow]:
+    known = {piece.id: composer_of(piece.header, piece.id) for piece in pieces}
     names = {name: one.name for name, one in known.items() if one is not None and one.born is not None}
     born = {one.name: one.born for one in known.values() if one is not None and one.born is not None}
-    asked = [(piece, names[piece.piece.id]) for piece in islice(_in_turn(pieces, names), size)]
-    by_birth = sorted({name for _, name in asked}, key=lambda name: (born[name], name))
-    rows = _choice_rows("composer_recognition", asked, lambda true: _window(by_birth, true, _CLOSE, draw), draw)
-    return _enough("composer_recognition", rows, size)
+    return _choice_rows(
+        "composer_recognition",
+        pieces,
+        names,
+        size,
+        draw,
+        lambda true, all_names: _window(sorted(all_names, key=lambda name: (born[name], name)), true, _CLOSE, draw),
+    )
 
 
-def _genres(pieces: Sequence[Usable], draw: random.Random, size: int) -> list[TaskRow]:
-    styles = {piece.piece.id: style for piece in pieces if (style := style_of(piece.piece.header)) is not None}
-    asked = [(piece, styles[piece.piece.id]) for piece in islice(_in_turn(pieces, styles), size)]
-    there = sorted({style for _, style in asked})
-    rows = _choice_rows("genre_recognition", asked, lambda _: there, draw)
-    return _enough("genre_recognition", rows, size)
+def _genres(pieces: Sequence[Usable], draw: random.Random, size: int) -> Iterator[TaskRow]:
+    styles = {piece.id: style for piece in pieces if (style := style_of(piece.header)) is not None}
+    return _choice_rows("genre_recognition", pieces, styles, size, draw, lambda _, all_styles: sorted(all_styles))
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
@@ -517,19 +463,17 @@ def _elsewhere(
     for piece in pieces:
         if len(made) >= missing:
             break
-        if piece.piece.id in used:
+        if piece.id in used:
             row = _corrupted_row(piece, kind, seed, cache)
             if row is not None and row["id"] not in ids:
                 made.append(row)
     return made
 
 
-_MAKERS: Final[Mapping[TaskName, Callable[[Sequence[Usable], random.Random, int], list[TaskRow]]]] = {
+_MAKERS: Final[Mapping[TaskName, Callable[[Sequence[Usable], random.Random, int], Iterator[TaskRow]]]] = {
     "bar_count": _bar_count,
-    "metadata_qa": _metadata_qa,
-    "bar_sequencing": _bar_sequencing,
-    "next_bar_prediction": _next_bar,
-    "metadata_prediction": _metadata_prediction,
+    "bar_sequencing": lambda pieces, draw, _: _per_piece(pieces, _sequences, draw),
+    "next_bar_prediction": lambda pieces, draw, _: _per_piece(pieces, _continuations, draw),
     "music_captioning": _captioning,
     "composer_recognition": _composers,
     "genre_recognition": _genres,

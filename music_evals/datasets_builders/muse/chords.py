@@ -43,14 +43,7 @@ N_VARIANTS: Final = len(_REGISTERS) * len(_VOICINGS) * len(_DYNAMICS)
 
 @dataclass(frozen=True, slots=True)
 class Chord:
-    """A chord stimulus.
-
-    Args:
-        root: one of `ROOTS`.
-        quality: one of `QUALITIES`.
-        pitches: MIDI pitches of the block chord, from the lowest, which is the root.
-        performance: block chord at 0 s and arpeggio from 2.5 s, without a key.
-    """
+    """A chord stimulus; `pitches` are MIDI pitches of the block chord, from the lowest, which is the root."""
 
     root: str
     quality: Quality
@@ -61,19 +54,11 @@ class Chord:
 def compose_chord(root: str, quality: Quality, variant: int = 0) -> Chord:
     """Compose a chord stimulus: a block chord at 0 s, then from 2.5 s six notes upward, ringing until 8.6 s.
 
-    The chord is in root position throughout. Variants differ in register, in the voicing of the block chord and in
-    dynamics; variant 0 is the plain one, close position between C3 and Bb4 at a medium loudness.
-
-    Args:
-        root: one of `ROOTS`.
-        quality: one of `QUALITIES`.
-        variant: 0 to `N_VARIANTS` - 1.
-
-    Returns:
-        The chord.
+    The chord is in root position throughout. Variants (0 to `N_VARIANTS` - 1) differ in register, in the voicing of
+    the block chord and in dynamics; variant 0 is the plain one, close position between C3 and Bb4 at a medium loudness.
 
     Raises:
-        ValueError: if root, quality or variant is not accepted.
+        ValueError: root, quality or variant is not accepted.
 
     Source: MUSE (arXiv 2510.22455), chord-quality task; the times were measured on its recordings.
 

@@ -27,16 +27,7 @@ _TICKS_PER_SLOT: Final = TICKS_PER_BEAT // 2
 _STROKE: Final = _TICKS_PER_SLOT // 2  # a drum sounds as long as it sounds; the length only has to be below a slot
 
 # Which bars are alike. The last bar often differs, as a turnaround or a fill.
-_FORMS: Final[dict[str, float]] = {
-    "AAAA": 0.25,
-    "ABAB": 2,
-    "AAAB": 4,
-    "AABA": 2,
-    "ABAC": 9,
-    "AABC": 9,
-    "ABCB": 2,
-    "ABCA": 2,
-}
+_FORMS: Final = {"AAAA": 0.25, "ABAB": 2, "AAAB": 4, "AABA": 2, "ABAC": 9, "AABC": 9, "ABCB": 2, "ABCA": 2}
 _MOST_PER_BAR: Final = 3
 
 # Beats 1 to 4 of a bar: K kick, S snare, - neither.
@@ -65,17 +56,10 @@ _TURNAROUNDS: Final[dict[str, float]] = {
 }
 
 # Off-beat strokes by position in the bar (2 = "and of 1"), and how usual they are.
-_OFFBEAT_STROKES: Final = {
-    ("K", 2): 3,
-    ("K", 4): 6,
-    ("K", 6): 5,
-    ("K", 8): 5,
-    ("S", 2): 0.4,
-    ("S", 4): 2,
-    ("S", 6): 1,
-    ("S", 8): 2,
-}
-_FILL_STROKES: Final = {("K", 2): 2, ("K", 4): 3, ("K", 6): 2, ("K", 8): 2, ("S", 4): 3, ("S", 6): 5, ("S", 8): 7}
+_KICKS: Final = [("K", position) for position in (2, 4, 6, 8)]
+_SNARES: Final = [("S", position) for position in (2, 4, 6, 8)]
+_OFFBEAT_STROKES: Final = dict(zip(_KICKS + _SNARES, (3, 6, 5, 5, 0.4, 2, 1, 2), strict=True))
+_FILL_STROKES: Final = dict(zip(_KICKS + _SNARES[1:], (2, 3, 2, 2, 3, 5, 7), strict=True))
 
 # Each further stroke on the beat makes a groove less likely by this factor to the power offbeats / 8. Without it
 # the total number of strokes would grow with the level and give it away.
@@ -86,13 +70,7 @@ _Bar = dict[int, str]  # position in the bar, 1 to 8 -> "K" or "S"
 
 @dataclass(frozen=True, slots=True)
 class DrumLoop:
-    """Four bars of 4/4 at 120 quarters a minute, 8 seconds.
-
-    Args:
-        kick: slots of the kick drum, 1 to 32, ascending.
-        snare: slots of the snare drum, ascending; none is also a kick slot.
-        performance: the loop with its hi-hat.
-    """
+    """Four bars of 4/4 at 120 quarters a minute, with slots 1 to 32 of kick and snare, ascending and disjoint."""
 
     kick: tuple[int, ...]
     snare: tuple[int, ...]
@@ -105,17 +83,10 @@ class DrumLoop:
 
 
 def compose_drum_loop(offbeats: int, rng: random.Random) -> DrumLoop:
-    """Compose a drum loop with an exact number of off-beat onsets.
-
-    Args:
-        offbeats: how many kick and snare onsets fall off the beat, one of `OFFBEATS`.
-        rng: source of all randomness.
-
-    Returns:
-        The loop.
+    """Compose a drum loop with an exact number of kick and snare onsets off the beat, one of `OFFBEATS`.
 
     Raises:
-        ValueError: if `offbeats` is not accepted.
+        ValueError: `offbeats` is not accepted.
 
     Source: MUSE (arXiv 2510.22455), syncopation task.
 

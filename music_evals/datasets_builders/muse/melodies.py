@@ -78,16 +78,7 @@ _STARTS: Final = (0, 2, 4)
 
 @dataclass(frozen=True, slots=True)
 class Melody:
-    """A melody of one voice.
-
-    Args:
-        pitches: MIDI pitches in order.
-        key: key as `mido` spells it, such as ``"Eb"`` or ``"F#m"``.
-        meter: time signature.
-        tempo: quarter notes a minute.
-        instrument: what plays it.
-        performance: the melody with its rhythm, at that tempo.
-    """
+    """A melody of one voice: MIDI pitches, a key as `mido` spells it (``"F#m"``), a tempo in quarter notes a minute."""
 
     pitches: tuple[int, ...]
     key: str
@@ -99,13 +90,9 @@ class Melody:
 
 @dataclass(frozen=True, slots=True)
 class MelodyPair:
-    """Two melodies to compare.
+    """Two melodies to compare; `foil` is None where the second is the first in another key.
 
-    Args:
-        first: the melody that is heard first.
-        second: its transposition, or a foil.
-        foil: kind of foil, or None where the second melody is the first in another key.
-        semitones: distance from the first key to the second, upward positive; never 0 or an octave.
+    `semitones` is the distance from the first key to the second, upward positive; never 0 or an octave.
     """
 
     first: Melody
@@ -133,13 +120,6 @@ def is_transposition(first: Sequence[int], second: Sequence[int]) -> bool:
     Notes that repeat the pitch class before them are merged and intervals are taken modulo an octave, so whatever
     a stricter reading holds to be a transposition is one here too.
 
-    Args:
-        first: MIDI pitches.
-        second: MIDI pitches.
-
-    Returns:
-        Whether the intervals agree.
-
     Source: MUSE (arXiv 2510.22455), transposition task; its solver compares the full interval sequences.
 
     Example:
@@ -163,7 +143,7 @@ def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Rando
         The pair. A foil is no transposition by `is_transposition`.
 
     Raises:
-        ValueError: if foil or instrument is not accepted.
+        ValueError: foil or instrument is not accepted.
 
     Source: MUSE (arXiv 2510.22455), transposition task; the foils other than ``"other_melody"`` go beyond it.
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from music_evals.datasets_builders.lilybench.corpus import Usable, survey, usable
+from music_evals.datasets_builders.lilybench.corpus import Usable, survey
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.notation.lilypond.syntax import read_header
 
@@ -72,6 +72,6 @@ def tunes() -> list[Piece]:
 
 @pytest.fixture(scope="session")
 def usable_tunes(tunes: list[Piece]) -> list[Usable]:
-    found = survey(tunes)
-    assert [one.reason for one in found] == [None] * 16
-    return usable(found)
+    found = list(survey(tunes))
+    assert [row["reason"] for row, _ in found] == [None] * 16
+    return [piece for _, piece in found if piece is not None]

@@ -7,11 +7,11 @@ import pytest
 from typer.testing import CliRunner
 
 from music_evals.commands.main import app
+from music_evals.datasets_builders.folder import DatasetError, describe_dataset, load_split
 from music_evals.datasets_builders.lilybench.corpus import survey
 from music_evals.datasets_builders.lilybench.dataset import BENCHMARK, build_mutopia, write
 from music_evals.datasets_builders.lilybench.emopia import compose_clips
 from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, SIZES, TASKS, Piece
-from music_evals.datasets_builders.folder import DatasetError, describe_dataset, load_split
 
 FEW = {**dict.fromkeys(TASKS, 12), "error_detection": 10, "emotion_recognition": 8}
 BROKEN = '\\version "2.24.0" \\header { title = "Broken" } \\score { { c\'4 d\' \\nonsense } \\layout { } }'
@@ -98,7 +98,7 @@ def test_pieces_that_strict_tasks_cannot_use_say_why() -> None:
         "fine": "\\score { { c'1 d'1 } }",
     }
     pieces = [Piece(name, text, f'\\version "2.24.0" {text}', {}) for name, text in texts.items()]
-    reasons = {found.piece.id: found.reason for found in survey(pieces)}
+    reasons = {row["id"]: row["reason"] for row, _ in survey(pieces)}
     assert reasons.pop("fine") is None
     assert reasons["several"] == "it holds 2 scores"
     assert reasons["free"] is not None

@@ -10,6 +10,7 @@ import mido
 import music21
 import pytest
 
+from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.lilybench.emopia import (
     Clip,
     compose_clips,
@@ -18,7 +19,6 @@ from music_evals.datasets_builders.lilybench.emopia import (
     without_text,
 )
 from music_evals.datasets_builders.lilybench.rows import QUADRANTS
-from music_evals.datasets_builders.folder import DatasetError
 from music_evals.notation.lilypond.compiler import ConversionError, compile_text
 from music_evals.notation.midi import read_notes
 

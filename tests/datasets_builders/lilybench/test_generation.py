@@ -13,6 +13,7 @@ from datasets import load_dataset
 from typer.testing import CliRunner
 
 from music_evals.commands.main import app
+from music_evals.datasets_builders.folder import DatasetError, describe_dataset, load_split
 from music_evals.datasets_builders.lilybench.generation import dataset as builder
 from music_evals.datasets_builders.lilybench.generation.bmdataset import read_labels, read_scores
 from music_evals.datasets_builders.lilybench.generation.demonstrations import a_minor_demonstrations
@@ -23,7 +24,6 @@ from music_evals.datasets_builders.lilybench.generation.references import (
 )
 from music_evals.datasets_builders.lilybench.generation.works import Entry, Work, draw_prompts, split_works
 from music_evals.datasets_builders.lilybench.rows import Piece
-from music_evals.datasets_builders.folder import DatasetError, describe_dataset, load_split
 from music_evals.encoders.lilybert import load_encoder
 from music_evals.notation.descriptors import DESCRIPTORS, describe
 from music_evals.notation.lilypond.compiler import compile_text, compile_texts, lilypond_cache

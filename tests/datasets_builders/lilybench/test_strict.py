@@ -60,7 +60,7 @@ def test_counts_and_metadata_are_those_of_an_independent_reader(rows: dict[TaskN
 def test_masked_scores_say_nothing_of_what_is_masked(
     rows: dict[TaskName, list[TaskRow]], usable_tunes: list[Usable]
 ) -> None:
-    whole = {tune.piece.id: tune.score for tune in usable_tunes}
+    whole = {tune.id: tune.score for tune in usable_tunes}
     for row in rows["metadata_prediction"]:
         command = "\\key" if row["kind"] == "key" else "\\time"
         assert f"{command} {MASK}" in row["score"]
@@ -71,7 +71,7 @@ def test_masked_scores_say_nothing_of_what_is_masked(
 def test_measures_in_the_order_of_the_answer_stand_in_the_piece(
     rows: dict[TaskName, list[TaskRow]], usable_tunes: list[Usable]
 ) -> None:
-    whole = {tune.piece.id: " ".join(tune.score.split()) for tune in usable_tunes}
+    whole = {tune.id: " ".join(tune.score.split()) for tune in usable_tunes}
     for row in rows["bar_sequencing"]:
         assert row["answer"] != "0123"
         assert " | ".join(row["options"][int(digit)] for digit in row["answer"]) in whole[row["piece"]]

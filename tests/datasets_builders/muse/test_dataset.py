@@ -15,10 +15,10 @@ import mido
 import pytest
 import soundfile
 
+from music_evals.datasets_builders.folder import DatasetError, describe_dataset, load_split
 from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse.dataset import BENCHMARK, CONFIGS, FEATURES, Counts, build_generated
 from music_evals.datasets_builders.muse.recordings import build_recordings, recorded_rows
-from music_evals.datasets_builders.folder import DatasetError, describe_dataset, load_split
 from music_evals.notation.performance import Performance
 
 RECORDINGS = Path(__file__).parents[4] / "shared" / "data" / "muse"
@@ -65,13 +65,6 @@ def test_datasets_library_loads_the_declared_features(config: str, folder: Path,
     loaded = datasets.load_dataset(str(folder), config, split="test", cache_dir=str(tmp_path))
     assert loaded.features == FEATURES[config]
     assert loaded.column_names == list(FEATURES[config])
-
-
-def test_typed_rows_are_the_declared_features() -> None:
-    rows = {"syncopation": rows.SyncopationRow, "transposition": muse.TranspositionRow,
-            "chord_quality": muse.ChordQualityRow}  # fmt: skip
-    for config, row in rows.items():
-        assert list(row.__annotations__) == list(FEATURES[config])
 
 
 def test_ids_are_readable_and_unique(generated: Rows) -> None:

@@ -21,10 +21,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.generation.rows import Description, Score
 from music_evals.datasets_builders.lilybench.generation.works import Entry, Work
-from music_evals.datasets_builders.folder import DatasetError
 from music_evals.notation.lilypond.compiler import ConversionError
 from music_evals.notation.lilypond.languages import pitch_of
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
@@ -46,31 +46,17 @@ _TEXTS: Final = ("composer", "period")
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What the labels say.
-
-    Args:
-        works: in the order of their names.
-        data: the file as it is.
-    """
+    """What the labels say: works in the order of their names, and the file as it is."""
 
     works: tuple[Work, ...]
     data: bytes
 
 
 def read_labels(folder: Path) -> Labels:
-    """Read the labels that lie beneath a folder.
-
-    Args:
-        folder: in the layout above.
+    """Read the labels that lie beneath a folder in the layout above.
 
     Raises:
         DatasetError: it is no folder, there is not exactly one file of labels, or that is not as it should be.
-
-    Example:
-        >>> read_labels(Path("no-such-folder"))
-        Traceback (most recent call last):
-        music_evals.datasets_builders.folder.provenance.DatasetError: no-such-folder is not a folder; one with BMdataset's \
-labels_v1.json is needed
     """
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder; one with BMdataset's {LABELS} is needed")
@@ -99,12 +85,7 @@ def read_scores(
 ) -> tuple[list[Score], dict[str, str]]:
     """Read the works' files, each as one self-contained text in the current syntax.
 
-    A file that another one includes is no score of its own.
-
-    Args:
-        folder: in the layout above.
-        works: from `read_labels`.
-        convert: brings the text of one file to the current syntax.
+    A file that another one includes is no score of its own. `convert` brings the text of one file to that syntax.
 
     Returns:
         The scores in order of their ids, and for each file that is left out the reason, by the id it would have.
@@ -218,14 +199,7 @@ def _entry(work: str, known: Description, position: int, title: str, said: Mappi
 
 
 def key_name(tonic: object, scale: object) -> str | None:
-    """A key in English.
-
-    Args:
-        tonic: its Italian name, such as ``sib``.
-        scale: ``major`` or ``minor``.
-
-    Returns:
-        The key, or None where it is not told, or in other words.
+    """A key in English, by the tonic's Italian name; None where it is not told, or in other words.
 
     Example:
         >>> key_name("sib", "major"), key_name("fad", "minor"), key_name("ut", "major")
@@ -239,13 +213,7 @@ def key_name(tonic: object, scale: object) -> str | None:
 
 
 def ensemble(instruments: Sequence[str]) -> str | None:
-    """Instruments in readable words, each once, in the order of a score.
-
-    Args:
-        instruments: names of MIDI instruments, as the labels have them.
-
-    Returns:
-        The names, separated by commas, or None where there are none.
+    """Instruments in readable words, each once, in the order of a score; None where there are none.
 
     Example:
         >>> ensemble(["cello", "violin", "synth voice", "voice oohs"])

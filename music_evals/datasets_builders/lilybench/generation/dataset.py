@@ -1,8 +1,6 @@
 """LilyBench, generation, as a dataset: BMdataset and a Mutopia checkout, or what can be made offline.
 
-Title: Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding
 Paper: https://arxiv.org/abs/2606.08722
-Homepage: https://github.com/CSCPadova/lilybench
 Licence: each piece's own, see the column `licence`; BMdataset's labels are under Apache-2.0
 
 Configs: `prompts` (split `test`), `demonstrations` (`train` and `ablation`), `works` (`full`), and one a set of
@@ -15,11 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from datasets import Features
-
+from music_evals.datasets_builders.folder import (
+    GENERATED,
+    Benchmark,
+    Config,
+    DatasetError,
+    Provenance,
+    write_dataset,
+)
 from music_evals.datasets_builders.folder.card import make_card
+from music_evals.datasets_builders.lilybench.dataset import made_by
 from music_evals.datasets_builders.lilybench.default_pieces import default_pieces
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.generation.bmdataset import read_labels, read_scores
@@ -31,21 +36,15 @@ from music_evals.datasets_builders.lilybench.generation.measured import measure
 from music_evals.datasets_builders.lilybench.generation.music21_works import domains
 from music_evals.datasets_builders.lilybench.generation.rows import (
     BMDATASET_TEST,
-    DEMONSTRATION_FEATURES,
     DEMONSTRATIONS,
+    FEATURES,
     MUSIC21_OTHER,
     MUSIC21_TEST,
     MUTOPIA,
     N_DEMONSTRATIONS,
-    PROMPT_FEATURES,
     PROMPTS,
-    PROMPTS_SPLIT,
-    REFERENCE_FEATURES,
     REFERENCE_SPLIT,
-    REFERENCES,
-    WORK_FEATURES,
     WORKS,
-    WORKS_SPLIT,
     DemonstrationRow,
     DemonstrationSplit,
     PromptRow,
@@ -60,18 +59,9 @@ from music_evals.datasets_builders.lilybench.generation.works import (
     work_rows,
 )
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
-from music_evals.datasets_builders.folder import (
-    GENERATED,
-    Benchmark,
-    Config,
-    DatasetError,
-    Provenance,
-    write_dataset,
-)
 from music_evals.encoders.lilybert import Encoder, EncoderError, load_encoder
 from music_evals.notation.cache import cache_folder
-from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_cache, lilypond_version
-from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
+from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.reference_pieces import ReferenceRow
 
 NAME: Final = "lilybench-generation"
@@ -79,33 +69,15 @@ VERSION: Final = "1.0.0"
 """Version of the rows: to be raised whenever the content of any row changes."""
 DEFAULT_SEED: Final = 1234
 """The paper's, of its prompt bank."""
-BMDATASET: Final = "bmdataset"
 ENCODER: Final = "encoder"
 """Key of `Provenance.made_with` under which the encoder's identity stands."""
 GENERATED_TEST_SHARE: Final = 0.35
 """Part of the works that the default dataset holds out: so many that there are thirty pieces to measure against."""
 
-FEATURES: Final[Mapping[str, Features]] = {
-    PROMPTS: PROMPT_FEATURES,
-    DEMONSTRATIONS: DEMONSTRATION_FEATURES,
-    WORKS: WORK_FEATURES,
-    **dict.fromkeys(REFERENCES, REFERENCE_FEATURES),
-}
-"""Config → declared columns."""
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A dataset that can be written.
-
-    Args:
-        prompts: the prompt bank.
-        demonstrations: split → rows.
-        works: the works that prompts are made from.
-        references: set → its pieces.
-        provenance: who builds it from what.
-        left_out: what gave no piece → why.
-    """
+    """A dataset that can be written, with what gave no piece → why."""
 
     prompts: Sequence[PromptRow]
     demonstrations: Mapping[DemonstrationSplit, Sequence[DemonstrationRow]]
@@ -137,9 +109,6 @@ def build_bmdataset(
         on_piece: called after each reference piece that was measured.
         on_pieces: called with the number of reference pieces before that.
 
-    Returns:
-        The plan.
-
     Raises:
         DatasetError: a folder is not what it should be, the encoder cannot be had, or LilyPond cannot be run.
     """
@@ -151,7 +120,7 @@ def build_bmdataset(
     others = [Score(piece.id, piece.id, piece.text, licence_of(piece.header)) for piece in pieces]
     source = _Source(labels.works, scores, BMDATASET_TEST, others, MUTOPIA, TEST_SHARE, {**left_out, **unread})
     checksum = _checksum(labels.data, [*scores, *others])
-    provenance = Provenance(NAME, VERSION, BMDATASET, "other", seed=seed, source_sha256=checksum, made_with=made_with)
+    provenance = Provenance(NAME, VERSION, "bmdataset", "other", seed=seed, source_sha256=checksum, made_with=made_with)
     return _planned(source, provenance, seed, loaded, on_piece, on_pieces)
 
 
@@ -162,20 +131,7 @@ def build_generated(
     on_piece: Callable[[], None] = lambda: None,
     on_pieces: Callable[[int], None] = lambda _: None,
 ) -> Plan:
-    """Plan the dataset on LilyPond made from scores that come with music21.
-
-    Args:
-        seed: draws prompts and demonstrations, and splits the works.
-        encoder: as for `build_bmdataset`.
-        on_piece: called after each reference piece that was measured.
-        on_pieces: called with the number of reference pieces before that.
-
-    Returns:
-        The plan.
-
-    Raises:
-        DatasetError: the encoder cannot be had, or LilyPond cannot be run.
-    """
+    """Plan the dataset on LilyPond made from scores that come with music21; args as for `build_bmdataset`."""
     made_with, loaded = _made_with(encoder)
     cache = lilypond_cache()
     pieces, left_out = default_pieces(cache=cache)
@@ -234,34 +190,26 @@ def _planned(
         }
     except EncoderError as error:
         raise DatasetError(str(error)) from error
-    return Plan(
-        draw_prompts(source.works, seed),
-        {"train": [] if len(shown) < N_DEMONSTRATIONS else shown, "ablation": a_minor_demonstrations()},
-        work_rows(source.works, splits),
-        references,
-        replace(provenance, missing=tuple(missing), anomalies=_anomalies(source, references)),
-        source.left_out,
-    )
-
-
-def _anomalies(source: _Source, references: Mapping[str, Sequence[ReferenceRow]]) -> dict[str, int]:
-    counted = {
+    anomalies = {
         **{
             f"pieces of {name} that do not compile": sum(not row["compiles"] for row in rows)
             for name, rows in references.items()
         },
         "left out": len(source.left_out),
     }
-    return {what: count for what, count in counted.items() if count}
+    anomalies = {what: count for what, count in anomalies.items() if count}
+    return Plan(
+        draw_prompts(source.works, seed),
+        {"train": [] if len(shown) < N_DEMONSTRATIONS else shown, "ablation": a_minor_demonstrations()},
+        work_rows(source.works, splits),
+        references,
+        replace(provenance, missing=tuple(missing), anomalies=anomalies),
+        source.left_out,
+    )
 
 
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     """Write a planned dataset as a folder in the layout of the Hub, whole or not at all.
-
-    Args:
-        plan: from `build_bmdataset` or `build_generated`.
-        out: the folder to write.
-        overwrite: whether a dataset folder of ours may be replaced.
 
     Returns:
         What was recorded as ``provenance.json``.
@@ -269,25 +217,26 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     Raises:
         DatasetError: the folder may not be written.
     """
-    configs = {
-        PROMPTS: Config(PROMPT_FEATURES, {PROMPTS_SPLIT: plan.prompts}),
-        DEMONSTRATIONS: Config(
-            DEMONSTRATION_FEATURES, {str(split): rows for split, rows in plan.demonstrations.items()}
-        ),
-        WORKS: Config(WORK_FEATURES, {WORKS_SPLIT: plan.works}),
-        **{name: Config(REFERENCE_FEATURES, {REFERENCE_SPLIT: rows}) for name, rows in plan.references.items()},
+    splits: dict[str, Mapping[str, Sequence[Mapping[str, Any]]]] = {
+        PROMPTS: {"test": plan.prompts},
+        DEMONSTRATIONS: {str(split): rows for split, rows in plan.demonstrations.items()},
+        WORKS: {"full": plan.works},
+        **{name: {REFERENCE_SPLIT: rows} for name, rows in plan.references.items()},
     }
+    configs = {name: Config(FEATURES[name], some) for name, some in splits.items()}
     return write_dataset(out, configs, card=make_card, provenance=plan.provenance, overwrite=overwrite)
 
 
 def _made_with(encoder: str | None) -> tuple[dict[str, str], Encoder | None]:
     """What the rows are made with, asked first, because without it there is nothing to do; and the encoder."""
+    made_with = made_by()
+    if encoder is None:
+        return made_with, None
     try:
-        made_with = {"LilyPond": lilypond_version(), "sandbox": available_confinement().value}
-        loaded = None if encoder is None else load_encoder(encoder, cache=cache_folder() / "embeddings")
-    except (LilyPondError, SandboxError, EncoderError) as error:
+        loaded = load_encoder(encoder, cache=cache_folder() / "embeddings")
+    except EncoderError as error:
         raise DatasetError(str(error)) from error
-    return made_with if loaded is None else {**made_with, ENCODER: loaded.identity}, loaded
+    return {**made_with, ENCODER: loaded.identity}, loaded
 
 
 def _checksum(labels: bytes, scores: Sequence[Score]) -> str:
@@ -302,4 +251,3 @@ def _generate(out: Path) -> None:
 
 
 BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
-"""LilyBench's generation part for `store.load_split` and `store.describe_dataset`."""

@@ -24,36 +24,30 @@ from music_evals.notation.lilypond.structure import StructureError, read_structu
 from music_evals.notation.lilypond.writing import LIMITS, why_not
 
 _FOLDER: Final = "a_minor"
-_A_MINOR: Final[Mapping[str, tuple[str, str, str, str]]] = {
-    "minuet": ("suite", "harpsichord", "1: minuetto", "3/4"),
-    "air": ("sonata", "violin, cello", "1: largo", "4/4"),
-    "prelude": ("suite", "piano", "1: prelude", "4/4"),
+_A_MINOR: Final[Mapping[str, Description]] = {
+    name: {
+        "composer": "Anonymous",
+        "period": "Late Baroque",
+        "form": form,
+        "ensemble": ensemble,
+        "part": part,
+        "key": "A minor",
+        "metre": metre,
+    }
+    for name, form, ensemble, part, metre in (
+        ("minuet", "suite", "harpsichord", "1: minuetto", "3/4"),
+        ("air", "sonata", "violin, cello", "1: largo", "4/4"),
+        ("prelude", "suite", "piano", "1: prelude", "4/4"),
+    )
 }
-"""Name → form, ensemble, part and metre."""
 
 
 def a_minor_demonstrations() -> list[DemonstrationRow]:
-    """The hand-written demonstrations of the ablation.
-
-    Example:
-        >>> [(row["id"], row["key"], row["metre"]) for row in a_minor_demonstrations()]
-        [('minuet', 'A minor', '3/4'), ('air', 'A minor', '4/4'), ('prelude', 'A minor', '4/4')]
-    """
+    """The hand-written demonstrations of the ablation."""
     folder = files(__package__) / _FOLDER
     return [
-        {
-            "id": name,
-            "work": name,
-            "composer": "Anonymous",
-            "period": "Late Baroque",
-            "form": form,
-            "ensemble": ensemble,
-            "part": part,
-            "key": "A minor",
-            "metre": metre,
-            "text": (folder / f"{name}.ly").read_text("utf-8"),
-        }
-        for name, (form, ensemble, part, metre) in _A_MINOR.items()
+        {"id": name, "work": name, **description, "text": (folder / f"{name}.ly").read_text("utf-8")}
+        for name, description in _A_MINOR.items()
     ]
 
 
@@ -68,17 +62,7 @@ def draw_demonstrations(
     """Draw demonstrations from pieces of the training split, each of another work.
 
     A piece can be shown if it compiles to MIDI within the time that a written piece has, and if its text has at most
-    `MAX_DEMONSTRATION` characters.
-
-    Args:
-        works: all works.
-        scores: their pieces.
-        splits: work → its split.
-        seed: of the draw.
-        cache: a folder to keep LilyPond's results in.
-
-    Returns:
-        `N_DEMONSTRATIONS` of them, or fewer where there are no more.
+    `MAX_DEMONSTRATION` characters. There are `N_DEMONSTRATIONS`, or fewer where there are no more.
     """
     known = {work.id: work for work in works}
     candidates = [score for score in scores if splits[score.work] == "train" and len(score.text) <= MAX_DEMONSTRATION]

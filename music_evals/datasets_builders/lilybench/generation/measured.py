@@ -5,7 +5,7 @@ from pathlib import Path
 
 from music_evals.datasets_builders.lilybench.generation.rows import Score
 from music_evals.encoders.lilybert import Encoder
-from music_evals.notation.descriptors import DESCRIPTORS, DescriptorError, describe
+from music_evals.notation.descriptors import DescriptorError, describe
 from music_evals.notation.lilypond.compiler import Compiled, compile_texts
 from music_evals.notation.lilypond.writing import LIMITS, why_not
 from music_evals.notation.reference_pieces import PAPER, ReferenceRow
@@ -18,16 +18,7 @@ def measure(
     cache: Path | None = None,
     on_score: Callable[[], None] = lambda: None,
 ) -> list[ReferenceRow]:
-    """Compile, describe and embed pieces.
-
-    Args:
-        scores: the pieces.
-        encoder: makes the embeddings; None for none.
-        cache: a folder to keep LilyPond's results in.
-        on_score: called after each piece that was compiled, and described where it could be.
-
-    Returns:
-        A row for each, in order.
+    """Compile, describe and embed pieces, a row for each in order; `on_score` is called after each was described.
 
     Raises:
         LilyPondError: LilyPond is not installed.
@@ -56,9 +47,9 @@ def _described(scores: Sequence[Score], cache: Path | None, on_score: Callable[[
             "polyphony_rate": values.get("polyphony_rate"),
             "groove_consistency": values.get("groove_consistency"),
             "scale_consistency": values.get("scale_consistency"),
-            "paper_polyphony_rate": values.get(f"{PAPER}polyphony_rate"),
-            "paper_groove_consistency": values.get(f"{PAPER}groove_consistency"),
-            "paper_scale_consistency": values.get(f"{PAPER}scale_consistency"),
+            "paper_polyphony_rate": values.get("paper_polyphony_rate"),
+            "paper_groove_consistency": values.get("paper_groove_consistency"),
+            "paper_scale_consistency": values.get("paper_scale_consistency"),
             "undefined": undefined,
             "embedding_first_token": None,
             "embedding_mean": None,
@@ -69,14 +60,11 @@ def _described(scores: Sequence[Score], cache: Path | None, on_score: Callable[[
 
 def _descriptors(compiled: Compiled) -> tuple[dict[str, float | None], str | None]:
     """Columns of descriptors, and why some have no value."""
-    midi = compiled.midi[0]
     try:
-        strict, paper = describe(midi, "strict"), describe(midi, "paper")
+        strict, paper = (describe(compiled.midi[0], protocol) for protocol in ("strict", "paper"))
     except DescriptorError as error:
         return {}, str(error)
     reasons = {**{f"{PAPER}{name}": why for name, why in paper.reasons.items()}, **strict.reasons}
     said = "; ".join(f"{name}: {why}" for name, why in sorted(reasons.items()))
-    return {
-        **{name: strict.values[name] for name in DESCRIPTORS},
-        **{f"{PAPER}{name}": paper.values[name] for name in DESCRIPTORS},
-    }, said or None
+    values = {**strict.values, **{f"{PAPER}{name}": value for name, value in paper.values.items()}}
+    return values, said or None

@@ -23,13 +23,7 @@ _VOICES: Final = re.compile(r"Voice|Choir|Soprano")
 
 @dataclass(frozen=True, slots=True)
 class Domains:
-    """The pieces by domain.
-
-    Args:
-        works: of named composers, in order of their ids; an entry's id is that of its piece.
-        scores: their pieces.
-        others: traditional tunes.
-    """
+    """Works of named composers, in order of their ids, with their scores, and traditional tunes."""
 
     works: tuple[Work, ...]
     scores: tuple[Score, ...]
@@ -40,10 +34,7 @@ def domains(pieces: Sequence[Piece], *, cache: Path | None = None) -> Domains:
     """Tell the pieces of composers from traditional tunes, and describe the former.
 
     Movements are one work, and so are pieces of a composer with the same title, such as two settings of a chorale.
-
-    Args:
-        pieces: from `default_pieces`.
-        cache: a folder that keeps LilyPond's reading of them.
+    An entry's id is that of its piece.
     """
     composers = {piece.id: composer_of(piece.header, piece.id) for piece in pieces}
     art = [piece for piece in pieces if composers[piece.id] is not None]

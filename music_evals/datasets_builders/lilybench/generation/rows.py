@@ -1,33 +1,29 @@
 """What a row of LilyBench's generation part holds: prompts, demonstrations, works and reference pieces.
 
-Title: Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding
-Paper: https://arxiv.org/abs/2606.08722 (sections 3.1 and 3.3)
-Homepage: https://github.com/CSCPadova/lilybench
+Source: arXiv 2606.08722, sections 3.1 and 3.3.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, TypedDict, get_args
+from typing import Final, Literal, TypedDict
 
 from datasets import Features, List, Value
 
-from music_evals.notation.descriptors import DESCRIPTORS
-from music_evals.notation.reference_pieces import PAPER
+from music_evals.datasets_builders.columns import features_of
+from music_evals.notation.reference_pieces import ReferenceRow
 
 PROMPTS: Final = "prompts"
-PROMPTS_SPLIT: Final = "test"
 N_PROMPTS: Final = 200
 """Prompts of the paper's bank."""
 
 DEMONSTRATIONS: Final = "demonstrations"
 DemonstrationSplit = Literal["train", "ablation"]
 """Where demonstrations come from: works of the training split, or this project's own pieces in A minor."""
-DEMONSTRATION_SPLITS: Final[tuple[DemonstrationSplit, ...]] = get_args(DemonstrationSplit)
 N_DEMONSTRATIONS: Final = 3
 MAX_DEMONSTRATION: Final = 8_000
 """Characters that a demonstration from the training split may have: three must leave room in a model's context."""
 
 WORKS: Final = "works"
-WORKS_SPLIT: Final = "full"
 WorkSplit = Literal["train", "test"]
 
 BMDATASET_TEST: Final = "bmdataset-test"
@@ -55,23 +51,28 @@ class Description(TypedDict):
     metre: str | None
 
 
-class PromptRow(Description):
-    """A prompt: the description of an entry, which is a movement of a work, or a work of which no movements are known.
-
-    `id` is such as ``prompt-007`` and `index` its number from 0; `entry` and `work` may be the same in several prompts.
-    """
-
+class _Prompt(TypedDict):
     id: str
     index: int
     entry: str
     work: str
 
 
-class DemonstrationRow(Description):
-    """A piece to show, with the description that a prompt for it would have; its text compiles to MIDI."""
-
+class _OfWork(TypedDict):
     id: str
     work: str
+
+
+class PromptRow(_Prompt, Description):
+    """A prompt: the description of an entry, which is a movement of a work, or a work of which no movements are known.
+
+    `id` is such as ``prompt-007`` and `index` its number from 0; `entry` and `work` may be the same in several prompts.
+    """
+
+
+class DemonstrationRow(_OfWork, Description):
+    """A piece to show, with the description that a prompt for it would have; its text compiles to MIDI."""
+
     text: str
 
 
@@ -86,53 +87,20 @@ class WorkRow(TypedDict):
     split: WorkSplit
 
 
-_DESCRIPTION: Final = {name: Value("string") for name in Description.__annotations__}
+_EMBEDDING: Final = List(Value("float32"))
 
-PROMPT_FEATURES: Final = Features(
-    {
-        "id": Value("string"),
-        "index": Value("int64"),
-        "entry": Value("string"),
-        "work": Value("string"),
-        **_DESCRIPTION,
-    }
-)
-DEMONSTRATION_FEATURES: Final = Features(
-    {"id": Value("string"), "work": Value("string"), **_DESCRIPTION, "text": Value("string")}
-)
-WORK_FEATURES: Final = Features(
-    {
-        **{name: Value("string") for name in ("id", "composer", "period", "form")},
-        "movements": Value("int64"),
-        "split": Value("string"),
-    }
-)
-REFERENCE_FEATURES: Final = Features(
-    {
-        "id": Value("string"),
-        "work": Value("string"),
-        "text": Value("string"),
-        "compiles": Value("bool"),
-        "problem": Value("string"),
-        **{f"{protocol}{name}": Value("float64") for protocol in ("", PAPER) for name in DESCRIPTORS},
-        "undefined": Value("string"),
-        "embedding_first_token": List(Value("float32")),
-        "embedding_mean": List(Value("float32")),
-        "licence": Value("string"),
-    }
-)
+FEATURES: Final[Mapping[str, Features]] = {
+    PROMPTS: features_of(PromptRow),
+    DEMONSTRATIONS: features_of(DemonstrationRow),
+    WORKS: features_of(WorkRow),
+    **dict.fromkeys(REFERENCES, features_of(ReferenceRow, embedding_first_token=_EMBEDDING, embedding_mean=_EMBEDDING)),
+}
+"""Config → declared columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A piece of a source, as LilyPond.
-
-    Args:
-        id: readable and stable.
-        work: the work that it is of, or a part of.
-        text: self-contained, in the current syntax.
-        licence: as its header says; None where it does not.
-    """
+    """A piece of a source, self-contained and in the current syntax; its licence is as its header says."""
 
     id: str
     work: str

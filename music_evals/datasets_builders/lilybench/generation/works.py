@@ -22,12 +22,7 @@ TEST_SHARE: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a prompt is made from.
-
-    Args:
-        id: the work's id, and the number of the movement where the work has several.
-        description: what is known of it.
-    """
+    """What a prompt is made from; its id is the work's, with the number of the movement where the work has several."""
 
     id: str
     description: Description
@@ -37,10 +32,8 @@ class Entry:
 class Work:
     """A work of the source.
 
-    Args:
-        id: readable and stable.
-        entries: its movements, or the one entry of a work of which no movements are known; one at least.
-        shares: names that it has in common with other excerpts of the same whole, and with other editions of it.
+    `entries` are its movements, or the one entry of a work of which no movements are known; one at least. `shares` are
+    names that it has in common with other excerpts of the same whole, and with other editions of it.
     """
 
     id: str
@@ -54,21 +47,7 @@ def draw_prompts(works: Sequence[Work], seed: int, count: int = N_PROMPTS) -> li
     Each entry counts once, so that composers, periods and forms come up in proportion to their entries. The draw
     depends on nothing but the works, their order and the seed.
 
-    Args:
-        works: one at least.
-        seed: of the draw.
-        count: how many.
-
-    Returns:
-        The prompts, in the order drawn.
-
     Source: arXiv 2606.08722, section 3.1 (200 prompts, seed 1234).
-
-    Example:
-        >>> nothing = dict.fromkeys(("composer", "period", "form", "ensemble", "part", "key", "metre"))
-        >>> work = Work("air", (Entry("air", {**nothing, "form": "aria"}),))
-        >>> [(row["id"], row["entry"], row["form"]) for row in draw_prompts([work], 1234, 2)]
-        [('prompt-000', 'air', 'aria'), ('prompt-001', 'air', 'aria')]
     """
     entries = [(work, entry) for work in works for entry in work.entries]
     drawn = random.Random(seed).choices(entries, k=count)
@@ -92,13 +71,6 @@ def split_works(
         texts: work → its texts in LilyPond, as far as they are at hand.
         seed: of the split.
         share: part of the works that are held out, from 0 to 1.
-
-    Returns:
-        Work → its split.
-
-    Example:
-        >>> split_works([Work("a", ()), Work("b", ())], {}, seed=1, share=0.0)
-        {'a': 'train', 'b': 'train'}
     """
     groups = _groups(
         ((work.id, name) for work in works for name in (work.id, *work.shares)),
@@ -108,26 +80,18 @@ def split_works(
 
 
 def work_rows(works: Sequence[Work], splits: Mapping[str, WorkSplit]) -> list[WorkRow]:
-    """The works as rows, with what their first entries say.
-
-    Args:
-        works: the works.
-        splits: work → its split.
-    """
-    rows: list[WorkRow] = []
-    for work in works:
-        first = work.entries[0].description
-        rows.append(
-            {
-                "id": work.id,
-                "composer": first["composer"],
-                "period": first["period"],
-                "form": first["form"],
-                "movements": len(work.entries),
-                "split": splits[work.id],
-            }
-        )
-    return rows
+    """The works as rows, with what their first entries say."""
+    return [
+        {
+            "id": work.id,
+            "composer": work.entries[0].description["composer"],
+            "period": work.entries[0].description["period"],
+            "form": work.entries[0].description["form"],
+            "movements": len(work.entries),
+            "split": splits[work.id],
+        }
+        for work in works
+    ]
 
 
 def _draw(name: str, seed: int) -> float:
