@@ -65,12 +65,7 @@ _KEY: Final = re.compile(r"([a-g])[ -]?(is|es|s|#|b|♯|♭|sharp|flat)?\s+(majo
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """So many of so many.
-
-    Args:
-        hits: successes; fractional where ties were split.
-        trials: of which.
-    """
+    """So many of so many; hits are fractional where ties were split."""
 
     hits: float
     trials: int
@@ -129,50 +124,33 @@ class Finding:
 def find_leaks(task: TaskName, rows: Sequence[TaskRow]) -> Finding:
     """Put the three answerers to the rows of one task and protocol.
 
-    Args:
-        task: their task.
-        rows: at least one, of at least `FOLDS` pieces.
-
-    Returns:
-        What they reach.
-
     Raises:
-        ValueError: if there are too few pieces to cross-validate.
+        ValueError: there are too few pieces to cross-validate.
     """
     if (pieces := len({row["piece"] for row in rows})) < FOLDS:
         raise ValueError(f"{task}: rows of {pieces} pieces cannot be cross-validated; {FOLDS} pieces are needed")
     if task == "bar_count":
         return _bar_numbers(rows)
-    if task == "error_detection":
-        outside = [commented_words(row["score"]) for row in rows]
-        kinds = [row["kind"] for row in rows]
-        return Finding(len(rows), words=_classify(rows, outside, kinds), chance=_largest_share(kinds))
     if task in _BY_SEGMENT:
         return _segment_numbers(task, rows)
-    if task == "metadata_qa":
-        return Finding(len(rows), options=_pick(rows, [Counter() for _ in rows]))
-    searched = _search(task, rows)
-    if task == "emotion_recognition":
-        quadrants = [row["answer"] for row in rows]
-        outside = [commented_words(row["score"]) for row in rows]
-        accuracy = _classify(rows, outside, quadrants)
-        return Finding(len(rows), *searched, words=accuracy, chance=_largest_share(quadrants))
+    if task in ("error_detection", "emotion_recognition"):
+        classes = [row["kind"] if task == "error_detection" else row["answer"] for row in rows]
+        accuracy = _classify(rows, [commented_words(row["score"]) for row in rows], classes)
+        chance = max(Counter(classes).values()) / len(classes)
+        searched = _search(task, rows) if task == "emotion_recognition" else (None, None, 0.0)
+        return Finding(len(rows), *searched, words=accuracy, chance=chance)
     options = _pick(rows, [Counter() for _ in rows])
+    if task == "metadata_qa":
+        return Finding(len(rows), options=options)
     words = _pick(rows, [outside_words(row["score"]) for row in rows]) if task in _BY_HEADER else None
-    return Finding(len(rows), *searched, options, words)
+    return Finding(len(rows), *_search(task, rows), options, words)
 
 
 # --- what a text says beside its music ---
 
 
 def outside_words(text: str) -> Counter[str]:
-    r"""Count the words of a text that are no music, folded to plain small letters.
-
-    Args:
-        text: LilyPond text.
-
-    Returns:
-        Words of headers, comments, strings, markups, lyrics and names → how often.
+    r"""Count the words of headers, comments, strings, markups, lyrics and names, in plain small letters.
 
     Example:
         >>> sorted(outside_words('\\header { title = "Für Elise" } % by ear\n melodyA = { c4 d \\bar "||" }'))
@@ -187,12 +165,7 @@ def outside_words(text: str) -> Counter[str]:
 
 
 def commented_words(text: str) -> Counter[str]:
-    """Count the words of a text's comments and strings.
-
-    Example:
-        >>> sorted(commented_words('c4 % two words'))
-        ['two', 'words']
-    """
+    """Count the words of a text's comments and strings."""
     return _words(found[0] for found in _COMMENT_OR_STRING.finditer(_NOTATION.sub(" voiceA ", text)))
 
 
@@ -203,12 +176,7 @@ def _words(parts: Iterable[str]) -> Counter[str]:
 
 
 def folded(text: str) -> str:
-    """Take accents off, and make letters small.
-
-    Example:
-        >>> folded("Für ÉLISE")
-        'fur elise'
-    """
+    """Take accents off, and make letters small."""
     apart = unicodedata.normalize("NFKD", text)
     return "".join(character for character in apart if not unicodedata.combining(character)).lower()
 
@@ -275,24 +243,17 @@ def _search_words(option: str) -> set[str]:
 
 def _in_lilypond(kind: str, option: str) -> str | None:
     """Return a pattern for the command that states an option of `metadata_prediction`; None for a key not known."""
-    match kind:
-        case "metre":
-            return rf"\\time\s+{re.escape(option)}(?!\d)"
-        case "note_length":
-            return rf"\\time\s+\d+/{re.escape(option.rpartition('/')[2])}(?!\d)"
-        case _:
-            if (found := _KEY.fullmatch(option.strip())) is None:
-                tonic, _, mode = option.partition(" ")
-                return rf"\\key\s+{re.escape(tonic)}\s*\\{re.escape(mode)}\b" if mode else None
-            step = found[1].lower()
-            sign = (found[2] or "").lower()
-            if sign in ("is", "#", "♯", "sharp"):
-                names = f"{step}(?:is|s|-sharp)"
-            elif sign:
-                names = f"{step}(?:es|s|f|-flat)" if step not in "ae" else f"{step}(?:es|s|f|-flat|ses)"
-            else:
-                names = step
-            return rf"\\key\s+{names}\s*\\{found[3].lower()}\b"
+    if kind == "metre":
+        return rf"\\time\s+{re.escape(option)}(?!\d)"
+    if kind == "note_length":
+        return rf"\\time\s+\d+/{re.escape(option.rpartition('/')[2])}(?!\d)"
+    if (found := _KEY.fullmatch(option.strip())) is None:
+        tonic, _, mode = option.partition(" ")
+        return rf"\\key\s+{re.escape(tonic)}\s*\\{re.escape(mode)}\b" if mode else None
+    step, sign = found[1].lower(), (found[2] or "").lower()
+    sharp, flat = "(?:is|s|-sharp)", "(?:es|s|f|-flat|ses)" if step in "ae" else "(?:es|s|f|-flat)"
+    name = step + ("" if not sign else sharp if sign in ("is", "#", "♯", "sharp") else flat)
+    return rf"\\key\s+{name}\s*\\{found[3].lower()}\b"
 
 
 # --- classifiers ---
@@ -355,10 +316,6 @@ def _folds(rows: Sequence[TaskRow], classes: Sequence[str]) -> Iterator[tuple[li
         yield train.tolist(), test.tolist()
 
 
-def _largest_share(classes: Sequence[str]) -> float:
-    return max(Counter(classes).values()) / len(classes)
-
-
 # --- numbers in comments ---
 
 
@@ -407,28 +364,13 @@ def _segment_numbers(task: TaskName, rows: Sequence[TaskRow]) -> Finding:
 
 
 def table(findings: Sequence[tuple[str, str, Finding]]) -> str:
-    """Write findings as a Markdown table.
-
-    Args:
-        findings: task, protocol, and what was found.
-
-    Returns:
-        The table, a line a finding.
-    """
+    """Write findings (task, protocol, and what was found) as a Markdown table."""
     head = ("task", "protocol", "rows", "search, right", "search, wrong", "options alone", "words", "chance", "leaks")
-    lines = [head, ("---",) * len(head)]
-    lines += [
-        (
-            task,
-            protocol,
-            str(found.rows),
-            *(str(share or "") for share in (found.right, found.wrong, found.options, found.words)),
-            f"{found.chance:.2f}",
-            ", ".join(found.leaks),
-        )
-        for task, protocol, found in findings
-    ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    lines: list[Sequence[object]] = [head, ["---"] * len(head)]
+    for task, protocol, found in findings:
+        shares = [share or "" for share in (found.right, found.wrong, found.options, found.words)]
+        lines.append([task, protocol, found.rows, *shares, f"{found.chance:.2f}", ", ".join(found.leaks)])
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
 def main() -> None:
