@@ -76,10 +76,12 @@ def test_a_folder_is_read_with_its_damaged_files_named(tmp_path: Path) -> None:
         "Q5_song_0.mid": "the name does not say the quadrant",
         "song.mid": "the name does not say the quadrant",
     }
-    (tmp_path / "EMOPIA").mkdir()
+    # What is composed comes back from a folder.
     (tmp_path / "midis").mkdir()
-    (tmp_path / "midis" / "Q2_x_1.mid").write_bytes(midi)
-    assert [clip.id for clip in read_clips(tmp_path)[0]] == ["Q2_x_1"]
+    for clip in CLIPS:
+        (tmp_path / "midis" / f"{clip.id}.mid").write_bytes(clip.midi)
+    assert read_clips(tmp_path) == (CLIPS, {})
+    (tmp_path / "EMOPIA").mkdir()
     with pytest.raises(DatasetError, match="EMOPIA has no MIDI files"):
         read_clips(tmp_path / "EMOPIA")
 
@@ -93,12 +95,6 @@ def test_every_damage_is_named_or_harmless(tmp_path: Path) -> None:
     assert left_out
     for clip in clips:
         without_text(clip.midi)
-
-
-def test_composed_clips_come_back_from_a_folder(tmp_path: Path) -> None:
-    for clip in CLIPS:
-        (tmp_path / f"{clip.id}.mid").write_bytes(clip.midi)
-    assert read_clips(tmp_path) == (CLIPS, {})
 
 
 def test_rows_are_thirty_a_quadrant_in_turns() -> None:
@@ -181,14 +177,19 @@ def test_texts_by_midi2ly_itself_hold_the_music_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("raised", [True, False])
-def test_arousal_is_heard_in_speed_density_and_register(raised: bool) -> None:
+def test_arousal_is_heard_in_speed_density_and_register() -> None:
     """Each differs between the halves on average, and overlaps, so that none of them decides alone."""
-    quadrants = (1, 4) if raised else (2, 3)
-    high, low = ([clip for clip in CLIPS if clip.quadrant == quadrant] for quadrant in quadrants)
-    for measured in (_tempo, _notes_a_beat, _mean_velocity, _mean_pitch):
-        above, below = (sorted(map(measured, some)) for some in (high, low))
-        assert mean(above) > mean(below), measured
-        assert above[0] < below[-1], measured
+    read = {clip.id: read_notes(clip.midi) for clip in CLIPS}
+    for high, low in ((1, 4), (2, 3)):
+        for measured in (
+            lambda clip: read[clip.id].tempo,
+            lambda clip: len(read[clip.id].notes) / max(note.onset + note.duration for note in read[clip.id].notes),
+            lambda clip: mean(note.velocity for note in read[clip.id].notes),
+            lambda clip: mean(note.pitch for note in read[clip.id].notes),
+        ):
+            above, below = (sorted(measured(one) for one in CLIPS if one.quadrant == half) for half in (high, low))
+            assert mean(above) > mean(below)
+            assert above[0] < below[-1]
 
 
 def test_valence_is_heard_in_the_mode() -> None:
@@ -209,20 +210,3 @@ def test_composed_clips_are_one_of_a_kind() -> None:
     for clip in CLIPS:
         kinds = {event.type for track in mido.MidiFile(file=io.BytesIO(clip.midi)).tracks for event in track}
         assert kinds == {"set_tempo", "time_signature", "program_change", "note_on", "note_off", "end_of_track"}
-
-
-def _tempo(clip: Clip) -> float:
-    return read_notes(clip.midi).tempo
-
-
-def _notes_a_beat(clip: Clip) -> float:
-    notes = read_notes(clip.midi).notes
-    return len(notes) / max(note.onset + note.duration for note in notes)
-
-
-def _mean_velocity(clip: Clip) -> float:
-    return mean(note.velocity for note in read_notes(clip.midi).notes)
-
-
-def _mean_pitch(clip: Clip) -> float:
-    return mean(note.pitch for note in read_notes(clip.midi).notes)

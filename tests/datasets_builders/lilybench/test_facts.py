@@ -48,11 +48,7 @@ BACH = Composer("Johann Sebastian Bach", 1685, 1750)
         ({"composer": "Haëndel"}, "HandelGF/x", Composer("George Frideric Handel", 1685, 1759)),
         ({"composer": "Петр И. Чайковский"}, "TchaikovskyPI/x", Composer("Pyotr Ilyich Tchaikovsky", 1840, 1893)),
         ({"composer": "Clement Ianequin"}, "JanequinC/x", Composer("Clément Janequin", 1485, 1558)),
-        (
-            {"mutopiacomposer": "J. F. Wade", "composer": "John F. Wade"},
-            "WadeJF/x",
-            Composer("John Francis Wade", 1711, 1786),
-        ),
+        ({"composer": "John F. Wade"}, "WadeJF/x", Composer("John Francis Wade", 1711, 1786)),
         # Composers who are not in the table.
         ({"composer": "Tomaso Albinoni (1671-1751)"}, "AlbinoniT/x", Composer("Tomaso Albinoni", 1671, 1751)),
         ({"composer": "Jane Doe (c. 1950 – )"}, "DoeJ/x", Composer("Jane Doe", 1950)),
@@ -73,9 +69,6 @@ def test_every_listed_life_is_possible() -> None:
     words = Counter(word for words in listed["kinds"].values() for word in words)
     assert max(words.values()) == 1
     assert set(listed["endings"].values()) <= listed["kinds"].keys()
-
-
-def test_names_are_found_without_accents() -> None:
     assert composer_named("antonin dvorak") == Composer("Antonín Dvořák", 1841, 1904)
     assert composer_named("Dvorak") is None
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, FIELDS, QUADRANTS, TaskRow
+from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, QUADRANTS, TaskRow
 from perf.lilybench_leaks import Finding, Share, commented_words, find_leaks, main, outside_words, table
 
 COMPOSERS = ("Ann Abelson", "Bo Bergström", "Cy Colewell", "Di Doverill")
@@ -34,6 +34,10 @@ def rows_of(
         )
         rows.append({**row, "score": plant(row, rng)})
     return rows
+
+
+def made(piece: str, score: str, answer: str, kind: str = "") -> TaskRow:
+    return TaskRow(id=f"{piece}.{kind}", piece=piece, kind=kind, score=score, options=[], answer=answer)
 
 
 def right(row: TaskRow) -> str:
@@ -90,10 +94,10 @@ def test_rows_without_a_leak_are_answered_by_chance() -> None:
         return f"{noise(rng)} % played by {rng.choice(row['options'])}"
 
     names = (*COMPOSERS, "Ed Emmerich", "Flo Fargo")
-    found = [find_leaks("composer_recognition", rows_of(anybody, names, seed=seed)) for seed in range(10)]
+    found = [find_leaks("composer_recognition", rows_of(anybody, names, seed=seed)) for seed in range(6)]
     for shares in ([each.right for each in found], [each.options for each in found], [each.words for each in found]):
-        # Of 1,200 guesses the standard error is 0.0125.
-        assert 0.2 < sum(share.hits for share in shares if share) / 1200 < 0.3
+        # Of 720 guesses the standard error is 0.016.
+        assert 0.19 < sum(share.hits for share in shares if share) / 720 < 0.31
     assert sum(len(each.leaks) for each in found) <= 3
 
 
@@ -111,27 +115,25 @@ def test_pieces_are_never_on_both_sides() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "options", "left"),
+    ("field", "options", "left", "named"),
     [
         (
             "key",
             ("A major", "b minor", "E-flat major", "f minor"),
-            r"{} \key ees \major c1 \key a \major \key es \major",
+            r"{} \key ees \major c \key a\major \key es\major",
+            "02",
         ),
-        ("key", ("bes major", "fis minor", "c major", "g major"), r"{} \key bes\major \key fis  \minor"),
-        ("metre", ("3/4", "4/4", "2/2", "12/8"), r"{} \time 3/4 \time 12/8"),
-        ("note_length", ("1/2", "1/4", "1/8", "1/16"), r"{} \time 2/4 \time 3/16"),
-        ("note_length", ("2", "4", "8", "16"), r"{} \time 2/4 \time 3/16"),
+        ("key", ("bes major", "fis minor", "c major", "g major"), r"{} \key bes\major \key fis  \minor", "01"),
+        ("metre", ("3/4", "4/4", "2/2", "12/8"), r"{} \time 3/4 \time 12/8", "03"),
+        ("note_length", ("1/2", "1/4", "1/8", "1/16"), r"{} \time 2/4 \time 3/16", "13"),
+        ("note_length", ("2", "4", "8", "16"), r"{} \time 2/4 \time 3/16", "13"),
     ],
 )
-def test_a_later_key_or_metre_is_found(field: str, options: tuple[str, ...], left: str) -> None:
-    assert field in FIELDS
+def test_a_later_key_or_metre_is_found(field: str, options: tuple[str, ...], left: str, named: str) -> None:
     rows = rows_of(lambda row, rng: left.format(noise(rng)), options, shuffled=False, kind=field, n=40)
     found = find_leaks("metadata_prediction", rows)
-    named = {"A major": 0, "bes major": 0, "3/4": 0, "1/2": 1, "2": 1}[options[0]]
-    other = {"A major": 2, "bes major": 1, "3/4": 3, "1/2": 3, "2": 3}[options[0]]
     assert found.right is not None
-    assert found.right.hits == sum(row["answer"] in (str(named), str(other)) for row in rows)
+    assert found.right.hits == sum(row["answer"] in named for row in rows)
 
 
 def test_the_file_name_of_a_clip_is_found() -> None:
@@ -149,14 +151,7 @@ def test_a_comment_that_marks_a_corruption_is_learnt() -> None:
     def corrupted(marked: bool) -> list[TaskRow]:
         rng = random.Random(5)
         return [
-            TaskRow(
-                id=f"{number}.{kind}",
-                piece=f"p{number}",
-                kind=kind,
-                score=noise(rng) + (" %%%bogus%%%" if marked and kind == "invalid_content" else ""),
-                options=[],
-                answer="1",
-            )
+            made(f"p{number}", noise(rng) + (" %%%bogus%%%" if marked and kind == "invalid_content" else ""), "1", kind)
             for number in range(30)
             for kind in CORRUPTIONS
         ]
@@ -172,17 +167,11 @@ def test_a_comment_that_marks_a_corruption_is_learnt() -> None:
 def test_numbers_in_comments_tell_how_many_bars_there_are() -> None:
     def counted(numbered: bool) -> list[TaskRow]:
         rng = random.Random(5)
-        return [
-            TaskRow(
-                id=f"{bars}",
-                piece=f"p{bars}",
-                kind="",
-                score=" | ".join(f"c1 % {bar if numbered else rng.randrange(1, 60)}\n" for bar in range(1, bars + 1)),
-                options=[],
-                answer=str(bars),
-            )
+        texts = {
+            bars: " | ".join(f"c1 % {bar if numbered else rng.randrange(1, 60)}\n" for bar in range(1, bars + 1))
             for bars in range(5, 45)
-        ]
+        }
+        return [made(f"p{bars}", text, str(bars)) for bars, text in texts.items()]
 
     numbered = find_leaks("bar_count", counted(numbered=True))
     assert numbered.right == Share(40, 40)
@@ -202,8 +191,7 @@ def test_bar_numbers_order_segments() -> None:
             shown = rng.sample(range(4), 4)
             bars = [f"% {number + bar}\n c{bar}" if numbered else f"c{bar}" for bar in range(4)]
             answer = "".join(str(shown.index(bar)) for bar in range(4))
-            options = [bars[bar] for bar in shown]
-            into.append(TaskRow(id="", piece=f"p{number}", kind="", score="", options=options, answer=answer))
+            into.append({**made(f"p{number}", "", answer), "options": [bars[bar] for bar in shown]})
     assert find_leaks("bar_sequencing", rows[True]).words == Share(60, 60)
     unnumbered = find_leaks("bar_sequencing", rows[False])
     assert unnumbered.words is not None
@@ -252,12 +240,9 @@ def test_the_script_reads_a_dataset_folder(
     assert lines[2][-1] == ""
     assert lines[3][3] == "1.00 [0.97, 1.00]"
     assert lines[3][-1] == "search, words"
+    assert table([("metadata_qa", "strict", Finding(10))]).endswith(
+        "| metadata_qa | strict | 10 |  |  |  |  | 0.25 |  |"
+    )
     monkeypatch.setattr(sys, "argv", ["lilybench_leaks.py", "--dataset", str(folder)])
     with pytest.raises(SystemExit):
         main()
-
-
-def test_an_answerer_that_does_not_apply_leaves_its_cell_empty() -> None:
-    assert table([("metadata_qa", "strict", Finding(10))]).splitlines()[-1] == (
-        "| metadata_qa | strict | 10 |  |  |  |  | 0.25 |  |"
-    )

@@ -2,11 +2,13 @@
 
 import io
 import itertools
+import os
 import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,13 +53,16 @@ def generated(folder: Path) -> Rows:
 # --- generated ---
 
 
+COUNTS = {
+    "syncopation": {"test": 20, "fewshot": 2},
+    "transposition": {"test": 20, "fewshot": 2},
+    "chord_quality": {"test": 44, "fewshot": 4},
+}
+
+
 def test_counts_are_the_papers(generated: Rows) -> None:
     counts = {config: {split: len(rows) for split, rows in splits.items()} for config, splits in generated.items()}
-    assert counts == {
-        "syncopation": {"test": 20, "fewshot": 2},
-        "transposition": {"test": 20, "fewshot": 2},
-        "chord_quality": {"test": 44, "fewshot": 4},
-    }
+    assert counts == COUNTS
 
 
 @pytest.mark.parametrize("config", CONFIGS)
@@ -117,16 +122,11 @@ def test_transposition_targets_follow_from_the_midi(generated: Rows) -> None:
                       if m.type == "key_signature"]  # fmt: skip
         assert [signature.key for signature in signatures] == [row["key_1"], row["key_2"]]
     assert [row["same"] for row in generated["transposition"]["fewshot"]] == [True, False]
-
-
-def test_pairs_are_balanced(generated: Rows) -> None:
     rows = generated["transposition"]["test"]
-    assert Counter(row["same"] for row in rows) == {True: 10, False: 10}
     assert Counter((row["same"], row["instrument"]) for row in rows) == dict.fromkeys(
         itertools.product((True, False), ("guitar", "piano")), 5
     )
-    foils = Counter(row["foil"] for row in rows if not row["same"])
-    assert sorted(foils.values()) == [3, 3, 4]
+    assert sorted(Counter(row["foil"] for row in rows if not row["same"]).values()) == [3, 3, 4]
 
 
 def test_chord_targets_follow_from_the_midi(generated: Rows) -> None:
@@ -174,8 +174,8 @@ def test_no_stimulus_comes_twice(generated: Rows) -> None:
         assert len(pair) == (1 if row["same"] else 2)
         melodies += sorted(pair)
     assert len(set(melodies)) == len(melodies)
-    for config in rows:
-        sounds = [wav for row in rows[config] for wav, _, _ in clips(row)]
+    for some in rows.values():
+        sounds = [wav for row in some for wav, _, _ in clips(row)]
         assert len(set(sounds)) == len(sounds)
 
 
@@ -187,18 +187,14 @@ muse.write(muse.build_generated(int(sys.argv[2]), muse.Counts(5, 4, 4)), Path(sy
 """
 
 
-def start_build(out: Path, seed: int, hash_seed: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", BUILD, str(out), str(seed)], env={"PYTHONHASHSEED": hash_seed})
-
-
 def files_of(out: Path) -> dict[str, bytes]:
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
 
 
 def test_same_seed_same_bytes_in_two_processes_and_another_seed_other_stimuli(tmp_path: Path) -> None:
-    builds = [start_build(tmp_path / name, seed, hash_seed) for name, seed, hash_seed in
-              (("a", 5, "1"), ("b", 5, "2"), ("c", 6, "1"))]  # fmt: skip
-    assert [build.wait(timeout=60) for build in builds] == [0, 0, 0]
+    for name, seed, hash_seed in (("a", "5", "1"), ("b", "5", "2"), ("c", "6", "1")):
+        command = [sys.executable, "-c", BUILD, str(tmp_path / name), seed]
+        subprocess.run(command, env={"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": hash_seed}, check=True)
     assert len(files_of(tmp_path / "a")) == 8
     assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
     one, other = read_all(tmp_path / "a"), read_all(tmp_path / "c")
@@ -223,14 +219,12 @@ def test_rows_do_not_depend_on_how_many_are_asked_for() -> None:
 
 
 def test_any_number_of_rows_stays_balanced_and_free_of_duplicates() -> None:
-    rows = planned(1, Counts(13, 0, 0), "syncopation")
-    assert sorted(Counter(row["offbeats"] for row in rows).values()) == [2, 2, 3, 3, 3]
-    assert len({(*row["kick"], 0, *row["snare"]) for row in rows}) == 13
-    rows = planned(1, Counts(0, 13, 0), "transposition")
-    assert Counter(row["same"] for row in rows) == {True: 7, False: 6}
-    assert Counter(row["foil"] for row in rows if not row["same"]) == dict.fromkeys(
-        ("other_melody", "changed_interval", "reordered"), 2
-    )
+    rows = planned(1, Counts(7, 0, 0), "syncopation")
+    assert sorted(Counter(row["offbeats"] for row in rows).values()) == [1, 1, 1, 2, 2]
+    assert len({(*row["kick"], 0, *row["snare"]) for row in rows}) == 7
+    rows = planned(1, Counts(0, 7, 0), "transposition")
+    assert Counter(row["same"] for row in rows) == {True: 4, False: 3}
+    assert {row["foil"] for row in rows if not row["same"]} == {"other_melody", "changed_interval", "reordered"}
     rows = planned(1, Counts(0, 0, 50), "chord_quality")
     assert len({row["midi"] for row in rows}) == 50
     assert Counter(row["variant"] for row in rows) == {0: 44, 1: 6}
@@ -258,18 +252,7 @@ def test_midi_that_does_not_say_what_the_row_says_is_an_error(
     honest = muse.write_midi
 
     def without_first_note(performance: Performance) -> bytes:
-        notes = tuple(sorted(performance.notes)[1:])
-        return honest(
-            Performance(
-                notes,
-                performance.tempo,
-                performance.meter,
-                performance.key,
-                performance.program,
-                performance.percussion,
-                performance.length,
-            )
-        )
+        return honest(replace(performance, notes=tuple(sorted(performance.notes)[1:])))
 
     monkeypatch.setattr(muse, "write_midi", without_first_note)
     with pytest.raises(DatasetError, match=message):
@@ -312,24 +295,15 @@ def complete(tmp_path: Path) -> Path:
     """A copy of the repository with all the files that the trials use, holding next to nothing."""
     source = tmp_path / "source"
     stems = [f"Chords/{n}" for n in range(1, 49)]
-    stems += [f"Intermediate/{level}_{take}" for level in ("NoSync", "Sync1", "Sync2", "Sync3", "Sync4")
-              for take in "ABCD"]  # fmt: skip
+    levels = ("NoSync", "Sync1", "Sync2", "Sync3", "Sync4")
+    stems += [f"Intermediate/{level}_{take}" for level in levels for take in "ABCD"]
     stems += ["Intermediate/NoSync_E", "Intermediate/Sync3_E"]
-    for number, keys, rest in (
-        (1, "EbMaj GMaj", "90"),
-        (2, "Abm Fm", "155_3_4"),
-        (3, "DbMaj GbMaj", "78"),
-        (4, "AMaj EMaj", "130"),
-        (5, "Bm Dm", "100"),
-        (6, "Bbm Cm", "120_Piano"),
-        (7, "CMaj DbMaj", "140_Piano"),
-        (8, "AbMaj FMaj", "95_Piano"),
-        (9, "Em Gm", "200_3_4_Piano"),
-        (10, "Dbm Fm", "165_3_4"),
-        (11, "CMaj EMaj", "180_Piano"),
-        (12, "FMaj", "155_Piano"),
-    ):
-        stems += [f"M{number}_{key}_{rest}" for key in keys.split()]
+    stems += [
+        *("M1_EbMaj_90", "M1_GMaj_90", "M2_Abm_155_3_4", "M2_Fm_155_3_4", "M3_DbMaj_78", "M3_GbMaj_78", "M4_AMaj_130"),
+        *("M4_EMaj_130", "M5_Bm_100", "M5_Dm_100", "M6_Bbm_120_Piano", "M6_Cm_120_Piano", "M7_CMaj_140_Piano"),
+        *("M7_DbMaj_140_Piano", "M8_AbMaj_95_Piano", "M8_FMaj_95_Piano", "M9_Em_200_3_4_Piano", "M9_Gm_200_3_4_Piano"),
+        *("M10_Dbm_165_3_4", "M10_Fm_165_3_4", "M11_CMaj_180_Piano", "M11_EMaj_180_Piano", "M12_FMaj_155_Piano"),
+    ]
     for number, stem in enumerate(stems):
         write_wav(source / "stimuli" / f"{stem}.wav", 0.1 + number / 1000)
     (source / "LICENSE_DATA.md").write_text("research only")
@@ -341,11 +315,7 @@ def test_complete_copy_builds_all_trials(complete: Path, tmp_path: Path) -> None
     made = muse.write(build_recordings(complete), out)
     assert made.missing == ()
     assert made.source_sha256 is not None
-    assert made.counts == {
-        "syncopation": {"test": 20, "fewshot": 2},
-        "transposition": {"test": 20, "fewshot": 2},
-        "chord_quality": {"test": 44, "fewshot": 4},
-    }
+    assert made.counts == COUNTS
     assert describe_dataset(str(out), benchmark=BENCHMARK).label == "recordings"
     assert (out / "LICENSE_DATA.md").read_text() == "research only"
     data = read_all(out)
@@ -380,9 +350,7 @@ def test_missing_files_are_all_named(complete: Path) -> None:
         "  stimuli/Chords/7.wav",
     ]
     plan = build_recordings(complete, allow_partial=True)
-    assert plan.provenance.missing == (
-        "stimuli/Intermediate/Sync2_B.wav", "stimuli/M5_Dm_100.wav", "stimuli/Chords/7.wav"
-    )  # fmt: skip
+    assert [f"  {path}" for path in plan.provenance.missing] == str(caught.value).splitlines()[1:]
     assert plan.n_rows == 92 - 4  # one loop, one chord, and two pairs that share the melody
 
 
@@ -393,12 +361,9 @@ def test_damaged_files_are_all_named_with_the_reason(complete: Path) -> None:
     for allow_partial in (False, True):
         with pytest.raises(DatasetError) as caught:
             build_recordings(complete, allow_partial=allow_partial)
-        lines = str(caught.value).splitlines()
-        assert lines[0].startswith(f"2 files of {complete} cannot be used")
-        assert "stimuli/Intermediate/Sync2_B.wav: " in lines[1]
-        assert "not a WAV file" in lines[1]
-        assert "stimuli/Chords/7.wav: " in lines[2]
-        assert "truncated" in lines[2]
+        loop_said, chord_said = str(caught.value).splitlines()[1:]
+        assert re.match(r"  stimuli/Intermediate/Sync2_B.wav: .*not a WAV file", loop_said)
+        assert re.match(r"  stimuli/Chords/7.wav: .*truncated", chord_said)
 
 
 def test_file_that_changes_during_the_build_is_noticed(complete: Path, tmp_path: Path) -> None:
@@ -413,6 +378,8 @@ def test_folder_without_recordings_is_refused_even_as_partial(tmp_path: Path) ->
     (tmp_path / "LICENSE_DATA.md").write_text("")
     with pytest.raises(DatasetError, match="holds none of the recordings"):
         build_recordings(tmp_path, allow_partial=True)
+    with pytest.raises(DatasetError, match="nowhere is not a folder; --source wants a copy of https"):
+        build_recordings(tmp_path / "nowhere")
 
 
 @needs_recordings
@@ -444,9 +411,7 @@ def test_partial_copy_of_the_recordings_builds(tmp_path: Path) -> None:
             paths = row["source"].split(" + ")
             sounds = [row[name]["bytes"] for name in row if name.startswith("audio")]
             assert sounds == [(RECORDINGS / path).read_bytes() for path in paths]
-            assert [value for name, value in row.items() if name.startswith(("midi", "pitches", "kick"))] == (
-                [None] * sum(name.startswith(("midi", "pitches", "kick")) for name in row)
-            )
+            assert {value for name, value in row.items() if name.startswith(("midi", "pitches", "kick"))} == {None}
             targets[" + ".join(Path(path).stem for path in paths)] = row["target"]
     assert targets["Sync3_C"] == "D"
     assert targets["19"] == "A"  # C major

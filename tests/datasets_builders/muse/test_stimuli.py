@@ -2,10 +2,11 @@
 
 import random
 from collections import Counter
-from itertools import pairwise
+from collections.abc import Callable
+from itertools import pairwise, product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from music_evals.datasets_builders.muse.chords import INTERVALS, N_VARIANTS, QUALITIES, ROOTS, compose_chord
@@ -15,7 +16,6 @@ from music_evals.datasets_builders.muse.melodies import (
     INSTRUMENTS,
     RANGES,
     Foil,
-    Instrument,
     Melody,
     MelodyPair,
     compose_pair,
@@ -40,23 +40,19 @@ def test_offbeats_are_exact_in_the_file(offbeats: int, rng: random.Random) -> No
     assert [note.onset for note in notes if note.pitch == 42] == list(range(0, 32 * 240, 240))
     assert all(note.onset % 240 == 0 and note.is_drum for note in notes)
     assert tuple(note.onset // 240 + 1 for note in notes if note.pitch == 36) == loop.kick
-
-
-def test_drum_loops_end_after_eight_seconds() -> None:
-    loop = compose_drum_loop(2, random.Random(0))
     assert midi_to_text(write_midi(loop.performance)).endswith("tick=7680 beat=16 end_of_track")
 
 
 @pytest.fixture(scope="module")
 def loops() -> dict[int, list[DrumLoop]]:
-    return {level: [compose_drum_loop(level, random.Random(f"{level}/{i}")) for i in range(1000)] for level in OFFBEATS}
+    return {level: [compose_drum_loop(level, random.Random(f"{level}/{i}")) for i in range(500)] for level in OFFBEATS}
 
 
 def test_drum_loops_are_many(loops: dict[int, list[DrumLoop]]) -> None:
     distinct = {level: len({(loop.kick, loop.snare) for loop in made}) for level, made in loops.items()}
     # Without off-beats there are few ways to fill 16 beats well.
-    assert distinct[0] > 450
-    assert all(distinct[level] > 930 for level in OFFBEATS[1:])
+    assert distinct[0] > 225
+    assert all(distinct[level] > 470 for level in OFFBEATS[1:])
 
 
 @pytest.mark.parametrize("what", ["on the beat", "in all"])
@@ -66,13 +62,8 @@ def test_the_number_of_strokes_does_not_give_the_level_away(loops: dict[int, lis
         for level, made in loops.items()
     }
     values = set().union(*counts.values())
-    best = sum(max(counts[level][value] for level in OFFBEATS) for value in values) / 5000
+    best = sum(max(counts[level][value] for level in OFFBEATS) for value in values) / 2500
     assert best < 0.45  # of the best guess from that number alone; chance is 0.2
-
-
-def test_unknown_level_is_rejected() -> None:
-    with pytest.raises(ValueError, match="accepted are 0, 2, 4, 6, 8"):
-        compose_drum_loop(3, random.Random(0))
 
 
 # --- melodies
@@ -95,7 +86,14 @@ def _tonic(melody: Melody) -> int:
 
 
 @given(pairs)
-def test_pair_kinds_hold(pair: MelodyPair) -> None:
+def test_pairs_are_what_they_are_said_to_be(pair: MelodyPair) -> None:
+    check_kind(pair)
+    check_that_all_but_pitch_is_shared(pair)
+    for melody in (pair.first, pair.second):
+        check_melody(melody)
+
+
+def check_kind(pair: MelodyPair) -> None:
     first, second = pair.first.pitches, pair.second.pitches
     moved = [pitch + pair.semitones for pitch in first]
     if pair.foil is None:
@@ -116,8 +114,7 @@ def test_pair_kinds_hold(pair: MelodyPair) -> None:
         assert list(second) != moved
 
 
-@given(pairs)
-def test_pairs_share_all_but_pitch(pair: MelodyPair) -> None:
+def check_that_all_but_pitch_is_shared(pair: MelodyPair) -> None:
     first, second = pair.first, pair.second
     assert (first.meter, first.tempo, first.instrument) == (second.meter, second.tempo, second.instrument)
     assert first.performance.program == second.performance.program
@@ -129,32 +126,29 @@ def test_pairs_share_all_but_pitch(pair: MelodyPair) -> None:
     assert first.key.endswith("m") == second.key.endswith("m")
 
 
-@given(pairs)
-def test_melodies_are_playable(pair: MelodyPair) -> None:
-    for melody in (pair.first, pair.second):
-        low, high = RANGES[melody.instrument]
-        assert low <= min(melody.pitches) <= max(melody.pitches) <= high
-        assert 8 <= len(melody.pitches) <= 28
-        assert melody.key in KEYS
-        assert melody.performance.length is not None
-        assert 4 <= melody.performance.length / 480 * 60 / melody.tempo <= 9.5
-        major = {0, 2, 4, 5, 7, 9, 11}
-        minor = {0, 2, 3, 5, 7, 8, 10, 11}
-        assert {(p - _tonic(melody)) % 12 for p in melody.pitches} <= (minor if melody.key.endswith("m") else major)
-        # It closes on the tonic triad.
-        third = 3 if melody.key.endswith("m") else 4
-        assert (melody.pitches[-1] - _tonic(melody)) % 12 in (0, third, 7)
-        # One voice, as the MIDI text says it.
-        notes = parse_midi_text(midi_to_text(write_midi(melody.performance))).notes
-        assert tuple(note.pitch for note in notes) == melody.pitches
-        assert all(a.onset + a.duration <= b.onset for a, b in pairwise(notes))
+def check_melody(melody: Melody) -> None:
+    low, high = RANGES[melody.instrument]
+    assert low <= min(melody.pitches) <= max(melody.pitches) <= high
+    assert 8 <= len(melody.pitches) <= 28
+    assert melody.key in KEYS
+    assert melody.performance.length is not None
+    assert 4 <= melody.performance.length / 480 * 60 / melody.tempo <= 9.5
+    is_minor = melody.key.endswith("m")
+    scale = {0, 2, 3, 5, 7, 8, 10, 11} if is_minor else {0, 2, 4, 5, 7, 9, 11}
+    assert {(pitch - _tonic(melody)) % 12 for pitch in melody.pitches} <= scale
+    # It closes on the tonic triad.
+    assert (melody.pitches[-1] - _tonic(melody)) % 12 in (0, 3 if is_minor else 4, 7)
+    # One voice, as the MIDI text says it.
+    notes = parse_midi_text(midi_to_text(write_midi(melody.performance))).notes
+    assert tuple(note.pitch for note in notes) == melody.pitches
+    assert all(a.onset + a.duration <= b.onset for a, b in pairwise(notes))
 
 
 @pytest.fixture(scope="module")
 def many() -> dict[Foil | None, list[MelodyPair]]:
     return {
         foil: [
-            compose_pair(foil=foil, instrument=INSTRUMENTS[i % 2], rng=random.Random(f"{foil}/{i}")) for i in range(60)
+            compose_pair(foil=foil, instrument=INSTRUMENTS[i % 2], rng=random.Random(f"{foil}/{i}")) for i in range(40)
         ]
         for foil in (None, *FOILS)
     }
@@ -168,13 +162,9 @@ def test_melodies_move_mostly_by_step(many: dict[Foil | None, list[MelodyPair]])
 
 def test_transpositions_are_distributed_alike() -> None:
     # The interval is the first thing drawn, so one seed gives one transposition whatever the foil.
-    for seed in range(10):
-        for instrument in INSTRUMENTS:
-            assert len({_semitones(foil, instrument, seed) for foil in (None, *FOILS)}) == 1
-
-
-def _semitones(foil: Foil | None, instrument: Instrument, seed: int) -> int:
-    return compose_pair(foil=foil, instrument=instrument, rng=random.Random(seed)).semitones
+    for seed, instrument in product(range(5), INSTRUMENTS):
+        pairs = [compose_pair(foil=foil, instrument=instrument, rng=random.Random(seed)) for foil in (None, *FOILS)]
+        assert len({pair.semitones for pair in pairs}) == 1
 
 
 def test_foils_are_as_smooth_as_transpositions(many: dict[Foil | None, list[MelodyPair]]) -> None:
@@ -188,15 +178,14 @@ def test_foils_are_as_smooth_as_transpositions(many: dict[Foil | None, list[Melo
 
 def test_pairs_are_all_different(many: dict[Foil | None, list[MelodyPair]]) -> None:
     for made in many.values():
-        assert len({tuple(_intervals(pair.first.pitches)) for pair in made}) >= 59
+        assert len({tuple(_intervals(pair.first.pitches)) for pair in made}) >= 39
 
 
 def test_same_seed_same_pair() -> None:
-    assert _composed(5) == _composed(5) != _composed(6)
-
-
-def _composed(seed: int) -> MelodyPair:
-    return compose_pair(foil="reordered", instrument="guitar", rng=random.Random(seed))
+    first, again, other = (
+        compose_pair(foil="reordered", instrument="guitar", rng=random.Random(seed)) for seed in (5, 5, 6)
+    )
+    assert first == again != other
 
 
 @given(st.lists(st.integers(0, 127), min_size=1, max_size=12), st.integers(-24, 24))
@@ -207,17 +196,10 @@ def test_moving_all_notes_is_a_transposition(pitches: list[int], shift: int) -> 
     assert is_transposition(pitches, [*moved[:-1], moved[-1] + 12])  # with one note an octave off
 
 
-@pytest.mark.parametrize(("foil", "instrument"), [("inverted", "piano"), (None, "flute")])
-def test_unknown_foil_or_instrument_is_rejected(foil: Foil, instrument: Instrument) -> None:
-    with pytest.raises(ValueError, match="accepted are"):
-        compose_pair(foil=foil, instrument=instrument, rng=random.Random(0))
-
-
 # --- chords
 
 
 @given(st.sampled_from(ROOTS), st.sampled_from(QUALITIES), st.integers(0, N_VARIANTS - 1))
-@settings(max_examples=300)
 def test_chords_have_their_root_and_quality(root: str, quality: str, variant: int) -> None:
     chord = compose_chord(root, quality, variant)
     pitch_class = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}[root[0]] - root.count("b")
@@ -234,18 +216,21 @@ def test_chords_have_their_root_and_quality(root: str, quality: str, variant: in
 
 
 def test_chords_all_differ() -> None:
-    made = [
-        write_midi(compose_chord(root, quality, variant).performance)
-        for root in ROOTS
-        for quality in QUALITIES
-        for variant in range(N_VARIANTS)
-    ]
-    assert len(set(made)) == len(made) == 12 * 4 * N_VARIANTS
+    chords = [compose_chord(*chosen) for chosen in product(ROOTS, QUALITIES, range(N_VARIANTS))]
+    assert len({chord.performance for chord in chords}) == len(chords) == 12 * 4 * N_VARIANTS
 
 
 @pytest.mark.parametrize(
-    ("root", "quality", "variant"), [("H", "major", 0), ("C", "sus4", 0), ("C", "major", N_VARIANTS)]
+    "compose",
+    [
+        lambda rng: compose_drum_loop(3, rng),
+        lambda rng: compose_pair(foil="inverted", instrument="piano", rng=rng),  # type: ignore[arg-type]
+        lambda rng: compose_pair(foil=None, instrument="flute", rng=rng),  # type: ignore[arg-type]
+        lambda rng: compose_chord("H", "major"),
+        lambda rng: compose_chord("C", "sus4"),  # type: ignore[arg-type]
+        lambda rng: compose_chord("C", "major", N_VARIANTS),
+    ],
 )
-def test_unknown_chord_is_rejected(root: str, quality: str, variant: int) -> None:
+def test_what_is_unknown_is_rejected_with_what_is_accepted(compose: Callable[[random.Random], object]) -> None:
     with pytest.raises(ValueError, match="accepted are"):
-        compose_chord(root, quality, variant)
+        compose(random.Random(0))
