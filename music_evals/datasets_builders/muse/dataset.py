@@ -28,38 +28,7 @@ from music_evals.datasets_builders.folder import (
     write_dataset,
 )
 from music_evals.datasets_builders.folder.card import make_card
-from music_evals.datasets_builders.muse.chords import INTERVALS, N_VARIANTS, QUALITIES, ROOTS, Chord, compose_chord
-from music_evals.datasets_builders.muse.drum_loops import (
-    HI_HAT,
-    KICK,
-    OFFBEATS,
-    SLOTS,
-    SNARE,
-    DrumLoop,
-    compose_drum_loop,
-)
-from music_evals.datasets_builders.muse.melodies import (
-    FOILS,
-    INSTRUMENTS,
-    Foil,
-    Instrument,
-    MelodyPair,
-    compose_pair,
-    is_transposition,
-)
-from music_evals.datasets_builders.muse.rows import (
-    CONFIGS,
-    EXAMPLE_OFFBEATS,
-    EXAMPLE_ROOT,
-    FEATURES,
-    ChordQualityRow,
-    Clip,
-    SyncopationRow,
-    TranspositionRow,
-    chord_quality_row,
-    syncopation_row,
-    transposition_row,
-)
+from music_evals.datasets_builders.muse import chords, drum_loops, melodies, rows
 from music_evals.notation.audio import render_wav
 from music_evals.notation.midi import midi_to_text, read_notes, write_midi
 from music_evals.notation.performance import TICKS_PER_BEAT, Performance
@@ -93,15 +62,15 @@ class Counts:
 
     def __post_init__(self) -> None:
         """Check the counts."""
-        for config in CONFIGS:
+        for config in rows.CONFIGS:
             if getattr(self, config) < 0:
                 raise DatasetError(f"{config}: {getattr(self, config)} test rows asked for; a count is 0 or more")
-        roots = len(ROOTS) - 1  # one is kept for the examples
-        most = roots * len(QUALITIES) * N_VARIANTS
+        roots = len(chords.ROOTS) - 1  # one is kept for the examples
+        most = roots * len(chords.QUALITIES) * chords.N_VARIANTS
         if self.chord_quality > most:
             raise DatasetError(
                 f"chord_quality: {self.chord_quality} test rows asked for; possible are 0 to {most} "
-                f"({roots} roots, {len(QUALITIES)} qualities, {N_VARIANTS} variants)"
+                f"({roots} roots, {len(chords.QUALITIES)} qualities, {chords.N_VARIANTS} variants)"
             )
 
 
@@ -116,7 +85,7 @@ class Plan:
     @property
     def n_rows(self) -> int:
         """Number of rows of all configs together."""
-        return sum(len(rows) for splits in self.makers.values() for rows in splits.values())
+        return sum(len(made) for splits in self.makers.values() for made in splits.values())
 
 
 # --- generated stimuli ---
@@ -163,18 +132,18 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
             "soundfont": f"{soundfont.name} (SHA-256 {digest})",
         },
     )
-    rows = {
+    planned = {
         "syncopation": _loops(seed, counts.syncopation, soundfont),
         "transposition": _pairs(seed, counts.transposition, soundfont),
         "chord_quality": _chords(seed, counts.chord_quality, soundfont),
     }
-    return Plan({config: by_split(some) for config, some in rows.items()}, provenance)
+    return Plan({config: by_split(some) for config, some in planned.items()}, provenance)
 
 
-def by_split(rows: Iterable[tuple[str, Maker]]) -> dict[str, list[Maker]]:
+def by_split(makers: Iterable[tuple[str, Maker]]) -> dict[str, list[Maker]]:
     """The functions that make the rows of a config, by the split that each names."""
     splits: dict[str, list[Maker]] = {"test": [], "fewshot": []}
-    for split, make in rows:
+    for split, make in makers:
         splits[split].append(make)
     return splits
 
@@ -198,53 +167,55 @@ def _draw(
 
 def _loops(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
     # The examples come first, so that they stay the same however many test rows are asked for.
-    wanted = [("fewshot", f"syncopation-example-{level}-offbeats", level) for level in EXAMPLE_OFFBEATS]
+    wanted = [("fewshot", f"syncopation-example-{level}-offbeats", level) for level in rows.EXAMPLE_OFFBEATS]
     for index in range(n_test):
-        serial, place = divmod(index, len(OFFBEATS))
-        wanted.append(("test", f"syncopation-{OFFBEATS[place]}-offbeats-{serial + 1:03d}", OFFBEATS[place]))
+        serial, place = divmod(index, len(drum_loops.OFFBEATS))
+        level = drum_loops.OFFBEATS[place]
+        wanted.append(("test", f"syncopation-{level}-offbeats-{serial + 1:03d}", level))
     seen: set[_Key] = set()
     for split, name, level in wanted:
-        loop = _draw(name, seed, seen, partial(compose_drum_loop, level), lambda loop: {(loop.kick, loop.snare)})
+        compose = partial(drum_loops.compose_drum_loop, level)
+        loop = _draw(name, seed, seen, compose, lambda loop: {(loop.kick, loop.snare)})
         yield split, partial(_loop_row, name, loop, soundfont)
 
 
-def _loop_row(name: str, loop: DrumLoop, soundfont: Path) -> SyncopationRow:
+def _loop_row(name: str, loop: drum_loops.DrumLoop, soundfont: Path) -> rows.SyncopationRow:
     clip, midi = _clip(loop.performance, "drums", soundfont)
     _check_loop(name, midi, loop)
-    return syncopation_row(name, clip, loop.offbeats, GENERATED, loop.kick, loop.snare)
+    return rows.syncopation_row(name, clip, loop.offbeats, GENERATED, loop.kick, loop.snare)
 
 
 def _pairs(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
-    wanted: list[tuple[str, str, Foil | None, Instrument]] = [
+    wanted: list[tuple[str, str, melodies.Foil | None, melodies.Instrument]] = [
         ("fewshot", "transposition-example-same", None, "piano"),
         ("fewshot", "transposition-example-different", "other_melody", "piano"),
     ]
     for index in range(n_test):
         # Two instruments and three foils: their cycles together run through all six pairs.
         serial, is_different = divmod(index, 2)
-        instrument = INSTRUMENTS[serial % 2]
+        instrument = melodies.INSTRUMENTS[serial % 2]
         kind = "different" if is_different else "same"
-        foil = FOILS[serial % 3] if is_different else None
+        foil = melodies.FOILS[serial % 3] if is_different else None
         wanted.append(("test", f"transposition-{kind}-{instrument}-{serial + 1:03d}", foil, instrument))
     seen: set[_Key] = set()
     for split, name, foil, instrument in wanted:
-        compose = partial(compose_pair, foil=foil, instrument=instrument)
+        compose = partial(melodies.compose_pair, foil=foil, instrument=instrument)
         pair = _draw(name, seed, seen, lambda rng, compose=compose: compose(rng=rng), _pair_keys)  # type: ignore[misc]
         yield split, partial(_pair_row, name, pair, soundfont)
 
 
-def _pair_keys(pair: MelodyPair) -> set[_Key]:
+def _pair_keys(pair: melodies.MelodyPair) -> set[_Key]:
     """The melodies without their keys: no melody may come back, transposed or not."""
     return {tuple(after - before for before, after in pairwise(melody.pitches)) for melody in (pair.first, pair.second)}
 
 
-def _pair_row(name: str, pair: MelodyPair, soundfont: Path) -> TranspositionRow:
+def _pair_row(name: str, pair: melodies.MelodyPair, soundfont: Path) -> rows.TranspositionRow:
     melodies = (pair.first, pair.second)
     (clip_1, midi_1), (clip_2, midi_2) = (
         _clip(melody.performance, melody.instrument, soundfont) for melody in melodies
     )
     _check_pair(name, midi_1, midi_2, pair)
-    return transposition_row(
+    return rows.transposition_row(
         name,
         (clip_1, clip_2),
         (pair.first.key, pair.second.key),
@@ -256,26 +227,26 @@ def _pair_row(name: str, pair: MelodyPair, soundfont: Path) -> TranspositionRow:
 
 
 def _chords(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
-    roots = [root for root in ROOTS if root != EXAMPLE_ROOT]
+    roots = [root for root in chords.ROOTS if root != rows.EXAMPLE_ROOT]
     for index in range(n_test):
         # All roots in one variant before the next variant; each quality goes through them in its own order.
-        serial, place = divmod(index, len(QUALITIES))
+        serial, place = divmod(index, len(chords.QUALITIES))
         variant, step = divmod(serial, len(roots))
-        quality = QUALITIES[place]
+        quality = chords.QUALITIES[place]
         order = random.Random(f"{seed}/chord_quality/{quality}/{variant}").sample(roots, len(roots))
-        yield "test", partial(_chord_row, compose_chord(order[step], quality, variant), variant, soundfont)
-    for quality in QUALITIES:
-        yield "fewshot", partial(_chord_row, compose_chord(EXAMPLE_ROOT, quality), 0, soundfont)
+        yield "test", partial(_chord_row, chords.compose_chord(order[step], quality, variant), variant, soundfont)
+    for quality in chords.QUALITIES:
+        yield "fewshot", partial(_chord_row, chords.compose_chord(rows.EXAMPLE_ROOT, quality), 0, soundfont)
 
 
-def _chord_row(chord: Chord, variant: int, soundfont: Path) -> ChordQualityRow:
+def _chord_row(chord: chords.Chord, variant: int, soundfont: Path) -> rows.ChordQualityRow:
     name = f"chord-{chord.root.lower()}-{chord.quality}-v{variant}"
     clip, midi = _clip(chord.performance, "piano", soundfont)
     _check_chord(name, midi, chord)
-    return chord_quality_row(name, clip, chord.root, chord.quality, GENERATED, variant, chord.pitches)
+    return rows.chord_quality_row(name, clip, chord.root, chord.quality, GENERATED, variant, chord.pitches)
 
 
-def _clip(performance: Performance, instrument: str, soundfont: Path) -> tuple[Clip, bytes]:
+def _clip(performance: Performance, instrument: str, soundfont: Path) -> tuple[rows.Clip, bytes]:
     """A performance as it is heard, and its MIDI file."""
     midi = write_midi(performance)
     seconds = None if performance.length is None else performance.length / TICKS_PER_BEAT * 60 / performance.tempo
@@ -284,7 +255,7 @@ def _clip(performance: Performance, instrument: str, soundfont: Path) -> tuple[C
     except ValueError as error:
         raise DatasetError(f"cannot render with {soundfont}: {error}") from error
     meter = "{}/{}".format(*performance.meter)
-    return Clip(wav, float(performance.tempo), meter, instrument, midi, midi_to_text(midi)), midi
+    return rows.Clip(wav, float(performance.tempo), meter, instrument, midi, midi_to_text(midi)), midi
 
 
 def _check(name: str, what: str, found: object, expected: object) -> None:
@@ -292,22 +263,23 @@ def _check(name: str, what: str, found: object, expected: object) -> None:
         raise DatasetError(f"{name}: the written MIDI file has {what} {found}, the row says {expected}")
 
 
-def _check_loop(name: str, midi: bytes, loop: DrumLoop) -> None:
+def _check_loop(name: str, midi: bytes, loop: drum_loops.DrumLoop) -> None:
     """Compare a written drum loop with its row, through a reader that shares no code with the writer."""
     notes = read_notes(midi).notes
     _check(name, "notes off the grid of eighths", [note.onset for note in notes if note.onset % _SLOT], [])
     _check(name, "pitched notes", [note.pitch for note in notes if not note.is_drum], [])
-    slots = {
-        drum: sorted(note.onset // _SLOT + 1 for note in notes if note.pitch == drum) for drum in (KICK, SNARE, HI_HAT)
-    }
-    _check(name, "hi-hat slots", slots[HI_HAT], list(range(1, SLOTS + 1)))
-    _check(name, "kick slots", slots[KICK], sorted(loop.kick))
-    _check(name, "snare slots", slots[SNARE], sorted(loop.snare))
-    offbeats = sum(slot % 2 == 0 for slot in slots[KICK] + slots[SNARE])
+    hi_hat, kick, snare = (
+        sorted(note.onset // _SLOT + 1 for note in notes if note.pitch == drum)
+        for drum in (drum_loops.HI_HAT, drum_loops.KICK, drum_loops.SNARE)
+    )
+    _check(name, "hi-hat slots", hi_hat, list(range(1, drum_loops.SLOTS + 1)))
+    _check(name, "kick slots", kick, sorted(loop.kick))
+    _check(name, "snare slots", snare, sorted(loop.snare))
+    offbeats = sum(slot % 2 == 0 for slot in kick + snare)
     _check(name, "off-beats", offbeats, loop.offbeats)
 
 
-def _check_pair(name: str, midi_1: bytes, midi_2: bytes, pair: MelodyPair) -> None:
+def _check_pair(name: str, midi_1: bytes, midi_2: bytes, pair: melodies.MelodyPair) -> None:
     pitches = []
     for midi, melody in ((midi_1, pair.first), (midi_2, pair.second)):
         read = read_notes(midi)
@@ -317,19 +289,19 @@ def _check_pair(name: str, midi_1: bytes, midi_2: bytes, pair: MelodyPair) -> No
         ends = [note.onset + note.duration for note in read.notes]
         overlaps = [note.onset for end, note in zip(ends, read.notes[1:], strict=False) if note.onset < end]
         _check(name, "notes that overlap at ticks", overlaps, [])
-    _check(name, "a transposition:", is_transposition(*pitches), pair.foil is None)
+    _check(name, "a transposition:", melodies.is_transposition(*pitches), pair.foil is None)
     if pair.foil is None:
         distances = {second - first for first, second in zip(*pitches, strict=True)}
         _check(name, "semitones between the melodies", distances, {pair.semitones})
 
 
-def _check_chord(name: str, midi: bytes, chord: Chord) -> None:
+def _check_chord(name: str, midi: bytes, chord: chords.Chord) -> None:
     notes = read_notes(midi).notes
     _check(name, "block chord", [note.pitch for note in notes if note.onset == 0], list(chord.pitches))
-    root = (8 + ROOTS.index(chord.root)) % 12  # the list starts at A flat
+    root = (8 + chords.ROOTS.index(chord.root)) % 12  # the list starts at A flat
     _check(name, "lowest pitch class", min(note.pitch for note in notes) % 12, root)
     degrees = sorted({(note.pitch - root) % 12 for note in notes})
-    _check(name, "degrees", degrees, sorted(INTERVALS[chord.quality]))
+    _check(name, "degrees", degrees, sorted(chords.INTERVALS[chord.quality]))
 
 
 # --- writing and loading ---
@@ -358,14 +330,14 @@ def write(
     {'test': 4, 'fewshot': 4}
     """
 
-    def rows(config: str, split: str) -> Iterator[Mapping[str, Any]]:
+    def made(config: str, split: str) -> Iterator[Mapping[str, Any]]:
         for make in plan.makers[config][split]:
             yield make()
             if on_row is not None:
                 on_row(config, split)
 
     configs = {
-        config: Config(FEATURES[config], {split: rows(config, split) for split in splits})
+        config: Config(rows.FEATURES[config], {split: made(config, split) for split in splits})
         for config, splits in plan.makers.items()
     }
     return write_dataset(
@@ -377,4 +349,4 @@ def _generate(out: Path) -> None:
     write(build_generated(), out, overwrite=True)
 
 
-BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, rows.FEATURES, _generate)

@@ -22,22 +22,10 @@ from typing import Any, Final
 
 from music_evals.benchmarks import load
 from music_evals.datasets_builders.folder import DatasetError, Provenance
+from music_evals.datasets_builders.muse import rows
 from music_evals.datasets_builders.muse.chords import ROOTS
 from music_evals.datasets_builders.muse.dataset import NAME, VERSION, Plan, by_split
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
-from music_evals.datasets_builders.muse.rows import (
-    CONFIGS,
-    EXAMPLE_OFFBEATS,
-    EXAMPLE_ROOT,
-    ChordQualityRow,
-    Clip,
-    ConfigName,
-    SyncopationRow,
-    TranspositionRow,
-    chord_quality_row,
-    syncopation_row,
-    transposition_row,
-)
 from music_evals.notation.audio import describe_wav
 
 LICENCE_FILE: Final = "LICENSE_DATA.md"
@@ -83,7 +71,7 @@ _MELODY_NAME: Final = re.compile(
 class Recorded:
     """A row of recordings: its files, and how it is made of their bytes."""
 
-    config: ConfigName
+    config: rows.ConfigName
     split: str
     paths: tuple[str, ...]
     make: Callable[[Sequence[bytes]], Mapping[str, Any]]
@@ -149,7 +137,7 @@ def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
     extra = {} if LICENCE_FILE in missing else {LICENCE_FILE: (source / LICENCE_FILE).read_bytes()}
     makers = {
         config: by_split((row.split, partial(_read_row, source, row, digests)) for row in there if row.config == config)
-        for config in CONFIGS
+        for config in rows.CONFIGS
     }
     return Plan(makers, provenance, extra)
 
@@ -165,7 +153,7 @@ def _read_row(source: Path, row: Recorded, digests: Mapping[str, str]) -> Mappin
 def recorded_rows() -> Iterator[Recorded]:
     """All rows of the full set, in the order of the dataset."""
     takes = [(level, take) for take in "ABCD" for level in OFFBEATS]
-    for offbeats, take in [*takes, *((level, "E") for level in EXAMPLE_OFFBEATS)]:
+    for offbeats, take in [*takes, *((level, "E") for level in rows.EXAMPLE_OFFBEATS)]:
         path = f"stimuli/Intermediate/{f'Sync{OFFBEATS.index(offbeats)}' if offbeats else 'NoSync'}_{take}.wav"
         split = "fewshot" if take == "E" else "test"
         yield Recorded("syncopation", split, (path,), partial(_recorded_loop, path, offbeats, take))
@@ -178,16 +166,16 @@ def recorded_rows() -> Iterator[Recorded]:
     chords = [(root, quality) for root in ROOTS for quality in _NUMBERED_QUALITIES]
     for number, (root, quality) in enumerate(chords, 1):
         path = f"stimuli/Chords/{number}.wav"
-        split = "fewshot" if root == EXAMPLE_ROOT else "test"
+        split = "fewshot" if root == rows.EXAMPLE_ROOT else "test"
         yield Recorded("chord_quality", split, (path,), partial(_recorded_chord, path, root, quality))
 
 
-def _recorded_loop(path: str, offbeats: int, take: str, wavs: Sequence[bytes]) -> SyncopationRow:
+def _recorded_loop(path: str, offbeats: int, take: str, wavs: Sequence[bytes]) -> rows.SyncopationRow:
     name = f"syncopation-{offbeats}-offbeats-{take.lower()}"
-    return syncopation_row(name, Clip(wavs[0], 120.0, "4/4", "drums"), offbeats, path)
+    return rows.syncopation_row(name, rows.Clip(wavs[0], 120.0, "4/4", "drums"), offbeats, path)
 
 
-def _recorded_pair(paths: tuple[str, str], stems: tuple[str, str], wavs: Sequence[bytes]) -> TranspositionRow:
+def _recorded_pair(paths: tuple[str, str], stems: tuple[str, str], wavs: Sequence[bytes]) -> rows.TranspositionRow:
     first, second = (_MELODY_NAME.fullmatch(stem) for stem in stems)
     if first is None or second is None:
         raise ValueError(f"{' or '.join(stems)} does not name a melody, as M9_Em_200_3_4_Piano does")
@@ -196,21 +184,21 @@ def _recorded_pair(paths: tuple[str, str], stems: tuple[str, str], wavs: Sequenc
     same = first["number"] == second["number"]  # files of one number are transpositions of each other
     name = f"{'same' if same else 'different'}-{first['number']}-{keys[0]}-{second['number']}-{keys[1]}"
     # The names give the keys, not the octave, so that the semitones between them are not known.
-    return transposition_row(
+    return rows.transposition_row(
         f"transposition-{name.lower()}", clips, keys, None if same else "other_melody", " + ".join(paths)
     )
 
 
-def _melody_clip(name: re.Match[str], wav: bytes) -> Clip:
+def _melody_clip(name: re.Match[str], wav: bytes) -> rows.Clip:
     meter = f"{name['upper']}/{name['lower']}" if name["upper"] else "4/4"
-    return Clip(wav, float(name["tempo"]), meter, "piano" if name["piano"] else "guitar")
+    return rows.Clip(wav, float(name["tempo"]), meter, "piano" if name["piano"] else "guitar")
 
 
 def _key(name: re.Match[str]) -> str:
     return name["tonic"] + ("m" if name["mode"] == "m" else "")
 
 
-def _recorded_chord(path: str, root: str, quality: str, wavs: Sequence[bytes]) -> ChordQualityRow:
-    return chord_quality_row(
-        f"chord-{root.lower()}-{quality}", Clip(wavs[0], 120.0, "4/4", "piano"), root, quality, path
+def _recorded_chord(path: str, root: str, quality: str, wavs: Sequence[bytes]) -> rows.ChordQualityRow:
+    return rows.chord_quality_row(
+        f"chord-{root.lower()}-{quality}", rows.Clip(wavs[0], 120.0, "4/4", "piano"), root, quality, path
     )

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,8 @@ from music_evals.datasets_builders.lilybench.generation import dataset as builde
 from music_evals.datasets_builders.lilybench.generation.bmdataset import read_labels, read_scores
 from music_evals.datasets_builders.lilybench.generation.demonstrations import a_minor_demonstrations
 from music_evals.datasets_builders.lilybench.generation.music21_works import domains
-from music_evals.datasets_builders.lilybench.generation.references import (
-    load_demonstrations,
-    load_references,
-)
+from music_evals.datasets_builders.lilybench.generation.references import load_demonstrations, load_references
+from music_evals.datasets_builders.lilybench.generation.rows import FEATURES
 from music_evals.datasets_builders.lilybench.generation.works import Entry, Work, draw_prompts, split_works
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.encoders.lilybert import load_encoder
@@ -105,12 +104,11 @@ def test_bad_labels_are_named(tmp_path: Path, labels: object, said: str) -> None
 
 
 def test_labels_are_one_file(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="holds 0 files labels_v1"):
-        read_labels(tmp_path)
-    write_labels(tmp_path / "one", LABELS)
-    write_labels(tmp_path / "two", LABELS)
-    with pytest.raises(DatasetError, match="holds 2 files"):
-        read_labels(tmp_path)
+    for said in ("holds 0 files labels_v1", "holds 2 files"):
+        with pytest.raises(DatasetError, match=said):
+            read_labels(tmp_path)
+        write_labels(tmp_path / "one", LABELS)
+        write_labels(tmp_path / "two", LABELS)
     (tmp_path / "one" / "labels_v1.json").write_text("{")
     with pytest.raises(DatasetError, match="is no JSON"):
         read_labels(tmp_path / "one")
@@ -164,14 +162,7 @@ def test_what_belongs_together_is_on_one_side(tunes: list[Piece]) -> None:
 
 def test_files_belong_to_works_by_their_names(tmp_path: Path) -> None:
     score = '\\version "2.24.0"\n\\header { license = "Public Domain" }\n\\score { { c\'4 } }\n'
-    for name in (
-        "air_processed.ly",
-        "air_2.ly",
-        "air_in_g/deep/1.ly",
-        "airy.ly",
-        "suite_1.ly",
-        "suite_2.ly",
-    ):
+    for name in ("air_processed.ly", "air_2.ly", "air_in_g/deep/1.ly", "airy.ly", "suite_1.ly", "suite_2.ly"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(score)
     (tmp_path / "suite_1.ly").write_text('\\version "2.24.0"\n\\include "notes.ly"\n\\score { \\n }')
@@ -221,19 +212,12 @@ def test_movements_are_one_work_and_tunes_are_the_other_domain() -> None:
     )
     (work,) = found.works
     assert work.id == "Wolfgang Amadeus Mozart: String Quartet, K. 1"
-    assert [(entry.id, entry.description["part"]) for entry in work.entries] == [
-        ("k1/1", "first movement"),
-        ("k1/2", "second movement"),
+    parts = {entry.id: entry.description["part"] for entry in work.entries}
+    assert parts == {"k1/1": "first movement", "k1/2": "second movement"}
+    told = work.entries[0].description
+    assert [told[field] for field in ("composer", "period", "form", "ensemble", "key", "metre")] == [
+        *("Wolfgang Amadeus Mozart", "Classical", "quartet", None, "D minor", "3/8")
     ]
-    assert work.entries[0].description | {"part": None} == {
-        "composer": "Wolfgang Amadeus Mozart",
-        "period": "Classical",
-        "form": "quartet",
-        "ensemble": None,
-        "part": None,
-        "key": "D minor",
-        "metre": "3/8",
-    }
     assert [score.work for score in found.scores] == [work.id, work.id]
     assert [score.id for score in found.others] == ["reel"]
 
@@ -340,7 +324,7 @@ def test_a_build_is_repeatable_and_every_config_loads(
         for split, rows in splits.items():
             loaded = load_dataset(written, config, split=split, cache_dir=str(tmp_path / "datasets"))
             assert loaded.num_rows == rows
-            assert loaded.features == builder.FEATURES[config]
+            assert loaded.features == FEATURES[config]
 
 
 def test_labels_alone_make_prompts_and_say_what_is_missing(tmp_path: Path) -> None:
@@ -353,11 +337,8 @@ def test_labels_alone_make_prompts_and_say_what_is_missing(tmp_path: Path) -> No
         assert f"for {missing}" in ended.output
     origin = describe_dataset(str(out), benchmark=builder.BENCHMARK)
     assert origin.label == "bmdataset-partial"
-    assert origin.provenance.counts == {
-        "prompts": {"test": 200},
-        "demonstrations": {"ablation": 3},
-        "works": {"full": 2},
-    }
+    counts = {"prompts": {"test": 200}, "demonstrations": {"ablation": 3}, "works": {"full": 2}}
+    assert origin.provenance.counts == counts
     assert load_references(str(out)) == ()
     with pytest.raises(DatasetError, match="no reference set 'mutopia'; it has: none; it lacks LilyPond files"):
         load_references(str(out), "mutopia")
@@ -383,14 +364,9 @@ def test_what_is_asked_for_wrongly_is_one_clear_error(tmp_path: Path, options: l
 def test_the_default_dataset_needs_no_source(
     tmp_path: Path, tunes: list[Piece], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def made(**_: object) -> tuple[list[Piece], dict[str, str]]:
-        pieces = [
-            Piece(f"tune-{piece.id}", piece.raw, piece.text, {"title": "Reel", "composer": "Traditional"})
-            for piece in tunes[:2]
-        ]
-        return [*tunes, *pieces], {"lost": "no reason"}
-
-    monkeypatch.setattr(builder, "default_pieces", made)
+    header = {"title": "Reel", "composer": "Traditional"}
+    reels = [replace(piece, id=f"tune-{piece.id}", header=header) for piece in tunes[:2]]
+    monkeypatch.setattr(builder, "default_pieces", lambda **_: ([*tunes, *reels], {"lost": "no reason"}))
     plan = builder.build_generated(seed=3)
     provenance = builder.write(plan, tmp_path / "out")
     assert plan.left_out == {"lost": "no reason"}

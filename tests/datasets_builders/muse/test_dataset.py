@@ -19,8 +19,9 @@ import soundfile
 
 from music_evals.datasets_builders.folder import DatasetError, describe_dataset, load_split
 from music_evals.datasets_builders.muse import dataset as muse
-from music_evals.datasets_builders.muse.dataset import BENCHMARK, CONFIGS, FEATURES, Counts, build_generated
+from music_evals.datasets_builders.muse.dataset import BENCHMARK, Counts, build_generated
 from music_evals.datasets_builders.muse.recordings import build_recordings, recorded_rows
+from music_evals.datasets_builders.muse.rows import CONFIGS, FEATURES
 from music_evals.notation.performance import Performance
 
 RECORDINGS = Path(__file__).parents[4] / "shared" / "data" / "muse"

@@ -27,6 +27,7 @@ from music_evals.datasets_builders.folder.card import make_card
 from music_evals.datasets_builders.lilybench.dataset import made_by
 from music_evals.datasets_builders.lilybench.default_pieces import default_pieces
 from music_evals.datasets_builders.lilybench.facts import licence_of
+from music_evals.datasets_builders.lilybench.generation import rows, works
 from music_evals.datasets_builders.lilybench.generation.bmdataset import read_labels, read_scores
 from music_evals.datasets_builders.lilybench.generation.demonstrations import (
     a_minor_demonstrations,
@@ -34,30 +35,7 @@ from music_evals.datasets_builders.lilybench.generation.demonstrations import (
 )
 from music_evals.datasets_builders.lilybench.generation.measured import measure
 from music_evals.datasets_builders.lilybench.generation.music21_works import domains
-from music_evals.datasets_builders.lilybench.generation.rows import (
-    BMDATASET_TEST,
-    DEMONSTRATIONS,
-    FEATURES,
-    MUSIC21_OTHER,
-    MUSIC21_TEST,
-    MUTOPIA,
-    N_DEMONSTRATIONS,
-    PROMPTS,
-    REFERENCE_SPLIT,
-    WORKS,
-    DemonstrationRow,
-    DemonstrationSplit,
-    PromptRow,
-    Score,
-    WorkRow,
-)
-from music_evals.datasets_builders.lilybench.generation.works import (
-    TEST_SHARE,
-    Work,
-    draw_prompts,
-    split_works,
-    work_rows,
-)
+from music_evals.datasets_builders.lilybench.generation.works import Work
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
 from music_evals.encoders.lilybert import Encoder, EncoderError, load_encoder
 from music_evals.notation.cache import cache_folder
@@ -79,9 +57,9 @@ GENERATED_TEST_SHARE: Final = 0.35
 class Plan:
     """A dataset that can be written, with what gave no piece → why."""
 
-    prompts: Sequence[PromptRow]
-    demonstrations: Mapping[DemonstrationSplit, Sequence[DemonstrationRow]]
-    works: Sequence[WorkRow]
+    prompts: Sequence[rows.PromptRow]
+    demonstrations: Mapping[rows.DemonstrationSplit, Sequence[rows.DemonstrationRow]]
+    works: Sequence[rows.WorkRow]
     references: Mapping[str, Sequence[ReferenceRow]]
     provenance: Provenance
     left_out: Mapping[str, str]
@@ -117,8 +95,10 @@ def build_bmdataset(
     labels = read_labels(folder)
     scores, left_out = read_scores(folder, labels.works)
     pieces, unread = ([], {}) if mutopia is None else read_pieces(mutopia, free_only=free_only)
-    others = [Score(piece.id, piece.id, piece.text, licence_of(piece.header)) for piece in pieces]
-    source = _Source(labels.works, scores, BMDATASET_TEST, others, MUTOPIA, TEST_SHARE, {**left_out, **unread})
+    others = [rows.Score(piece.id, piece.id, piece.text, licence_of(piece.header)) for piece in pieces]
+    source = _Source(
+        labels.works, scores, rows.BMDATASET_TEST, others, rows.MUTOPIA, works.TEST_SHARE, {**left_out, **unread}
+    )
     checksum = _checksum(labels.data, [*scores, *others])
     provenance = Provenance(NAME, VERSION, "bmdataset", "other", seed=seed, source_sha256=checksum, made_with=made_with)
     return _planned(source, provenance, seed, loaded, on_piece, on_pieces)
@@ -137,7 +117,7 @@ def build_generated(
     pieces, left_out = default_pieces(cache=cache)
     found = domains(pieces, cache=cache)
     source = _Source(
-        found.works, found.scores, MUSIC21_TEST, found.others, MUSIC21_OTHER, GENERATED_TEST_SHARE, left_out
+        found.works, found.scores, rows.MUSIC21_TEST, found.others, rows.MUSIC21_OTHER, GENERATED_TEST_SHARE, left_out
     )
     provenance = Provenance(
         NAME, VERSION, GENERATED, "other", seed=seed, made_with={**made_with, "music21": version("music21")}
@@ -150,9 +130,9 @@ class _Source:
     """What a dataset is made from: works with their scores, of which a share makes one set, and the other set."""
 
     works: Sequence[Work]
-    scores: Sequence[Score]
+    scores: Sequence[rows.Score]
     in_domain: str
-    others: Sequence[Score]
+    others: Sequence[rows.Score]
     out_of_domain: str
     share: float
     left_out: Mapping[str, str]
@@ -170,19 +150,16 @@ def _planned(
     texts: dict[str, list[str]] = {work.id: [] for work in source.works}
     for score in source.scores:
         texts[score.work].append(score.text)
-    splits = split_works(source.works, texts, seed, source.share)
+    splits = works.split_works(source.works, texts, seed, source.share)
     held_out = [score for score in source.scores if splits[score.work] == "test"]
     on_pieces(len(held_out) + len(source.others))
     shown = draw_demonstrations(source.works, source.scores, splits, seed, cache=cache)
-    missing = [
-        what
-        for what, lacking in {
-            f"LilyPond files of held-out works, for {source.in_domain}": not held_out,
-            f"{N_DEMONSTRATIONS} short pieces of other works, for demonstrations/train": len(shown) < N_DEMONSTRATIONS,
-            f"pieces of another source, for {source.out_of_domain}": not source.others,
-        }.items()
-        if lacking
-    ]
+    enough = len(shown) >= rows.N_DEMONSTRATIONS
+    lacking = {
+        f"LilyPond files of held-out works, for {source.in_domain}": not held_out,
+        f"{rows.N_DEMONSTRATIONS} short pieces of other works, for demonstrations/train": not enough,
+        f"pieces of another source, for {source.out_of_domain}": not source.others,
+    }
     try:
         references = {
             name: measure(scores, encoder=encoder, cache=cache, on_score=on_piece)
@@ -191,19 +168,20 @@ def _planned(
     except EncoderError as error:
         raise DatasetError(str(error)) from error
     anomalies = {
-        **{
-            f"pieces of {name} that do not compile": sum(not row["compiles"] for row in rows)
-            for name, rows in references.items()
-        },
-        "left out": len(source.left_out),
+        f"pieces of {name} that do not compile": sum(not row["compiles"] for row in some)
+        for name, some in references.items()
     }
-    anomalies = {what: count for what, count in anomalies.items() if count}
+    anomalies["left out"] = len(source.left_out)
     return Plan(
-        draw_prompts(source.works, seed),
-        {"train": [] if len(shown) < N_DEMONSTRATIONS else shown, "ablation": a_minor_demonstrations()},
-        work_rows(source.works, splits),
+        works.draw_prompts(source.works, seed),
+        {"train": shown if enough else [], "ablation": a_minor_demonstrations()},
+        works.work_rows(source.works, splits),
         references,
-        replace(provenance, missing=tuple(missing), anomalies=anomalies),
+        replace(
+            provenance,
+            missing=tuple(what for what, is_missing in lacking.items() if is_missing),
+            anomalies={what: count for what, count in anomalies.items() if count},
+        ),
         source.left_out,
     )
 
@@ -218,12 +196,12 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
         DatasetError: the folder may not be written.
     """
     splits: dict[str, Mapping[str, Sequence[Mapping[str, Any]]]] = {
-        PROMPTS: {"test": plan.prompts},
-        DEMONSTRATIONS: {str(split): rows for split, rows in plan.demonstrations.items()},
-        WORKS: {"full": plan.works},
-        **{name: {REFERENCE_SPLIT: rows} for name, rows in plan.references.items()},
+        rows.PROMPTS: {"test": plan.prompts},
+        rows.DEMONSTRATIONS: {str(split): some for split, some in plan.demonstrations.items()},
+        rows.WORKS: {"full": plan.works},
+        **{name: {rows.REFERENCE_SPLIT: some} for name, some in plan.references.items()},
     }
-    configs = {name: Config(FEATURES[name], some) for name, some in splits.items()}
+    configs = {name: Config(rows.FEATURES[name], some) for name, some in splits.items()}
     return write_dataset(out, configs, card=make_card, provenance=plan.provenance, overwrite=overwrite)
 
 
@@ -239,7 +217,7 @@ def _made_with(encoder: str | None) -> tuple[dict[str, str], Encoder | None]:
     return {**made_with, ENCODER: loaded.identity}, loaded
 
 
-def _checksum(labels: bytes, scores: Sequence[Score]) -> str:
+def _checksum(labels: bytes, scores: Sequence[rows.Score]) -> str:
     state = hashlib.sha256(labels)
     for score in scores:
         state.update(f"\0{score.id}\0{score.text}".encode("utf-8", "surrogatepass"))
@@ -250,4 +228,4 @@ def _generate(out: Path) -> None:
     write(build_generated(), out, overwrite=True)
 
 
-BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, rows.FEATURES, _generate)
