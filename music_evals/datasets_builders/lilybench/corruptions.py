@@ -71,13 +71,7 @@ def corrupt(
 ) -> Iterator[Corrupted | None]:
     """Put one error into each of some clean scores: texts, LilyPond's readings of them, and the kinds of error.
 
-    Args:
-        scores: `find_errors` must find nothing in the texts.
-        seed: chooses the places.
-        cache: a folder to keep LilyPond's readings in.
-
-    Yields:
-        For each score its corrupted text, or None where no place could be proven to become this error alone.
+    In the texts `find_errors` must find nothing. Yields None where no place could be proven to become this error alone.
     """
     for text, structure, kind in scores:
         draw = random.Random(f"{seed} {kind} {text}")

@@ -182,14 +182,7 @@ def _planned(
 
 
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
-    """Write a planned dataset as a folder in the layout of the Hub, whole or not at all.
-
-    Returns:
-        What was recorded as ``provenance.json``.
-
-    Raises:
-        DatasetError: the folder may not be written.
-    """
+    """Write a planned dataset as a folder in the layout of the Hub, whole or not at all, or raise DatasetError."""
     configs = {
         **{
             str(task): Config(TASK_FEATURES, {str(name): rows for name, rows in splits.items()})
@@ -201,11 +194,7 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
 
 
 def made_by() -> dict[str, str]:
-    """What LilyPond's readings are made with; asked first, because without it in a sandbox there is nothing to do.
-
-    Raises:
-        DatasetError: LilyPond or its sandbox is not there.
-    """
+    """What LilyPond's readings are made with; DatasetError where LilyPond or its sandbox is not there."""
     try:
         return {"LilyPond": lilypond_version(), "sandbox": available_confinement().value}
     except (LilyPondError, SandboxError) as error:

@@ -97,19 +97,7 @@ def default_sources() -> tuple[Source, ...]:
 
 
 def default_pieces(*, cache: Path | None = None, limit: int | None = None) -> tuple[list[Piece], dict[str, str]]:
-    """Make the default pieces.
-
-    Args:
-        cache: a folder that keeps what LilyPond made of the texts.
-        limit: only so many pieces, from the beginning of the list.
-
-    Returns:
-        The pieces by id, and of those left out the id and the reason.
-
-    Raises:
-        LilyPondError: LilyPond is not installed.
-        SandboxError: there is no way to confine it here.
-    """
+    """Make the default pieces, or the first of them, and tell of those left out the id and the reason."""
     # Spawned, because forks of a process with threads (Inspect's) can hang.
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         made, to_compile = tee(pool.map(convert, default_sources()[:limit]))
@@ -128,12 +116,7 @@ def default_pieces(*, cache: Path | None = None, limit: int | None = None) -> tu
 
 
 def convert(source: Source) -> Converted:
-    """Turn a score of music21's corpus into LilyPond that is not yet compiled, or say why that cannot be.
-
-    Raises:
-        LilyPondError: LilyPond is not installed.
-        SandboxError: there is no way to confine it here.
-    """
+    """Turn a score of music21's corpus into LilyPond that is not yet compiled, or say why that cannot be."""
     try:
         score = _read(source)
         musicxml, measures = _music_alone(score_to_musicxml(score))

@@ -58,24 +58,13 @@ class Clip:
 
     @property
     def song(self) -> str:
-        """The song that the clip is cut from.
-
-        >>> Clip("Q1_8v0_FBZoco_12", 1, b"").song
-        '8v0_FBZoco'
-        """
+        """The song that the clip is cut from: ``8v0_FBZoco`` of ``Q1_8v0_FBZoco_12``."""
         found = _NAME.fullmatch(self.id)
         return found[2] if found else self.id
 
 
 def read_clips(folder: Path) -> tuple[list[Clip], dict[str, str]]:
-    """Read a folder of EMOPIA's MIDI files, or the folder `midis` in it.
-
-    Returns:
-        The clips by id, and the names of the files left out with the reason.
-
-    Raises:
-        DatasetError: there is no such folder, or no MIDI file in it.
-    """
+    """Read the MIDI files of EMOPIA in a folder, or its folder `midis`: clips by id, and files left out → why."""
     where = folder.expanduser()
     if (where / "midis").is_dir():
         where = where / "midis"
@@ -109,7 +98,7 @@ def make_rows(
     per_quadrant: int = PER_QUADRANT,
     convert: Callable[[bytes], str] = midi_to_lilypond,
 ) -> tuple[list[TaskRow], dict[str, str]]:
-    """Make the rows of `emotion_recognition`; the quadrants take turns.
+    """Make the rows of `emotion_recognition`; the quadrants take turns. Also: ids of clips not converted → why.
 
     Args:
         protocol: which texts are shown, as the module says.
@@ -119,13 +108,8 @@ def make_rows(
         convert: writes a MIDI file as LilyPond text, as midi2ly does: its first line is a comment that ends in the
             name of the file. It is called from several threads.
 
-    Returns:
-        The rows, and the ids of the clips that were drawn but could not be converted, with the reason.
-
     Raises:
         ValueError: a quadrant has too few clips that can be converted (in strict rows: too few songs).
-
-    Source: LilyBench (arXiv 2606.08722), section 3.2 and Table 1.
     """
     left_out: dict[str, str] = {}
     by_quadrant: list[list[TaskRow]] = []
@@ -154,14 +138,7 @@ def make_rows(
 
 
 def without_text(midi: bytes) -> bytes:
-    """Take all that is no music out of a MIDI file: text events, names, lyrics and system-exclusive data.
-
-    Returns:
-        Bytes of a file with the same music at the same ticks.
-
-    Raises:
-        ValueError: the bytes are not a MIDI file.
-    """
+    """Take text events, names, lyrics and system-exclusive data out of a MIDI file; ValueError if it is none."""
     try:
         file = mido.MidiFile(file=io.BytesIO(midi))
         for track in file.tracks:
@@ -268,17 +245,13 @@ _LOWEST_BASS: Final = 36
 
 
 def compose_clips(seed: int, per_quadrant: int = PER_QUADRANT) -> list[Clip]:
-    """Compose short piano pieces whose arousal and valence are those of a quadrant.
+    """Compose short piano pieces whose arousal and valence are those of a quadrant, each a song of its own.
 
     Tempo, density, register and loudness overlap between high and low arousal, so that no single figure decides; the
     mode is major where the valence is positive, minor with more semitone clashes where it is negative. As in EMOPIA,
-    the file names no key. The same seed gives the same bytes.
+    the file names no key.
 
     Source: J. A. Russell, "A circumplex model of affect", Journal of Personality and Social Psychology 39 (1980).
-
-    Example:
-        >>> [clip.id for clip in compose_clips(seed=1, per_quadrant=1)]
-        ['Q1_composed-000_0', 'Q2_composed-000_0', 'Q3_composed-000_0', 'Q4_composed-000_0']
     """
     return [
         Clip(

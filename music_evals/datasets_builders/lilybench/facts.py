@@ -98,11 +98,6 @@ def composer_of(header: Mapping[str, str], piece_id: str) -> Composer | None:
     whose own ``composer`` names somebody else, or nobody (a folk tune that the person arranged), leaves it open, and so
     do the words ``attributed`` and ``spurious``, a title such as ``March by Rossini``, and a work that scholars doubt.
     Of a composer whom the table lacks, name and years are read from ``composer``.
-
-    Example:
-        >>> composer_of({"mutopiacomposer": "ChopinFF", "composer": "F. Chopin. Op.6, No.1."}, "ChopinFF/O6/mazurka-1")
-        Composer(name='Frédéric Chopin', born=1810, died=1849)
-        >>> composer_of({"composer": "Volksweise aus der Pfalz"}, "BruchM/Waisenklage")
     """
     names = _names()
     stated = _tidy(header.get("composer", ""))
@@ -131,12 +126,7 @@ def _stated_composer(stated: str) -> Composer | None:
 
 
 def title_of(header: Mapping[str, str]) -> str | None:
-    """The title, without stray signs and the remarks of an archive; ``mutopiatitle`` is taken ahead of ``title``.
-
-    Example:
-        >>> title_of({"title": " Holly and the Ivy, The "}), title_of({"title": "-"})
-        ('The Holly and the Ivy', None)
-    """
+    """The title, without stray signs and the remarks of an archive; ``mutopiatitle`` is taken ahead of ``title``."""
     for name in ("mutopiatitle", "title"):
         title = _tidy(_REMARK.sub(" ", header.get(name, ""))).strip("-–— ,;:")
         if moved := _ARTICLE_LAST.fullmatch(title):
@@ -175,12 +165,7 @@ def _last_kind(title: str) -> str | None:
 
 
 def style_of(header: Mapping[str, str]) -> str | None:
-    """The style, as one of `STYLES`, or None where the header has none of them.
-
-    Example:
-        >>> style_of({"style": "Popular / Dance"}), style_of({"style": "romantique"}), style_of({"style": "grace"})
-        ('Popular', 'Romantic', None)
-    """
+    """The style, as one of `STYLES`, or None where the header has none of them."""
     for name in ("style", "mutopiastyle"):
         if style := _names().styles.get(_fold(_tidy(header.get(name, "")))):
             return style
@@ -193,14 +178,7 @@ def instrument_of(header: Mapping[str, str]) -> str | None:
 
 
 def licence_of(header: Mapping[str, str]) -> str | None:
-    """The licence: ``Public Domain``, ``CC BY x.y``, ``CC BY-SA x.y``, or what else the header says.
-
-    Example:
-        >>> licence_of({"copyright": "Creative Commons Attribution-ShareAlike 3.0"})
-        'CC BY-SA 3.0'
-        >>> licence_of({"copyright": "© 1999 A. Typesetter"})
-        '© 1999 A. Typesetter'
-    """
+    """The licence: ``Public Domain``, ``CC BY x.y``, ``CC BY-SA x.y``, or what else the header says."""
     names = ("license", "licence", "mutopialicense", "copyright", "mutopiacopyright")
     texts = [text for name in names if (text := _tidy(header.get(name, "")))]
     return next((licence for text in texts if (licence := _known_licence(text))), texts[0] if texts else None)

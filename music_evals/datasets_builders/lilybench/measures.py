@@ -16,16 +16,11 @@ from music_evals.notation.lilypond.syntax import Kind, code_tokens
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What stands between two bar checks of a voice.
+    """What stands between two bar checks of a voice, or ahead of the first, or after the last.
 
-    Args:
-        voice: number of the voice.
-        start: offset after the bar check ahead; 0 where none is ahead in the text.
-        end: offset of the bar check that closes it, or of the end of the text.
-        closed: whether a bar check of the same voice begins and ends it.
-        events: what sounds, by time; never empty.
-        length: whole notes until the next stretch of the voice begins; None where none follows directly.
-        shared: whether other voices are written in it too, or it is played more than once.
+    `start` and `end` are offsets in the text. `closed` tells whether a bar check of the same voice begins and ends it,
+    `length` the whole notes until the next stretch of the voice begins (None where none follows directly), `shared`
+    whether other voices are written in it too, or it is played more than once. There is one event at least.
     """
 
     voice: int

@@ -37,7 +37,7 @@ def read_pieces(
     free_only: bool = False,
     convert: Callable[[str], str] = upgrade,
 ) -> tuple[list[Piece], dict[str, str]]:
-    """Read every piece of a checkout as one self-contained text in the current syntax.
+    """Read every piece of a checkout as one self-contained text in the current syntax, by id.
 
     Args:
         source: folder in the layout above.
@@ -45,10 +45,7 @@ def read_pieces(
         convert: brings the text of one file to the current syntax; the default is LilyPond's ``convert-ly`` with mends.
 
     Returns:
-        The pieces in order of their ids, and for each folder that is left out the reason, by the id it would have.
-
-    Raises:
-        DatasetError: the folder holds no piece.
+        The pieces, and for each folder that is left out the reason, by the id it would have.
     """
     root = source.expanduser()
     if not root.is_dir():
@@ -85,15 +82,12 @@ def find_pieces(root: Path) -> dict[str, list[Path]]:
 
 
 def main_file(name: str, files: Sequence[Path]) -> Path | None:
-    """The file of a piece that stands for it: its full score, where there are parts too.
+    """The file of a piece that stands for it: its full score, where there are parts too. None where no file can be it.
 
     Only files ``.ly`` that no other one includes, and that hold music themselves or by what they include, can be it.
     Of these, the files nearest to the piece's folder; of these, one named like the piece; then one whose name tells a
     full score; of these, the one that with all it includes is longest; then the first by name. So a score goes before
-    its parts, and of two paper sizes of the same music the first is taken. None where no file qualifies.
-
-    Raises:
-        SourceError: a file cannot be read.
+    its parts, and of two paper sizes of the same music the first is taken.
     """
     if len(own := [path for path in files if path.suffix == _MAIN]) == 1:
         return own[0]

@@ -87,19 +87,13 @@ class Bar:
 def make_rows(
     task: TaskName, pieces: Sequence[Piece], seed: int, sizes: Mapping[TaskName, int] = SIZES
 ) -> list[TaskRow]:
-    """Make the rows of a task by the published procedure.
+    """Make the rows of a task by the published procedure, from the pieces' raw texts.
 
-    Args:
-        task: any task but `emotion_recognition`, whose source is EMOPIA.
-        pieces: the corpus, in any order; their raw texts are used.
-        seed: the same seed gives the same rows, whatever other tasks are made.
-        sizes: rows of each task.
+    The order of the pieces does not matter, and each task draws by itself.
 
     Raises:
         ValueError: the task is not made from pieces, or the corpus is too small for it; the message says how many
             pieces or values are there and how many are needed.
-
-    Source: LilyBench (arXiv 2606.08722), section 3.2.
     """
     rng = random.Random(f"lilybench.paper.{task}.{seed}")
     ordered = sorted(pieces, key=lambda piece: piece.id)
@@ -290,11 +284,7 @@ def _foreign_notes(text: str) -> list[str]:
 
 
 def _pitch_class(name: str) -> int | None:
-    """Read a Dutch note name with at most one accidental.
-
-    >>> [_pitch_class(name) for name in ("c", "fis", "bes", "as", "do")]
-    [0, 6, 10, 8, None]
-    """
+    """Read a Dutch note name with at most one accidental; None if it is not one."""
     alterations = {"": 0, "is": 1, "es": -1, **({"s": -1} if name[0] in "ae" else {})}
     step, alteration = _PITCH_CLASSES.get(name[0]), alterations.get(name[1:])
     return None if step is None or alteration is None else (step + alteration) % 12

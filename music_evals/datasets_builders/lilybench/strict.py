@@ -76,7 +76,7 @@ class TooFewError(ValueError):
 def make_rows(
     task: TaskName, pieces: Sequence[Usable], seed: int, size: int, *, cache: Path | None = None
 ) -> list[TaskRow]:
-    """Make the strict rows of a task on Mutopia, by id.
+    """Make the strict rows of a task on Mutopia, by id; TooFewError where the pieces do not give so many.
 
     Args:
         task: any but ``emotion_recognition``.
@@ -85,9 +85,6 @@ def make_rows(
         size: rows to make; for ``error_detection`` corrupted ones, a fifth of each kind, besides as many clean
             controls as there are of a kind.
         cache: a folder to keep LilyPond's readings in.
-
-    Raises:
-        TooFewError: the pieces do not give so many rows.
     """
     draw = random.Random(f"{seed} strict {task}")
     shuffled = list(pieces)

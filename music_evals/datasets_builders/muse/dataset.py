@@ -108,12 +108,6 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
         DatasetError: the soundfont cannot be used, or there are not as many different stimuli as asked for.
 
     Source: arXiv 2510.22455, sections on tasks and stimuli, for the counts and the make of the stimuli.
-
-    >>> plan = build_generated(seed=7, counts=Counts(2, 2, 4))
-    >>> plan.n_rows  # with the eight examples
-    16
-    >>> plan.makers["chord_quality"]["test"][0]()["target"]
-    'A'
     """
     counts = counts or Counts()
     try:
@@ -317,9 +311,6 @@ def write(
         out: the folder.
         overwrite: whether a dataset folder of ours may be replaced.
         on_row: called with config and split after each row, for a progress bar.
-
-    Returns:
-        What was recorded as ``provenance.json``.
 
     Raises:
         DatasetError: the folder may not be written, or a written MIDI file does not say what its row says.

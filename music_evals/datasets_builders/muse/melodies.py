@@ -115,16 +115,13 @@ class _Plan:
 
 
 def is_transposition(first: Sequence[int], second: Sequence[int]) -> bool:
-    """Whether two melodies are the same but for their key, under the most lenient reading.
+    """Whether two melodies (MIDI pitches) are the same but for their key, under the most lenient reading.
 
     Notes that repeat the pitch class before them are merged and intervals are taken modulo an octave, so whatever
     a stricter reading holds to be a transposition is one here too.
 
-    Source: MUSE (arXiv 2510.22455), transposition task; its solver compares the full interval sequences.
-
-    Example:
-        >>> is_transposition((60, 62, 64), (65, 67, 67, 69)), is_transposition((60, 62, 64), (65, 67, 70))
-        (True, False)
+    >>> is_transposition((60, 62, 64), (65, 67, 67, 69)), is_transposition((60, 62, 64), (65, 67, 70))
+    (True, False)
     """
     return _lenient_intervals(first) == _lenient_intervals(second)
 
@@ -135,22 +132,11 @@ def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Rando
     Args:
         foil: None for a transposition. ``"other_melody"``: new pitches throughout. ``"changed_interval"``: exactly
             one interval differs, in size and not in direction. ``"reordered"``: the same pitches relative to the
-            key, the same number of times, in another order.
+            key, the same number of times, in another order. A foil is no transposition by `is_transposition`.
         instrument: what plays both.
         rng: source of all randomness.
 
-    Returns:
-        The pair. A foil is no transposition by `is_transposition`.
-
-    Raises:
-        ValueError: foil or instrument is not accepted.
-
     Source: MUSE (arXiv 2510.22455), transposition task; the foils other than ``"other_melody"`` go beyond it.
-
-    Example:
-        >>> pair = compose_pair(foil=None, instrument="piano", rng=random.Random(1))
-        >>> {high - low for low, high in zip(pair.first.pitches, pair.second.pitches)} == {pair.semitones}
-        True
     """
     if foil is not None and foil not in FOILS:
         raise ValueError(f"foil {foil!r} is unknown; accepted are {', '.join(FOILS)} or None")

@@ -88,8 +88,6 @@ def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
     Raises:
         DatasetError: the folder is not there, files are missing (all are named), or some cannot be decoded (all are
             named, with the reason).
-
-    Source: arXiv 2510.22455 for the trials; the authors' repository for file names and numbering.
     """
     source = source.expanduser()
     if not source.is_dir():

@@ -176,7 +176,6 @@ def test_texts_by_midi2ly_itself_hold_the_music_and_nothing_else() -> None:
         assert before == after
 
 
-@pytest.mark.parametrize("raised", [True, False])
 def test_arousal_is_heard_in_speed_density_and_register() -> None:
     """Each differs between the halves on average, and overlaps, so that none of them decides alone."""
     read = {clip.id: read_notes(clip.midi) for clip in CLIPS}

@@ -53,11 +53,7 @@ class Labels:
 
 
 def read_labels(folder: Path) -> Labels:
-    """Read the labels that lie beneath a folder in the layout above.
-
-    Raises:
-        DatasetError: it is no folder, there is not exactly one file of labels, or that is not as it should be.
-    """
+    """Read the labels that lie beneath a folder in the layout above; DatasetError says what is wrong with them."""
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder; one with BMdataset's {LABELS} is needed")
     found = sorted(folder.rglob(LABELS))
@@ -144,11 +140,7 @@ def _name(key: str) -> str:
 
 
 def _shares(name: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The numbers in a catalogue that a work's name tells, and the works with whose names its own begins.
-
-    >>> _shares("air_from_suite_RV_1_e_RV_2", ["air", "suite"])
-    ('RV 1', 'RV 2', 'air')
-    """
+    """The numbers in a catalogue that a work's name tells, and the works with whose names its own begins."""
     numbers = tuple(f"{found[1]} {found[2]}" for found in _CATALOGUED.finditer(name))
     return (*numbers, *(other for other in names if other != name and _begins(name, other)))
 

@@ -187,14 +187,7 @@ def _planned(
 
 
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
-    """Write a planned dataset as a folder in the layout of the Hub, whole or not at all.
-
-    Returns:
-        What was recorded as ``provenance.json``.
-
-    Raises:
-        DatasetError: the folder may not be written.
-    """
+    """Write a planned dataset as a folder in the layout of the Hub, whole or not at all, or raise DatasetError."""
     splits: dict[str, Mapping[str, Sequence[Mapping[str, Any]]]] = {
         rows.PROMPTS: {"test": plan.prompts},
         rows.DEMONSTRATIONS: {str(split): some for split, some in plan.demonstrations.items()},

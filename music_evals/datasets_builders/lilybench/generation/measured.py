@@ -18,13 +18,7 @@ def measure(
     cache: Path | None = None,
     on_score: Callable[[], None] = lambda: None,
 ) -> list[ReferenceRow]:
-    """Compile, describe and embed pieces, a row for each in order; `on_score` is called after each was described.
-
-    Raises:
-        LilyPondError: LilyPond is not installed.
-        SandboxError: there is no way to confine it here.
-        EncoderError: the encoder's vectors are not finite.
-    """
+    """Compile, describe and embed pieces, a row for each in order; `on_score` is called after each was described."""
     rows = list(_described(scores, cache, on_score))
     if encoder is not None:
         for row, vectors in zip(rows, encoder.embed([score.text for score in scores]), strict=True):

@@ -34,14 +34,7 @@ def load_references(dataset: str, names: str | None = None) -> tuple[ReferenceSe
 
 
 def load_demonstrations(dataset: str) -> dict[str, str]:
-    """Load the demonstrations of all regimes, ``SPLIT/ID`` → LilyPond.
-
-    Args:
-        dataset: as for `load_references`.
-
-    Raises:
-        DatasetError: there is no such dataset, or it belongs to another benchmark.
-    """
+    """Load the demonstrations of all regimes, ``SPLIT/ID`` → LilyPond; args and errors as of `load_references`."""
     splits = describe_dataset(dataset, benchmark=BENCHMARK).provenance.counts.get(DEMONSTRATIONS, {})
     return {
         f"{split}/{row['id']}": row["text"]

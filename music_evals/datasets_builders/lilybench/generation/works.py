@@ -42,10 +42,9 @@ class Work:
 
 
 def draw_prompts(works: Sequence[Work], seed: int, count: int = N_PROMPTS) -> list[PromptRow]:
-    """Draw prompts from the entries of all works, with replacement.
+    """Draw prompts from the entries of all works, with replacement; nothing but works, order and seed decide.
 
-    Each entry counts once, so that composers, periods and forms come up in proportion to their entries. The draw
-    depends on nothing but the works, their order and the seed.
+    Each entry counts once, so that composers, periods and forms come up in proportion to their entries.
 
     Source: arXiv 2606.08722, section 3.1 (200 prompts, seed 1234).
     """
@@ -62,15 +61,9 @@ def split_works(
 ) -> dict[str, WorkSplit]:
     """Hold out a part of the works, each with all its movements and files, and with what belongs to it.
 
-    Works that share a name are on one side, and so are near-copies (`NEAR_COPY`). The side follows from the name of
-    the first of those works and the seed alone, so that it stays where it is when others are added. Music that was
-    transposed is not recognised as a copy.
-
-    Args:
-        works: the works.
-        texts: work → its texts in LilyPond, as far as they are at hand.
-        seed: of the split.
-        share: part of the works that are held out, from 0 to 1.
+    Works that share a name are on one side, and so are near-copies (`NEAR_COPY`) by their texts in LilyPond, as far as
+    they are at hand. The side follows from the name of the first of those works and the seed alone, so that it stays
+    where it is when others are added. Music that was transposed is not recognised as a copy.
     """
     groups = _groups(
         ((work.id, name) for work in works for name in (work.id, *work.shares)),
