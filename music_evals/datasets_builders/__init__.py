@@ -9,7 +9,7 @@ from types import ModuleType
 
 
 def builder(dataset: str) -> ModuleType:
-    """Return the module of a dataset: ``ziqi.dataset``, ``muse``, or ``lilybench.generation.dataset``.
+    """Return the module of a dataset: ``ziqi.dataset``, ``musictheorybench``, or ``lilybench.generation.dataset``.
 
     >>> builder("lilybench-generation").BENCHMARK.name
     'lilybench-generation'

@@ -11,6 +11,7 @@ transposition would, so that only the intervals tell the two apart. Either of tw
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Final, Literal, get_args
 
@@ -252,6 +253,8 @@ def _walk(
     of a Markov chain of second order, with backward weights), so that no walk ever has to be patched.
     """
     total = len(numbers)
+    measure = plan.length // len(plan.measures)
+    stressed = [plan.onsets[i] % measure == 0 or plan.durations[i] >= 3 * _EIGHTH for i in numbers]
     # onward[i][(degree, interval)]: weight of all ways from note i, reached by that interval, to an end.
     intervals = range(-5, 6)
     onward: list[dict[tuple[int, int], float]] = [{} for _ in numbers]
@@ -263,7 +266,7 @@ def _walk(
                     weight = (3.0 if abs(interval) == 1 else 0.3 if interval == 0 else 1.0) if degree in ends else 0.0
                 else:
                     weight = sum(
-                        _weight(plan, numbers[i + 1], degree + step, step, interval)
+                        _weight(degree + step, step, interval, stressed[i + 1])
                         * onward[i + 1].get((degree + step, step), 0.0)
                         for step in intervals
                     )
@@ -272,14 +275,14 @@ def _walk(
 
     walk: list[int] = []
     interval = 0
-    for i, number in enumerate(numbers):
+    for i in range(total):
         previous = walk[-1] if walk else before[-1] if before else None
         if i < len(given):
             degree = given[i]
         else:
             choices = _STARTS if previous is None else [previous + step for step in intervals]
             weights = [
-                (1.0 if previous is None else _weight(plan, number, choice, choice - previous, interval))
+                (1.0 if previous is None else _weight(choice, choice - previous, interval, stressed[i]))
                 * onward[i].get((choice, 0 if previous is None else choice - previous), 0.0)
                 for choice in choices
             ]
@@ -291,7 +294,8 @@ def _walk(
     return walk
 
 
-def _weight(plan: _Plan, number: int, degree: int, step: int, before: int) -> float:
+@cache
+def _weight(degree: int, step: int, before: int, is_stressed: bool) -> float:
     """How well a note follows: it is `step` from the last one, which was reached by `before` (in scale steps)."""
     if degree not in _DEGREES:
         return 0.0
@@ -305,9 +309,8 @@ def _weight(plan: _Plan, number: int, degree: int, step: int, before: int) -> fl
         weight *= 1.3  # steps run on
     elif step * before < 0 and abs(step) == 1 and abs(before) == 1:
         weight *= 0.6  # rather than turn to and fro
-    # Strong notes and long ones belong to the tonic triad.
-    is_strong = plan.onsets[number] % (plan.length // len(plan.measures)) == 0
-    if (is_strong or plan.durations[number] >= 3 * _EIGHTH) and degree % 7 in (0, 2, 4):
+    # The first note of a measure and long ones belong to the tonic triad.
+    if is_stressed and degree % 7 in (0, 2, 4):
         weight *= 2.0
     # The middle of the range is home.
     return weight * (1.0 if -2 <= degree <= 7 else 0.4)

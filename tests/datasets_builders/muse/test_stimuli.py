@@ -45,14 +45,14 @@ def test_offbeats_are_exact_in_the_file(offbeats: int, rng: random.Random) -> No
 
 @pytest.fixture(scope="module")
 def loops() -> dict[int, list[DrumLoop]]:
-    return {level: [compose_drum_loop(level, random.Random(f"{level}/{i}")) for i in range(500)] for level in OFFBEATS}
+    return {level: [compose_drum_loop(level, random.Random(f"{level}/{i}")) for i in range(300)] for level in OFFBEATS}
 
 
 def test_drum_loops_are_many(loops: dict[int, list[DrumLoop]]) -> None:
     distinct = {level: len({(loop.kick, loop.snare) for loop in made}) for level, made in loops.items()}
     # Without off-beats there are few ways to fill 16 beats well.
-    assert distinct[0] > 225
-    assert all(distinct[level] > 470 for level in OFFBEATS[1:])
+    assert distinct[0] > 135
+    assert all(distinct[level] > 285 for level in OFFBEATS[1:])
 
 
 @pytest.mark.parametrize("what", ["on the beat", "in all"])
@@ -62,7 +62,7 @@ def test_the_number_of_strokes_does_not_give_the_level_away(loops: dict[int, lis
         for level, made in loops.items()
     }
     values = set().union(*counts.values())
-    best = sum(max(counts[level][value] for level in OFFBEATS) for value in values) / 2500
+    best = sum(max(counts[level][value] for level in OFFBEATS) for value in values) / 1500
     assert best < 0.45  # of the best guess from that number alone; chance is 0.2
 
 
@@ -148,7 +148,7 @@ def check_melody(melody: Melody) -> None:
 def many() -> dict[Foil | None, list[MelodyPair]]:
     return {
         foil: [
-            compose_pair(foil=foil, instrument=INSTRUMENTS[i % 2], rng=random.Random(f"{foil}/{i}")) for i in range(40)
+            compose_pair(foil=foil, instrument=INSTRUMENTS[i % 2], rng=random.Random(f"{foil}/{i}")) for i in range(30)
         ]
         for foil in (None, *FOILS)
     }
@@ -178,7 +178,7 @@ def test_foils_are_as_smooth_as_transpositions(many: dict[Foil | None, list[Melo
 
 def test_pairs_are_all_different(many: dict[Foil | None, list[MelodyPair]]) -> None:
     for made in many.values():
-        assert len({tuple(_intervals(pair.first.pitches)) for pair in made}) >= 39
+        assert len({tuple(_intervals(pair.first.pitches)) for pair in made}) >= 29
 
 
 def test_same_seed_same_pair() -> None:
