@@ -9,7 +9,7 @@ measure and nothing else anywhere, and if all other notes are what they were.
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -45,10 +45,9 @@ _TRIES: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Corrupted:
-    """A corrupted score, the kind of its error and the number of the measure it is in."""
+    """A corrupted score, and the number of the measure that its error is in."""
 
     text: str
-    kind: Corruption
     measure: int
 
 
@@ -67,42 +66,25 @@ class _Change:
 
 
 def corrupt(
-    scores: Iterable[tuple[str, Structure, Corruption]], *, seed: int, cache: Path | None = None
-) -> Iterator[Corrupted | None]:
-    """Put one error into each of some clean scores: texts, LilyPond's readings of them, and the kinds of error.
-
-    In the texts `find_errors` must find nothing. Yields None where no place could be proven to become this error alone.
-    """
-    for text, structure, kind in scores:
-        draw = random.Random(f"{seed} {kind} {text}")
-        changes = list(islice(_candidates(text, structure, kind, draw), _TRIES))
-        changed = [change.apply(text) for change in changes]
-        tried = zip(changes, changed, read_structures(changed, cache=cache), strict=True)
-        yield next(
-            (
-                Corrupted(other, kind, change.measure)
-                for change, other, reading in tried
-                if not isinstance(reading, StructureError) and _is_proven(other, reading, structure, kind, change)
-            ),
-            None,
-        )
+    text: str, structure: Structure, kind: Corruption, *, seed: int, cache: Path | None = None
+) -> Corrupted | None:
+    """Put one error into a score in which `find_errors` finds none; None where no place proves to become it alone."""
+    draw = random.Random(f"{seed} {kind} {text}")
+    changes = list(islice(_candidates(text, structure, kind, draw), _TRIES))
+    changed = [change.apply(text) for change in changes]
+    for change, other, reading in zip(changes, changed, read_structures(changed, cache=cache), strict=True):
+        if isinstance(reading, StructureError) or find_errors(other, reading) != {kind: [change.measure]}:
+            continue
+        if _others(reading, change.changed) == _others(structure, change.changed):
+            return Corrupted(other, change.measure)
+    return None
 
 
-def _is_proven(text: str, reading: Structure, clean: Structure, kind: Corruption, change: _Change) -> bool:
-    if find_errors(text, reading) != {kind: [change.measure]}:
-        return False
-    return _others(reading, change) == _others(clean, change)
-
-
-def _others(structure: Structure, change: _Change) -> list[list[tuple[object, ...]]]:
+def _others(structure: Structure, gone: Event | None) -> list[list[tuple[object, ...]]]:
     """All events by voice, but for the one that a change is about."""
-    gone = change.changed
+    about = None if gone is None else (gone.voice, gone.offset)
     return [
-        [
-            _content(event)
-            for event in events
-            if gone is None or (event.voice, event.offset) != (gone.voice, gone.offset)
-        ]
+        [_content(event) for event in events if (event.voice, event.offset) != about]
         for events in structure.voices.values()
     ]
 
@@ -151,21 +133,21 @@ def _plain_notes(text: str, structure: Structure) -> Iterator[_Note]:
     }
     for events in structure.voices.values():
         onsets = Counter((event.moment, event.grace) for event in events)
-
-        def plain(event: Event, onsets: Counter[tuple[Fraction, bool]] = onsets) -> re.Match[str] | None:
-            written_once = event.kind == "note" and event.offset >= 0 and uses[event.offset] == 1
-            if not written_once or event.grace or event.step is None or onsets[event.moment, event.grace] > 1:
-                return None
-            # A chord may hold a single note.
-            return None if text[: event.offset].rstrip().endswith("<") else _NOTE.match(text, event.offset)
-
-        for index, event in enumerate(events):
-            match = plain(event)
-            before = events[index - 1] if index else None
+        matches = [
+            _NOTE.match(text, event.offset)
+            if event.kind == "note"
+            and event.step is not None
+            and not event.grace
+            and event.offset >= 0
+            and uses[event.offset] == onsets[event.moment, False] == 1
+            and not text[: event.offset].rstrip().endswith("<")  # a chord may hold a single note
+            else None
+            for event in events
+        ]
+        around = zip((None, *events), events, matches, (*events[1:], None), (*matches[1:], None), strict=False)
+        for before, event, match, after, after_match in around:
             if match is None or event.measure < 1 or event.tied or (before is not None and before.tied):
                 continue
-            after = events[index + 1] if index + 1 < len(events) else None
-            after_match = None if after is None else plain(after)
             follows = after is not None and after.measure == event.measure and after.offset > event.offset
             following = (after, after_match) if after is not None and after_match is not None and follows else None
             yield _Note(event, match, following, event.offset in checked)
@@ -197,8 +179,7 @@ def _wrong_argument(token: Token, arguments: Sequence[Token], draw: random.Rando
     first, second = arguments
     if token.text == "\\key":
         return second.start, second.end, f"\\{draw.choice(_WRONG_MODES)}"
-    wrong = draw.choice(_WRONG_CLEFS)
-    return first.start, first.end, f'"{wrong}"'
+    return first.start, first.end, f'"{draw.choice(_WRONG_CLEFS)}"'
 
 
 def _duration_change(note: _Note, draw: random.Random) -> Iterator[_Change]:

@@ -444,7 +444,7 @@ def _error_detection(pieces: Sequence[Usable], seed: int, size: int, cache: Path
 
 
 def _corrupted_row(piece: Usable, kind: Corruption, seed: int, cache: Path | None) -> TaskRow | None:
-    corrupted = next(corrupt([(piece.score, piece.structure, kind)], seed=seed, cache=cache))
+    corrupted = corrupt(piece.score, piece.structure, kind, seed=seed, cache=cache)
     if corrupted is None:
         return None
     row = _row("error_detection", piece, str(corrupted.measure), kind=kind, score=corrupted.text)

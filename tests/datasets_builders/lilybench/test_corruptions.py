@@ -14,13 +14,13 @@ from tests.datasets_builders.lilybench.scores import CLEAN, RELATIVE
 
 @pytest.mark.parametrize("kind", CORRUPTIONS)
 def test_a_corruption_is_the_only_error_of_its_score(kind: Corruption) -> None:
-    scores = [(text, read_structure(text), kind) for text in CLEAN.values()]
-    made = list(corrupt(scores, seed=5))
+    scores = [(text, read_structure(text)) for text in CLEAN.values()]
+    made = [corrupt(text, structure, kind, seed=5) for text, structure in scores]
     if kind == "invalid_metadata":  # only one of the scores has a key or clef in a complete measure that begins one
         assert any(made)
     else:
         assert all(made)
-    for (text, clean, _), corrupted in zip(scores, made, strict=True):
+    for (text, clean), corrupted in zip(scores, made, strict=True):
         assert wrong_measures(text) == []
         if corrupted is None:
             continue
@@ -40,8 +40,8 @@ def test_a_corruption_is_the_only_error_of_its_score(kind: Corruption) -> None:
 
 
 def test_the_seed_chooses_the_place() -> None:
-    scores = [(RELATIVE, read_structure(RELATIVE), CORRUPTIONS[4])]
-    made = [next(corrupt(scores, seed=seed)) for seed in (1, 1, 2, 3, 4)]
+    structure = read_structure(RELATIVE)
+    made = [corrupt(RELATIVE, structure, CORRUPTIONS[4], seed=seed) for seed in (1, 1, 2, 3, 4)]
     texts = [one.text for one in made if one is not None]
     assert texts[0] == texts[1]
     assert len(set(texts)) > 1
