@@ -39,7 +39,7 @@ def survey(
     read, reread = read_structures(texts, cache=cache), read_structures(bare, cache=cache)
     for piece, score, run, original, structure in zip(pieces, scores, compiled, read, reread, strict=True):
         reason = _reason(run, original, score, structure)
-        row = _row(piece, run, None if isinstance(original, StructureError) else original, reason)
+        row = _row(piece, run, original, reason)
         if reason or isinstance(score, ValueError) or isinstance(structure, StructureError):
             yield row, None
         else:
@@ -82,8 +82,16 @@ def _music(structure: Structure) -> list[tuple[object, ...]]:
     )
 
 
-def _row(piece: Piece, compiled: Compiled, read: Structure | None, reason: str | None) -> CorpusRow:
+def opening(read: Structure | StructureError) -> tuple[str | None, str | None]:
+    """The first key and the first metre by name; None for what is not there, and for both of what cannot be read."""
+    if isinstance(read, StructureError):
+        return None, None
+    return read.keys[0].name if read.keys else None, read.metres[0].name if read.metres else None
+
+
+def _row(piece: Piece, compiled: Compiled, read: Structure | StructureError, reason: str | None) -> CorpusRow:
     composer = composer_of(piece.header, piece.id)
+    key, metre = opening(read)
     return {
         "id": piece.id,
         "text": piece.text,
@@ -91,9 +99,9 @@ def _row(piece: Piece, compiled: Compiled, read: Structure | None, reason: str |
         "title": title_of(piece.header),
         "style": style_of(piece.header),
         "instrument": instrument_of(piece.header),
-        "key": read.keys[0].name if read is not None and read.keys else None,
-        "metre": read.metres[0].name if read is not None and read.metres else None,
-        "measures": None if read is None or read.problems else read.measures,
+        "key": key,
+        "metre": metre,
+        "measures": None if isinstance(read, StructureError) or read.problems else read.measures,
         "licence": licence_of(piece.header),
         "compiles": compiled.succeeded,
         "messages": compiled.messages[:_MOST_MESSAGES],

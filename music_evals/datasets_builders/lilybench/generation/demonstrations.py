@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
+from music_evals.datasets_builders.lilybench.corpus import opening
 from music_evals.datasets_builders.lilybench.generation.rows import (
     MAX_DEMONSTRATION,
     N_DEMONSTRATIONS,
@@ -20,34 +21,33 @@ from music_evals.datasets_builders.lilybench.generation.rows import (
 )
 from music_evals.datasets_builders.lilybench.generation.works import Work
 from music_evals.notation.lilypond.compiler import compile_texts
-from music_evals.notation.lilypond.structure import StructureError, read_structure
+from music_evals.notation.lilypond.structure import read_structures
 from music_evals.notation.lilypond.writing import LIMITS, why_not
 
-_FOLDER: Final = "a_minor"
-_A_MINOR: Final[Mapping[str, Description]] = {
-    name: {
-        "composer": "Anonymous",
-        "period": "Late Baroque",
-        "form": form,
-        "ensemble": ensemble,
-        "part": part,
-        "key": "A minor",
-        "metre": metre,
-    }
-    for name, form, ensemble, part, metre in (
-        ("minuet", "suite", "harpsichord", "1: minuetto", "3/4"),
-        ("air", "sonata", "violin, cello", "1: largo", "4/4"),
-        ("prelude", "suite", "piano", "1: prelude", "4/4"),
-    )
-}
+_A_MINOR: Final = (
+    ("minuet", "suite", "harpsichord", "1: minuetto", "3/4"),
+    ("air", "sonata", "violin, cello", "1: largo", "4/4"),
+    ("prelude", "suite", "piano", "1: prelude", "4/4"),
+)
+"""Name, form, ensemble, part and metre."""
 
 
 def a_minor_demonstrations() -> list[DemonstrationRow]:
     """The hand-written demonstrations of the ablation."""
-    folder = files(__package__) / _FOLDER
     return [
-        {"id": name, "work": name, **description, "text": (folder / f"{name}.ly").read_text("utf-8")}
-        for name, description in _A_MINOR.items()
+        {
+            "id": name,
+            "work": name,
+            "composer": "Anonymous",
+            "period": "Late Baroque",
+            "form": form,
+            "ensemble": ensemble,
+            "part": part,
+            "key": "A minor",
+            "metre": metre,
+            "text": (files(__package__) / "a_minor" / f"{name}.ly").read_text("utf-8"),
+        }
+        for name, form, ensemble, part, metre in _A_MINOR
     ]
 
 
@@ -83,11 +83,5 @@ def _description(work: Work, score: Score, cache: Path | None) -> Description:
     for entry in work.entries:
         if score.id == entry.id or len(work.entries) == 1:
             return entry.description
-    try:
-        read = read_structure(score.text, cache=cache)
-    except StructureError:
-        key = metre = None
-    else:
-        key = read.keys[0].name if read.keys else None
-        metre = read.metres[0].name if read.metres else None
+    key, metre = opening(next(read_structures([score.text], cache=cache)))
     return {**work.entries[0].description, "part": None, "key": key, "metre": metre}

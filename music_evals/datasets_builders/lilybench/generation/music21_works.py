@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from music_evals.datasets_builders.lilybench.corpus import opening
 from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, style_of, title_kind, title_of
 from music_evals.datasets_builders.lilybench.generation.rows import Score
 from music_evals.datasets_builders.lilybench.generation.works import Entry, Work
@@ -52,7 +53,7 @@ def domains(pieces: Sequence[Piece], *, cache: Path | None = None) -> Domains:
 
 
 def _entry(piece: Piece, composer: str, title: str, movement: str | None, read: Structure | StructureError) -> Entry:
-    structure = None if isinstance(read, StructureError) else read
+    key, metre = opening(read)
     instrument = instrument_of(piece.header)
     # The first words of a song are its title, and name no form.
     sung = instrument is not None and _VOICES.search(instrument) is not None
@@ -65,8 +66,8 @@ def _entry(piece: Piece, composer: str, title: str, movement: str | None, read: 
             "form": None if sung else title_kind(title),
             "ensemble": instrument,
             "part": movement,
-            "key": structure.keys[0].name if structure is not None and structure.keys else None,
-            "metre": structure.metres[0].name if structure is not None and structure.metres else None,
+            "key": key,
+            "metre": metre,
         },
     )
 
