@@ -11,7 +11,7 @@ Three configs, `syncopation`, `transposition` and `chord_quality`, each with the
 
 import hashlib
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
@@ -131,15 +131,11 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
         "transposition": _pairs(seed, counts.transposition, soundfont),
         "chord_quality": _chords(seed, counts.chord_quality, soundfont),
     }
-    return Plan({config: by_split(some) for config, some in planned.items()}, provenance)
-
-
-def by_split(makers: Iterable[tuple[str, Maker]]) -> dict[str, list[Maker]]:
-    """The functions that make the rows of a config, by the split that each names."""
-    splits: dict[str, list[Maker]] = {"test": [], "fewshot": []}
-    for split, make in makers:
-        splits[split].append(make)
-    return splits
+    makers: dict[str, dict[str, list[Maker]]] = {config: {"test": [], "fewshot": []} for config in rows.CONFIGS}
+    for config, some in planned.items():
+        for split, make in some:
+            makers[config][split].append(make)
+    return Plan(makers, provenance)
 
 
 def _draw(

@@ -24,7 +24,7 @@ from music_evals.benchmarks import load
 from music_evals.datasets_builders.folder import DatasetError, Provenance
 from music_evals.datasets_builders.muse import rows
 from music_evals.datasets_builders.muse.chords import ROOTS
-from music_evals.datasets_builders.muse.dataset import NAME, VERSION, Plan, by_split
+from music_evals.datasets_builders.muse.dataset import NAME, VERSION, Maker, Plan
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 from music_evals.notation.audio import describe_wav
 
@@ -121,7 +121,6 @@ def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
     if problems:
         raise DatasetError("\n  ".join(problems))
 
-    there = [row for row in recorded if digests.keys() >= set(row.paths)]
     listing = "".join(f"{digest}  {path}\n" for path, digest in sorted(digests.items()))
     provenance = Provenance(
         benchmark=NAME,
@@ -133,10 +132,10 @@ def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
     )
     # The licence asks to travel with the recordings.
     extra = {} if LICENCE_FILE in missing else {LICENCE_FILE: (source / LICENCE_FILE).read_bytes()}
-    makers = {
-        config: by_split((row.split, partial(_read_row, source, row, digests)) for row in there if row.config == config)
-        for config in rows.CONFIGS
-    }
+    makers: dict[str, dict[str, list[Maker]]] = {config: {"test": [], "fewshot": []} for config in rows.CONFIGS}
+    for row in recorded:
+        if digests.keys() >= set(row.paths):
+            makers[row.config][row.split].append(partial(_read_row, source, row, digests))
     return Plan(makers, provenance, extra)
 
 
