@@ -233,15 +233,6 @@ def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int 
     2.1, section 11.3, has it hold in all octaves unless a directive says otherwise; collections such as these were
     typed from print.) The metre gives the length of a whole-measure rest and of tuplets of five, seven and nine.
     ValueError where a place is no ABC, there is a bar line, or a broken rhythm or tuplet lacks its notes.
-
-    Example:
-        >>> for event in read_measure('"G"{a}G>A (3B,^c/_e', Fraction(1, 8), (2, 4)):
-        ...     print(event.pitches, event.duration, event.tuplet, event.text)
-        (67,) 3/16  G3/2
-        (69,) 1/16  A/2
-        (59,) 1/12 (3 B,
-        (73,) 1/24  ^c/2
-        (75,) 1/12  _e
     """
     altered: dict[tuple[str, int], int] = {}  # (letter, octave) → the accidental up to here, in semitones
     drafts: list[_Draft] = []

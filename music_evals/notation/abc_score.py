@@ -561,13 +561,9 @@ def _is_plain(length: Fraction) -> bool:
 
 
 def split_voices(abc: str) -> tuple[list[str], dict[str, list[str]]]:
-    r"""Split a tune into its header and, by the voices' names in the order of their music, the lines of every voice.
+    """Split a tune into its header and, by the voices' names in the order of their music, the lines of every voice.
 
     Voice definitions and comments are left out. A tune without ``V:`` has one voice without a name.
-
-    Example:
-        >>> split_voices("X:1\nK:C\nV:1\nCD | %1\nV:2\nE2 | %1\nV:1\nF2 |]\n")
-        (['X:1', 'K:C'], {'1': ['CD |', 'F2 |]'], '2': ['E2 |']})
     """
     header: list[str] = []
     voices: dict[str, list[str]] = {}

@@ -7,8 +7,8 @@
 
 Percussion counts for the groove alone. All three are from 0 to 1.
 
-They are worked out from the notes directly, where MusPy fills a table of all ticks and pitches: the same numbers, to
-the bit, in a tenth of the time, however long the piece. Two protocols are offered:
+The numbers are MusPy's to the bit, but worked out from the notes directly, however long the piece, where MusPy fills a
+table of all ticks and pitches. A piece without any note has none. Two protocols are offered:
 
 ``paper``
     MusPy's values for the ticks of the file, and the ticks of a quarter note where the groove consistency asks for
@@ -20,8 +20,6 @@ the bit, in a tenth of the time, however long the piece. Two protocols are offer
     the time signature, 4/4 where none is given. Where it changes, each stretch of one metre is compared within itself,
     but for a last measure that is cut short, and the stretches' values are averaged, weighted by their pairs of
     neighbours. Measures are counted from the beginning, or from a change: MIDI does not tell a pickup.
-
-A piece without any note has no descriptors in either protocol.
 
 Source:
     Spanio et al., "Can LLMs understand LilyPond?" (arXiv 2606.08722), generation metrics; Dong et al., "MusPy: A
@@ -47,8 +45,7 @@ _MINOR: Final = (0, 2, 3, 5, 7, 8, 10)
 _FINEST: Final = 7  # exponent of 2 in a time signature's denominator: 128
 
 
-class DescriptorError(ValueError):
-    """MIDI of which nothing can be told."""
+DescriptorError = MidiError  # MIDI of which nothing can be told
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +64,7 @@ def describe(midi: bytes, protocol: Protocol = "strict") -> Described:
     """
     if protocol not in get_args(Protocol):
         raise ValueError(f"protocol {protocol!r} is unknown; accepted are {', '.join(get_args(Protocol))}")
-    try:
-        notes = read_note_arrays(midi)
-    except MidiError as error:
-        raise DescriptorError(str(error)) from error
+    notes = read_note_arrays(midi)
     if not len(notes.onset):
         return Described(dict.fromkeys(DESCRIPTORS), dict.fromkeys(DESCRIPTORS, "the MIDI file has no notes"))
     moved = None

@@ -51,13 +51,6 @@ def read_note_arrays(midi: bytes) -> NoteArrays:
     """Read the notes of a MIDI file of format 0 or 1 and at most `MAX_BYTES`: by track, in the order of their ends.
 
     MidiError if the bytes are no such file; it says where that shows.
-
-    Example:
-        >>> from music_evals.notation.midi import write_midi
-        >>> from music_evals.notation.performance import Note, Performance
-        >>> notes = read_note_arrays(write_midi(Performance((Note(0, 60, 480, 80),), 120, (3, 4), "C")))
-        >>> notes.resolution, notes.onset, notes.end, notes.pitch, notes.metres
-        (480, array([0]), array([480]), array([60]), array([[0, 3, 2]]))
     """
     if len(midi) > MAX_BYTES:
         raise MidiError(f"the MIDI file has {len(midi):,} bytes; accepted are up to {MAX_BYTES:,}")

@@ -8,11 +8,12 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from music_evals.notation.score_file import score_to_musicxml
+from music_evals.notation.score_file import ScoreError, score_to_musicxml
 
-WIDTH: Final = 1400
-"""Default width in pixels. A staff is then some 29 pixels high, so that accidentals and ledger lines can be told apart,
-and the page stays below the 1,568 pixels to which several models scale an image down."""
+# With these a staff is some 29 pixels high, so that accidentals and ledger lines can be told apart, and the page stays
+# below the 1,568 pixels to which several models scale an image down.
+_WIDTH: Final = 1400
+_SCALE: Final = 60  # percent of verovio's own size
 
 _PAGE: Final = (2100, 2970)  # verovio's units, tenths of a millimetre: A4
 _MARGIN: Final = 100
@@ -20,16 +21,12 @@ _FONT: Final = "DejaVu Serif"
 _TEXT_SIGNS: Final = {"\ueca3": "half note", "\ueca5": "\u2669", "\ueca7": "\u266a", "\uecb7": "."}  # of SMuFL
 
 
-class EngravingError(ValueError):
-    """A score that verovio cannot engrave."""
-
-
-def engrave_pages(score: Any, *, width: int = WIDTH, scale: int = 60) -> list[bytes]:
+def engrave_pages(score: Any) -> list[bytes]:
     """Engrave a prepared music21 score, or MusicXML as text, as PNG pages: upright A4 on white, `width` pixels wide.
 
     The first page has the title and the composer. Every system but one that starts with measure 1 bears the number of
     its first measure. The same score gives the same bytes with the same versions of verovio and resvg. `scale` is the
-    size of the music in percent of verovio's own; a staff is ``width * scale / 2100`` pixels high. EngravingError if
+    size of the music in percent of verovio's own; a staff is ``width * scale / 2100`` pixels high. ScoreError if
     verovio reads no music from it.
     """
     import resvg_py
@@ -38,18 +35,18 @@ def engrave_pages(score: Any, *, width: int = WIDTH, scale: int = 60) -> list[by
     return [
         resvg_py.svg_to_bytes(
             svg_string=svg,
-            width=width,
+            width=_WIDTH,
             background="white",
             skip_system_fonts=True,
             font_files=fonts,
             font_family=_FONT,
             serif_family=_FONT,
         )
-        for svg in engrave_svgs(score, scale=scale)
+        for svg in engrave_svgs(score)
     ]
 
 
-def engrave_svgs(score: Any, *, scale: int = 60) -> list[str]:
+def engrave_svgs(score: Any) -> list[str]:
     """Engrave a score as SVG pages, as for `engrave_pages`; their text names a font that is at hand there."""
     import verovio
 
@@ -63,7 +60,7 @@ def engrave_svgs(score: Any, *, scale: int = 60) -> list[str]:
             "pageMarginBottom": _MARGIN,
             "pageMarginLeft": _MARGIN,
             "pageMarginRight": _MARGIN,
-            "scale": scale,
+            "scale": _SCALE,
             "scaleToPageSize": True,
             "breaks": "auto",
             "header": "auto",
@@ -76,10 +73,10 @@ def engrave_svgs(score: Any, *, scale: int = 60) -> list[str]:
     )
     text = score if isinstance(score, str) else score_to_musicxml(score)
     if not tool.loadData(text) or not (count := tool.getPageCount()):
-        raise EngravingError("verovio reads no music from the score")
+        raise ScoreError("verovio reads no music from the score")
     svgs = [tool.renderToSVG(page) for page in range(1, count + 1)]
     if 'class="note"' not in "".join(svgs) and 'class="rest"' not in "".join(svgs):
-        raise EngravingError("verovio reads no music from the score")
+        raise ScoreError("verovio reads no music from the score")
     return [_for_resvg(svg) for svg in svgs]
 
 
@@ -102,6 +99,6 @@ def _font_files() -> list[str]:
     # Finding matplotlib is much quicker than importing it.
     spec = find_spec("matplotlib")
     if spec is None or spec.origin is None:
-        raise EngravingError("text on the pages needs the fonts of matplotlib, which is not installed")
+        raise ScoreError("text on the pages needs the fonts of matplotlib, which is not installed")
     folder = Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
     return [str(folder / f"DejaVuSerif{style}.ttf") for style in ("", "-Bold", "-Italic", "-BoldItalic")]

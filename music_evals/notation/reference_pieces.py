@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from music_evals.notation.descriptors import DESCRIPTORS, Protocol
 
-PAPER: Final = "paper_"
-"""What the columns of the paper's descriptors begin with."""
+PAPER: Final = "paper_"  # what the columns of the paper's descriptors begin with
 
 
 class ReferenceRow(TypedDict):
@@ -43,18 +42,11 @@ class ReferenceRow(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class ReferenceSet:
-    """A set of reference pieces.
+    """A set of reference pieces."""
 
-    Args:
-        name: of the set, such as ``mutopia``.
-        label: which dataset it is of, with its revision where it has one.
-        encoder: identity of the encoder that embedded the pieces; None where none did.
-        rows: the pieces.
-    """
-
-    name: str
-    label: str
-    encoder: str | None
+    name: str  # such as mutopia
+    label: str  # which dataset it is of, with its revision where it has one
+    encoder: str | None  # identity of the encoder that embedded the pieces; None where none did
     rows: tuple[ReferenceRow, ...]
 
     @property

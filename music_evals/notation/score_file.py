@@ -30,28 +30,28 @@ class ScoreError(ValueError):
     """A score file that cannot be read: the message names the file, what is wrong with it and what is accepted."""
 
 
-def read_score(path: Path, *, max_bytes: int = MAX_BYTES) -> "Score":
+def read_score(path: Path) -> "Score":
     """Read a score file as music21 does, by its suffix, one of `SUFFIXES`; `prepare_score` makes the score uniform.
 
-    `max_bytes` is the largest size of the file, and of what a compressed one unpacks to. ScoreError for a file that is
-    missing, too large, damaged, hostile, of another kind, or that holds several pieces or no notes.
+    ScoreError for a file that is missing, too large, damaged, hostile, of another kind, or that holds several pieces or
+    no notes.
     """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ScoreError(f"{path}: {suffix or 'no suffix'} is no score format; {_ACCEPTED}")
     try:
         with path.open("rb") as file:
-            data = file.read(max_bytes + 1)
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ScoreError(f"{path}: cannot be opened ({error.strerror or error}); {_ACCEPTED}") from error
-    if len(data) > max_bytes:
-        raise ScoreError(f"{path}: more than {max_bytes:,} bytes; a score file may have no more")
+    if len(data) > MAX_BYTES:
+        raise ScoreError(f"{path}: more than {MAX_BYTES:,} bytes; a score file may have no more")
     if not data.strip():
         raise ScoreError(f"{path}: the file is empty; {_ACCEPTED}")
     kind, check = _KINDS[suffix]
     score: Score
     try:
-        checked = check(data, max_bytes)
+        checked = check(data)
         score = _parse(checked, kind)
         _check_size(score)
     except ScoreError as error:
@@ -194,7 +194,7 @@ def _check_notes(count: int) -> None:
         raise ScoreError(f"{count:,} notes; a score may have {MAX_NOTES:,}")
 
 
-def _check_musicxml(data: bytes, max_bytes: int) -> str:
+def _check_musicxml(data: bytes) -> str:
     """Parse the XML safely, and give music21 what that parse found rather than the file."""
     from xml.etree.ElementTree import ParseError, tostring
 
@@ -240,7 +240,7 @@ def _depth(root: Any) -> int:
     return depth
 
 
-def _check_mxl(data: bytes, max_bytes: int) -> str:
+def _check_mxl(data: bytes) -> str:
     """Take the MusicXML out of its archive, never writing anything to disk."""
     from defusedxml import DefusedXmlException
     from defusedxml.ElementTree import fromstring
@@ -251,19 +251,19 @@ def _check_mxl(data: bytes, max_bytes: int) -> str:
             if any(info.flag_bits & 1 for info in members.values()):
                 raise ScoreError("the archive is encrypted; a score has to be readable without a password")
             total = sum(info.file_size for info in members.values())
-            if total > max_bytes:
-                raise ScoreError(f"it unpacks to {total:,} bytes; {max_bytes:,} are accepted")
+            if total > MAX_BYTES:
+                raise ScoreError(f"it unpacks to {total:,} bytes; {MAX_BYTES:,} are accepted")
             container = members.get("META-INF/container.xml")
             if container is None:
                 raise ScoreError("it has no META-INF/container.xml, so that it is no compressed MusicXML")
-            root = fromstring(_unpack(archive, container, max_bytes), forbid_entities=True, forbid_external=True)
+            root = fromstring(_unpack(archive, container), forbid_entities=True, forbid_external=True)
             paths = [element.get("full-path") or "" for element in root.iter() if element.tag.endswith("rootfile")]
             name = paths[0] if paths else ""
             if not name or name.startswith(("/", "\\")) or ".." in PurePosixPath(name).parts:
                 raise ScoreError(f"its container names the rootfile {name[:80]!r}, which is no file in the archive")
             if name not in members:
                 raise ScoreError(f"its rootfile {name[:80]!r} is missing from the archive")
-            text = _unpack(archive, members[name], max_bytes)
+            text = _unpack(archive, members[name])
     except ScoreError:
         raise
     except DefusedXmlException as error:
@@ -271,19 +271,19 @@ def _check_mxl(data: bytes, max_bytes: int) -> str:
     # zipfile and zlib let out many classes for damaged archives, and no list of them is promised.
     except Exception as error:
         raise ScoreError(f"it is a damaged archive ({type(error).__name__}: {str(error)[:200]})") from error
-    return _check_musicxml(text, max_bytes)
+    return _check_musicxml(text)
 
 
-def _unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo, max_bytes: int) -> bytes:
+def _unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     """Unpack one file, stopping at the limit: the size in the archive's headers can be a lie."""
     with archive.open(info) as file:
-        content = file.read(max_bytes + 1)
-    if len(content) > max_bytes:
-        raise ScoreError(f"{info.filename[:80]!r} unpacks to more than {max_bytes:,} bytes")
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise ScoreError(f"{info.filename[:80]!r} unpacks to more than {MAX_BYTES:,} bytes")
     return content
 
 
-def _check_midi(data: bytes, max_bytes: int) -> bytes:
+def _check_midi(data: bytes) -> bytes:
     """Walk through the file with mido, which is stricter than music21 and quick, and look how long it is."""
     import mido
 
@@ -305,7 +305,7 @@ def _check_midi(data: bytes, max_bytes: int) -> bytes:
     return data
 
 
-def _check_abc(data: bytes, max_bytes: int) -> str:
+def _check_abc(data: bytes) -> str:
     """Look at the fields and lengths, and write the tune so that music21 reads all of it."""
     from music_evals.notation.abc_score import plain_abc
 
@@ -320,7 +320,7 @@ def _check_abc(data: bytes, max_bytes: int) -> str:
     return plain_abc(text)
 
 
-def _check_kern(data: bytes, max_bytes: int) -> str:
+def _check_kern(data: bytes) -> str:
     text = _decode(data)
     if "**kern" not in text:
         raise ScoreError("it has no **kern spine")
@@ -345,7 +345,7 @@ def _decode(data: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-_KINDS: Final[dict[str, tuple[str, Callable[[bytes, int], str | bytes]]]] = {
+_KINDS: Final[dict[str, tuple[str, Callable[[bytes], str | bytes]]]] = {
     ".musicxml": ("musicxml", _check_musicxml),
     ".xml": ("musicxml", _check_musicxml),
     ".mxl": ("musicxml", _check_mxl),

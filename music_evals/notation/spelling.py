@@ -49,12 +49,7 @@ def pitch_class(note: int) -> int:
 
 
 def interval_up(lower: int, upper: int) -> Interval:
-    """The interval from a note up to the nearest note of another name above it.
-
-    Example:
-        >>> interval_up(spell("B", 0), spell("F", 0)), interval_up(spell("C", 0), spell("C", -1))
-        (Interval(letters=4, semitones=6), Interval(letters=7, semitones=11))
-    """
+    """The interval from a note up to the nearest note of another name above it, such as 7 letters from C to C flat."""
     letters = letters_up(lower, upper)
     semitones = (upper - lower + 12 * letters) // 7
     return Interval(7, semitones + 12) if letters == 0 and semitones < 0 else Interval(letters, semitones)

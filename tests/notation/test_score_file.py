@@ -8,6 +8,7 @@ import mido
 import pytest
 from music21 import converter, corpus
 
+from music_evals.notation import score_file
 from music_evals.notation.score_file import ScoreError, prepare_score, read_score
 
 XML = (
@@ -97,21 +98,23 @@ def test_bad_files_are_told_apart(tmp_path: Path, name: str, content: bytes, mes
     assert str(path) in str(caught.value)
 
 
-def test_size_limit_and_missing_file(tmp_path: Path) -> None:
+def test_size_limit_and_missing_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.xml"
     path.write_text(GOOD)
+    monkeypatch.setattr(score_file, "MAX_BYTES", 100)
     with pytest.raises(ScoreError, match="more than 100 bytes"):
-        read_score(path, max_bytes=100)
+        read_score(path)
     with pytest.raises(ScoreError, match="cannot be opened"):
         read_score(tmp_path / "b.xml")
 
 
-def test_a_header_that_lies_about_the_size_is_caught(tmp_path: Path) -> None:
+def test_a_header_that_lies_about_the_size_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = mxl(music=" " * 5_000_000)
     path = tmp_path / "a.mxl"
     path.write_bytes(data.replace((5_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little")))
+    monkeypatch.setattr(score_file, "MAX_BYTES", 1_000_000)
     with pytest.raises(ScoreError):
-        read_score(path, max_bytes=1_000_000)
+        read_score(path)
 
 
 def test_measures_are_numbered_from_0_after_a_pickup() -> None:

@@ -158,29 +158,27 @@ def compile_text(text: str, **how: Unpack[Compiling]) -> Compiled:
     return compiled
 
 
-def midi_to_lilypond(midi: bytes, *, limits: Limits | None = None, confinement: Confinement | None = None) -> str:
+def midi_to_lilypond(midi: bytes, *, limits: Limits = _CONVERTING, confinement: Confinement | None = None) -> str:
     """Turn MIDI into LilyPond code, by LilyPond's own midi2ly; ConversionError, with its messages, if it cannot."""
     arguments = ["--quiet", "--output=score.ly", "score.midi"]
     return _convert("midi2ly", arguments, "score.midi", midi, limits, confinement, result="score.ly")
 
 
-def musicxml_to_lilypond(
-    musicxml: str, *, relative: bool = True, limits: Limits | None = None, confinement: Confinement | None = None
-) -> str:
-    """Turn MusicXML, as text, into LilyPond code, by LilyPond's own musicxml2ly, relative or with absolute pitches.
+def musicxml_to_lilypond(musicxml: str, *, limits: Limits = _CONVERTING, confinement: Confinement | None = None) -> str:
+    """Turn MusicXML, as text, into LilyPond code with relative pitches, by LilyPond's own musicxml2ly.
 
     It needs the sandbox, for musicxml2ly evaluates part of its input as Python. ConversionError if it cannot.
     """
-    arguments = ["--relative" if relative else "--absolute", "--loglevel=WARN", "--output=-", "score.xml"]
+    arguments = ["--relative", "--loglevel=WARN", "--output=-", "score.xml"]
     return _convert("musicxml2ly", arguments, "score.xml", musicxml.encode(), limits, confinement)
 
 
-def modernise(text: str, *, limits: Limits | None = None, confinement: Confinement | None = None) -> str:
+def modernise(text: str) -> str:
     """Bring LilyPond code to the syntax of the installed LilyPond, by LilyPond's own convert-ly.
 
     ConversionError, with its messages, if it fails, as with a text that tells no version.
     """
-    return _convert("convert-ly", ["--loglevel=WARN", "score.ly"], "score.ly", text.encode(), limits, confinement)
+    return _convert("convert-ly", ["--loglevel=WARN", "score.ly"], "score.ly", text.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,16 +224,11 @@ class _Job:
         return Compiled(
             ended.status,
             ended.stopped,
-            self.tidy(ended.stderr),
+            ended.stderr.replace(_NOISE, "").replace(f"{launcher.SCRATCH}/", "").replace(f"{self.root}/", "lilypond/"),
             tuple(midi.values()),
             {name: file for name, file in ended.files.items() if name not in midi},
             self.limits,
         )
-
-    def tidy(self, messages: str) -> str:
-        """Leave out of LilyPond's messages where it ran."""
-        messages = messages.replace(_NOISE, "").replace(f"{launcher.SCRATCH}/", "")
-        return messages.replace(f"{self.root}/", "lilypond/")
 
     def key(self, content: bytes) -> str:
         """Tell apart what may have different results."""
@@ -277,13 +270,12 @@ def _convert(
     arguments: Sequence[str],
     name: str,
     content: bytes,
-    limits: Limits | None,
-    confinement: Confinement | None,
+    limits: Limits = _CONVERTING,
+    confinement: Confinement | None = None,
     result: str | None = None,
 ) -> str:
     """Run one of LilyPond's converters, which are Python scripts, without the shell that is wrapped around them."""
     root = _lilypond()
-    limits = limits or _CONVERTING
     if len(content) > _most(limits):
         raise ConversionError(f"{tool} gets {_size(_most(limits))} at most, not {len(content)} bytes")
     ended = run_confined(
@@ -296,9 +288,8 @@ def _convert(
     )
     messages = " ".join(ended.stderr.replace(f"{root}/", "lilypond/").split())[-1000:]
     if ended.stopped:
-        what = (
-            f"after {limits.seconds:g} s" if ended.stopped == "time" else f"at {_size(limits.output_bytes)} of output"
-        )
+        most = _size(limits.output_bytes)
+        what = f"after {limits.seconds:g} s" if ended.stopped == "time" else f"at {most} of output"
         raise ConversionError(f"{tool} was stopped {what}: {messages or 'no message'}")
     text = ended.stdout if result is None else ended.files.get(result, b"").decode(errors="replace")
     if ended.status != 0 or not text:

@@ -46,12 +46,7 @@ _Hashes = npt.NDArray[np.uint64]
 
 
 def music_words(text: str) -> Iterator[str]:
-    r"""Yield the notes and chords of a text in the order of writing, with Dutch names, no octaves and all durations.
-
-    Example:
-        >>> list(music_words(r"\header { title = c } \relative c' { \key d \major <d fis>4.-> e''8( a, r) } % b"))
-        ['<d fis>4.', 'e8', 'a8']
-    """
+    """Yield the notes and chords of a text in the order of writing, with Dutch names, no octaves and all durations."""
     found = code_tokens(text)
     language, duration = DEFAULT, "4"
     index = passed = 0
@@ -194,21 +189,14 @@ class CopyIndex:
 
 def _runs(text: str) -> _Hashes:
     """The distinct runs of a text, as sorted hashes."""
-    numbers: dict[str, int] = {}
-    words = [
-        numbers[word] if word in numbers else numbers.setdefault(word, _number_of(word))
-        for word in islice(music_words(text), MAX_WORDS)
-    ]
+    words = list(islice(music_words(text), MAX_WORDS))
     if len(words) < RUN:
         return np.empty(0, np.uint64)
-    rows = np.lib.stride_tricks.sliding_window_view(np.array(words, np.uint64), RUN)
+    # The numbers are the same in every process, as `hash` is not.
+    numbers = {word: int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest()) for word in set(words)}
+    rows = np.lib.stride_tricks.sliding_window_view(np.array([numbers[word] for word in words], np.uint64), RUN)
     hashes = np.zeros(len(rows), np.uint64)
     for column in rows.T:
         hashes = (hashes ^ column) * _FACTOR
         hashes ^= hashes >> np.uint64(29)
     return np.unique(hashes)
-
-
-def _number_of(word: str) -> int:
-    """A number of 64 bits for a word, the same in every process."""
-    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest())

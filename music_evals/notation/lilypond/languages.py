@@ -32,32 +32,18 @@ _OTHER_SPELLINGS: Final[Mapping[str, str]] = {"catalan": "català", "espanol": "
 LANGUAGES: Final[Sequence[str]] = (*_NAMES, *_OTHER_SPELLINGS)  # names that a text may give in ``\language``
 
 
-class LanguageError(ValueError):
-    """A language of note names that is not known here."""
-
-
 def note_names(language: str = DEFAULT) -> Mapping[str, NoteName]:
-    """Return all note names of a language; LanguageError if it is none of `LANGUAGES`."""
+    """Return all note names of a language; ValueError if it is none of `LANGUAGES`."""
     return _table(language)
 
 
 def pitch_of(word: str, language: str = DEFAULT) -> NoteName | None:
-    """Return what a word without octave marks says as a note name, or None if it is none in that language.
-
-    Example:
-        >>> pitch_of("bes"), pitch_of("b", "deutsch") == pitch_of("bes"), pitch_of("r")
-        (NoteName(step=6, alteration=Fraction(-1, 1)), True, None)
-    """
+    """Return what a word without octave marks says as a note name, or None if it is none in that language."""
     return _table(language).get(word)
 
 
 def name_of(step: int, alteration: Fraction | int, language: str = DEFAULT) -> str:
-    """Return the usual name of a note, as `NoteName` describes it; ValueError if there is no such note.
-
-    Example:
-        >>> name_of(2, -1), name_of(6, -1, "deutsch"), name_of(0, Fraction(1, 2), "english")
-        ('ees', 'b', 'cqs')
-    """
+    """Return the usual name of a note, as `NoteName` describes it; ValueError if there is no such note."""
     for name, pitch in _table(language).items():
         if pitch == (step, alteration):
             return name
@@ -91,7 +77,7 @@ def language_of(text: str) -> str:
 def _table(language: str) -> Mapping[str, NoteName]:
     names = _NAMES.get(_OTHER_SPELLINGS.get(language, language))
     if names is None:
-        raise LanguageError(f"no language of note names {language!r}; known are {', '.join(LANGUAGES)}")
+        raise ValueError(f"no language of note names {language!r}; known are {', '.join(LANGUAGES)}")
     table: dict[str, NoteName] = {}
     for step, forms in enumerate(names.values()):
         for quarters, same in enumerate(forms.split(), start=-4):

@@ -15,14 +15,10 @@ from music_evals.notation.lilypond.syntax import Kind, Token, closing
 _KINDS: Final = tomllib.loads(
     files("music_evals.notation.lilypond").joinpath("markups.toml").read_text(encoding="utf-8")
 )
-_ARGUMENTS: Final[Mapping[str, str]] = {name: kinds for kinds, names in _KINDS.items() for name in names.split()}
+ARGUMENTS: Final[Mapping[str, str]] = {name: kinds for kinds, names in _KINDS.items() for name in names.split()}
+"""Kinds of the arguments of markup commands: ``v`` for a value, ``m`` for a markup, as an unknown command has one."""
 _NESTING: Final = 200  # commands within each other without braces
 _WORD_END: Final = re.compile(r'[$#{}"\\ \t\n\r\f]')
-
-
-def arguments_of(name: str) -> str:
-    """The kinds of a markup command's arguments: ``v`` for a value, ``m`` for a markup; one markup if it is unknown."""
-    return _ARGUMENTS.get(name, "m")
 
 
 def markup_end(text: str, found: Sequence[Token], index: int, own: Mapping[str, str]) -> int:
@@ -30,13 +26,6 @@ def markup_end(text: str, found: Sequence[Token], index: int, own: Mapping[str, 
 
     `found` holds the tokens of `text` without comments; `own` the kinds of arguments of the text's own markup commands,
     and of its variables that hold markups (none).
-
-    Example:
-        >>> from music_evals.notation.lilypond.syntax import code_tokens
-        >>> source = r'c4^\markup \raise #2 \bold "a" d'
-        >>> found = code_tokens(source)
-        >>> found[markup_end(source, found, 3, {})].text
-        'd'
     """
     return _one(text, found, index + 1, own, 0)
 
@@ -67,7 +56,7 @@ def _one(text: str, found: Sequence[Token], index: int, own: Mapping[str, str], 
     if token.kind is Kind.COMMAND:
         name = token.text[1:]
         index += 1
-        for kind in own.get(name, arguments_of(name)):
+        for kind in own.get(name, ARGUMENTS.get(name, "m")):
             index = value_end(found, index) if kind == "v" else _one(text, found, index, own, level + 1)
         return index
     if token.kind in (Kind.STRING, Kind.SCHEME):

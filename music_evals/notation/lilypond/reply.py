@@ -37,14 +37,10 @@ def extract_code(reply: str) -> str:
 
 
 def complete_code(code: str) -> str:
-    r"""Add the version and the language of note names where code does not state them.
+    """Add the version and the language of note names where code does not state them.
 
     They stand ahead of the code in its first line, so that lines keep their numbers in LilyPond's messages. What is in
     comments and strings does not state anything. A version of 2.24.4 is lowered, as the module says.
-
-    Example:
-        >>> print(complete_code(r"{ c'4 } % no \version"))
-        \version "2.24.3" \language "nederlands" { c'4 } % no \version
     """
     found = code_tokens(code)
     commands = {token.text for token in found if token.kind is Kind.COMMAND}

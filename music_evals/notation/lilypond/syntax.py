@@ -68,7 +68,7 @@ _MUSIC: Final = re.compile(_COMMON + rf" | (?P<word>{_SYMBOL})" + _SIGN, re.VERB
 _TEXT: Final = re.compile(
     _COMMON + r' | (?P<word>[^$#{}"\\\s0-9%|*.=][^$#{}"\\\s0-9]*)' + _SIGN, re.VERBOSE | re.DOTALL
 )
-_STRING_END: Final = re.compile(r'["\\]')
+_REST_OF_STRING: Final = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _SCHEME: Final = re.compile(
     r"""
     (?P<space>\s+)
@@ -122,11 +122,6 @@ def scheme_tokens(text: str, token: Token) -> Iterator[Token]:
     """Yield the parts of a Scheme token: strings, comments, symbols and other atoms as words, and signs.
 
     LilyPond text within ``#{ … #}`` is one token of the kind scheme, with these marks.
-
-    Example:
-        >>> source = '#(define (f x) "a" #{ c4 #})'
-        >>> [part.text for part in scheme_tokens(source, next(tokens(source)))]
-        ['(', 'define', '(', 'f', 'x', ')', '"a"', '#{ c4 #}', ')']
     """
     for part in _lex_scheme(text, token.start, 0):
         if part.end > token.end:
@@ -240,13 +235,7 @@ def version_of(text: str) -> str | None:
 
 
 def definitions(text: str) -> list[Definition]:
-    r"""The variables that a text defines at top level, in order; a name may come twice.
-
-    Example:
-        >>> source = 'upper = \\relative c\' { c4 }\nname = "A"\n\\score { \\upper }'
-        >>> [(found.name, source[found.value : found.end]) for found in definitions(source)]
-        [('upper', "\\relative c' { c4 }"), ('name', '"A"')]
-    """
+    """The variables that a text defines at top level, in order; a name may come twice."""
     found = code_tokens(text)
     depths = _depths(found)
     starts = [index for index in range(len(found)) if not depths[index] and _assigns(found, index)]
@@ -267,15 +256,11 @@ def definitions(text: str) -> list[Definition]:
 
 
 def read_header(text: str) -> dict[str, str]:
-    r"""The fields of a text's header as plain text, in order of appearance; white space is single spaces.
+    """The fields of a text's header as plain text, in order of appearance; white space is single spaces.
 
     They are those of the first header that holds any, and of later ones what that lacks. Markup is reduced to its
     words; a field that refers to another or to a variable of the text has its value; ``##f`` and what is empty is
     absent.
-
-    Example:
-        >>> read_header(r'\header { title = \markup { \bold "Air" in \with-url #"http://a.b" G } opus = ##f }')
-        {'title': 'Air in G'}
     """
     fields: dict[str, str] = {}
     spans = block_spans(text, "\\header")
@@ -440,11 +425,8 @@ def _awaited(token: Token, awaited: str | None) -> str | None:
 
 def _string_end(text: str, position: int) -> int:
     """Offset after the closing quote; `position` is after the opening one."""
-    while found := _STRING_END.search(text, position):
-        if found[0] == '"':
-            return found.end()
-        position = found.end() + 1
-    return len(text)
+    found = _REST_OF_STRING.match(text, position)
+    return found.end() if found else len(text)
 
 
 def _scheme_end(text: str, position: int, level: int) -> int:

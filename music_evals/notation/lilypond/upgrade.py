@@ -46,12 +46,7 @@ def upgrade(text: str) -> str:
 
 
 def mend(text: str) -> str:
-    r"""Change what convert-ly leaves undone; the module says what.
-
-    Example:
-        >>> mend(r"{ #(set-octavation 1) \applyMusic #unfold-repeats { c''4 } \ottava #0}")
-        "{ \\ottava #1 \\unfoldRepeats { c''4 } \\ottava #0 }"
-    """
+    """Change what convert-ly leaves undone; the module says what."""
     # First, since a number that swallows a brace hides where blocks end.
     text = edited(text, list(_numbers(code_tokens(text))))
     found = code_tokens(text)

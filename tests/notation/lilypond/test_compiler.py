@@ -178,11 +178,10 @@ def test_musicxml_to_lilypond() -> None:
         '</part-list><part id="P1"><measure number="1"><attributes><divisions>1</divisions><time><beats>3</beats>'
         f"<beat-type>4</beat-type></time></attributes>{notes}</measure></part></score-partwise>"
     )
-    for relative in (True, False):
-        text = musicxml_to_lilypond(document, relative=relative)
-        assert ("\\relative" in text) == relative
-        compiled = compile_text(text.replace("\\layout {}", "\\midi {}").replace("% \\midi {}", ""))
-        assert [pitches(midi) for midi in compiled.midi] == [[60, 78, 58]]
+    text = musicxml_to_lilypond(document)
+    assert "\\relative" in text
+    compiled = compile_text(text.replace("\\layout {}", "\\midi {}").replace("% \\midi {}", ""))
+    assert [pitches(midi) for midi in compiled.midi] == [[60, 78, 58]]
     with pytest.raises(ConversionError, match="musicxml2ly ended with 1"):
         musicxml_to_lilypond("<nothing/>")
 

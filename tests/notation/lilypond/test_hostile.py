@@ -304,7 +304,7 @@ def test_converters_are_confined(target: Target, confinement: Confinement) -> No
             "<voice>1</voice><type>whole</type></note></measure></part></score-partwise>"
         )
 
-    assert "cis'" in musicxml_to_lilypond(document("1"), relative=False, confinement=confinement)
+    assert "cis'" in musicxml_to_lilypond(document("1"), confinement=confinement)
     read = f"print('SEEN', open('{target.secret}').read())"
     assert SECRET in musicxml_to_lilypond(document(read), confinement=Confinement.NONE)
     with pytest.raises(ConversionError, match="No such file or directory"):
