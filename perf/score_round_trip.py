@@ -71,7 +71,7 @@ def reason(expected: list[AbcNote], notes: list[AbcNote], abc: str) -> str:
     else:
         same_places = sorted(note[:4] for note in expected) == sorted(note[:4] for note in notes)
         kind = "pitches differ" if same_places else "onsets or durations differ"
-    return f"{kind}{', score with tuplets' if re.search(r'\([35679]:', abc) else ''}"
+    return kind + (", score with tuplets" if re.search(r"\([35679]:", abc) else "")
 
 
 def main() -> None:

@@ -11,8 +11,8 @@ from music_evals.notation.score_file import prepare_score
 
 
 def test_chorale_has_title_and_numbers() -> None:
-    score = prepare_score(corpus.parse("haydn/opus74no1/movement3"))
-    score.metadata.title = "Minuet"
+    score = prepare_score(corpus.parse("corelli/opus3no1/1grave"))
+    score.metadata.title = "Grave"
     svgs = engrave_svgs(score)
     for number, svg in enumerate(svgs):
         systems = len(re.findall(r'class="system"', svg))
