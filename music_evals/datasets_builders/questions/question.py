@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal, get_args
 
 Language = Literal["zh", "en"]
 """Languages that questions are composed in."""
+
+LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +24,16 @@ class Question:
     Raises:
         ValueError: two options of a language are the same text.
 
-    Example:
-        >>> Question("colour-of-c", "colours", {"en": "C is"}, {"en": "white"}, {"en": ("black", "red", "red")})
-        Traceback (most recent call last):
-        ValueError: colour-of-c: two of the options are the same (en): white, black, red, red
+    >>> Question("colour-of-c", "colours", {"en": "C is"}, {"en": "white"}, {"en": ("black", "red", "red")})
+    Traceback (most recent call last):
+    ValueError: colour-of-c: two of the options are the same (en): white, black, red, red
     """
 
     name: str
     kind: str
     text: Mapping[Language, str]
     right: Mapping[Language, str]
-    wrong: Mapping[Language, tuple[str, str, str]]
+    wrong: Mapping[Language, tuple[str, ...]]
 
     def __post_init__(self) -> None:
         """Check that the options differ."""

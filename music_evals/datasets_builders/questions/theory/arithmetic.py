@@ -1,6 +1,6 @@
 """What music21 computes of spelled notes, and the near misses among which wrong options are drawn.
 
-Notes, intervals and keys go by their music21 names. music21 is slow to load, hence imported only when first used.
+Notes, intervals and keys go by their music21 names; what needs more than a double accidental is None.
 """
 
 from collections.abc import Sequence
@@ -8,6 +8,11 @@ from functools import cache
 from itertools import combinations
 from random import Random
 from typing import Final
+
+from music21.interval import Interval
+from music21.key import Key as MusicKey
+from music21.key import KeySignature
+from music21.pitch import Pitch
 
 from music_evals.datasets_builders.questions.theory.terms import tokens
 
@@ -29,50 +34,27 @@ Key = tuple[str, str]
 def moved(note: str, interval: str, down: bool = False) -> str | None:
     """Move a note by an interval.
 
-    Args:
-        note: the note's name.
-        interval: the interval's name.
-        down: downwards instead of upwards.
-
-    Returns:
-        The note's name, None where it needs more than a double accidental.
-
-    Example:
-        >>> moved("B", "d5"), moved("C", "m3", down=True), moved("F--", "d5")
-        ('F', 'A', None)
+    >>> moved("B", "d5"), moved("C", "m3", down=True), moved("F--", "d5")
+    ('F', 'A', None)
     """
-    from music21.pitch import Pitch
-
     sign = "-" if down else ""
     name = Pitch(f"{note}4").transpose(f"{interval[0]}{sign}{interval[1:]}").name
     return name if name[1:] in ACCIDENTALS else None
 
 
 def line_moved(line: Sequence[str], interval: str, down: bool = False) -> list[str] | None:
-    """Move notes by an interval; None where one of them needs more than a double accidental.
-
-    Example:
-        >>> line_moved(["C", "E"], "M2")
-        ['D', 'F#']
-    """
+    """Move notes by an interval."""
     found = [name for note in line if (name := moved(note, interval, down))]
     return found if len(found) == len(line) else None
 
 
 @cache
 def interval_up(lower: str, upper: str) -> tuple[str, int]:
-    """The interval from a note up to the nearest note of another name above it.
+    """Name and semitones of the interval from a note up to the nearest note of another name above it.
 
-    Returns:
-        Its name and its size in semitones.
-
-    Example:
-        >>> interval_up("B", "F"), interval_up("C", "C#"), interval_up("C", "C-")
-        (('d5', 6), ('A1', 1), ('d8', 11))
+    >>> interval_up("B", "F"), interval_up("C", "C#"), interval_up("C", "C-")
+    (('d5', 6), ('A1', 1), ('d8', 11))
     """
-    from music21.interval import Interval
-    from music21.pitch import Pitch
-
     low, high = Pitch(f"{lower}4"), Pitch(f"{upper}4")
     if high.diatonicNoteNum < low.diatonicNoteNum or (high.step == low.step and high.ps < low.ps):
         high.octave = 5
@@ -82,86 +64,49 @@ def interval_up(lower: str, upper: str) -> tuple[str, int]:
 
 @cache
 def semitones(interval: str) -> int:
-    """The size of an interval.
-
-    Example:
-        >>> semitones("M10")
-        16
-    """
-    from music21.interval import Interval
-
+    """The size of an interval."""
     return int(Interval(interval).semitones)
 
 
 @cache
 def pitch_class(note: str) -> int:
-    """The pitch class of a note, C = 0.
-
-    Example:
-        >>> pitch_class("C-"), pitch_class("B")
-        (11, 11)
-    """
-    from music21.pitch import Pitch
-
+    """The pitch class of a note, C = 0."""
     return int(Pitch(note).pitchClass)
 
 
 @cache
 def sharps(key: Key) -> int:
-    """The key signature of a key: sharps, or flats as a negative number.
-
-    Example:
-        >>> sharps(("E-", "minor"))
-        -6
-    """
-    from music21.key import Key as MusicKey
-
+    """The key signature of a key: sharps, or flats as a negative number."""
     return int(MusicKey(*key).sharps)
 
 
 @cache
-def signature_notes(number: int) -> tuple[str, ...]:
+def altered(key: Key) -> tuple[str, ...]:
     """The notes that a key signature alters, in their order in the signature.
 
-    Example:
-        >>> signature_notes(2)
-        ('F#', 'C#')
+    >>> altered(("B", "minor"))
+    ('F#', 'C#')
     """
-    from music21.key import KeySignature
-
-    return tuple(pitch.name for pitch in KeySignature(number).alteredPitches)
+    return tuple(pitch.name for pitch in KeySignature(sharps(key)).alteredPitches)
 
 
 @cache
 def key_of(number: int, mode: str) -> Key:
-    """The key of a mode that has a signature.
-
-    Example:
-        >>> key_of(-3, "minor")
-        ('C', 'minor')
-    """
-    from music21.key import KeySignature
-
+    """The key of a mode that has a signature."""
     return KeySignature(number).asKey(mode).tonic.name, mode
 
 
 @cache
 def keys() -> tuple[Key, ...]:
-    """The thirty keys with up to seven sharps or flats.
-
-    Example:
-        >>> keys()[:2]
-        (('C-', 'major'), ('A-', 'minor'))
-    """
+    """The thirty keys with up to seven sharps or flats."""
     return tuple(key_of(number, mode) for number in range(-7, 8) for mode in ("major", "minor"))
 
 
 def near_notes(note: str) -> list[str]:
     """Notes that one may take for another: other accidentals, other spellings, neighbours.
 
-    Example:
-        >>> near_notes("C")
-        ['C-', 'C#', 'D--', 'D-', 'D', 'B-', 'B', 'B#']
+    >>> near_notes("C")
+    ['C-', 'C#', 'D--', 'D-', 'D', 'B-', 'B', 'B#']
     """
     at = "CDEFGAB".index(note[0])
     letters = (note[0], "CDEFGAB"[(at + 1) % 7], "CDEFGAB"[at - 1])
@@ -177,23 +122,14 @@ def near_notes(note: str) -> list[str]:
 
 
 def near_lines(line: Sequence[str], rng: Random) -> list[list[str]]:
-    """Lines with one or two of the notes altered by a semitone, letters kept, and every note otherwise as it was.
-
-    Args:
-        line: the notes.
-        rng: decides which six there are.
-
-    Example:
-        >>> len(near_lines(["C", "E", "G"], Random(1)))
-        6
-    """
+    """Up to six lines with one or two of the notes altered by a semitone, letters kept; of one note, its near notes."""
     if len(line) == 1:
         return [[note] for note in near_notes(line[0])]
-    altered = [
+    others = [
         [note[0] + ACCIDENTALS[i + step] for step in (-1, 1) if 0 <= (i := ACCIDENTALS.index(note[1:])) + step < 5]
         for note in line
     ]
-    singles = [{at: other} for at, others in enumerate(altered) for other in others]
+    singles = [{at: other} for at, found in enumerate(others) for other in found]
     doubles = [a | b for a, b in combinations(singles, 2) if a.keys() != b.keys()]
     chosen = rng.sample(singles, min(3, len(singles)))
     chosen += rng.sample(doubles, min(6 - len(chosen), len(doubles)))
@@ -201,10 +137,5 @@ def near_lines(line: Sequence[str], rng: Random) -> list[list[str]]:
 
 
 def near_numbers(number: int, lowest: int = 0) -> list[int]:
-    """Numbers that differ by up to three.
-
-    Example:
-        >>> near_numbers(1)
-        [0, 2, 3, 4]
-    """
+    """Numbers that differ by up to three."""
     return [other for other in range(number - 3, number + 4) if other != number and other >= lowest]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Final
 
-from music_evals.datasets_builders.questions.question import Language, Question
+from music_evals.datasets_builders.questions.question import LANGUAGES, Language, Question
 from music_evals.datasets_builders.questions.theory import chords, pitches, rhythm, tonality
 from music_evals.datasets_builders.questions.theory.form import Draft, Form
 from music_evals.datasets_builders.questions.theory.terms import Term
@@ -23,6 +23,7 @@ KINDS: Final[Mapping[str, Mapping[Language, str]]] = {
 """Kind → its name in every language."""
 
 _FORMS: Final = (*pitches.FORMS, *tonality.FORMS, *chords.FORMS, *rhythm.FORMS)
+_LANGUAGES: Final = tuple(enumerate(LANGUAGES))  # in the order of a term's names
 # After so many drafts in a row that have been asked already, a form that draws endlessly has nothing more to ask.
 _PATIENCE: Final = 300
 _NO_SLUG: Final = re.compile(r"[^a-z0-9]+")
@@ -34,23 +35,15 @@ def compose_theory(count: int, seed: int) -> list[Question]:
     The kinds take turns, and within a kind its forms; those that have no question left drop out. Melodies to transpose
     and note values to add are there by the hundred thousand. With the same seed, more questions begin with fewer.
 
-    Args:
-        count: how many.
-        seed: decides which, and their options.
-
     Returns:
         The questions; no text occurs twice.
 
     Raises:
         ValueError: count is negative, or larger than the number of questions that there are.
 
-    Example:
-        >>> question = compose_theory(1, seed=5)[0]
-        >>> question.kind, len(question.wrong["zh"])
-        ('intervals', 3)
-        >>> compose_theory(-1, seed=5)
-        Traceback (most recent call last):
-        ValueError: count is -1; it must be 0 or more
+    >>> question = compose_theory(1, seed=5)[0]
+    >>> question.kind, len(question.wrong["zh"])
+    ('intervals', 3)
     """
     if count < 0:
         raise ValueError(f"count is {count}; it must be 0 or more")
@@ -90,18 +83,13 @@ def _questions(form: Form, seed: int) -> Iterator[Question]:
 
 
 def _question(form: Form, draft: Draft, rng: Random) -> Question:
-    wrong = [term for term in dict.fromkeys(draft.wrong) if term != draft.right]
-    first, second, third = rng.sample(wrong, 3)
-    name = "-".join([form.kind, form.name, *(_slug(term.en) for term in draft.asked)])
+    wrong = rng.sample([term for term in dict.fromkeys(draft.wrong) if term != draft.right], 3)
     return Question(
-        name=name,
+        name="-".join([form.kind, form.name, *(_slug(term.en) for term in draft.asked)]),
         kind=form.kind,
-        text={
-            "zh": form.text.zh.format(*(term.zh for term in draft.asked)),
-            "en": form.text.en.format(*(term.en for term in draft.asked)),
-        },
-        right={"zh": draft.right.zh, "en": draft.right.en},
-        wrong={"zh": (first.zh, second.zh, third.zh), "en": (first.en, second.en, third.en)},
+        text={language: form.text[i].format(*(term[i] for term in draft.asked)) for i, language in _LANGUAGES},
+        right={language: draft.right[i] for i, language in _LANGUAGES},
+        wrong={language: tuple(term[i] for term in wrong) for i, language in _LANGUAGES},
     )
 
 

@@ -1,13 +1,16 @@
 """What a form of question is: a wording with blanks, and the drafts that fill them."""
 
-from collections.abc import Callable, Iterator, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from random import Random
 from typing import TypeVar
 
 from music_evals.datasets_builders.questions.theory.terms import Term
 
-Case = TypeVar("Case")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,29 +28,36 @@ class Draft:
     wrong: Sequence[Term]
 
 
+Drafts = Callable[[Random], Iterator[Draft]]
+"""Yields drafts in an order drawn from the random source; endless, with repetitions, where they are not listed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One form of question.
-
-    Args:
-        kind: the kind that it belongs to.
-        name: its own name within the kind.
-        text: its wording, with numbered blanks in braces.
-        drafts: yields its drafts in an order drawn from the random source; endless, and not free of
-            repetition, where they are drawn rather than listed.
-    """
+    """One form of question: its kind, its own name within the kind, its wording with numbered blanks, its drafts."""
 
     kind: str
     name: str
     text: Term
-    drafts: Callable[[Random], Iterator[Draft]]
+    drafts: Drafts
 
 
-def shuffled(cases: Sequence[Case], rng: Random) -> list[Case]:
-    """Put cases into a random order.
+def forms(kind: str, drafts: Mapping[str, Drafts]) -> list[Form]:
+    """Return the forms of a kind, name → drafts, with the wording of ``wording.toml``."""
+    return [Form(kind, name, Term(*_wording()[kind][name]), draw) for name, draw in drafts.items()]
 
-    Example:
-        >>> sorted(shuffled([1, 2, 3], Random(1)))
-        [1, 2, 3]
-    """
+
+def draft(word: Callable[[T], Term], right: T, wrong: Iterable[T], *asked: Term) -> Draft:
+    """Make a draft whose options are all worded in the same way."""
+    return Draft(asked, word(right), [word(each) for each in wrong])
+
+
+def shuffled(cases: Iterable[T], rng: Random) -> list[T]:
+    """Put cases into a random order."""
+    cases = list(cases)
     return rng.sample(cases, len(cases))
+
+
+@cache
+def _wording() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    return tomllib.loads((files(__package__) / "wording.toml").read_text("utf-8"))
