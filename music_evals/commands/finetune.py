@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 
 from music_evals.commands.errors import failed
+from music_evals.commands.output import say
 
 
 def finetune(
@@ -16,7 +17,7 @@ def finetune(
     """Train a LoRA adapter; needs the extra `finetune`."""
     # Here, so that `music-evals --help` need not wait for it.
     from music_evals.datasets_builders.folder import DatasetError
-    from music_evals.finetuning.lora import RECORD_FILE, FinetuneError, read_settings, train
+    from music_evals.finetuning.lora import ADAPTER, FinetuneError, read_settings, train
 
     console = Console()
     try:
@@ -26,15 +27,8 @@ def finetune(
         raise failed(error) from error
     for split, left_out in trained.left_out.items():
         if count := len(left_out):
-            console.print(
-                f"Left out of {split}, longer than {trained.max_tokens} tokens: {count}, named in {RECORD_FILE}",
-                highlight=False,
-                soft_wrap=True,
-            )
-    console.print(
-        f"{trained.steps} steps; loss {trained.first_loss:.4g} to {trained.last_loss:.4g}; "
-        f"on the validation split {' '.join(f'{loss:.4g}' for loss in trained.eval_loss) or 'not measured'}",
-        highlight=False,
-        soft_wrap=True,
-    )
-    console.print(f"Wrote {settings.out}", markup=False, highlight=False, soft_wrap=True)
+            longer = f"longer than {trained.max_tokens} tokens"
+            say(console, f"Left out of {split}, {longer}: {count}, named in {ADAPTER.record}")
+    losses = " ".join(f"{loss:.4g}" for loss in trained.eval_loss) or "not measured"
+    steps = f"{trained.steps} steps; loss {trained.first_loss:.4g} to {trained.last_loss:.4g}"
+    say(console, f"{steps}; on the validation split {losses}", f"Wrote {settings.out}")

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from music_evals.commands.errors import failed
+from music_evals.commands.output import say, table
 
 if TYPE_CHECKING:
-    from music_evals.finetuning.data import MakePrompt, Message, Plan
+    from music_evals.finetuning.data import MakePrompt, Message
 
 BENCHMARKS = ("msu",)
 
@@ -33,24 +33,26 @@ def finetune_data(
     if benchmark not in BENCHMARKS:
         raise typer.BadParameter(f"{benchmark} has no training data; accepted: {', '.join(BENCHMARKS)}")
     # Here, so that `music-evals --help` need not wait for them.
+    from music_evals.datasets_builders.folder import check_target
     from music_evals.datasets_builders.msu.dataset import BENCHMARK
-    from music_evals.finetuning import data as writer
+    from music_evals.finetuning.data import TRAINING_DATA, read_plan, write_plan
 
     console = Console()
     try:
-        writer.check_folder(out, record=writer.RECORD_FILE, form=writer.FORMAT, overwrite=overwrite)
+        check_target(out, overwrite=overwrite, kind=TRAINING_DATA)
         with console.status("reading"):
-            plan = writer.read_plan(
-                dataset, benchmark=BENCHMARK, make_prompt=_prompt(prompts), max_characters=max_characters
-            )
-        writer.write_plan(plan, out, overwrite=overwrite)
+            plan = read_plan(dataset, benchmark=BENCHMARK, make_prompt=_prompt(prompts), max_characters=max_characters)
+        write_plan(plan, out, overwrite=overwrite)
     except (ValueError, OSError) as error:
         raise failed(error) from error
-    console.print(_table(plan))
+    shown = table("split", "conversations", "left out", "scores left out")
+    for split, conversations in plan.conversations.items():
+        row = (len(conversations), plan.questions_left_out.get(split, 0), len(plan.left_out[split]))
+        shown.add_row(split, *map(str, row))
+    console.print(shown)
     for split, left_out in plan.left_out.items():
-        for score, reason in left_out.items():
-            console.print(f"Left out of {split}: {score} ({reason})", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"Wrote {out}", markup=False, highlight=False, soft_wrap=True)
+        say(console, *(f"Left out of {split}: {score} ({reason})" for score, reason in left_out.items()))
+    say(console, f"Wrote {out}")
 
 
 def _prompt(prompts: str | None) -> "MakePrompt":
@@ -65,13 +67,3 @@ def _prompt(prompts: str | None) -> "MakePrompt":
         return [{"role": message.role, "content": message.text} for message in messages]
 
     return make
-
-
-def _table(plan: "Plan") -> Table:
-    table = Table("split", "conversations", "left out", "scores left out")
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for split, conversations in plan.conversations.items():
-        row = (len(conversations), plan.questions_left_out.get(split, 0), len(plan.left_out[split]))
-        table.add_row(split, *map(str, row))
-    return table

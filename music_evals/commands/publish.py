@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 from rich.filesize import decimal
-from rich.table import Table
 
 from music_evals.benchmarks import dataset_names
 from music_evals.commands.errors import failed
+from music_evals.commands.output import say, table
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.folder.hub import Publication
@@ -45,42 +45,37 @@ def publish(
             plan = hub.plan_publication(folder, repo, benchmark=benchmark, branch=revision, private=private)
         _show(console, plan, folder)
         if plan.is_up_to_date:
-            _say(console, f"{repo} is up to date at {plan.head}; nothing was done.")
+            say(console, f"{repo} is up to date at {plan.head}; nothing was done.")
             return
         if not yes:
-            _say(console, "This was a dry run: nothing was changed. --yes does it.")
+            say(console, "This was a dry run: nothing was changed. --yes does it.")
             if get_token() is None:
-                _say(console, f"That needs a token, and there is none: {LOG_IN}. What is private was not seen.")
+                say(console, f"That needs a token, and there is none: {LOG_IN}. What is private was not seen.")
             return
         commit = hub.publish(plan)
     except (DatasetError, OSError) as error:
         raise failed(error) from error
-    _say(console, f"Published {repo} at {commit}")
+    say(console, f"Published {repo} at {commit}")
 
 
 def _show(console: Console, plan: "Publication", folder: Path) -> None:
     whether = "private" if plan.private else "public"
     state = f"to be created, {whether}" if plan.is_new else whether
     branch = f"{plan.branch}, to be created from main" if plan.is_new_branch else plan.branch
-    _say(console, f"From    {folder}")
-    _say(console, f"To      {plan.endpoint}/datasets/{plan.repo} ({state}), branch {branch}")
-    _say(console, f"Licence {plan.licence.licence_label}, as stated in {plan.licence.stated}")
-    files = Table("", "file", "size")
+    say(console, f"From    {folder}")
+    say(console, f"To      {plan.endpoint}/datasets/{plan.repo} ({state}), branch {branch}")
+    say(console, f"Licence {plan.licence.licence_label}, as stated in {plan.licence.stated}")
+    files = table("", "file", "size", text=2)
     files.columns[1].overflow = "fold"
-    files.columns[2].justify = "right"
     for what in ("added", "changed", "deleted", "unchanged", "kept"):
-        for file in getattr(plan, what):
-            files.add_row(what, file.path, decimal(file.size))
+        for path, size in getattr(plan, what).items():
+            files.add_row(what, path, decimal(size))
     console.print(files)
-    _say(console, f"To upload: {decimal(plan.upload_size)} in {len(plan.added) + len(plan.changed)} files.")
+    say(console, f"To upload: {decimal(sum(plan.uploads.values()))} in {len(plan.uploads)} files.")
     if plan.kept:
-        _say(console, "Kept files are not ours, and stay as they are.")
+        say(console, "Kept files are not ours, and stay as they are.")
     config, splits = next(iter(plan.provenance.counts.items()))
     at = "" if plan.branch == "main" else f', revision="{plan.branch}"'
-    _say(console, "To be loaded with")
-    _say(console, f'  load_dataset("{plan.repo}", "{config}", split="{next(iter(splits))}"{at})')
-    _say(console, f"  inspect eval … -T dataset={plan.uri}")
-
-
-def _say(console: Console, line: str) -> None:
-    console.print(line, markup=False, highlight=False, soft_wrap=True)
+    say(console, "To be loaded with")
+    say(console, f'  load_dataset("{plan.repo}", "{config}", split="{next(iter(splits))}"{at})')
+    say(console, f"  inspect eval … -T dataset={plan.uri}")

@@ -15,7 +15,6 @@ from huggingface_hub import snapshot_download
 
 from music_evals.datasets_builders.folder import GENERATED, Benchmark, DatasetError, Provenance
 from music_evals.datasets_builders.questions.bank import FEATURES, LETTERS, BankRow, Rows, composed_rows, write_bank
-from music_evals.datasets_builders.questions.theory import compose_theory
 
 NAME: Final = "musictheorybench"
 VERSION: Final = "1.0.0"
@@ -46,6 +45,8 @@ def build(out: Path, *, source: str | None = None, seed: int = SEED, overwrite: 
 
 
 def _composed(seed: int) -> Rows:
+    from music_evals.datasets_builders.questions.theory import compose_theory  # music21 takes a second to load
+
     drawn = compose_theory(3 * sum(COMPOSED.values()), seed)
     rows = {}
     for name, count in COMPOSED.items():

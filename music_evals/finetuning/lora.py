@@ -7,9 +7,7 @@ for what it does not say (alpha is twice the rank, no dropout, all linear layers
 
 import csv
 import dataclasses
-import hashlib
 import importlib.util
-import json
 import math
 import os
 import shutil
@@ -22,17 +20,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from music_evals.finetuning.data import (
-    Conversation,
-    read_conversations,
-    written_whole,
-)
+from music_evals.datasets_builders.folder import FolderKind, as_json, file_sha256, some, written_whole
+from music_evals.finetuning.data import Conversation, read_conversations
 
-RECORD_FILE: Final = "training.json"
+ADAPTER: Final = FolderKind("training.json", "music-evals LoRA adapter, version 1", "an adapter")
 HISTORY_FILE: Final = "history.csv"
-FORMAT: Final = "music-evals LoRA adapter, version 1"
-"""First entry of ``training.json``: what a folder must say to count as an adapter of ours."""
-
 LIBRARIES: Final = ("torch", "transformers", "peft", "trl", "accelerate")
 EXTRA: Final = "pip install 'music-evals[finetune]'"
 
@@ -48,7 +40,6 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "keep": get_args(Keep),
 }
 _AT_LEAST_ONE: Final = ("rank", "alpha", "batch_size", "accumulation", "max_steps", "max_tokens")
-_SHOWN: Final = 3  # names in a message
 
 
 class FinetuneError(ValueError):
@@ -57,33 +48,7 @@ class FinetuneError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What to train, on what, and how; the defaults are the paper's.
-
-    Args:
-        model: name of a model on the Hub, or a folder.
-        data: folder that `data.write_plan` wrote.
-        out: folder of the adapter.
-        revision: commit, branch or tag of a model on the Hub.
-        rank: rank of the adapter.
-        alpha: its scale, times the rank.
-        dropout: share of its inputs that are dropped in training.
-        target_modules: names of the layers that it changes, or ``"all-linear"``.
-        learning_rate: highest learning rate of AdamW.
-        schedule: how the learning rate falls after the warm-up.
-        warmup_ratio: share of the steps in which it rises.
-        weight_decay: AdamW's.
-        max_grad_norm: what gradients are clipped to.
-        batch_size: conversations a batch.
-        accumulation: batches a step.
-        epochs: passes over the data.
-        max_steps: steps after which training ends earlier, None for the epochs' own number.
-        keep: the adapter after the last epoch, or after the one with the lowest loss on the validation split.
-        max_tokens: longer conversations are left out; None for what the model takes at most.
-        precision: bf16 or fp32 arithmetic; ``"auto"`` takes bf16 where the GPU has it.
-        gradient_checkpointing: whether to compute activations twice, to save memory.
-        seed: of the adapter's first weights and the order of the conversations.
-        chat_template: variables of the model's chat template, such as ``enable_thinking``.
-    """
+    """What to train, on what, and how, with the paper's defaults; ``config.example.toml`` says what each key means."""
 
     model: str
     data: Path
@@ -112,15 +77,9 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What training came to.
+    """What training came to: losses of the first and last step, and on the validation split after each epoch.
 
-    Args:
-        steps: number of steps.
-        first_loss: loss of the first step.
-        last_loss: loss of the last step.
-        eval_loss: loss on the validation split after each epoch, in order.
-        left_out: split → ids of the conversations that were too long.
-        max_tokens: what they were longer than, None if any length was taken.
+    `left_out` names, by split, the conversations that were longer than `max_tokens`; None takes any length.
     """
 
     steps: int
@@ -133,12 +92,6 @@ class Trained:
 
 def read_settings(path: Path) -> Settings:
     """Read settings from a TOML file; paths in it are relative to the current folder.
-
-    Args:
-        path: the file; ``config.example.toml`` beside this module has every key.
-
-    Returns:
-        The settings.
 
     Raises:
         FinetuneError: the file cannot be read, lacks a key, or has an unknown key or a bad value.
@@ -161,19 +114,8 @@ def read_settings(path: Path) -> Settings:
 def make_settings(entries: Mapping[str, Any]) -> Settings:
     """Make settings from plain values, as a TOML file has them.
 
-    Args:
-        entries: key → value.
-
-    Returns:
-        The settings.
-
     Raises:
         FinetuneError: a key is missing or unknown, or a value is bad.
-
-    >>> make_settings({"model": "m", "data": "d", "out": "o", "rank": 0})
-    Traceback (most recent call last):
-        ...
-    music_evals.finetuning.lora.FinetuneError: 'rank' is 0; accepted: a whole number from 1
     """
     fields = {one.name: one for one in dataclasses.fields(Settings)}
     if unknown := [key for key in entries if key not in fields]:
@@ -220,11 +162,7 @@ def _what_is_accepted(key: str, value: Any) -> str | None:
 
 
 def check_libraries() -> None:
-    """Check that the libraries for training are there, without loading them.
-
-    Raises:
-        FinetuneError: some are not; the message says how to install them.
-    """
+    """Check that the libraries for training are there, without loading them; else say how to install them."""
     if missing := [name for name in LIBRARIES if importlib.util.find_spec(name) is None]:
         raise FinetuneError(f"training needs {', '.join(missing)}, not installed here; install with: {EXTRA}")
 
@@ -237,20 +175,13 @@ def train(settings: Settings, *, overwrite: bool = False) -> Trained:
     ``history.csv`` (step, epoch, learning rate, loss, loss on the validation split) and ``training.json`` (settings,
     versions, checksums of the data, what is left out).
 
-    Args:
-        settings: what to train, on what, and how.
-        overwrite: whether an adapter of ours may be replaced.
-
-    Returns:
-        What training came to.
-
     Raises:
         FinetuneError: libraries are missing, or the model cannot be loaded or trained as asked.
         DatasetError: the data is none of ours, or the target may not be written.
     """
     check_libraries()
     data = read_conversations(settings.data)
-    with written_whole(settings.out, record=RECORD_FILE, form=FORMAT, overwrite=overwrite) as folder:
+    with written_whole(settings.out, overwrite=overwrite, kind=ADAPTER) as folder:
         return _train_into(folder, settings, data)
 
 
@@ -335,10 +266,10 @@ def _train_into(folder: Path, settings: Settings, data: Mapping[str, Sequence[Co
         max_tokens=limit,
     )
     record = {
-        "format": FORMAT,
-        "settings": {name: _plain(value) for name, value in dataclasses.asdict(settings).items()},
+        "format": ADAPTER.form,
+        "settings": dataclasses.asdict(settings),
         "model_commit": getattr(model.config, "_commit_hash", None),
-        "data_sha256": {path.name: _sha256(path) for path in sorted(settings.data.iterdir()) if path.is_file()},
+        "data_sha256": {path.name: file_sha256(path) for path in sorted(settings.data.iterdir()) if path.is_file()},
         "versions": {name: version(name) for name in ("music-evals", *LIBRARIES)},
         "device": torch.cuda.get_device_name() if arguments.device.type == "cuda" else arguments.device.type,
         "precision": "bf16" if in_bf16 else "fp32",
@@ -346,7 +277,7 @@ def _train_into(folder: Path, settings: Settings, data: Mapping[str, Sequence[Co
         "seconds": round(seconds, 1),
         **dataclasses.asdict(trained),
     }
-    (folder / RECORD_FILE).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / ADAPTER.record).write_text(as_json(record), encoding="utf-8")
     return trained
 
 
@@ -421,8 +352,8 @@ def _without_long(
             else:
                 left_out[split].append(one["id"])
         if not kept[split]:
-            shown = ", ".join(left_out[split][:_SHOWN])
-            raise FinetuneError(f"nothing is left of '{split}': all are longer than {limit} tokens ({shown} ...)")
+            shown = some(left_out[split])
+            raise FinetuneError(f"nothing is left of '{split}': all are longer than {limit} tokens ({shown})")
     return kept, left_out
 
 
@@ -439,12 +370,3 @@ def _write_history(path: Path, log: Sequence[Mapping[str, Any]]) -> list[dict[st
         writer.writeheader()
         writer.writerows(rows.values())
     return list(rows.values())
-
-
-def _plain(value: Any) -> Any:
-    return os.fspath(value) if isinstance(value, Path) else value
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

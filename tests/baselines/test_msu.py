@@ -14,8 +14,8 @@ from music_evals.baselines.msu.answers import UNKNOWN, answer
 from music_evals.baselines.msu.score import Score, read_score
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.msu.dataset import QuestionRow, ScoreRow
-from music_evals.datasets_builders.msu.default_works import DefaultWork, default_works
 from music_evals.datasets_builders.msu.questions import compose_score_questions
+from music_evals.datasets_builders.msu.works import Work, default_works
 from music_evals.evals.msu import prompt_messages
 from music_evals.notation.abc_score import score_to_abc
 from music_evals.scorers.music_answers import check
@@ -290,7 +290,7 @@ WORKS = default_works()[::6]
 @pytest.fixture(scope="module", params=WORKS, ids=[work.name for work in WORKS])
 def asked(request: pytest.FixtureRequest) -> tuple[str, list[QuestionRow], Conversation]:
     """The questions on a work, and the prompt that asks them."""
-    work: DefaultWork = request.param
+    work: Work = request.param
     score = work.load()
     rows = [
         QuestionRow(

@@ -10,7 +10,7 @@ from music_evals.evals.tasks import ParameterError
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from scipy.stats import binom
 
-from music_evals.datasets_builders.ziqi.dataset import Counts, build_generated, write
+from music_evals.datasets_builders.ziqi.dataset import build_generated, write
 from music_evals.datasets_builders.ziqi.published import build_published
 from music_evals.evals.ziqi import comprehension, generation
 from music_evals.scorers.lettered_choice import lettered_choice
@@ -229,7 +229,7 @@ def test_baselines_are_at_chance_on_published_questions(published: str, tmp_path
 
 
 def test_a_bank_of_any_size_runs(tmp_path: Path) -> None:
-    write(build_generated(5, Counts(theory=24, continuation=0)), tmp_path / "bank")
+    write(build_generated(5, theory=24, continuation=0), tmp_path / "bank")
     (log,) = run(comprehension(dataset=str(tmp_path / "bank")), tmp_path)
     assert figures(log, "choice_figures")["accuracy"] == 1
     with pytest.raises(ParameterError, match="has no config 'generation'"):

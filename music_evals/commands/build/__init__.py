@@ -1,7 +1,6 @@
 """`music-evals build`: build the dataset of a benchmark as a folder in the layout of the Hub."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,7 +11,7 @@ from music_evals.commands.build.lilybench_generation import lilybench_generation
 from music_evals.commands.build.msu import msu
 from music_evals.commands.build.muse import muse
 from music_evals.commands.build.ziqi import ziqi
-from music_evals.commands.errors import failed
+from music_evals.commands.output import Out, Overwrite, building, say
 
 app = typer.Typer(help="Build the dataset of a benchmark as a folder in the layout of the Hub.", no_args_is_help=True)
 OF_THEIR_OWN = {
@@ -29,30 +28,25 @@ def _command(name: str) -> Callable[..., None]:
     """The command of a dataset whose builder has a function `build`."""
 
     def command(
-        out: Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")],
+        out: Out,
         source: Annotated[
             str | None, typer.Option(help="Take the published data: a folder with a copy, or 'hub' to download it.")
         ] = None,
         seed: Annotated[int | None, typer.Option(help="Seed of generated rows.")] = None,
-        overwrite: Annotated[bool, typer.Option(help="Replace a dataset that is there already.")] = False,
+        overwrite: Overwrite = False,
     ) -> None:
-        # Here, so that `music-evals --help` need not wait for them.
+        # Here, so that `music-evals --help` need not wait for it.
         from music_evals.datasets_builders import builder
-        from music_evals.datasets_builders.folder import DatasetError, check_target
 
         if source is not None and seed is not None:
             raise typer.BadParameter(
                 "a seed is for generated rows; published ones are what they are", param_hint="--seed"
             )
-        try:
-            check_target(out, overwrite=overwrite)
+        with building(out, overwrite=overwrite) as console:
             seeded = {} if seed is None else {"seed": seed}
             made = builder(name).build(out, source=source, overwrite=overwrite, **seeded)
-        except (DatasetError, OSError) as error:
-            raise failed(error) from error
-        for config, splits in made.counts.items():
-            typer.echo(f"{config}: " + ", ".join(f"{count} rows in {split}" for split, count in splits.items()))
-        typer.echo(f"Wrote {out}")
+            for config, splits in made.counts.items():
+                say(console, f"{config}: " + ", ".join(f"{count} rows in {split}" for split, count in splits.items()))
 
     command.__doc__ = f"Build {dataset_facts(name).sources['generated'].title}, or the published data with --source."
     return command

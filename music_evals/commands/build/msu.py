@@ -2,23 +2,17 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from music_evals.commands.build.output import progress_bar
-from music_evals.commands.errors import failed
-
-if TYPE_CHECKING:
-    from music_evals.datasets_builders.msu.dataset import Plan
+from music_evals.commands.output import Out, Overwrite, building, progress_bar, say, table
 
 HUB = "hub"
 
 
 def msu(
-    out: Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")],
+    out: Out,
     seed: Annotated[int | None, typer.Option(help="Chooses computed questions, and the splits.")] = None,
     source: Annotated[
         str | None,
@@ -29,11 +23,10 @@ def msu(
     ] = None,
     revision: Annotated[str | None, typer.Option(help="With --source hub: a commit, branch or tag.")] = None,
     works: Annotated[int | None, typer.Option(help="Without --source: only so many works.", min=1)] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace a dataset that is there already.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Build MSU-Bench: questions computed on scores, or the published ones."""
     # Here, so that `music-evals --help` need not wait for them.
-    from music_evals.datasets_builders.folder import DatasetError, check_target
     from music_evals.datasets_builders.msu import dataset as builder
     from music_evals.datasets_builders.msu import published
 
@@ -42,9 +35,7 @@ def msu(
     if works is not None and source is not None:
         raise typer.BadParameter("all scores of a source are read; --works is for music21's", param_hint="--works")
     chosen = builder.DEFAULT_SEED if seed is None else seed
-    console = Console()
-    try:
-        check_target(out, overwrite=overwrite)
+    with building(out, overwrite=overwrite) as console:
         with console.status("reading"):
             if source is None:
                 plan = builder.build_generated(chosen, works=works)
@@ -60,26 +51,14 @@ def msu(
         with progress_bar(console) as progress:
             task = progress.add_task("engraving", total=plan.n_scores)
             builder.write(plan, out, overwrite=overwrite, on_score=lambda _: progress.advance(task))
-    except (DatasetError, OSError) as error:
-        raise failed(error) from error
-    console.print(_splits(plan))
-    if plan.left_out:
-        console.print(f"Left out, {len(plan.left_out)} scores:", style="yellow")
-        for name, reason in plan.left_out.items():
-            console.print(f"  {name}: {reason}", markup=False, highlight=False, soft_wrap=True)
-    for what, count in plan.provenance.anomalies.items():
-        if not what.startswith("left out"):
-            console.print(f"{what}: {count}", markup=False, highlight=False)
-    console.print(f"Wrote {out}", markup=False, highlight=False, soft_wrap=True)
-
-
-def _splits(plan: "Plan") -> Table:
-    table = Table("split", "scores", "questions", "levels 1 / 2 / 3 / 4")
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for split, scores in plan.scores.items():
-        questions = plan.questions[split]
-        levels = Counter(row["level"] for row in questions)
-        shown = " / ".join(str(levels[level]) for level in (1, 2, 3, 4))
-        table.add_row(split, str(len(scores)), str(len(questions)), shown)
-    return table
+        rows = table("split", "scores", "questions", "levels 1 / 2 / 3 / 4")
+        for split, scores in plan.scores.items():
+            levels = Counter(row["level"] for row in plan.questions[split])
+            shown = " / ".join(str(levels[level]) for level in (1, 2, 3, 4))
+            rows.add_row(split, str(len(scores)), str(levels.total()), shown)
+        console.print(rows)
+        if plan.left_out:
+            console.print(f"Left out, {len(plan.left_out)} scores:", style="yellow")
+            say(console, *(f"  {name}: {reason}" for name, reason in plan.left_out.items()))
+        odd = {what: count for what, count in plan.provenance.anomalies.items() if not what.startswith("left out")}
+        say(console, *(f"{what}: {count}" for what, count in odd.items()))

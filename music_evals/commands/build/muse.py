@@ -1,20 +1,17 @@
 """`music-evals build muse`: fresh stimuli from a seed, or the authors' recordings."""
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from music_evals.commands.build.output import progress_bar
-from music_evals.commands.errors import failed
+from music_evals.commands.output import Out, Overwrite, building, progress_bar, say, table
 
 
 def muse(
-    out: Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")],
+    out: Out,
     seed: Annotated[int | None, typer.Option(help="Seed of the generated stimuli.")] = None,
     source: Annotated[
         Path | None, typer.Option(help="Build from a copy of the MUSE repository instead of generating.")
@@ -25,14 +22,13 @@ def muse(
     soundfont: Annotated[
         Path | None, typer.Option(help="SoundFont 2 file to render with, instead of the default one.")
     ] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace a dataset that is there already.")] = False,
+    overwrite: Overwrite = False,
     syncopation: Annotated[int | None, typer.Option(help="Test rows to generate; default 20.")] = None,
     transposition: Annotated[int | None, typer.Option(help="Test rows to generate; default 20.")] = None,
     chord_quality: Annotated[int | None, typer.Option(help="Test rows to generate; default 44.")] = None,
 ) -> None:
     """Build MUSE: fresh stimuli from a seed, or the authors' recordings with --source."""
     # Here, so that `music-evals --help` need not wait for them.
-    from music_evals.datasets_builders.folder import DatasetError, check_target
     from music_evals.datasets_builders.muse import dataset as builder
     from music_evals.datasets_builders.muse.recordings import build_recordings
 
@@ -46,9 +42,7 @@ def muse(
             param_hint="--source",
         )
 
-    console = Console()
-    try:
-        check_target(out, overwrite=overwrite)
+    with building(out, overwrite=overwrite) as console:
         with console.status("composing" if source is None else "checking the recordings"):
             if source is not None:
                 plan = build_recordings(source, allow_partial=allow_partial)
@@ -64,44 +58,27 @@ def muse(
             made = builder.write(plan, out, overwrite=overwrite, on_row=advance)
         if made.missing:
             console.print(f"Built without {len(made.missing)} files that {source} lacks:", style="yellow")
-            for name in made.missing:
-                console.print(f"  {name}", markup=False, highlight=False)
-        console.print(_table(out))
-    except (DatasetError, OSError) as error:
-        raise failed(error) from error
-    console.print(f"Wrote {out}", markup=False, highlight=False, soft_wrap=True)
+            say(console, *(f"  {name}" for name in made.missing))
+        console.print(_summary(out))
 
 
-class _Summary(NamedTuple):
-    """What one split holds; seconds of all its clips together, and its answers with their numbers."""
-
-    config: str
-    split: str
-    rows: int
-    seconds: float
-    answers: Counter[str]
-
-
-def _summaries(out: Path) -> Iterator[_Summary]:
-    """Read a dataset of MUSE back."""
+def _summary(out: Path) -> Table:
+    """Read a dataset of MUSE back: rows, seconds of all clips together, and answers with their numbers."""
     from music_evals.datasets_builders.folder import describe_dataset, load_split
     from music_evals.datasets_builders.muse.dataset import BENCHMARK
     from music_evals.notation.audio import describe_wav
 
+    shown = table("config", "split", "rows", "audio (s)", "answers", text=2)
+    shown.columns[4].justify = "left"
     for config, splits in describe_dataset(str(out), benchmark=BENCHMARK).provenance.counts.items():
         for split in splits:
             rows = load_split(str(out), config, split, benchmark=BENCHMARK)
             clips = [name for name in rows.column_names if name.startswith("audio")]
             seconds = sum(describe_wav(row[clip]["bytes"]).seconds for row in rows for clip in clips)
-            yield _Summary(config, split, len(rows), seconds, Counter(rows["target"]))
-
-
-def _table(out: Path) -> Table:
-    table = Table("config", "split", "rows", "audio (s)", "answers")
-    for column in table.columns[2:4]:
-        column.justify = "right"
-    for one in _summaries(out):
-        # The sentences of a Yes/No answer are told apart by their first word.
-        answers = ", ".join(f"{answer.split(',')[0]} {count}" for answer, count in sorted(one.answers.items()))
-        table.add_row(one.config, one.split, str(one.rows), f"{one.seconds:.1f}", answers)
-    return table
+            # The sentences of a Yes/No answer are told apart by their first word.
+            answers = sorted(Counter(rows["target"]).items())
+            shown.add_row(
+                *(config, split, str(len(rows)), f"{seconds:.1f}"),
+                ", ".join(f"{answer.split(',')[0]} {count}" for answer, count in answers),
+            )
+    return shown

@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from music_evals.commands.errors import failed
+from music_evals.commands.output import Out, Overwrite, building, table
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.ziqi.dataset import Plan
@@ -17,7 +16,7 @@ HUB = "hub"
 
 
 def ziqi(
-    out: Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")],
+    out: Out,
     seed: Annotated[int | None, typer.Option(help="Seed of the composed questions.")] = None,
     source: Annotated[
         str | None,
@@ -31,11 +30,10 @@ def ziqi(
     continuation: Annotated[
         int | None, typer.Option(help="Continuation questions to compose for test; default 60.")
     ] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace a dataset that is there already.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Build ZIQI-Eval: a bank composed from a seed, or the published questions with --source."""
     # Here, so that `music-evals --help` need not wait for them.
-    from music_evals.datasets_builders.folder import DatasetError, check_target
     from music_evals.datasets_builders.ziqi import dataset as builder
     from music_evals.datasets_builders.ziqi.published import HUB_COMMIT, build_published, download_published
 
@@ -53,13 +51,11 @@ def ziqi(
     if revision is not None and source != HUB:
         raise typer.BadParameter(f"a folder is at one revision only; --source is {source}", param_hint="--revision")
 
-    console = Console()
-    try:
-        check_target(out, overwrite=overwrite)
+    with building(out, overwrite=overwrite) as console:
         if source is None:
             with console.status("composing"):
                 chosen = builder.DEFAULT_SEED if seed is None else seed
-                plan = builder.build_generated(chosen, builder.Counts(**counts))
+                plan = builder.build_generated(chosen, **counts)
         elif source == HUB:
             with console.status("downloading"):
                 folder, commit = download_published(revision or HUB_COMMIT)
@@ -67,25 +63,23 @@ def ziqi(
         else:
             plan = build_published(Path(source), skip_bad=skip_bad)
         builder.write(plan, out, overwrite=overwrite)
-    except (DatasetError, OSError) as error:
-        raise failed(error) from error
-    console.print(_themes(plan))
-    if plan.provenance.anomalies:
-        console.print(_anomalies(plan))
-    console.print(f"Wrote {out}", markup=False, highlight=False, soft_wrap=True)
+        console.print(_themes(plan))
+        if plan.provenance.anomalies:
+            odd = table("odd in the source", "count")
+            for what, count in plan.provenance.anomalies.items():
+                odd.add_row(what, str(count))
+            console.print(odd)
 
 
 def _themes(plan: "Plan") -> Table:
-    table = Table("theme", "dev", "test", "sub-themes", "A / B / C / D in test", "duplicates")
-    for column in table.columns[1:]:
-        column.justify = "right"
+    shown = table("theme", "dev", "test", "sub-themes", "A / B / C / D in test", "duplicates")
     for splits in plan.rows.values():
         rows = [(split, row) for split, rows in splits.items() for row in rows]
         for theme in dict.fromkeys(row["theme_en"] for _, row in rows):
             mine = [(split, row) for split, row in rows if row["theme_en"] == theme]
             number = Counter(split for split, _ in mine)
             answers = Counter(row["answer"] for split, row in mine if split == "test")
-            table.add_row(
+            shown.add_row(
                 theme,
                 str(number["dev"]),
                 str(number["test"]),
@@ -93,12 +87,4 @@ def _themes(plan: "Plan") -> Table:
                 " / ".join(str(answers[letter]) for letter in "ABCD"),
                 str(sum(row["duplicate_of"] is not None for _, row in mine)),
             )
-    return table
-
-
-def _anomalies(plan: "Plan") -> Table:
-    table = Table("odd in the source", "count")
-    table.columns[1].justify = "right"
-    for what, count in plan.provenance.anomalies.items():
-        table.add_row(what, str(count))
-    return table
+    return shown

@@ -1,7 +1,7 @@
 """Dataset cards: the ``README.md`` that the Hub shows and that `datasets.load_dataset` reads its configs from.
 
 ``card.md`` in a benchmark's folder has a YAML header with what never changes (tags, task categories) and a body with
-``$placeholders``; what is to be said of each source stands in ``card-SOURCE.md``. What a build decides is filled in here.
+``$placeholders``; what is to be said of each source stands in ``card-SOURCE.md``. The rest is filled in here.
 """
 
 from string import Template
@@ -60,31 +60,7 @@ def make_card(provenance: Provenance) -> str:
 
 
 def publish_card(text: str, repo: str, licence: Source) -> str:
-    """Make a folder's card that of a repository: its examples name it, and it states the licence.
-
-    Args:
-        text: the folder's card.
-        repo: name of the repository, ``ORG/REPO``.
-        licence: what the data is published as.
-
-    Returns:
-        The card: YAML header and Markdown.
-
-    >>> source = Source("", "other", statement="Ask the composer.", licence_name="by-permission")
-    >>> card = "---\\nlicense: other\\n---\\n\\nload_dataset('path/to/this/folder')\\n"
-    >>> print(publish_card(card, "ORG/songs", source))
-    ---
-    license: other
-    license_name: by-permission
-    ---
-    <BLANKLINE>
-    load_dataset('ORG/songs')
-    <BLANKLINE>
-    ## Licence
-    <BLANKLINE>
-    Ask the composer.
-    <BLANKLINE>
-    """
+    """Make a folder's card that of a repository: its examples name it, and it states the licence."""
     card = DatasetCard(text)
     card.data["license"] = licence.licence
     for key, value in (("license_name", licence.licence_name), ("license_link", licence.link)):

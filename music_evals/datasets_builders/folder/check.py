@@ -21,32 +21,17 @@ from music_evals.datasets_builders.folder import (
     some,
 )
 
-CARD_ENTRIES: Final = ("license", "language", "task_categories", "tags", "pretty_name", "size_categories", "configs")
-"""What the YAML header of a card must say."""
-
-DATA_FILE: Final = re.compile(r"(?P<config>[^/]+)/(?P<split>[^/]+)-\d{5}-of-\d{5}\.parquet")
-"""Path of a data file in a dataset folder."""
+# What the YAML header of a card must say.
+_CARD_ENTRIES: Final = ("license", "language", "task_categories", "tags", "pretty_name", "size_categories", "configs")
+_DATA_FILE: Final = re.compile(r"(?P<config>[^/]+)/(?P<split>[^/]+)-\d{5}-of-\d{5}\.parquet")
 
 
 def check_folder(folder: Path, benchmark: Benchmark) -> Provenance:
-    """Check a dataset folder against its own provenance and its benchmark's columns.
-
-    Args:
-        folder: the dataset folder.
-        benchmark: whose dataset it must be.
-
-    Returns:
-        What it says about itself.
+    """Return what a dataset folder says about itself, when all of it is true.
 
     Raises:
         DatasetError: it is no folder or no dataset of the benchmark; files are missing, changed or not known to its
             provenance; a number of rows or a column is another one than stated; or its card lacks an entry.
-
-    >>> from music_evals.datasets_builders.muse.dataset import BENCHMARK
-    >>> check_folder(Path("no-such-folder"), BENCHMARK)
-    Traceback (most recent call last):
-        ...
-    music_evals.datasets_builders.folder.provenance.DatasetError: no-such-folder is not a folder
     """
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder")
@@ -63,7 +48,7 @@ def check_folder(folder: Path, benchmark: Benchmark) -> Provenance:
 
 
 def _problems(folder: Path, made: Provenance, benchmark: Benchmark) -> Iterator[str]:
-    """What is wrong, of which only the first is asked for: each check relies on those ahead of it."""
+    """What is wrong; only the first is asked for, as each check relies on those ahead of it."""
     present = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
     expected = {CARD_FILE, PROVENANCE_FILE, *made.files}
     if missing := sorted(expected - present):
@@ -80,7 +65,7 @@ def _problems(folder: Path, made: Provenance, benchmark: Benchmark) -> Iterator[
 def _row_problems(folder: Path, made: Provenance, benchmark: Benchmark) -> Iterator[str]:
     rows: dict[tuple[str, str], int] = {}
     for path in made.files:
-        match = DATA_FILE.fullmatch(path)
+        match = _DATA_FILE.fullmatch(path)
         if match is None:
             if "/" in path:
                 yield f"{path} is no data file"
@@ -107,7 +92,7 @@ def _card_problems(folder: Path, made: Provenance) -> Iterator[str]:
         card = DatasetCard((folder / CARD_FILE).read_text(encoding="utf-8")).data
     except Exception as error:  # whatever a reader of YAML meets in a file that is none
         yield f"the header of {CARD_FILE} cannot be read: {error}"
-    if lacking := [name for name in CARD_ENTRIES if not card.get(name)]:
+    if lacking := [name for name in _CARD_ENTRIES if not card.get(name)]:
         yield f"the header of {CARD_FILE} lacks {', '.join(lacking)}"
     if card["license"] != made.licence:
         yield f"{CARD_FILE} says that the licence is {card['license']}, its {PROVENANCE_FILE} says {made.licence}"

@@ -9,18 +9,19 @@ Only what our own provenance in the repository names is ever replaced or deleted
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import huggingface_hub
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, get_token
+from huggingface_hub.errors import RepositoryNotFoundError
+from huggingface_hub.hf_api import RepoFile
 
 from music_evals.benchmarks import Source
-from music_evals.datasets_builders.folder.card import publish_card
-from music_evals.datasets_builders.folder.check import check_folder
-from music_evals.datasets_builders.folder.hub_errors import LOG_IN, TRANSPORT_ERRORS, explain, token_problem
-from music_evals.datasets_builders.folder.licences import check_publishable, licence_of_source
 from music_evals.datasets_builders.folder import (
     CARD_FILE,
     PROVENANCE_FILE,
@@ -32,10 +33,10 @@ from music_evals.datasets_builders.folder import (
     read_provenance,
     some,
 )
-
-if TYPE_CHECKING:  # heavy, and only needed here
-    from huggingface_hub import HfApi
-    from huggingface_hub.hf_api import RepoFile
+from music_evals.datasets_builders.folder.card import publish_card
+from music_evals.datasets_builders.folder.check import check_folder
+from music_evals.datasets_builders.folder.hub_errors import LOG_IN, TRANSPORT_ERRORS, explain, token_problem
+from music_evals.datasets_builders.folder.licences import check_publishable, licence_of_source
 
 MAIN: Final = "main"
 _DATASET: Final = "dataset"
@@ -44,13 +45,8 @@ _REPO: Final = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*", re.ASCII)
 _BRANCH: Final = re.compile(r"(?!refs/)[\w-][\w./-]*", re.ASCII)
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """A file of a repository; its size in bytes."""
-
-    path: str
-    size: int
+Sizes = Mapping[str, int]
+"""Path of a file → its size in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +78,11 @@ class Publication:
     is_new: bool
     is_new_branch: bool
     head: str | None
-    added: tuple[File, ...]
-    changed: tuple[File, ...]
-    deleted: tuple[File, ...]
-    unchanged: tuple[File, ...]
-    kept: tuple[File, ...]
+    added: Sizes
+    changed: Sizes
+    deleted: Sizes
+    unchanged: Sizes
+    kept: Sizes
     content: Mapping[str, Path | bytes]
     licence: Source
     provenance: Provenance
@@ -97,9 +93,9 @@ class Publication:
         return not (self.is_new or self.is_new_branch or self.added or self.changed or self.deleted)
 
     @property
-    def upload_size(self) -> int:
-        """Number of bytes of all files that would be uploaded, if the Hub has none of them."""
-        return sum(file.size for file in (*self.added, *self.changed))
+    def uploads(self) -> Sizes:
+        """All files that would be uploaded, if the Hub has none of them."""
+        return {**self.added, **self.changed}
 
     @property
     def uri(self) -> str:
@@ -119,19 +115,9 @@ def plan_publication(
         branch: where the commit goes; it need not be there.
         private: whether the repository must be private.
 
-    Returns:
-        The plan, for `publish`.
-
     Raises:
         DatasetError: a name is none, the folder is no sound dataset or may not be published, the repository holds
             something else or is public though asked to be private, or the Hub refuses or cannot be reached.
-
-    >>> from music_evals.datasets_builders.muse.dataset import BENCHMARK
-    >>> plan_publication(Path("muse"), "muse", benchmark=BENCHMARK)
-    Traceback (most recent call last):
-        ...
-    music_evals.datasets_builders.folder.provenance.DatasetError: 'muse' names no repository of the Hub; write ORG/REPO, in \
-letters, digits and -_.
     """
     _check_names(repo, branch)
     made = check_folder(folder, benchmark)
@@ -139,9 +125,7 @@ letters, digits and -_.
     check_publishable(folder, made, licence)
     card = publish_card((folder / CARD_FILE).read_text(encoding="utf-8"), repo, licence).encode()
     content = {path: folder / path for path in (*made.files, PROVENANCE_FILE)} | {CARD_FILE: card}
-    from huggingface_hub import HfApi
-
-    api = HfApi()
+    api = huggingface_hub.HfApi()
     with _plain_errors(repo):
         found = _look_up(api, repo, branch)
         there = {} if found.head is None else _files(api, repo, found.head)
@@ -152,6 +136,8 @@ letters, digits and -_.
     kept = there.keys() - ours - {_MADE_BY_THE_HUB}
     same = {path for path in content.keys() & there.keys() if _is_same(content[path], there[path])}
     _check_strangers(repo, kept - same, made, content)
+    sizes = {path: file.size for path, file in there.items()}
+    new_sizes = {path: _size(what) for path, what in content.items()}
     return Publication(
         repo=repo,
         branch=branch,
@@ -160,11 +146,11 @@ letters, digits and -_.
         is_new=found.private is None,
         is_new_branch=found.is_new_branch,
         head=found.head,
-        added=_sized({path: _size(content[path]) for path in content.keys() - there.keys()}),
-        changed=_sized({path: _size(content[path]) for path in (content.keys() & there.keys()) - same}),
-        deleted=_sized({path: there[path].size for path in ours - content.keys()}),
-        unchanged=_sized({path: there[path].size for path in same}),
-        kept=_sized({path: there[path].size for path in kept - same}),
+        added=_only(new_sizes, content.keys() - there.keys()),
+        changed=_only(new_sizes, (content.keys() & there.keys()) - same),
+        deleted=_only(sizes, ours - content.keys()),
+        unchanged=_only(sizes, same),
+        kept=_only(sizes, kept - same),
         content=content,
         licence=licence,
         provenance=made,
@@ -172,21 +158,13 @@ letters, digits and -_.
 
 
 def publish(plan: Publication) -> str:
-    """Do what a plan says: create what is to be created, and make one commit.
-
-    Args:
-        plan: from `plan_publication`.
-
-    Returns:
-        The commit that holds the dataset now.
+    """Do what a plan says: create what is to be created, make one commit, and return it.
 
     Raises:
         DatasetError: there is no token, or none that may write; somebody has pushed since the plan was made; the upload
             was interrupted or refused. No commit was made then, and what has arrived need not be sent again.
     """
-    from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
-
-    api = HfApi()
+    api = huggingface_hub.HfApi()
     with _plain_errors(plan.repo):
         _check_token(api)
         head = plan.head
@@ -195,8 +173,8 @@ def publish(plan: Publication) -> str:
             head = api.dataset_info(plan.repo).sha
         if plan.is_new_branch:
             api.create_branch(plan.repo, repo_type=_DATASET, branch=plan.branch, revision=head)
-        uploads = [CommitOperationAdd(file.path, plan.content[file.path]) for file in (*plan.added, *plan.changed)]
-        removals = [CommitOperationDelete(file.path) for file in plan.deleted]
+        uploads = [CommitOperationAdd(path, plan.content[path]) for path in plan.uploads]
+        removals = [CommitOperationDelete(path) for path in plan.deleted]
         if not uploads and not removals:
             return str(head)
         made = plan.provenance
@@ -227,9 +205,7 @@ def _check_names(repo: str, branch: str) -> None:
         raise DatasetError(f"{branch!r} names no branch; a commit, a tag or a pull request cannot be published to")
 
 
-def _look_up(api: "HfApi", repo: str, branch: str) -> _Found:
-    from huggingface_hub.errors import RepositoryNotFoundError
-
+def _look_up(api: HfApi, repo: str, branch: str) -> _Found:
     try:
         info = api.dataset_info(repo)
     except RepositoryNotFoundError:
@@ -241,15 +217,13 @@ def _look_up(api: "HfApi", repo: str, branch: str) -> _Found:
     return _Found(bool(info.private), heads.get(branch, heads.get(MAIN)), branch not in heads)
 
 
-def _files(api: "HfApi", repo: str, head: str) -> dict[str, "RepoFile"]:
-    from huggingface_hub.hf_api import RepoFile
-
+def _files(api: HfApi, repo: str, head: str) -> dict[str, RepoFile]:
     entries = api.list_repo_tree(repo, recursive=True, revision=head, repo_type=_DATASET)
     return {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
 
 
 def _earlier(
-    api: "HfApi", repo: str, head: str | None, there: Mapping[str, "RepoFile"], made: Provenance
+    api: HfApi, repo: str, head: str | None, there: Mapping[str, RepoFile], made: Provenance
 ) -> Provenance | None:
     """Return the provenance of the dataset that is in the repository, None where that is empty."""
     strangers = sorted(there.keys() - {_MADE_BY_THE_HUB})
@@ -268,7 +242,7 @@ def _earlier(
     return earlier
 
 
-def _is_ours(path: str, file: "RepoFile", earlier: Provenance | None) -> bool:
+def _is_ours(path: str, file: RepoFile, earlier: Provenance | None) -> bool:
     """Whether an earlier publication put a file there, and nobody has replaced it since."""
     if earlier is None:
         return False
@@ -287,7 +261,7 @@ def _check_strangers(repo: str, kept: set[str], made: Provenance, content: Mappi
         )
 
 
-def _is_same(content: Path | bytes, there: "RepoFile") -> bool:
+def _is_same(content: Path | bytes, there: RepoFile) -> bool:
     """Whether a file has the same content in the repository, which knows it as a large file or as a blob of git."""
     if there.lfs is not None:
         digest = hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else file_sha256(content)
@@ -300,14 +274,12 @@ def _size(content: Path | bytes) -> int:
     return len(content) if isinstance(content, bytes) else content.stat().st_size
 
 
-def _sized(sizes: Mapping[str, int]) -> tuple[File, ...]:
-    return tuple(File(path, sizes[path]) for path in sorted(sizes))
+def _only(sizes: Sizes, paths: Set[str]) -> Sizes:
+    return {path: sizes[path] for path in sorted(paths)}
 
 
-def _check_token(api: "HfApi") -> None:
+def _check_token(api: HfApi) -> None:
     """Refuse a token that may only read; what one of finer grain may do, only the Hub can say."""
-    from huggingface_hub import get_token
-
     if get_token() is None:
         raise DatasetError(f"publishing needs a token; {LOG_IN}")
     if api.whoami().get("auth", {}).get("accessToken", {}).get("role") == "read":

@@ -31,14 +31,7 @@ def token_problem() -> str | None:
 
 
 def explain(error: BaseException, repo: str) -> str:
-    """Say what an error of the client means.
-
-    Args:
-        error: from the client, perhaps wrapped by it.
-        repo: name of the repository.
-
-    Returns:
-        One message, without the token.
+    """Say in one message, without the token, what an error of the client means.
 
     >>> explain(ConnectionError("unreachable"), "ORG/muse")
     'ORG/muse: the connection failed: unreachable; run it again, what has arrived is kept'

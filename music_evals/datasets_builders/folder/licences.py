@@ -30,12 +30,7 @@ def licence_of_source(dataset: str, source: str) -> Source:
 
 
 def check_publishable(folder: Path, provenance: Provenance, licence: Source) -> None:
-    """Check that all that a dataset folder holds may be published.
-
-    Args:
-        folder: the dataset folder, whose files are those that its provenance names.
-        provenance: what it says about itself.
-        licence: what its source is published as.
+    """Check that all that a dataset folder holds may be published; its files are those that its provenance names.
 
     Raises:
         DatasetError: it was built under another licence, lacks a file that must travel with the data, or holds what may
@@ -44,8 +39,8 @@ def check_publishable(folder: Path, provenance: Provenance, licence: Source) -> 
     where = f"{provenance.benchmark} from {provenance.source} in {folder} may not be published"
     if provenance.licence != licence.licence:
         raise DatasetError(
-            f"{where}: it says that its licence is {provenance.licence}, and may be passed on as {licence.licence_label} only "
-            f"({licence.stated}); build it again"
+            f"{where}: it says that its licence is {provenance.licence}, and may be passed on as "
+            f"{licence.licence_label} only ({licence.stated}); build it again"
         )
     if lacking := [name for name in licence.files if name not in provenance.files]:
         raise DatasetError(f"{where} without {', '.join(lacking)}, which must travel with the data; build it again")
@@ -63,4 +58,3 @@ def check_publishable(folder: Path, provenance: Provenance, licence: Source) -> 
                 f"public domain, CC BY nor CC BY-SA: {some(unfree, most=10)}; build with --free-only, which leaves "
                 f"them out"
             )
-

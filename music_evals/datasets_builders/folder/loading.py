@@ -8,11 +8,19 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import huggingface_hub
 import pyarrow as pa
 import pyarrow.parquet as pq
 from datasets import Dataset, Features
 from filelock import FileLock
+from huggingface_hub.errors import (
+    HFValidationError,
+    LocalEntryNotFoundError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
 
+from music_evals.datasets_builders.folder.hub_errors import TRANSPORT_ERRORS, explain, token_problem
 from music_evals.datasets_builders.folder.provenance import (
     CARD_FILE,
     GENERATED,
@@ -32,7 +40,7 @@ _HUB_URI = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """What the store must know of a benchmark in order to load it.
+    """What must be known of a benchmark in order to load its dataset.
 
     Args:
         name: e.g. ``"muse"``.
@@ -78,12 +86,7 @@ class Origin:
         return f"{self.provenance.source}-partial" if self.provenance.missing else self.provenance.source
 
     def metadata(self) -> dict[str, Any]:
-        """Return what a task should record of its data, and by which version of this project: plain values.
-
-        >>> made = Provenance("muse", "1.0", source="generated", licence="mit", seed=7)
-        >>> Origin("generated", Path("."), None, made).metadata()["dataset_builder_version"]
-        '1.0'
-        """
+        """Return what a task should record of its data, and by which version of this project: plain values."""
         made = self.provenance
         known = {
             "music_evals_version": version("music-evals"),
@@ -120,13 +123,6 @@ def load_split(
     Raises:
         DatasetError: there is no such dataset, config or split, it belongs to another benchmark, lacks a column, or
             its files are not those that its provenance names.
-
-    >>> from music_evals.datasets_builders.muse import dataset as muse
-    >>> load_split("generated", "rhythm", "test", benchmark=muse.BENCHMARK)
-    Traceback (most recent call last):
-        ...
-    music_evals.datasets_builders.folder.provenance.DatasetError: muse has no config 'rhythm'; it has: syncopation, \
-transposition, chord_quality
     """
     if config not in benchmark.features:
         raise DatasetError(f"{benchmark.name} has no config '{config}'; it has: {', '.join(benchmark.features)}")
@@ -142,10 +138,9 @@ transposition, chord_quality
     if not paths:
         raise DatasetError(f"{dataset} is incomplete: its {PROVENANCE_FILE} names no files of {config}/{split}")
     for path in paths:
-        file = origin.folder / path
-        if not file.is_file():
+        if not (origin.folder / path).is_file():
             raise DatasetError(f"{dataset} is incomplete: {path} is missing; build or download it again")
-        if file_sha256(file) != made.files[path]:
+        if file_sha256(origin.folder / path) != made.files[path]:
             raise DatasetError(f"{path} of {dataset} is not the file that its {PROVENANCE_FILE} names; build it again")
     features = benchmark.features[config]
     expected = Features({name: features[name] for name in (features if columns is None else columns)})
@@ -169,22 +164,8 @@ transposition, chord_quality
 def describe_dataset(dataset: str, *, benchmark: Benchmark) -> Origin:
     """Say which data a dataset argument stands for, building or downloading what is needed to know.
 
-    Args:
-        dataset: as for `load_split`.
-        benchmark: whose dataset it must be.
-
-    Returns:
-        Where it lies and what it says about itself; `Origin.metadata` is what a task should record.
-
     Raises:
         DatasetError: there is no such dataset, or it belongs to another benchmark.
-
-    >>> from music_evals.datasets_builders.muse import dataset as muse
-    >>> describe_dataset("hf://muse", benchmark=muse.BENCHMARK)
-    Traceback (most recent call last):
-        ...
-    music_evals.datasets_builders.folder.provenance.DatasetError: hf://muse is no dataset on the Hub; write \
-hf://datasets/ORG/NAME[@REVISION]
     """
     return _locate(dataset, benchmark, patterns=[])
 
@@ -216,8 +197,7 @@ def _generated_folder(benchmark: Benchmark) -> Path:
     if not _is_current(folder, benchmark):
         try:
             root.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(root / f"{folder.name}.lock")
-            with lock:
+            with FileLock(root / f"{folder.name}.lock"):
                 if not _is_current(folder, benchmark):  # another process may have built it while this one waited
                     benchmark.generate(folder)
         except OSError as error:
@@ -244,20 +224,10 @@ def _download(dataset: str, patterns: list[str]) -> tuple[Path, str]:
     match = _HUB_URI.fullmatch(dataset)
     if match is None:
         raise DatasetError(f"{dataset} is no dataset on the Hub; write hf://datasets/ORG/NAME[@REVISION]")
-    from huggingface_hub import snapshot_download  # heavy, and only needed here
-    from huggingface_hub.errors import (
-        HFValidationError,
-        LocalEntryNotFoundError,
-        RepositoryNotFoundError,
-        RevisionNotFoundError,
-    )
-
-    from music_evals.datasets_builders.folder.hub_errors import TRANSPORT_ERRORS, explain, token_problem
-
     if problem := token_problem():
         raise DatasetError(problem)
     try:
-        folder = snapshot_download(
+        folder = huggingface_hub.snapshot_download(
             match["repo"],
             repo_type="dataset",
             revision=match["revision"],
@@ -274,5 +244,3 @@ def _download(dataset: str, patterns: list[str]) -> tuple[Path, str]:
     except TRANSPORT_ERRORS as error:
         raise DatasetError(f"{dataset} could not be downloaded; {explain(error, match['repo'])}") from error
     return Path(folder), Path(folder).name  # a snapshot's folder is named after its commit
-
-

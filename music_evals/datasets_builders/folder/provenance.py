@@ -3,10 +3,14 @@
 import dataclasses
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
+
+from music_evals.benchmarks import dataset_facts
 
 GENERATED = "generated"
 """Name of the dataset that is made on this machine, and the `Provenance.source` of every generated dataset."""
@@ -26,7 +30,7 @@ class Provenance:
     """Who built a dataset from what.
 
     Args:
-        benchmark: name of the benchmark, e.g. ``"muse"``.
+        benchmark: name of the dataset, e.g. ``"muse"``.
         builder_version: version of the builder's rows; a change of any row's content changes it.
         source: ``"generated"``, or the name of the source data.
         licence: licence identifier as the Hub spells it.
@@ -58,12 +62,8 @@ class Provenance:
     files: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """Return the content of ``provenance.json``.
-
-        >>> "muse" in Provenance("muse", "1.0", source="generated", licence="mit").to_json()
-        True
-        """
-        return json.dumps({"format": FORMAT, **dataclasses.asdict(self)}, indent=2, ensure_ascii=False) + "\n"
+        """Return the content of ``provenance.json``."""
+        return as_json({"format": FORMAT, **dataclasses.asdict(self)})
 
     @classmethod
     def from_json(cls, text: str) -> "Provenance":
@@ -71,11 +71,6 @@ class Provenance:
 
         Raises:
             DatasetError: it is no provenance of ours, or of a later format.
-
-        >>> Provenance.from_json("{}")
-        Traceback (most recent call last):
-            ...
-        music_evals.datasets_builders.folder.provenance.DatasetError: not a provenance file: 'format' is missing
         """
         try:
             entries = json.loads(text)
@@ -95,11 +90,13 @@ class Provenance:
         return made
 
 
+def make_provenance(dataset: str, version: str, source: str, **about: Any) -> Provenance:
+    """Return a provenance with the licence that the benchmark's folder states; ``other`` where it states none."""
+    return Provenance(dataset, version, source, dataset_facts(dataset).sources[source].licence or "other", **about)
+
+
 def read_provenance(folder: Path) -> Provenance:
     """Read what a dataset folder says about itself.
-
-    Args:
-        folder: the dataset folder.
 
     Raises:
         DatasetError: it has no provenance file of ours.
@@ -118,14 +115,13 @@ def read_provenance(folder: Path) -> Provenance:
     return Provenance.from_json(text)
 
 
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file as hexadecimal digits.
+def as_json(value: object) -> str:
+    """Return the text of a JSON file that people may read; paths are texts."""
+    return json.dumps(value, indent=2, ensure_ascii=False, default=os.fspath) + "\n"
 
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile() as empty:
-    ...     file_sha256(Path(empty.name))[:8]
-    'e3b0c442'
-    """
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file as hexadecimal digits."""
     status = path.stat()
     return _sha256_of(path, status.st_mtime_ns, status.st_size, status.st_ino)
 

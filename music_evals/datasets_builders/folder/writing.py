@@ -1,8 +1,9 @@
-"""Writing dataset folders in the layout of the Hugging Face Hub: whole or not at all."""
+"""Writing folders whole or not at all, and dataset folders in the layout of the Hugging Face Hub."""
 
 import dataclasses
 import fcntl
 import glob
+import json
 import os
 import secrets
 import shutil
@@ -11,26 +12,48 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from types import FrameType
-from typing import Any
+from types import FrameType, UnionType
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from datasets import Audio, Features, Image, Value
+from datasets import Audio, Features, Image, List, Value
 
 from music_evals.datasets_builders.folder.provenance import (
     CARD_FILE,
+    FORMAT,
     PROVENANCE_FILE,
     DatasetError,
     Provenance,
     file_sha256,
-    read_provenance,
 )
 
 # Rows held in memory while writing: a row with a file in it may carry megabytes.
-_ROWS_PER_GROUP = 1024
-_ROWS_WITH_FILES_PER_GROUP = 32
+_ROWS_PER_GROUP: Final = 1024
+_ROWS_WITH_FILES_PER_GROUP: Final = 32
+_COLUMNS: Final = {str: "string", int: "int64", float: "float64", bool: "bool", bytes: "binary"}
+
+
+@dataclass(frozen=True, slots=True)
+class FolderKind:
+    """A kind of folder that we write: the file in it that says so, that file's entry ``format``, and what it holds."""
+
+    record: str
+    form: str
+    holds: str
+
+    def read_record(self, folder: Path) -> dict[str, Any] | None:
+        """Return what a folder says about itself, None if it is not of this kind."""
+        try:
+            record = json.loads((folder / self.record).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return record if isinstance(record, dict) and record.get("format") == self.form else None
+
+
+DATASET: Final = FolderKind(PROVENANCE_FILE, FORMAT, "a dataset")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +70,35 @@ class Config:
     splits: Mapping[str, Iterable[Mapping[str, Any]]]
 
 
-def check_target(out: Path, *, overwrite: bool = False) -> None:
-    """Check that a dataset may be written to a folder, before any work is done.
+def features_of(row: type, **columns: Any) -> Features:
+    """Return the columns that a type of row declares.
+
+    Args:
+        row: a `TypedDict` of texts, numbers, truth values and lists of such, any of which may be None.
+        columns: column → its type where the row's own does not say it, as for audio and images.
+    """
+    return Features({name: columns.get(name) or _column(kind) for name, kind in get_type_hints(row).items()})
+
+
+def _column(kind: Any) -> Any:
+    if isinstance(kind, UnionType):
+        kind = next(one for one in get_args(kind) if one is not type(None))
+    if get_origin(kind) is list:
+        return List(_column(get_args(kind)[0]))
+    return Value(_COLUMNS[kind])
+
+
+def check_target(out: Path, *, overwrite: bool = False, kind: FolderKind = DATASET) -> None:
+    """Check that a folder may be written, before any work is done.
 
     Args:
         out: the folder to be written.
-        overwrite: whether a dataset folder of ours may be replaced.
+        overwrite: whether a folder of ours of that kind may be replaced.
+        kind: what is to be written.
 
     Raises:
-        DatasetError: the target is a file, a folder of somebody else's, or a dataset and `overwrite` is off; or it
-            lies in no folder that may be written to.
-
-    >>> check_target(Path("a-folder-that-is-not-there"))
+        DatasetError: the target is a file, a folder of somebody else's, or ours and `overwrite` is off; or it lies in
+            no folder that may be written to.
     """
     out = out.expanduser().absolute()
     above = next(folder for folder in out.parents if os.path.lexists(folder))
@@ -70,12 +110,28 @@ def check_target(out: Path, *, overwrite: bool = False) -> None:
         return
     if not out.is_dir():
         raise DatasetError(f"{out} is not a folder; give a new or an empty one")
-    try:
-        read_provenance(out)
-    except DatasetError as error:
-        raise DatasetError(f"{out} is not empty and no dataset of ours; give a new or an empty folder") from error
+    if kind.read_record(out) is None:
+        raise DatasetError(f"{out} is not empty and does not hold {kind.holds} of ours; give a new or an empty folder")
     if not overwrite:
-        raise DatasetError(f"{out} already holds a dataset; give another folder, or allow it to be overwritten")
+        raise DatasetError(f"{out} already holds {kind.holds}; give another folder, or allow it to be overwritten")
+
+
+@contextmanager
+def written_whole(out: Path, *, overwrite: bool = False, kind: FolderKind = DATASET) -> Iterator[Path]:
+    """Yield a new folder that takes the place of `out` when the block ends well, and is gone when it does not.
+
+    It is made beside its target under a hidden name and then renamed. An exception, Ctrl-C, SIGTERM or SIGHUP removes
+    it; what a killed process left is removed by the next one with the same target.
+
+    Raises:
+        DatasetError: as for `check_target`.
+    """
+    out = Path(os.path.realpath(out.expanduser()))
+    check_target(out, overwrite=overwrite, kind=kind)
+    with _termination_unwinds(), _temporary_sibling(out) as folder:
+        yield folder
+        check_target(out, overwrite=overwrite, kind=kind)  # somebody may have written there meanwhile
+        _move_into_place(folder, out)
 
 
 def write_dataset(
@@ -88,9 +144,6 @@ def write_dataset(
     extra_files: Mapping[str, bytes] | None = None,
 ) -> Provenance:
     """Write a dataset folder: all of it, or nothing.
-
-    The folder is made beside its target under a hidden name and then renamed. An exception, Ctrl-C, SIGTERM or
-    SIGHUP removes it; what a killed build left is removed by the next build to the same target.
 
     Args:
         out: the folder to write; absent, empty, or (with `overwrite`) a dataset folder.
@@ -107,16 +160,13 @@ def write_dataset(
         DatasetError: the target may not be written, a row does not fit its columns, or there are no rows at all.
 
     >>> import tempfile
-    >>> from datasets import Value
     >>> config = Config(Features({"id": Value("string")}), {"test": [{"id": "a"}, {"id": "b"}]})
     >>> made = Provenance("letters", "1.0", source="generated", licence="mit", seed=7)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_dataset(Path(folder) / "out", {"letters": config}, card=str, provenance=made).counts
     {'letters': {'test': 2}}
     """
-    out = Path(os.path.realpath(out.expanduser()))
-    check_target(out, overwrite=overwrite)
-    with termination_unwinds(), temporary_sibling(out) as folder:
+    with written_whole(out, overwrite=overwrite) as folder:
         counts: dict[str, dict[str, int]] = {}
         files: dict[str, str] = {}
         for config_name, config in configs.items():
@@ -133,20 +183,17 @@ def write_dataset(
         complete = dataclasses.replace(provenance, counts=counts, files=files)
         (folder / CARD_FILE).write_text(card(complete), encoding="utf-8")
         (folder / PROVENANCE_FILE).write_text(complete.to_json(), encoding="utf-8")
-        check_target(out, overwrite=overwrite)  # somebody may have written there meanwhile
-        move_into_place(folder, out)
     return complete
 
 
 def _write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Features, where: str) -> int:
     """Write rows as one Parquet file, a group at a time; without rows write no file."""
-    schema = features.arrow_schema
-    columns = set(features)
+    schema, columns, rows = features.arrow_schema, set(features), iter(rows)
+    has_files = any(isinstance(kind, Audio | Image) or kind == Value("binary") for kind in features.values())
     writer: pq.ParquetWriter | None = None
     count = 0
     try:
-        has_files = any(isinstance(kind, Audio | Image) or kind == Value("binary") for kind in features.values())
-        for group in _groups(rows, _ROWS_WITH_FILES_PER_GROUP if has_files else _ROWS_PER_GROUP):
+        while group := list(islice(rows, _ROWS_WITH_FILES_PER_GROUP if has_files else _ROWS_PER_GROUP)):
             for row in group:
                 if set(row) != columns:
                     wrong = ", ".join(sorted(set(row) ^ columns))
@@ -170,24 +217,15 @@ def _write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Feature
     return count
 
 
-def _groups(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Mapping[str, Any]]]:
-    group: list[Mapping[str, Any]] = []
-    for row in rows:
-        group.append(row)
-        if len(group) == size:
-            yield group
-            group = []
-    if group:
-        yield group
-
-
 @contextmanager
-def temporary_sibling(out: Path) -> Iterator[Path]:
+def _temporary_sibling(out: Path) -> Iterator[Path]:
     """Yield a new hidden folder beside `out`, gone at the end however that comes about."""
     out.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".{out.name}.partial-"
     for left in out.parent.glob(f"{glob.escape(prefix)}*"):
-        _remove_if_abandoned(left)
+        if (lock := _lock(left)) is not None:  # abandoned
+            shutil.rmtree(left, ignore_errors=True)
+            os.close(lock)
     folder, lock = _make_locked_folder(out.parent, prefix)
     try:
         yield folder
@@ -222,15 +260,8 @@ def _lock(folder: Path) -> int | None:
     return descriptor
 
 
-def _remove_if_abandoned(folder: Path) -> None:
-    lock = _lock(folder)
-    if lock is not None:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
-
-
 @contextmanager
-def termination_unwinds() -> Iterator[None]:
+def _termination_unwinds() -> Iterator[None]:
     """Turn SIGTERM and SIGHUP into SystemExit, so that what they interrupt cleans up after itself."""
 
     def leave(number: int, _frame: FrameType | None) -> None:
@@ -250,8 +281,8 @@ def termination_unwinds() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
-def move_into_place(folder: Path, out: Path) -> None:
-    """Rename a finished folder to its target, replacing a dataset folder that is there."""
+def _move_into_place(folder: Path, out: Path) -> None:
+    """Rename a finished folder to its target, replacing a folder that is there."""
     if not out.exists() or not any(out.iterdir()):
         folder.rename(out)  # POSIX renames over an empty folder
         return
@@ -263,5 +294,3 @@ def move_into_place(folder: Path, out: Path) -> None:
         old.rename(out)
         raise
     shutil.rmtree(old, ignore_errors=True)
-
-

@@ -24,7 +24,7 @@ from xml.etree import ElementTree
 
 from music_evals.datasets_builders.lilybench.facts import composer_named
 from music_evals.datasets_builders.lilybench.rows import Piece
-from music_evals.datasets_builders.msu.default_works import default_works
+from music_evals.datasets_builders.msu.works import default_works
 from music_evals.notation.lilypond.compiler import ConversionError, compile_texts, musicxml_to_lilypond
 from music_evals.notation.lilypond.syntax import block_spans, read_header
 from music_evals.notation.score_file import ScoreError, prepare_score, read_score, score_to_musicxml

@@ -20,31 +20,27 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Final, Literal, TypedDict, get_args
+from typing import Final, Literal, TypedDict, get_args
 
-from datasets import Features, Image, List, Value
+from datasets import Features, Image, List
 
-from music_evals.datasets_builders.folder.card import make_card
-from music_evals.datasets_builders.msu.questions import UnsuitableScoreError, compose_score_questions
-from music_evals.datasets_builders.msu.default_works import default_works
-from music_evals.datasets_builders.msu.same_work import music_of, name_of
 from music_evals.datasets_builders.folder import (
     GENERATED,
     Benchmark,
     Config,
     DatasetError,
     Provenance,
+    features_of,
+    make_provenance,
     write_dataset,
 )
+from music_evals.datasets_builders.folder.card import make_card
+from music_evals.datasets_builders.msu.questions import UnsuitableScoreError, compose_score_questions
+from music_evals.datasets_builders.msu.same_work import music_of, name_of
+from music_evals.datasets_builders.msu.works import Work, default_works
 from music_evals.notation.abc_score import score_to_abc
 from music_evals.notation.pages import engrave_pages
-from music_evals.notation.score_file import (
-    SUFFIXES,
-    ScoreError,
-    prepare_score,
-    read_score,
-    score_to_musicxml,
-)
+from music_evals.notation.score_file import SUFFIXES, ScoreError, score_to_musicxml
 
 NAME: Final = "msu"
 VERSION: Final = "1.0.0"
@@ -93,52 +89,17 @@ class QuestionRow(TypedDict):
 
 
 FEATURES: Final[Mapping[str, Features]] = {
-    "scores": Features(
-        {
-            "score_id": Value("string"),
-            "title": Value("string"),
-            "composer": Value("string"),
-            "abc": Value("string"),
-            "images": List(Image(decode=False)),
-            "musicxml": Value("string"),
-            "source": Value("string"),
-        }
-    ),
-    "questions": Features(
-        {
-            "id": Value("string"),
-            "score_id": Value("string"),
-            "level": Value("int64"),
-            "kind": Value("string"),
-            "question": Value("string"),
-            "answer": Value("string"),
-            "answer_type": Value("string"),
-        }
-    ),
+    "scores": features_of(ScoreRow, images=List(Image(decode=False))),
+    "questions": features_of(QuestionRow),
 }
 """Config → declared columns."""
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """A score to be read.
-
-    Args:
-        score_id: its id, readable.
-        location: a file, or a path in music21's corpus.
-        in_corpus: which of the two.
-    """
-
-    score_id: str
-    location: str
-    in_corpus: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ReadWork:
+class _ReadWork:
     """What came of a work: its score without pages and its questions, or the reason why it is left out."""
 
-    work: Work
+    name: str
     score: ScoreRow | None = None
     questions: tuple[QuestionRow, ...] = ()
     reason: str = ""
@@ -175,33 +136,19 @@ def build_generated(seed: int = DEFAULT_SEED, *, works: int | None = None) -> Pl
         seed: chooses the questions and the splits.
         works: only so many works, from the beginning of the list.
 
-    Returns:
-        The plan.
-
     Raises:
         DatasetError: no work gives questions.
     """
-    chosen = [Work(work.name, work.path, in_corpus=True) for work in default_works()[:works]]
-    return _planned(chosen, seed, GENERATED, "other", {"music21": version("music21")})
+    return _computed(default_works()[:works], seed, GENERATED)
 
 
 def build_own(folder: Path, seed: int = DEFAULT_SEED) -> Plan:
-    """Compute questions on the scores of a folder.
+    """Compute questions on the scores of a folder: MusicXML, MXL, MIDI, ABC or kern files, at any depth.
 
-    Args:
-        folder: holds MusicXML, MXL, MIDI, ABC or kern files, at any depth.
-        seed: chooses the questions and the splits.
-
-    Returns:
-        The plan; a file that cannot be read, or cannot support twelve questions, is named in `Plan.left_out`.
+    A file that cannot be read, or cannot support twelve questions, is named in `Plan.left_out`.
 
     Raises:
         DatasetError: there is no such folder, no score in it, or none that gives questions.
-
-    Example:
-        >>> build_own(Path("no-such-folder"))
-        Traceback (most recent call last):
-        music_evals.datasets_builders.folder.provenance.DatasetError: no-such-folder is not a folder; a folder of scores is needed
     """
     folder = folder.expanduser()
     if not folder.is_dir():
@@ -209,37 +156,47 @@ def build_own(folder: Path, seed: int = DEFAULT_SEED) -> Plan:
     paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
     if not paths:
         raise DatasetError(f"{folder} holds no scores; files are read that end in {', '.join(sorted(SUFFIXES))}")
-    works = [Work(path.relative_to(folder).as_posix(), str(path), in_corpus=False) for path in paths]
-    return _planned(works, seed, OWN_SCORES, "other", {"music21": version("music21")})
+    return _computed([Work(path.relative_to(folder).as_posix(), str(path)) for path in paths], seed, OWN_SCORES)
 
 
-def _planned(works: Sequence[Work], seed: int, source: str, licence: str, made_with: Mapping[str, str]) -> Plan:
+def _computed(works: Sequence[Work], seed: int, source: str) -> Plan:
     # A process a core: reading a score and asking about it takes seconds. Spawned, because forks of a process with
     # threads (Inspect's) can hang.
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         read = list(pool.map(_read, works, [seed] * len(works)))
-    found = [one for one in read if one.score is not None]
-    left_out = {one.work.score_id: one.reason for one in read if one.score is None}
-    if not found:
+    scores = [one.score for one in read if one.score is not None]
+    left_out = {one.name: one.reason for one in read if one.score is None}
+    if not scores:
         first = next(iter(left_out.items()), ("", "there are no works"))
         raise DatasetError(f"none of {len(works)} scores gives questions; {first[0]}: {first[1]}")
-    splits = split_works([one.score for one in found if one.score], seed)
-    provenance = Provenance(
+    provenance = make_provenance(
         NAME,
         VERSION,
         source,
-        licence,
         seed=seed,
-        made_with={**made_with, "verovio": version("verovio")},
+        made_with={"music21": version("music21"), "verovio": version("verovio")},
         anomalies={f"left out: {name}: {reason}": 1 for name, reason in left_out.items()},
     )
-    by_split = {split: [one for one in found if splits[one.work.score_id] == split] for split in SPLITS}
+    questions = [row for one in read for row in one.questions]
+    return split_plan(scores, questions, provenance, engrave=True, left_out=left_out)
+
+
+def split_plan(
+    scores: Sequence[ScoreRow],
+    questions: Sequence[QuestionRow],
+    provenance: Provenance,
+    *,
+    engrave: bool = False,
+    left_out: Mapping[str, str] | None = None,
+) -> Plan:
+    """Make a plan of scores and their questions, assigned to splits by the provenance's seed."""
+    splits = split_works(scores, provenance.seed or 0)
     return Plan(
-        scores={split: [one.score for one in some if one.score] for split, some in by_split.items()},
-        questions={split: [row for one in some for row in one.questions] for split, some in by_split.items()},
-        provenance=provenance,
-        engrave=True,
-        left_out=left_out,
+        {split: [row for row in scores if splits[row["score_id"]] == split] for split in SPLITS},
+        {split: [row for row in questions if splits[row["score_id"]] == split] for split in SPLITS},
+        provenance,
+        engrave,
+        left_out,
     )
 
 
@@ -248,13 +205,6 @@ def split_works(scores: Sequence[ScoreRow], seed: int) -> dict[str, Split]:
 
     Scores are of the same work if they have the same title and composer, or the same music. Several harmonisations of
     one hymn have one title, for example, so that numbers can be a little off.
-
-    Args:
-        scores: the scores.
-        seed: decides which goes where.
-
-    Returns:
-        Id of the score → split.
 
     Source: arXiv 2511.20697, section 5.1 (90, 30 and 30 of 150).
     """
@@ -277,28 +227,28 @@ def split_works(scores: Sequence[ScoreRow], seed: int) -> dict[str, Split]:
     return splits
 
 
-def _read(work: Work, seed: int) -> ReadWork:
+def _read(work: Work, seed: int) -> _ReadWork:
     try:
-        score = _parsed(work)
-        questions = compose_score_questions(score, seed=seed, name=work.score_id)
+        score = work.load()
+        questions = compose_score_questions(score, seed=seed, name=work.name)
         row: ScoreRow = {
-            "score_id": work.score_id,
+            "score_id": work.name,
             "title": score.metadata.title or "",
             "composer": score.metadata.composer or "",
             "abc": score_to_abc(score),
             "images": [],
             "musicxml": score_to_musicxml(score),
-            "source": f"music21 corpus: {work.location}" if work.in_corpus else work.score_id,
+            "source": work.source,
         }
     except (ScoreError, UnsuitableScoreError) as error:
-        return ReadWork(work, reason=str(error))
+        return _ReadWork(work.name, reason=str(error))
     # music21 lets out whatever its code runs into, and one score must not stop the others.
     except Exception as error:
-        return ReadWork(work, reason=f"music21 fails on it ({type(error).__name__}: {str(error)[:200]})")
+        return _ReadWork(work.name, reason=f"music21 fails on it ({type(error).__name__}: {str(error)[:200]})")
     rows = tuple(
         QuestionRow(
-            id=f"{work.score_id}-level{one.level}-{number % 3 + 1}",
-            score_id=work.score_id,
+            id=f"{work.name}-level{one.level}-{number % 3 + 1}",
+            score_id=work.name,
             level=one.level,
             kind=one.kind,
             question=one.text,
@@ -307,13 +257,7 @@ def _read(work: Work, seed: int) -> ReadWork:
         )
         for number, one in enumerate(sorted(questions, key=lambda one: one.level))
     )
-    return ReadWork(work, row, rows)
-
-
-def _parsed(work: Work) -> Any:
-    if work.in_corpus:
-        return next(one for one in default_works() if one.name == work.score_id).load()
-    return prepare_score(read_score(Path(work.location)))
+    return _ReadWork(work.name, row, rows)
 
 
 def write(
@@ -321,14 +265,7 @@ def write(
 ) -> Provenance:
     """Write a planned dataset as a folder in the layout of the Hub, whole or not at all.
 
-    Args:
-        plan: from `build_generated`, `build_own` or `published`.
-        out: the folder to write.
-        overwrite: whether a dataset folder of ours may be replaced.
-        on_score: called with the id of each score after it is engraved, for a progress bar.
-
-    Returns:
-        What was recorded as ``provenance.json``.
+    `on_score` is called with the id of each score after it is engraved.
 
     Raises:
         DatasetError: the folder may not be written.
@@ -358,4 +295,4 @@ def _generate(out: Path) -> None:
 
 
 BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
-"""MSU-Bench for `store.load_split` and `store.describe_dataset`."""
+"""MSU-Bench for `load_split` and `describe_dataset`."""

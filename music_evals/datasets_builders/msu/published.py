@@ -15,24 +15,29 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
+from zipfile import BadZipFile
 
+import huggingface_hub
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from openpyxl.utils.exceptions import InvalidFileException
+
+from music_evals.datasets_builders.folder import DatasetError, make_provenance
 from music_evals.datasets_builders.msu.dataset import (
     DEFAULT_SEED,
     LEVELS,
     NAME,
     PUBLISHED,
-    SPLITS,
     VERSION,
     ImageCell,
     Plan,
     QuestionRow,
     ScoreRow,
-    split_works,
+    split_plan,
 )
-from music_evals.datasets_builders.folder import DatasetError, Provenance
 
 HUB_REPOSITORY: Final = "Krinos/MSU-Bench"
-LICENCE: Final = "apache-2.0"
 QUESTIONS_FILE: Final = "msu-bench.xlsx"
 SCORES_FILE: Final = "metadata.xlsx"
 
@@ -42,46 +47,28 @@ _FIELD: Final = re.compile(r"^(?P<name>[TC]):[ \t]*(?P<value>.*)$", re.MULTILINE
 
 
 def is_snapshot(folder: Path) -> bool:
-    """Say whether a folder is laid out like the repository on the Hub.
-
-    Example:
-        >>> is_snapshot(Path("no-such-folder"))
-        False
-    """
+    """Say whether a folder is laid out like the repository on the Hub."""
     return any(folder.glob("nested/*.parquet")) and any(folder.glob("flat/*.parquet"))
 
 
 def download_published(revision: str | None = None) -> tuple[Path, str]:
-    """Download the authors' repository from the Hub.
+    """Download the authors' repository from the Hub: its folder, and its name with the id of the commit.
 
     Args:
-        revision: a commit's full id, a branch or a tag; the newest where none is named, whose id is then recorded.
-
-    Returns:
-        The folder, and the repository with the id of the commit.
+        revision: a commit's full id, a branch or a tag; the newest where none is named.
 
     Raises:
         DatasetError: the Hub cannot be reached or has no such revision.
     """
-    from huggingface_hub import snapshot_download  # heavy, and only needed here
-
     try:
-        folder = Path(snapshot_download(HUB_REPOSITORY, repo_type="dataset", revision=revision))
+        folder = Path(huggingface_hub.snapshot_download(HUB_REPOSITORY, repo_type="dataset", revision=revision))
     except (OSError, ValueError) as error:  # the Hub's own errors are OSErrors, of names and ids ValueErrors
         raise DatasetError(f"{HUB_REPOSITORY} could not be downloaded from the Hub: {error}") from error
     return folder, f"hf.co/datasets/{HUB_REPOSITORY}@{folder.name}"
 
 
 def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEFAULT_SEED) -> Plan:
-    """Read the repository as it lies on the Hub.
-
-    Args:
-        folder: a snapshot of the repository.
-        revision: which one it is, where that is known.
-        seed: assigns works to splits.
-
-    Returns:
-        The plan.
+    """Read a snapshot of the repository on the Hub, at a revision where that is known; the seed decides the splits.
 
     Raises:
         DatasetError: a file cannot be read, a question is malformed, or ``flat`` and ``nested`` do not hold the same
@@ -115,27 +102,15 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
     if nested != flat:
         first = next(iter((nested - flat) + (flat - nested)))
         raise DatasetError(f"{folder}: nested and flat hold different questions, first {first[2]!r} on {first[0]}")
-    return _planned(scores, questions, revision, None, seed)
+    return _planned(scores, questions, seed, source_revision=revision)
 
 
 def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
-    """Read the authors' spreadsheets: questions and a list of the scores, but no music.
-
-    Args:
-        folder: holds ``msu-bench.xlsx`` and ``metadata.xlsx``.
-        seed: assigns works to splits.
-
-    Returns:
-        The plan; the scores have titles and composers, and neither ABC nor pages.
+    """Read the authors' spreadsheets: questions and a list of the scores, but no music; the seed decides the splits.
 
     Raises:
         DatasetError: a file is missing or unreadable, has other columns, an empty cell, or a level that is none of 1
             to 4; or a question is on a score that the list does not have. The message names file and row.
-
-    Example:
-        >>> build_spreadsheets(Path("no-such-folder"))
-        Traceback (most recent call last):
-        music_evals.datasets_builders.folder.provenance.DatasetError: no-such-folder/metadata.xlsx is missing
     """
     scores: dict[str, ScoreRow] = {}
     for where, row in _sheet(folder / SCORES_FILE, _SCORE_COLUMNS):
@@ -167,37 +142,17 @@ def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
     digest = hashlib.sha256()
     for name in (QUESTIONS_FILE, SCORES_FILE):
         digest.update((folder / name).read_bytes())
-    return _planned(list(scores.values()), questions, None, digest.hexdigest(), seed)
+    return _planned(list(scores.values()), questions, seed, source_sha256=digest.hexdigest())
 
 
-def _planned(
-    scores: Sequence[ScoreRow],
-    questions: Sequence[QuestionRow],
-    revision: str | None,
-    checksum: str | None,
-    seed: int,
-) -> Plan:
-    splits = split_works(scores, seed)
+def _planned(scores: Sequence[ScoreRow], questions: Sequence[QuestionRow], seed: int, **about: str | None) -> Plan:
     anomalies = {
         "scores without ABC": sum(not row["abc"] for row in scores),
         "scores without pages": sum(not row["images"] for row in scores),
         "answers that are the word None, kept": sum(row["answer"] == "None" for row in questions),
     }
-    provenance = Provenance(
-        NAME,
-        VERSION,
-        PUBLISHED,
-        LICENCE,
-        seed=seed,
-        source_revision=revision,
-        source_sha256=checksum,
-        anomalies={what: count for what, count in anomalies.items() if count},
-    )
-    return Plan(
-        scores={split: [row for row in scores if splits[row["score_id"]] == split] for split in SPLITS},
-        questions={split: [row for row in questions if splits[row["score_id"]] == split] for split in SPLITS},
-        provenance=provenance,
-    )
+    odd = {what: count for what, count in anomalies.items() if count}
+    return split_plan(scores, questions, make_provenance(NAME, VERSION, PUBLISHED, seed=seed, anomalies=odd, **about))
 
 
 def _questions(score_id: str, items: Iterable[Mapping[str, Any]], where: str) -> list[QuestionRow]:
@@ -222,9 +177,6 @@ def _questions(score_id: str, items: Iterable[Mapping[str, Any]], where: str) ->
 
 def _rows(folder: Path, config: str) -> Iterator[Mapping[str, Any]]:
     """Read a config's Parquet files a few rows at a time: pages and PDFs are megabytes each."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     for path in sorted(folder.glob(f"{config}/*.parquet")):
         try:
             file = pq.ParquetFile(path)
@@ -252,15 +204,10 @@ def _image_bytes(image: Any, where: str) -> bytes:
 
 
 def _sheet(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    from zipfile import BadZipFile
-
-    from openpyxl import load_workbook
-    from openpyxl.utils.exceptions import InvalidFileException
-
     if not path.is_file():
         raise DatasetError(f"{path} is missing")
     try:
-        book = load_workbook(path, read_only=True, data_only=True)
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     except (OSError, BadZipFile, InvalidFileException, KeyError, ValueError) as error:
         raise DatasetError(f"{path} cannot be read as a spreadsheet: {error}") from error
     rows = book.worksheets[0].iter_rows(values_only=True)

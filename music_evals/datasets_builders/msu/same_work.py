@@ -11,15 +11,9 @@ _FIELD_LINE: Final = re.compile(r"^\s*[A-Za-z+]:(?![|:]).*$", re.MULTILINE)
 
 
 def music_of(abc: str) -> str:
-    """Return the music of an ABC text: without fields, comments and white space.
+    """Return the music of an ABC text on one line: without fields, comments and white space.
 
     Two encodings of a score that differ in title, headers, measure numbers or line breaks have the same music.
-
-    Args:
-        abc: the whole text.
-
-    Returns:
-        The music on one line; empty where there is none.
 
     >>> music_of("X:1\\nT:A title\\nK:C\\n[V:1] C2 D2 | %1\\nA:| w\\nw: a word\\n")
     'C2D2|A:|w'
@@ -29,19 +23,10 @@ def music_of(abc: str) -> str:
 
 
 def name_of(title: str, composer: str) -> str:
-    """Return title and composer without what spellings differ in: case, accents, punctuation and white space.
-
-    Args:
-        title: title of the score.
-        composer: its composer.
-
-    Returns:
-        Both as one text; empty where the title has no letters or digits, for then it names nothing.
+    """Return title and composer without what spellings differ in; empty where the title has no letters or digits.
 
     >>> name_of("Sonata, Op. 10", "Frédéric  CHOPIN") == name_of("Sonata op.10", "Frederic Chopin")
     True
-    >>> name_of(" - ", "Anon.")
-    ''
     """
     plain = [
         "".join(letter for letter in unicodedata.normalize("NFKD", text).casefold() if letter.isalnum())

@@ -5,10 +5,14 @@ from pathlib import Path
 from random import Random
 from typing import Final, TypedDict
 
-from datasets import Features, List, Value
-
-from music_evals.benchmarks import dataset_facts
-from music_evals.datasets_builders.folder import Config, DatasetError, Provenance, write_dataset
+from music_evals.datasets_builders.folder import (
+    Config,
+    DatasetError,
+    Provenance,
+    features_of,
+    make_provenance,
+    write_dataset,
+)
 from music_evals.datasets_builders.folder.card import make_card
 from music_evals.datasets_builders.questions.question import Language, Question
 
@@ -26,9 +30,7 @@ class BankRow(TypedDict):
     kind: str | None
 
 
-FEATURES: Final = Features(
-    {name: List(Value("string")) if name == "options" else Value("string") for name in BankRow.__annotations__}
-)
+FEATURES: Final = features_of(BankRow)
 Rows = Mapping[str, Mapping[str, Sequence[BankRow]]]
 """Config → split → rows."""
 
@@ -87,7 +89,6 @@ def write_bank(
                     raise DatasetError(
                         f"{config}/{split}, row {row['id']}: a question, four options and an answer A to D are needed"
                     )
-    licence = dataset_facts(name).sources[source].licence or "other"
-    provenance = Provenance(name, version, source, licence, seed=seed, source_revision=revision)
+    provenance = make_provenance(name, version, source, seed=seed, source_revision=revision)
     configs = {config: Config(FEATURES, splits) for config, splits in rows.items()}
     return write_dataset(out, configs, card=make_card, provenance=provenance, overwrite=overwrite)

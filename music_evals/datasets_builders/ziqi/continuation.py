@@ -29,7 +29,9 @@ from fractions import Fraction
 from functools import cache, cached_property
 from typing import Final
 
-from music_evals.datasets_builders.questions.question import Language, Question
+from music21 import corpus
+
+from music_evals.datasets_builders.questions.question import LANGUAGES, Language, Question
 from music_evals.notation.abc import (
     Event,
     Key,
@@ -133,16 +135,14 @@ def compose_continuations(count: int, seed: int) -> list[Question]:
         The questions, no two with the same opening.
 
     Raises:
-        ValueError: if count is below 0 or above what the tunes yield; the message says how many that is.
-        FileNotFoundError: if music21 is installed without its corpus.
+        ValueError: count is below 0 or above what the tunes yield; the message says how many that is.
+        FileNotFoundError: music21 is installed without its corpus.
 
-    Source: ZIQI-Eval (arXiv 2406.15885), music generation: which continuation follows an opening in ABC. The wording
-    and the choice of distractors are our own.
+    Source: ZIQI-Eval (arXiv 2406.15885), music generation; the wording and the choice of distractors are our own.
 
-    Example:
-        >>> question = compose_continuations(1, seed=4)[0]
-        >>> question.kind, len(question.wrong["en"])
-        ('continuation', 3)
+    >>> question = compose_continuations(1, seed=4)[0]
+    >>> question.kind, len(question.wrong["en"])
+    ('continuation', 3)
     """
     if count < 0:
         raise ValueError(f"count is {count}; accepted are 0 or more questions")
@@ -169,10 +169,7 @@ def _order(parts: Sequence[_Part], seed: int) -> Iterator[_Part]:
     for tune in tunes:
         rng.shuffle(tune)
     rng.shuffle(tunes)
-    for number in range(len(OPENINGS)):
-        for tune in tunes:
-            if number < len(tune):
-                yield tune[number]
+    return (tune[number] for number in range(len(OPENINGS)) for tune in tunes if number < len(tune))
 
 
 def _distractors(part: _Part, pools: Mapping[_Pool, Sequence[_Part]], rng: random.Random) -> list[_Part] | None:
@@ -214,14 +211,12 @@ def _agreement(first: Sequence[Sequence[int | None]], second: Sequence[Sequence[
 
 
 def _question(part: _Part, wrong: Sequence[_Part]) -> Question:
-    first, second, third = (_lay_out(other.continuation) for other in wrong)
-    right = _lay_out(part.continuation)
     return Question(
         name=part.name,
         kind="continuation",
         text={language: f"{lead_in}\n\n{part.asked}" for language, lead_in in _LEAD_INS.items()},
-        right=dict.fromkeys(_LEAD_INS, right),
-        wrong=dict.fromkeys(_LEAD_INS, (first, second, third)),
+        right=dict.fromkeys(LANGUAGES, _lay_out(part.continuation)),
+        wrong=dict.fromkeys(LANGUAGES, tuple(_lay_out(other.continuation) for other in wrong)),
     )
 
 
@@ -258,8 +253,6 @@ def _parts() -> tuple[tuple[_Part, ...], dict[_Pool, list[_Part]]]:
 
 def _sources() -> list[_Source]:
     """The tunes of the collections that are regular, each once, sorted by name."""
-    from music21 import corpus  # a third of a second, and only needed where questions are made
-
     paths = sorted(
         (path.parent.name, path.stem, path)
         for path in corpus.getCorePaths(fileExtensions=("abc",))
@@ -297,19 +290,17 @@ def _read(name: str, tune: Tune) -> _Source:
         raise ValueError(f"{name} has several voices")
     pickup, measures = _regular_measures(tune, meter, unit, key)
     events = [event for measure in measures for event in measure]
-    is_dotted = meter[0] % 3 != 0 and sum(event.duration.numerator == 3 for event in events) > _DOTTED_SHARE * len(
-        events
-    )
+    dotted = sum(event.duration.numerator == 3 for event in events)
     return _Source(
         name=name,
         titles=frozenset(map(_plain_title, tune.values("T"))) - {""},
         meter=meter,
         unit=unit,
         key=key,
-        pickup=spell(pickup, meter, _full(meter) - total_duration(pickup)),
+        pickup=spell(pickup, meter, Fraction(*meter) - total_duration(pickup)),
         measures=tuple(spell(measure, meter) for measure in measures),
         events=tuple(measures),
-        is_dotted=is_dotted,
+        is_dotted=meter[0] % 3 != 0 and dotted > _DOTTED_SHARE * len(events),
     )
 
 
@@ -321,7 +312,7 @@ def _regular_measures(
     pickup: tuple[Event, ...] = ()
     whole: list[tuple[Event, ...]] = []
     part: tuple[Event, ...] = ()  # of a measure that a double bar line divides
-    needed = OPENINGS[-1] + CONTINUATION
+    full, needed = Fraction(*meter), OPENINGS[-1] + CONTINUATION
     for number, measure in enumerate(_as_played(split_measures(tune.body))):
         if any(field in "KLMV" and header.get(field) != value for field, value in measure.fields):
             break
@@ -329,13 +320,13 @@ def _regular_measures(
         if any(len(event.pitches) > 1 for event in events):
             break
         duration = total_duration(part) + total_duration(events)
-        if duration == _full(meter):
+        if duration == full:
             whole.append((*part, *events))
             part = ()
-        elif number == 0 and duration < _full(meter):
+        elif number == 0 and duration < full:
             pickup = events
         # An accidental would reach over what is a bar line in print.
-        elif not part and duration < _full(meter) and measure.bar != "|" and not re.search(r"[\^_=]", measure.text):
+        elif not part and duration < full and measure.bar != "|" and not re.search(r"[\^_=]", measure.text):
             part = events
         else:
             break
@@ -354,10 +345,6 @@ def _as_played(measures: Iterable[Measure]) -> Iterator[Measure]:
             yield measure
         if measure.bar.startswith((":", "||", "|]")):
             is_skipped = False
-
-
-def _full(meter: tuple[int, int]) -> Fraction:
-    return Fraction(*meter)
 
 
 def _contour(events: Sequence[Event], key: Key) -> list[int | None]:

@@ -16,7 +16,7 @@ tunes from music21's corpus. It is made here; `published` takes the authors' que
 
 import random
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -24,20 +24,21 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final, Literal, TypedDict, get_args
 
-from datasets import Features, List, Value
+from datasets import Features
 
-from music_evals.datasets_builders.folder.card import make_card
-from music_evals.datasets_builders.ziqi.continuation import compose_continuations
-from music_evals.datasets_builders.questions.question import Language, Question
-from music_evals.datasets_builders.questions.theory import KINDS, compose_theory
 from music_evals.datasets_builders.folder import (
     GENERATED,
     Benchmark,
     Config,
     DatasetError,
     Provenance,
+    features_of,
+    make_provenance,
     write_dataset,
 )
+from music_evals.datasets_builders.folder.card import make_card
+from music_evals.datasets_builders.questions.bank import LETTERS, places
+from music_evals.datasets_builders.questions.question import LANGUAGES, Language, Question
 
 NAME: Final = "ziqi"
 VERSION: Final = "1.0.1"
@@ -47,17 +48,11 @@ DEFAULT_SEED: Final = 1
 PUBLISHED: Final = "published"
 """`Provenance.source` of the authors' questions."""
 
-GENERATED_LICENCE: Final = "other"
-PUBLISHED_LICENCE: Final = "cc-by-nc-sa-4.0"
-
 ConfigName = Literal["comprehension", "generation"]
 CONFIGS: Final[tuple[ConfigName, ...]] = get_args(ConfigName)
 SPLITS: Final = ("dev", "test")
-LETTERS: Final = "ABCD"
 EXAMPLES: Final = 5
 """Rows of `dev` a theme: what five-shot shows."""
-
-_LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
 
 class Row(TypedDict):
@@ -75,34 +70,13 @@ class Row(TypedDict):
     duplicate_of: str | None
 
 
-_FEATURES: Final = Features(
-    {
-        "id": Value("string"),
-        "question": Value("string"),
-        "options": List(Value("string")),
-        "answer": Value("string"),
-        "theme_zh": Value("string"),
-        "theme_en": Value("string"),
-        "subtheme_zh": Value("string"),
-        "subtheme_en": Value("string"),
-        "language": Value("string"),
-        "duplicate_of": Value("string"),
-    }
-)
-FEATURES: Final[Mapping[str, Features]] = dict.fromkeys(CONFIGS, _FEATURES)
+FEATURES: Final[Mapping[str, Features]] = dict.fromkeys(CONFIGS, features_of(Row))
 """Config → declared columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """A theme of ZIQI-Eval.
-
-    Args:
-        file: stem of its CSV files.
-        zh: Chinese name.
-        en: English name.
-        subthemes: its sub-themes, Chinese name → English name.
-    """
+    """A theme of ZIQI-Eval: stem of its CSV files, its names, and its sub-themes, Chinese name → English name."""
 
     file: str
     zh: str
@@ -117,56 +91,17 @@ class Theme:
 
 @cache
 def published_themes() -> tuple[Theme, ...]:
-    """Return the eleven themes of ZIQI-Eval, the continuation of tunes among them.
-
-    >>> len(published_themes()), sum(len(theme.subthemes) for theme in published_themes())
-    (11, 57)
-    """
-    names = tomllib.loads(files("music_evals.datasets_builders").joinpath("names/ziqi.toml").read_text(encoding="utf-8"))
+    """Return the eleven themes of ZIQI-Eval, the continuation of tunes among them."""
+    names = tomllib.loads((files("music_evals.datasets_builders") / "names/ziqi.toml").read_text("utf-8"))
     return tuple(Theme(file, **theme) for file, theme in names.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A dataset that can be written.
-
-    Args:
-        rows: config → split → rows.
-        provenance: who builds it from what.
-    """
+    """A dataset that can be written: config → split → rows, and who builds it from what."""
 
     rows: Mapping[ConfigName, Mapping[str, Sequence[Row]]]
     provenance: Provenance
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows of all configs and splits."""
-        return sum(len(rows) for splits in self.rows.values() for rows in splits.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How many questions to compose for `test`, each in every language; `dev` has five a theme.
-
-    Raises:
-        DatasetError: a number is negative, or both are 0.
-
-    >>> Counts(theory=-1)
-    Traceback (most recent call last):
-        ...
-    music_evals.datasets_builders.folder.provenance.DatasetError: theory is -1; a number of questions from 0 is needed
-    """
-
-    theory: int = 240
-    continuation: int = 60
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        for name, count in (("theory", self.theory), ("continuation", self.continuation)):
-            if count < 0:
-                raise DatasetError(f"{name} is {count}; a number of questions from 0 is needed")
-        if not self.theory and not self.continuation:
-            raise DatasetError("no questions are asked for: theory and continuation are both 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,69 +115,61 @@ class _Bank:
     compose: Callable[[int, int], list[Question]]
 
 
-_BANKS: Final = (
-    _Bank(
-        "comprehension",
-        "theory",
-        {"zh": "乐理（计算生成）", "en": "computed music theory"},
-        KINDS,
-        compose_theory,
-    ),
-    _Bank(
-        "generation",
-        "continuation",
-        {"zh": "曲调续写（计算生成）", "en": "computed tune continuation"},
-        {"continuation": {"zh": "曲调续写", "en": "tune continuation"}},
-        compose_continuations,
-    ),
-)
+def _banks() -> tuple[_Bank, ...]:
+    # Here, because tasks import this module and music21 takes a second to load.
+    from music_evals.datasets_builders.questions.theory import KINDS, compose_theory
+    from music_evals.datasets_builders.ziqi.continuation import compose_continuations
+
+    theory: Mapping[Language, str] = {"zh": "乐理（计算生成）", "en": "computed music theory"}
+    tunes: Mapping[Language, str] = {"zh": "曲调续写（计算生成）", "en": "computed tune continuation"}
+    kinds: Mapping[str, Mapping[Language, str]] = {"continuation": {"zh": "曲调续写", "en": "tune continuation"}}
+    return (
+        _Bank("comprehension", "theory", theory, KINDS, compose_theory),
+        _Bank("generation", "continuation", tunes, kinds, compose_continuations),
+    )
 
 
-def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None) -> Plan:
-    """Compose a bank of questions with computed answers.
+def build_generated(seed: int = DEFAULT_SEED, *, theory: int = 240, continuation: int = 60) -> Plan:
+    """Compose a bank of questions with computed answers, each in Chinese and in English, with its options in one order.
 
     Args:
         seed: another seed composes other questions.
-        counts: how many.
-
-    Returns:
-        The plan; every question comes in Chinese and in English, with its options in the same order.
+        theory: how many questions of theory there are in `test`; `dev` has five a theme.
+        continuation: how many questions on tunes there are in `test`.
 
     Raises:
-        DatasetError: there are not so many tunes.
+        DatasetError: a number is negative, both are 0, or there are not so many tunes.
 
-    >>> plan = build_generated(7, Counts(theory=8, continuation=0))
+    >>> plan = build_generated(7, theory=8, continuation=0)
     >>> len(plan.rows["comprehension"]["test"]), len(plan.rows["comprehension"]["dev"])
     (16, 10)
     """
-    counts = counts or Counts()
-    asked = {"theory": counts.theory, "continuation": counts.continuation}
+    asked = {"theory": theory, "continuation": continuation}
+    for name, count in asked.items():
+        if count < 0:
+            raise DatasetError(f"{name} is {count}; a number of questions from 0 is needed")
+    if not theory and not continuation:
+        raise DatasetError("no questions are asked for: theory and continuation are both 0")
     rows: dict[ConfigName, dict[str, list[Row]]] = {}
-    for bank in _BANKS:
-        count = asked[bank.label]
-        if not count:
+    for bank in _banks():
+        if not asked[bank.label]:
             continue
         try:
-            questions = bank.compose(count + EXAMPLES, seed)
+            questions = bank.compose(asked[bank.label] + EXAMPLES, seed)
         except ValueError as error:
             raise DatasetError(f"{bank.label} questions: {error} (of these, {EXAMPLES} are for dev)") from error
         random.Random(f"{seed}/{bank.label}/order").shuffle(questions)
-        dev, test = questions[:EXAMPLES], questions[EXAMPLES:]
         rows[bank.config] = {
-            split: [row for language in _LANGUAGES for row in _composed(bank, some, language, f"{seed}/{split}")]
-            for split, some in (("dev", dev), ("test", test))
+            split: [row for language in LANGUAGES for row in _composed(bank, some, language, f"{seed}/{split}")]
+            for split, some in (("dev", questions[:EXAMPLES]), ("test", questions[EXAMPLES:]))
         }
-    made_with = {"music21": version("music21")}
-    provenance = Provenance(NAME, VERSION, GENERATED, GENERATED_LICENCE, seed=seed, made_with=made_with)
-    return Plan(rows, provenance)
+    return Plan(rows, make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with={"music21": version("music21")}))
 
 
 def _composed(bank: _Bank, questions: Sequence[Question], language: Language, key: str) -> Iterator[Row]:
     """Turn questions into rows; the right answers are spread evenly over the letters, alike in every language."""
-    places = [number % len(LETTERS) for number in range(len(questions))]
-    rng = random.Random(f"{key}/{bank.label}/letters")
-    rng.shuffle(places)
-    for question, place in zip(questions, places, strict=True):
+    drawn = places(len(questions), f"{key}/{bank.label}/letters")
+    for question, place in zip(questions, drawn, strict=True):
         options = list(question.wrong[language])
         options.insert(place, question.right[language])
         yield {
@@ -262,30 +189,14 @@ def _composed(bank: _Bank, questions: Sequence[Question], language: Language, ke
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     """Write a planned dataset as a folder in the layout of the Hub, whole or not at all.
 
-    Args:
-        plan: from `build_generated` or `build_published`.
-        out: the folder to write.
-        overwrite: whether a dataset folder of ours may be replaced.
-
-    Returns:
-        What was recorded as ``provenance.json``.
-
     Raises:
         DatasetError: the folder may not be written.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(build_generated(counts=Counts(8, 0)), Path(folder) / "ziqi").counts
-    {'comprehension': {'dev': 10, 'test': 16}}
     """
-    configs: dict[str, Config] = {}
-    for config, splits in plan.rows.items():
-        configs[config] = Config(FEATURES[config], _ordered(splits))
+    configs = {
+        config: Config(FEATURES[config], {split: splits[split] for split in SPLITS if split in splits})
+        for config, splits in plan.rows.items()
+    }
     return write_dataset(out, configs, card=make_card, provenance=plan.provenance, overwrite=overwrite)
-
-
-def _ordered(splits: Mapping[str, Iterable[Row]]) -> dict[str, Iterable[Row]]:
-    return {split: splits[split] for split in SPLITS if split in splits}
 
 
 def _generate(out: Path) -> None:
@@ -293,4 +204,4 @@ def _generate(out: Path) -> None:
 
 
 BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
-"""ZIQI-Eval for `store.load_split` and `store.describe_dataset`."""
+"""ZIQI-Eval for `load_split` and `describe_dataset`."""

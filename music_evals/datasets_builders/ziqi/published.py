@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from music_evals.datasets_builders.folder import DatasetError, Provenance
+import huggingface_hub
+
+from music_evals.datasets_builders.folder import DatasetError, make_provenance
 from music_evals.datasets_builders.ziqi.dataset import (
     LETTERS,
     NAME,
     PUBLISHED,
-    PUBLISHED_LICENCE,
     SPLITS,
     VERSION,
     ConfigName,
@@ -60,26 +61,17 @@ class _Report:
 
 
 def build_published(source: Path, *, skip_bad: bool = False, revision: str | None = None) -> Plan:
-    """Read the authors' CSV files.
+    """Read the authors' CSV files; the plan's provenance counts what is odd.
 
     Args:
         source: folder in the layout above.
         skip_bad: leave malformed rows out, and count them, instead of stopping at the first.
         revision: where the files come from, where that is known better than by their checksum.
 
-    Returns:
-        The plan; its provenance counts what is odd.
-
     Raises:
         DatasetError: a file is missing or unreadable, or (without `skip_bad`) a row is malformed: it has another
             number of columns, an empty field, an answer that is none of A to D, or an unknown sub-theme. The message
             names file and row.
-
-    Example:
-        >>> build_published(Path("no-such-folder"))
-        Traceback (most recent call last):
-        music_evals.datasets_builders.folder.provenance.DatasetError: no-such-folder is not a folder; a folder with dev/*.csv \
-and test/*.csv is needed
     """
     folder = source.expanduser()
     if not folder.is_dir():
@@ -103,37 +95,27 @@ and test/*.csv is needed
         revision = KNOWN_REVISION
     anomalies = {what: count for what, count in report.odd.items() if count}
     anomalies |= {f"malformed row left out: {place}": 1 for place in report.skipped}
-    provenance = Provenance(
-        NAME,
-        VERSION,
-        PUBLISHED,
-        PUBLISHED_LICENCE,
-        source_revision=revision,
-        source_sha256=checksum,
-        anomalies=anomalies,
-    )
-    return Plan(rows, provenance)
+    about = {"source_revision": revision, "source_sha256": checksum, "anomalies": anomalies}
+    return Plan(rows, make_provenance(NAME, VERSION, PUBLISHED, **about))
 
 
 def download_published(revision: str = HUB_COMMIT) -> tuple[Path, str]:
-    """Download the authors' files from the Hub.
+    """Download the authors' files from the Hub: their folder, and the repository with the full id of the commit.
 
     Args:
         revision: a commit's id or the beginning of one, a branch or a tag.
 
-    Returns:
-        The folder, and the repository with the full id of the commit.
-
     Raises:
         DatasetError: the Hub cannot be reached or has no such revision.
     """
-    from huggingface_hub import HfApi, snapshot_download  # heavy, and only needed here
-
     try:
         # The Hub serves files by full id only.
-        commits = [commit.commit_id for commit in HfApi().list_repo_commits(HUB_REPOSITORY, repo_type="dataset")]
+        commits = [
+            commit.commit_id
+            for commit in huggingface_hub.HfApi().list_repo_commits(HUB_REPOSITORY, repo_type="dataset")
+        ]
         begun = [commit for commit in commits if commit.startswith(revision)]
-        folder = snapshot_download(
+        folder = huggingface_hub.snapshot_download(
             HUB_REPOSITORY,
             repo_type="dataset",
             revision=begun[0] if len(begun) == 1 else revision,

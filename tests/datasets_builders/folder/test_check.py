@@ -19,7 +19,7 @@ DATA = "comprehension/test-00000-of-00001.parquet"
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("folder") / "ziqi"
-    ziqi.write(ziqi.build_generated(3, ziqi.Counts(8, 0)), folder)
+    ziqi.write(ziqi.build_generated(3, theory=8, continuation=0), folder)
     return folder
 
 

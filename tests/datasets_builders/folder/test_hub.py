@@ -47,7 +47,7 @@ def write_muse(folder: Path) -> None:
 
 
 def write_ziqi(folder: Path) -> None:
-    plan = ziqi.build_generated(3, ziqi.Counts(8, 0))
+    plan = ziqi.build_generated(3, theory=8, continuation=0)
     theory = plan.rows["comprehension"]
     ziqi.write(replace(plan, rows={"comprehension": theory, "generation": theory}), folder)
 
@@ -273,8 +273,8 @@ def test_only_what_changed_is_uploaded_and_what_is_gone_is_deleted(
     hub.repos["ORG/ziqi"].commit({**hub.repos["ORG/ziqi"].head, "notes/of/others.txt": Blob(b"keep me")}, "notes")
     hub.puts.clear()
     other = tmp_path / "ziqi"
-    plan = ziqi.build_generated(4, ziqi.Counts(8, 0))
-    dev = ziqi.build_generated(3, ziqi.Counts(8, 0)).rows["comprehension"]["dev"]
+    plan = ziqi.build_generated(4, theory=8, continuation=0)
+    dev = ziqi.build_generated(3, theory=8, continuation=0).rows["comprehension"]["dev"]
     ziqi.write(replace(plan, rows={"comprehension": {**plan.rows["comprehension"], "dev": dev}}), other)
     code, text = publish(client, "ziqi", other)
     assert code == 0, text

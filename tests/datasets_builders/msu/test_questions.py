@@ -19,7 +19,7 @@ from music21.musicxml.m21ToXml import GeneralObjectExporter
 from music_evals.datasets_builders.msu.questions.question import ScoreQuestion
 from music_evals.datasets_builders.msu.questions import KINDS, UnsuitableScoreError, compose_score_questions
 from music_evals.datasets_builders.msu.questions.compose import says
-from music_evals.datasets_builders.msu.default_works import default_works
+from music_evals.datasets_builders.msu.works import default_works
 from music_evals.datasets_builders.msu.questions.reading import Reading, read
 from music_evals.datasets_builders.msu.questions.tonality import certain_key, numeral, plain_chord
 from music_evals.notation.score_file import prepare_score
@@ -346,7 +346,7 @@ def test_seeds_and_names_give_other_questions(scores: dict[str, stream.Score]) -
 SCRIPT = """
 import hashlib
 from music_evals.datasets_builders.msu.questions import compose_score_questions
-from music_evals.datasets_builders.msu.default_works import default_works
+from music_evals.datasets_builders.msu.works import default_works
 works = [work for work in default_works() if work.name in ("bach-66-6", "robert-schumann-48-2")]
 questions = [compose_score_questions(work.load(), seed=5, name=work.name) for work in works]
 print(hashlib.sha256(repr(questions).encode()).hexdigest())

@@ -12,7 +12,7 @@ import pytest
 from datasets import load_dataset
 
 from music_evals.datasets_builders.folder import DatasetError, load_split
-from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, Counts, Plan, build_generated, published_themes, write
+from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, Plan, build_generated, published_themes, write
 from music_evals.datasets_builders.ziqi.published import HUB_COMMIT, build_published, download_published
 from tests.ziqi_source import Fields, write_source
 
@@ -233,7 +233,7 @@ def test_a_hub_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_composed_bank(tmp_path: Path) -> None:
-    plan = build_generated(3, Counts(theory=40, continuation=12))
+    plan = build_generated(3, theory=40, continuation=12)
     write(plan, tmp_path / "bank")
     for config, count in (("comprehension", 40), ("generation", 12)):
         test = load_split(str(tmp_path / "bank"), config, "test", benchmark=BENCHMARK).to_list()
@@ -255,9 +255,9 @@ def test_a_composed_bank(tmp_path: Path) -> None:
 
 
 def test_the_same_seed_composes_the_same_bank() -> None:
-    counts = Counts(theory=16, continuation=4)
-    assert build_generated(3, counts).rows == build_generated(3, counts).rows
-    assert build_generated(3, counts).rows != build_generated(4, counts).rows
+    one, two, other = (build_generated(seed, theory=16, continuation=4) for seed in (3, 3, 4))
+    assert one.rows == two.rows
+    assert one.rows != other.rows
 
 
 @needs_published
@@ -272,4 +272,4 @@ def test_the_card_of_the_published_questions(published: Plan, tmp_path: Path) ->
 @pytest.mark.parametrize(("theory", "continuation", "said"), [(-1, 0, "theory is -1"), (0, 0, "both 0")])
 def test_wrong_counts(theory: int, continuation: int, said: str) -> None:
     with pytest.raises(DatasetError, match=said):
-        Counts(theory, continuation)
+        build_generated(theory=theory, continuation=continuation)

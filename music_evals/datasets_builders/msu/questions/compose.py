@@ -5,17 +5,13 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
-from music_evals.datasets_builders.msu.questions.question import Level, ScoreQuestion
 from music_evals.datasets_builders.msu.questions import harmony, notes, onset, texture
 from music_evals.datasets_builders.msu.questions.kind import Kind
+from music_evals.datasets_builders.msu.questions.question import Level, ScoreQuestion
 from music_evals.datasets_builders.msu.questions.reading import Reading, read
 
 KINDS: Final[tuple[Kind, ...]] = (*onset.KINDS, *notes.KINDS, *harmony.KINDS, *texture.KINDS)
-"""All forms of question."""
-
 PER_LEVEL: Final = 3
-"""Questions of each level."""
-
 # More yes/no questions in a level would let guessing go far; the published questions have about one in four.
 _MOST_YES_NO: Final = 1
 # Rounds with other places and other answers to yes/no questions, for scores that give few questions.
@@ -46,11 +42,10 @@ def compose_score_questions(score: Any, *, seed: int, name: str) -> list[ScoreQu
     Raises:
         UnsuitableScoreError: a level has fewer than three, or the parts differ in their measures.
 
-    Example:
-        >>> from music21 import corpus
-        >>> questions = compose_score_questions(corpus.parse("bach/bwv66.6"), seed=1, name="bwv66.6")
-        >>> [question.level for question in questions]
-        [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]
+    >>> from music21 import corpus
+    >>> questions = compose_score_questions(corpus.parse("bach/bwv66.6"), seed=1, name="bwv66.6")
+    >>> [question.level for question in questions]
+    [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]
     """
     try:
         reading = read(score)
@@ -108,17 +103,9 @@ def _is_fair(question: ScoreQuestion, kind: Kind, others: list[ScoreQuestion]) -
 
 
 def says(text: str, answer: str) -> bool:
-    """Whether an answer stands in a text, as whole words.
+    """Whether an answer stands in a text as whole words, in whatever case.
 
-    Args:
-        text: where to look.
-        answer: what to look for.
-
-    Returns:
-        True if it does, in whatever case.
-
-    Example:
-        >>> says("In measure 13, how many?", "3"), says("In measure 3, how many?", "3")
-        (False, True)
+    >>> says("In measure 13, how many?", "3"), says("In measure 3, how many?", "3")
+    (False, True)
     """
     return re.search(rf"(?<![\w♯♭]){re.escape(answer)}(?![\w♯♭])", text, re.IGNORECASE) is not None

@@ -1,9 +1,9 @@
 """What a kind of question is, and how the kinds draw places and answers evenly."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from music_evals.datasets_builders.msu.questions.question import AnswerType, Level, ScoreQuestion
 from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice
@@ -11,10 +11,15 @@ from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, V
 PLACES: Final = 400
 """How many places of a score a kind looks at."""
 
-Answered = tuple[str, str]
-"""A question and its answer."""
+Answers = Iterator[tuple[str, str]]
+"""Questions on a score that have one sure answer each, with it; the first is taken."""
 
-_Item = TypeVar("_Item")
+Cases = Iterator[tuple[str, bool]]
+"""Questions on a score, and whether the answer is yes."""
+
+Draw = Callable[[Reading, Random], Answers]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,7 @@ class Kind:
         level: its level.
         name: as in `ScoreQuestion`.
         answer_type: as in `ScoreQuestion`.
-        draw: a question on a score and its answer; None where the score has no such question with one sure answer.
+        draw: yields its questions on a score.
         weight: how readily it is chosen; above 1 for what few scores have.
         lists_answers: the text names all answers to choose from, the right one among them.
     """
@@ -33,112 +38,75 @@ class Kind:
     level: Level
     name: str
     answer_type: AnswerType
-    draw: Callable[[Reading, Random], Answered | None]
+    draw: Draw
     weight: float = 1
     lists_answers: bool = False
 
     def ask(self, reading: Reading, rng: Random) -> ScoreQuestion | None:
-        """Draw a question.
-
-        Args:
-            reading: the score.
-            rng: decides the place.
-
-        Returns:
-            The question; None where there is none with one sure answer.
-        """
-        drawn = self.draw(reading, rng)
+        """Draw a question; None where the score has none with one sure answer."""
+        drawn = next(self.draw(reading, rng), None)
         return drawn and ScoreQuestion(self.level, self.name, *drawn, self.answer_type)
 
 
-def cells(reading: Reading, rng: Random) -> list[tuple[int, Voice, Cell]]:
-    """Some measures of some parts, shuffled.
+def evenly(cases: Callable[[Reading, Random], Cases], yes: str = "Yes", no: str = "No") -> Draw:
+    """Draw from a kind's cases so that either answer is as likely; nothing where the score has one answer only."""
+
+    def draw(reading: Reading, rng: Random) -> Answers:
+        found: dict[bool, list[str]] = {True: [], False: []}
+        for text, is_yes in cases(reading, rng):
+            found[is_yes].append(text)
+        if found[True] and found[False]:
+            is_yes = rng.random() < 0.5
+            yield rng.choice(found[is_yes]), yes if is_yes else no
+
+    return draw
+
+
+def varied(found: Iterable[tuple[T, Any]], rng: Random, least: int = 2) -> Iterator[tuple[T, Any]]:
+    """Draw an answer and then a place that has it, so that frequent answers are not asked for more often.
 
     Args:
-        reading: the score.
-        rng: decides which.
-
-    Returns:
-        Index of the measure, the part and what it has there.
+        found: places and their answers.
+        rng: decides.
+        least: how many answers there must be.
     """
+    found = list(found)
+    answers = sorted({answer for _, answer in found})
+    if len(answers) >= least:
+        answer = rng.choice(answers)
+        yield rng.choice([place for place, each in found if each == answer]), answer
+
+
+def sampled(size: int, rng: Random, most: int = PLACES) -> list[int]:
+    """Some of so many places, shuffled."""
+    return rng.sample(range(size), min(most, size))
+
+
+def cells(reading: Reading, rng: Random) -> list[tuple[int, Voice, Cell]]:
+    """Some measures of some parts, shuffled: index of the measure, the part and what it has there."""
     size = len(reading.measures)
-    places = rng.sample(range(size * len(reading.voices)), min(PLACES, size * len(reading.voices)))
+    places = sampled(size * len(reading.voices), rng)
     found = ((place % size, reading.voices[place // size]) for place in places)
     return [(index, voice, voice.cells[index]) for index, voice in found]
 
 
 def where(reading: Reading, index: int, voice: Voice | None = None) -> str:
-    """How a question names a measure, and a part where there are several.
-
-    Args:
-        reading: the score.
-        index: of the measure.
-        voice: the part, if one is meant.
-
-    Returns:
-        Such as ``measure 3 of the part “Alto”``.
-    """
+    """How a question names a measure, and a part where there are several: ``measure 3 of the part “Alto”``."""
     number = reading.measures[index].number
     return f"measure {number} of {voice.label}" if voice and voice.label else f"measure {number}"
 
 
 def span(reading: Reading, index: int, count: int) -> str:
-    """How a question names some measures.
-
-    Args:
-        reading: the score.
-        index: of the first.
-        count: how many.
-
-    Returns:
-        Such as ``measures 3–4``.
-    """
+    """How a question names some measures from an index on, such as ``measures 3–4``."""
     first, last = reading.measures[index].number, reading.measures[index + count - 1].number
     return f"measures {first}–{last}" if count > 1 else f"measure {first}"
 
 
+def numbers(reading: Reading, indices: Iterable[int]) -> str:
+    """The numbers of some measures, as an answer lists them."""
+    return ", ".join(str(reading.measures[index].number) for index in indices)
+
+
 def of(voice: Voice) -> str:
-    """The part, where it has to be named.
-
-    Args:
-        voice: the part.
-
-    Returns:
-        Such as `` in the part “Alto”``; empty where the score has one part.
-    """
+    """The part, where it has to be named, such as `` in the part “Alto”``."""
     return f" in {voice.label}" if voice.label else ""
-
-
-def evenly(rng: Random, yes: Sequence[str], no: Sequence[str]) -> Answered | None:
-    """A yes/no question for which the score has both answers, so that either is as likely.
-
-    Args:
-        rng: decides.
-        yes: questions to which the answer is yes.
-        no: questions to which it is no.
-
-    Returns:
-        One of them and its answer; None if one list is empty.
-
-    Example:
-        >>> evenly(Random(1), ["Is it?"], [])
-    """
-    if not yes or not no:
-        return None
-    return (rng.choice(yes), "Yes") if rng.random() < 0.5 else (rng.choice(no), "No")
-
-
-def first(items: Iterable[_Item | None]) -> _Item | None:
-    """The first that is not None.
-
-    Args:
-        items: looked at one after the other.
-
-    Returns:
-        It; None if there is none.
-
-    Example:
-        >>> first([None, 2, 3])
-        2
-    """
-    return next((item for item in items if item is not None), None)

@@ -7,10 +7,18 @@ from typing import Final
 
 from music21 import key, pitch
 
-from music_evals.datasets_builders.msu.questions.kind import PLACES, Answered, Kind, cells, evenly, span, where
+from music_evals.datasets_builders.msu.questions.kind import (
+    Answers,
+    Cases,
+    Draw,
+    Kind,
+    cells,
+    evenly,
+    sampled,
+    span,
+    where,
+)
 from music_evals.datasets_builders.msu.questions.reading import Cell, Event, Reading, Voice, spell
-
-Draw = Callable[[Reading, Random], Answered | None]
 
 # How many notes a question may count, or pitches it may have listed.
 _COUNTED: Final = range(3, 17)
@@ -24,17 +32,15 @@ def _pitched(reading: Reading, rng: Random) -> list[tuple[int, Voice, Cell]]:
     return [(index, voice, cell) for index, voice, cell in cells(reading, rng) if voice.is_pitched and cell.is_at_pitch]
 
 
-def _extreme_pitch(name: str, choose: Callable[[list[pitch.Pitch]], pitch.Pitch]) -> Draw:
-    def draw(reading: Reading, rng: Random) -> Answered | None:
+def _extreme_pitch(name: str, choose: Callable[..., pitch.Pitch]) -> Draw:
+    def draw(reading: Reading, rng: Random) -> Answers:
         for index, voice, cell in _pitched(reading, rng):
-            pitches = [each for event in cell.notes for each in event.pitches]
-            if len({each.ps for each in pitches}) < 2 or any(event.is_grace for event in cell.events):
+            if len({each.ps for each in cell.pitches}) < 2 or cell.has_grace:
                 continue
-            best = choose(pitches)
+            best = choose(cell.pitches, key=lambda each: each.ps)
             # E♯ and F in one measure are the same height under two names.
-            if len({each.nameWithOctave for each in pitches if each.ps == best.ps}) == 1:
-                return f"In {where(reading, index, voice)}, what is the {name} pitch? Give its octave too.", spell(best)
-        return None
+            if len({each.nameWithOctave for each in cell.pitches if each.ps == best.ps}) == 1:
+                yield f"In {where(reading, index, voice)}, what is the {name} pitch? Give its octave too.", spell(best)
 
     return draw
 
@@ -46,21 +52,17 @@ def _outside(cell: Cell) -> list[pitch.Pitch]:
     return [each for event in cell.events for each in event.pitches if each.alter != altered.get(each.step, 0.0)]
 
 
-def _is_accidental(reading: Reading, rng: Random) -> Answered | None:
-    yes: list[str] = []
-    no: list[str] = []
+def _is_accidental(reading: Reading, rng: Random) -> Cases:
     for index, voice, cell in _pitched(reading, rng):
-        if len(cell.notes) < 2:
-            continue
-        text = (
-            f"In {where(reading, index, voice)}, is there a note with an accidental, that is, one that the key "
-            "signature alone does not give? (Courtesy accidentals do not count.)"
-        )
-        (yes if _outside(cell) else no).append(text)
-    return evenly(rng, yes, no)
+        if len(cell.notes) > 1:
+            text = (
+                f"In {where(reading, index, voice)}, is there a note with an accidental, that is, one that the key "
+                "signature alone does not give? (Courtesy accidentals do not count.)"
+            )
+            yield text, bool(_outside(cell))
 
 
-def _accidentals(reading: Reading, rng: Random) -> Answered | None:
+def _accidentals(reading: Reading, rng: Random) -> Answers:
     for index, voice, cell in _pitched(reading, rng):
         found = {each.nameWithOctave: each for each in _outside(cell)}
         if len(found) in _LISTED:
@@ -68,12 +70,11 @@ def _accidentals(reading: Reading, rng: Random) -> Answered | None:
                 f"In {where(reading, index, voice)}, which pitches depart from the key signature (accidentals)? Name "
                 "each once, with its octave."
             )
-            return text, ", ".join(spell(each) for each in sorted(found.values(), key=lambda each: each.ps))
-    return None
+            yield text, ", ".join(spell(each) for each in sorted(found.values(), key=lambda each: each.ps))
 
 
 def _extreme_value(name: str, sign: str, choose: Callable[[Iterable[Fraction]], Fraction]) -> Draw:
-    def draw(reading: Reading, rng: Random) -> Answered | None:
+    def draw(reading: Reading, rng: Random) -> Answers:
         for index, voice, cell in cells(reading, rng):
             events = cell.rests if sign == "rest" else cell.notes
             if any(event.value is None or event.is_measure_rest for event in events):
@@ -82,69 +83,55 @@ def _extreme_value(name: str, sign: str, choose: Callable[[Iterable[Fraction]], 
             if len(values) > 1 or (sign == "rest" and values):
                 note = f" ({_AS_WRITTEN})" if sign == "note" else ""
                 text = f"In {where(reading, index, voice)}, what is the value of the {name} {sign}{note}?"
-                return text, f"{values[choose(values)]} {sign}"
-        return None
+                yield text, f"{values[choose(values)]} {sign}"
 
     return draw
 
 
-def _has_rest(reading: Reading, rng: Random) -> Answered | None:
-    yes: list[str] = []
-    no: list[str] = []
+def _has_rest(reading: Reading, rng: Random) -> Cases:
     for index, voice, cell in cells(reading, rng):
-        if any(event.is_hidden for event in cell.events) or not cell.notes:
-            continue
-        (yes if cell.rests else no).append(f"Is there a rest in {where(reading, index, voice)}?")
-    return evenly(rng, yes, no)
+        if cell.notes and not any(event.is_hidden for event in cell.events):
+            yield f"Is there a rest in {where(reading, index, voice)}?", bool(cell.rests)
 
 
-def _dynamic(reading: Reading, rng: Random) -> Answered | None:
+def _dynamic(reading: Reading, rng: Random) -> Answers:
     # Over all parts: a marking between two staves belongs to either.
-    size = len(reading.measures)
-    for index in rng.sample(range(size), min(PLACES, size)):
+    for index in sampled(len(reading.measures), rng):
         found = {value for voice in reading.voices for _, value in voice.cells[index].dynamics}
         if len(found) == 1:
-            return f"Which dynamic marking stands in {where(reading, index)}?", found.pop()
-    return None
+            yield f"Which dynamic marking stands in {where(reading, index)}?", found.pop()
 
 
-def _articulation(reading: Reading, rng: Random) -> Answered | None:
-    for index, voice, cell in cells(reading, rng):
-        found = {name for event in cell.notes for name in event.articulations}
-        if len(found) == 1:
-            return f"Which articulation mark do notes bear in {where(reading, index, voice)}?", found.pop()
-    return None
+def _mark(question: str, marks_of: Callable[[Event], frozenset[str]]) -> Draw:
+    """Asks for the one kind of mark that the notes of a measure bear."""
+
+    def draw(reading: Reading, rng: Random) -> Answers:
+        for index, voice, cell in cells(reading, rng):
+            found = {name for event in cell.notes for name in marks_of(event)}
+            if len(found) == 1:
+                yield question.format(where(reading, index, voice)), found.pop()
+
+    return draw
 
 
-def _ornament(reading: Reading, rng: Random) -> Answered | None:
-    for index, voice, cell in cells(reading, rng):
-        found = {name for event in cell.notes for name in event.ornaments}
-        if len(found) == 1:
-            return f"Which ornament sign stands in {where(reading, index, voice)}?", found.pop()
-    return None
+_articulation: Final = _mark("Which articulation mark do notes bear in {}?", lambda event: event.articulations)
+_ornament: Final = _mark("Which ornament sign stands in {}?", lambda event: event.ornaments)
 
 
 def _whether(text: str, test: Callable[[Cell], bool]) -> Draw:
     """A question on a measure of a part, answered yes and no by the test."""
 
-    def draw(reading: Reading, rng: Random) -> Answered | None:
-        yes: list[str] = []
-        no: list[str] = []
+    def cases(reading: Reading, rng: Random) -> Cases:
         for index, voice, cell in cells(reading, rng):
             if cell.notes:
-                (yes if test(cell) else no).append(text.format(where(reading, index, voice)))
-        return evenly(rng, yes, no)
+                yield text.format(where(reading, index, voice)), test(cell)
 
-    return draw
+    return evenly(cases)
 
 
 def _is_last_tied(cell: Cell) -> bool:
     end = max(event.end for event in cell.notes)
     return any(event.is_tied_on for event in cell.notes if event.end == end)
-
-
-def _has_grace(cell: Cell) -> bool:
-    return any(event.is_grace for event in cell.events)
 
 
 def _has_fermata(cell: Cell) -> bool:
@@ -155,94 +142,70 @@ def _has_staccato(cell: Cell) -> bool:
     return any("Staccato" in event.articulations for event in cell.notes)
 
 
-def _repeat(reading: Reading, rng: Random) -> Answered | None:
-    yes: list[str] = []
-    no: list[str] = []
+def _repeat(reading: Reading, rng: Random) -> Cases:
     size = len(reading.measures)
     if size < 2 * _REPEAT_SPAN:
-        return None
-    for index in rng.sample(range(size - _REPEAT_SPAN + 1), min(PLACES, size - _REPEAT_SPAN + 1)):
+        return
+    for index in sampled(size - _REPEAT_SPAN + 1, rng):
         found = any(measure.has_repeat for measure in reading.measures[index : index + _REPEAT_SPAN])
         # A repeat sign on the edge of the measures may be said to stand in the next ones.
         edges = reading.measures[max(index - 1, 0) : index + _REPEAT_SPAN + 1]
-        if not found and any(measure.has_repeat for measure in edges):
-            continue
-        text = f"Is there a repeat sign (a repeat barline) in {span(reading, index, _REPEAT_SPAN)}?"
-        (yes if found else no).append(text)
-    return evenly(rng, yes, no)
+        if found or not any(measure.has_repeat for measure in edges):
+            yield f"Is there a repeat sign (a repeat barline) in {span(reading, index, _REPEAT_SPAN)}?", found
 
 
-def _new_metre(reading: Reading, rng: Random) -> Answered | None:
-    found = [index for index, measure in enumerate(reading.measures) if measure.is_new_metre]
-    if not found:
-        return None
-    index = rng.choice(found)
-    return f"To which time signature does {where(reading, index)} change?", reading.measures[index].metre
+def _new_metre(reading: Reading, rng: Random) -> Answers:
+    if found := [index for index, measure in enumerate(reading.measures) if measure.is_new_metre]:
+        index = rng.choice(found)
+        yield f"To which time signature does {where(reading, index)} change?", reading.measures[index].metre
 
 
-def _new_key(reading: Reading, rng: Random) -> Answered | None:
-    found = [index for index, measure in enumerate(reading.measures) if measure.is_new_key and measure.fifths]
-    if not found:
-        return None
-    index = rng.choice(found)
-    text = (
-        f"The key signature changes at {where(reading, index)}: how many signs (sharps, or else flats) does the new "
-        "one have? Give the number alone."
-    )
-    if len({voice.cells[index].fifths for voice in reading.voices}) != 1:
-        return None
-    return text, str(abs(reading.measures[index].fifths))
+def _new_key(reading: Reading, rng: Random) -> Answers:
+    if found := [index for index, measure in enumerate(reading.measures) if measure.is_new_key and measure.fifths]:
+        index = rng.choice(found)
+        text = (
+            f"The key signature changes at {where(reading, index)}: how many signs (sharps, or else flats) does the "
+            "new one have? Give the number alone."
+        )
+        if len({voice.cells[index].fifths for voice in reading.voices}) == 1:
+            yield text, str(abs(reading.measures[index].fifths))
 
 
-def _new_clef(reading: Reading, rng: Random) -> Answered | None:
+def _new_clef(reading: Reading, rng: Random) -> Answers:
     for index, voice, cell in cells(reading, rng):
         if len(cell.new_clefs) == 1 and cell.new_clefs[0]:
-            return (
-                f"Which new clef appears within {where(reading, index, voice)}, after its beginning?",
-                cell.new_clefs[0],
-            )
-    return None
+            place = where(reading, index, voice)
+            yield f"Which new clef appears within {place}, after its beginning?", cell.new_clefs[0]
 
 
-def _note_count(reading: Reading, rng: Random) -> Answered | None:
+def _note_count(reading: Reading, rng: Random) -> Answers:
     for index, voice, cell in cells(reading, rng):
         if not voice.is_pitched or any(event.is_hidden for event in cell.events):
             continue
-        count = sum(len(event.pitches) for event in cell.notes)
-        if count in _COUNTED:
+        if len(cell.pitches) in _COUNTED:
             text = (
                 f"How many notes are written in {where(reading, index, voice)}? (Count every note of a chord and both "
                 "notes of a tie; leave out grace notes.)"
             )
-            return text, str(count)
-    return None
+            yield text, str(len(cell.pitches))
 
 
-def _end_pitch(name: str, choose: Callable[[list[Event]], Event]) -> Draw:
-    def draw(reading: Reading, rng: Random) -> Answered | None:
-        for index, voice, cell in _pitched(reading, rng):
-            notes = cell.notes
-            # One voice without chords: otherwise there are several first notes.
-            if len(notes) < 2 or len(cell.notes) != len(cell.events) - len(cell.rests):
-                continue
-            if any(len(each.pitches) > 1 for each in notes) or len({each.start for each in notes}) < len(notes):
-                continue
-            text = f"In {where(reading, index, voice)}, what is the {name} note? Give its octave too."
-            return text, spell(choose(notes).pitches[0])
-        return None
-
-    return draw
+def _last_pitch(reading: Reading, rng: Random) -> Answers:
+    for index, voice, cell in _pitched(reading, rng):
+        if len(cell.notes) > 1 and len(cell.notes) == len(cell.events) - len(cell.rests) and cell.is_line:
+            text = f"In {where(reading, index, voice)}, what is the last note? Give its octave too."
+            yield text, spell(cell.notes[-1].pitches[0])
 
 
 KINDS: Final = (
-    Kind(2, "highest pitch", "pitch", _extreme_pitch("highest", lambda found: max(found, key=lambda each: each.ps))),
-    Kind(2, "lowest pitch", "pitch", _extreme_pitch("lowest", lambda found: min(found, key=lambda each: each.ps))),
-    Kind(2, "last pitch", "pitch", _end_pitch("last", lambda notes: notes[-1]), weight=0.6),
-    Kind(2, "accidental", "yes_no", _is_accidental),
+    Kind(2, "highest pitch", "pitch", _extreme_pitch("highest", max)),
+    Kind(2, "lowest pitch", "pitch", _extreme_pitch("lowest", min)),
+    Kind(2, "last pitch", "pitch", _last_pitch, weight=0.6),
+    Kind(2, "accidental", "yes_no", evenly(_is_accidental)),
     Kind(2, "accidentals", "pitches", _accidentals, weight=1.5),
     Kind(2, "shortest note", "duration", _extreme_value("shortest", "note", min)),
     Kind(2, "longest note", "duration", _extreme_value("longest", "note", max)),
-    Kind(2, "rest", "yes_no", _has_rest),
+    Kind(2, "rest", "yes_no", evenly(_has_rest)),
     Kind(2, "shortest rest", "duration", _extreme_value("shortest", "rest", min)),
     Kind(2, "longest rest", "duration", _extreme_value("longest", "rest", max), weight=0.7),
     Kind(2, "dynamic", "text", _dynamic, weight=2),
@@ -250,9 +213,9 @@ KINDS: Final = (
     Kind(2, "staccato", "yes_no", _whether("Is any note in {} marked staccato?", _has_staccato)),
     Kind(2, "ornament", "text", _ornament, weight=2.5),
     Kind(2, "fermata", "yes_no", _whether("Is there a fermata in {}?", _has_fermata)),
-    Kind(2, "grace note", "yes_no", _whether("Is there a grace note in {}?", _has_grace)),
+    Kind(2, "grace note", "yes_no", _whether("Is there a grace note in {}?", lambda cell: cell.has_grace)),
     Kind(2, "tie", "yes_no", _whether("Is a note at the end of {} tied over into the next measure?", _is_last_tied)),
-    Kind(2, "repeat sign", "yes_no", _repeat, weight=1.5),
+    Kind(2, "repeat sign", "yes_no", evenly(_repeat), weight=1.5),
     Kind(2, "new time signature", "metre", _new_metre, weight=2),
     Kind(2, "new key signature", "number", _new_key, weight=2),
     Kind(2, "new clef", "clef", _new_clef, weight=2),

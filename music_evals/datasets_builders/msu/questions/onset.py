@@ -1,12 +1,13 @@
 """Level 1: what stands at the beginning of a score (section 3.1 of the paper: onset information)."""
 
 import re
+from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
 from music21 import expressions, tempo
 
-from music_evals.datasets_builders.msu.questions.kind import Answered, Kind
+from music_evals.datasets_builders.msu.questions.kind import Answers, Kind
 from music_evals.datasets_builders.msu.questions.reading import Reading
 from music_evals.datasets_builders.msu.questions.tonality import certain_key, key_name
 
@@ -17,149 +18,122 @@ _TEMPO_WORDS: Final = re.compile(
     r"modéré|maestoso|slow|fast|march)",
     re.IGNORECASE,
 )
+_AT_FIRST_NOTE: Final = 0.5  # of a quarter
 
 
-def _composer(reading: Reading, rng: Random) -> Answered | None:
-    if not reading.composer or _UNKNOWN.search(reading.composer):
-        return None
-    return "Who composed this piece?", reading.composer
+def _composer(reading: Reading, rng: Random) -> Answers:
+    if reading.composer and not _UNKNOWN.search(reading.composer):
+        yield "Who composed this piece?", reading.composer
 
 
-def _title(reading: Reading, rng: Random) -> Answered | None:
-    if not reading.title or _UNKNOWN.match(reading.title) or _FILE_NAME.search(reading.title):
-        return None
-    return "What is the title of this piece?", reading.title
+def _title(reading: Reading, rng: Random) -> Answers:
+    if reading.title and not _UNKNOWN.match(reading.title) and not _FILE_NAME.search(reading.title):
+        yield "What is the title of this piece?", reading.title
 
 
-def _initial_key(reading: Reading, rng: Random) -> Answered | None:
-    tonality = certain_key(reading)
-    if tonality is None:
-        return None
-    return "In which key, major or minor, does the piece begin?", key_name(tonality)
+def _initial_key(reading: Reading, rng: Random) -> Answers:
+    if tonality := certain_key(reading):
+        yield "In which key, major or minor, does the piece begin?", key_name(tonality)
 
 
-def _key_signature(reading: Reading, rng: Random) -> Answered | None:
+def _key_signature(reading: Reading, rng: Random) -> Answers:
     fifths = {voice.cells[0].fifths for voice in reading.voices}
-    if len(fifths) != 1:
-        return None
-    return (
-        "How many signs (sharps, or else flats) does the key signature at the beginning have? Give the number alone.",
-        str(abs(fifths.pop())),
-    )
+    text = "How many signs (sharps, or else flats) does the key signature at the beginning have? Give the number alone."
+    if len(fifths) == 1:
+        yield text, str(abs(fifths.pop()))
 
 
-def _metre(reading: Reading, rng: Random) -> Answered | None:
-    text = "What is the time signature at the beginning? Write it as two numbers with a slash."
-    return (text, reading.measures[0].metre) if _has_metre(reading) else None
+def _metre(reading: Reading, rng: Random) -> Answers:
+    # All parts must begin with one and the same time signature.
+    signs = (first.getElementsByClass("TimeSignature") for first in _firsts(reading))
+    found = {tuple(sign.ratioString for sign in some) for some in signs}
+    if len(found) == 1 and len(found.pop()) == 1:
+        text = "What is the time signature at the beginning? Write it as two numbers with a slash."
+        yield text, reading.measures[0].metre
 
 
-def _has_metre(reading: Reading) -> bool:
-    """Whether all parts begin with one and the same time signature."""
-    found = {
-        tuple(each.ratioString for each in part["Measure"].first().getElementsByClass("TimeSignature"))
-        for part in getattr(reading.source, "parts", [reading.source])
-    }
-    return len(found) == 1 and all(len(each) == 1 for each in found)
-
-
-def _clef(reading: Reading, rng: Random) -> Answered | None:
+def _clef(reading: Reading, rng: Random) -> Answers:
     known = [(voice, voice.cells[0].clef) for voice in reading.voices if voice.cells[0].clef]
-    if not known:
-        return None
-    voice, name = rng.choice(known)
-    text = f"Which clef stands at the beginning of {voice.label}?" if voice.label else "Which clef does it begin with?"
-    return text, str(name)
+    if known:
+        voice, name = rng.choice(known)
+        text = "Which clef stands at the beginning of {}?" if voice.label else "Which clef does it begin with?"
+        yield text.format(voice.label), str(name)
 
 
-def _tempo_words(reading: Reading, rng: Random) -> Answered | None:
+def _tempo_words(reading: Reading, rng: Random) -> Answers:
     found = {" ".join(words.split()) for words in _opening_words(reading)}
-    if len(found) != 1:
-        return None
-    return "Which tempo indication, in words, stands at the beginning?", found.pop()
+    if len(found) == 1:
+        yield "Which tempo indication, in words, stands at the beginning?", found.pop()
 
 
-def _opening_words(reading: Reading) -> list[str]:
-    words = []
+def _opening_words(reading: Reading) -> Iterator[str]:
     for each in _opening(reading, (tempo.TempoText, tempo.MetronomeMark, expressions.TextExpression)):
         if isinstance(each, tempo.MetronomeMark):
             text = each.text if each.text and not each.textImplicit else None
         else:
             text = each.text if isinstance(each, tempo.TempoText) else each.content
         if text and _TEMPO_WORDS.search(text):
-            words.append(text)
-    return words
+            yield text
+
+
+def _firsts(reading: Reading) -> list[Any]:
+    """The first measure of each part, as music21 has it."""
+    return [part["Measure"].first() for part in getattr(reading.source, "parts", [reading.source])]
 
 
 def _opening(reading: Reading, kinds: Any) -> list[Any]:
     """What stands before or at the first note of the score, in any part."""
-    parts = getattr(reading.source, "parts", [reading.source])
-    firsts = [part["Measure"].first() for part in parts]
     return [
         each
-        for first in firsts
+        for first in _firsts(reading)
         for each in first.recurse()
         if isinstance(each, kinds) and each.getOffsetInHierarchy(first) == 0
     ]
 
 
-def _beats_per_minute(reading: Reading, rng: Random) -> Answered | None:
+def _beats_per_minute(reading: Reading, rng: Random) -> Answers:
     marks = {
         (each.referent.quarterLength, each.number)
         for each in _opening(reading, (tempo.MetronomeMark,))
         if each.number is not None and not each.numberImplicit and not each.style.hideObjectOnPrint
     }
-    if len(marks) != 1:
-        return None
-    number = marks.pop()[1]
-    if number != int(number):
-        return None
-    return "Which number of beats per minute does the metronome mark at the beginning give?", str(int(number))
+    if len(marks) == 1 and (number := marks.pop()[1]) == int(number):
+        yield "Which number of beats per minute does the metronome mark at the beginning give?", str(int(number))
 
 
-def _anacrusis(reading: Reading, rng: Random) -> Answered | None:
+def _anacrusis(reading: Reading, rng: Random) -> Answers:
     opening = reading.measures[0]
     is_short = opening.length < opening.full
-    starts = reading.onsets(0)
+    starts = reading.onsets[0]
     # A measure that is padded with rests is a pickup to some and none to others.
-    if not starts or (not is_short and starts[0] > 0) or (is_short and opening.number > 0):
-        return None
-    return "Does the piece begin with an anacrusis (an incomplete upbeat measure)?", "Yes" if is_short else "No"
+    if starts and (is_short or starts[0] == 0) and not (is_short and opening.number > 0):
+        text = "Does the piece begin with an anacrusis (an incomplete upbeat measure)?"
+        yield text, "Yes" if is_short else "No"
 
 
-def _instruments(reading: Reading, rng: Random) -> Answered | None:
+def _instruments(reading: Reading, rng: Random) -> Answers:
     names = [voice.name for voice in reading.voices]
-    if not all(names):
-        return None
-    return (
-        "For which instruments or voices is the piece written? List the parts from the top.",
-        ", ".join(dict.fromkeys(names)),
-    )
+    if all(names):
+        text = "For which instruments or voices is the piece written? List the parts from the top."
+        yield text, ", ".join(dict.fromkeys(names))
 
 
-def _staves(reading: Reading, rng: Random) -> Answered | None:
-    if len(reading.voices) < 2:
-        return None
-    return "How many staves does a complete system of the score have?", str(len(reading.voices))
+def _staves(reading: Reading, rng: Random) -> Answers:
+    if len(reading.voices) > 1:
+        yield "How many staves does a complete system of the score have?", str(len(reading.voices))
 
 
-def _last_measure(reading: Reading, rng: Random) -> Answered | None:
-    return (
-        "What is the number of the last measure? (A pickup is measure 0, the first whole measure 1; repeats are not "
-        "counted again.)",
-        str(reading.measures[-1].number),
-    )
+def _last_measure(reading: Reading, rng: Random) -> Answers:
+    hint = "A pickup is measure 0, the first whole measure 1; repeats are not counted again."
+    yield f"What is the number of the last measure? ({hint})", str(reading.measures[-1].number)
 
 
-_AT_FIRST_NOTE: Final = 0.5  # of a quarter
-
-
-def _opening_dynamic(reading: Reading, rng: Random) -> Answered | None:
+def _opening_dynamic(reading: Reading, rng: Random) -> Answers:
     # A mark that a file places just behind the first note, as for a grace note, is printed at it.
-    found = {value for voice in reading.voices for start, value in voice.cells[0].dynamics if start < _AT_FIRST_NOTE}
-    at_once = any(start == 0 for voice in reading.voices for start, _ in voice.cells[0].dynamics)
-    if len(found) != 1 or not at_once:
-        return None
-    return "Which dynamic marking stands at the very beginning of the piece?", found.pop()
+    marks = [mark for voice in reading.voices for mark in voice.cells[0].dynamics]
+    found = {value for start, value in marks if start < _AT_FIRST_NOTE}
+    if len(found) == 1 and any(start == 0 for start, _ in marks):
+        yield "Which dynamic marking stands at the very beginning of the piece?", found.pop()
 
 
 KINDS: Final = (

@@ -26,19 +26,7 @@ AnswerType = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ScoreQuestion:
-    """One open question on a score.
-
-    Args:
-        level: its level.
-        kind: what is asked, e.g. ``"highest pitch"``: short, lower case, the same for all questions of its form.
-        text: the question.
-        answer: the reference answer.
-        answer_type: how the answer can be checked.
-
-    Example:
-        >>> ScoreQuestion(2, "highest pitch", "In measure 3, what is the highest pitch?", "A5", "pitch").level
-        2
-    """
+    """One open question on a score; `kind` is short, lower case, and the same for all questions of its form."""
 
     level: Level
     kind: str

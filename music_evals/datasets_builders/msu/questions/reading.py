@@ -50,11 +50,11 @@ _MADE_UP: Final = ("part", "staff", "instrument", "musicxml", "voice ", "track",
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One written note, chord or rest; tied notes are events of their own.
+    """One written note, chord or rest; tied notes are events of their own. Times are in quarter notes.
 
     Args:
-        start: quarter notes from the beginning of its measure.
-        length: quarter notes.
+        start: from the beginning of its measure.
+        length: how long it lasts.
         pitches: from the lowest to the highest; none in a rest.
         value: its written value, such as ``Dotted quarter``; None in tuplets and where one sign cannot write it.
         is_grace: it takes no time of its own.
@@ -70,17 +70,17 @@ class Event:
     length: Fraction
     pitches: tuple[pitch.Pitch, ...]
     value: str | None
-    is_grace: bool = False
-    is_tied_on: bool = False
-    is_measure_rest: bool = False
-    is_hidden: bool = False
-    articulations: frozenset[str] = frozenset()
-    ornaments: frozenset[str] = frozenset()
-    has_fermata: bool = False
+    is_grace: bool
+    is_tied_on: bool
+    is_measure_rest: bool
+    is_hidden: bool
+    articulations: frozenset[str]
+    ornaments: frozenset[str]
+    has_fermata: bool
 
     @property
     def end(self) -> Fraction:
-        """Quarter notes from the beginning of the measure to where it ends."""
+        """Where it ends, from the beginning of the measure."""
         return self.start + self.length
 
 
@@ -95,7 +95,7 @@ class Cell:
         new_clefs: names of the clefs that it changes to after its beginning; None as above.
         is_clear: there is no doubt which notes sound: no octave signs, quarter tones, key signatures inside.
         is_at_pitch: moreover, octaves are as written: no octave clefs.
-        dynamics: markings and where they stand.
+        dynamics: where markings stand, and which.
     """
 
     events: tuple[Event, ...]
@@ -112,9 +112,24 @@ class Cell:
         return [event for event in self.events if event.pitches and not event.is_grace]
 
     @cached_property
+    def pitches(self) -> list[pitch.Pitch]:
+        """Pitches of the notes."""
+        return [each for event in self.notes for each in event.pitches]
+
+    @cached_property
     def rests(self) -> list[Event]:
         """Rests that are printed."""
         return [event for event in self.events if not event.pitches and not event.is_hidden]
+
+    @cached_property
+    def has_grace(self) -> bool:
+        """Whether there are grace notes."""
+        return any(event.is_grace for event in self.events)
+
+    @cached_property
+    def is_line(self) -> bool:
+        """Whether the notes are without chords, and no two begin together."""
+        return len({event.start for event in self.notes}) == len(self.notes) == len(self.pitches)
 
     @cached_property
     def outline(self) -> tuple[tuple[Fraction, str | None, tuple[str, ...]], ...]:
@@ -141,6 +156,11 @@ class Voice:
     label: str
     is_pitched: bool
     cells: tuple[Cell, ...]
+
+    @property
+    def is_at_pitch(self) -> bool:
+        """Whether all its notes sound as written."""
+        return self.is_pitched and all(cell.is_at_pitch for cell in self.cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,15 +190,7 @@ class Measure:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A score as the questions see it.
-
-    Args:
-        title: empty if unknown.
-        composer: empty if unknown.
-        voices: its parts, from the top.
-        measures: in order.
-        source: the score.
-    """
+    """A score as the questions see it: title and composer or empty, parts from the top, measures in order."""
 
     title: str
     composer: str
@@ -191,6 +203,12 @@ class Reading:
         """Whether all that sounds is written at its pitch, so that notes of all parts make chords."""
         return all(voice.is_pitched for voice in self.voices)
 
+    @cached_property
+    def onsets(self) -> list[list[Fraction]]:
+        """Moments of each measure at which a note begins in any part."""
+        rows = zip(*(voice.cells for voice in self.voices), strict=True)
+        return [sorted({event.start for cell in row for event in cell.notes}) for row in rows]
+
     def sounding(self, index: int, start: Fraction) -> tuple[pitch.Pitch, ...]:
         """Pitches that begin or go on at a moment of a measure, from the lowest to the highest; no grace notes."""
         found = [
@@ -202,24 +220,20 @@ class Reading:
         ]
         return tuple(sorted(found, key=lambda each: (each.ps, each.diatonicNoteNum)))
 
-    def onsets(self, index: int) -> list[Fraction]:
-        """Moments of a measure at which a note begins in any part."""
-        return sorted({event.start for voice in self.voices for event in voice.cells[index].notes})
+    @property
+    def opening(self) -> tuple[pitch.Pitch, ...]:
+        """Pitches that sound at the first onset."""
+        return next((self.sounding(i, starts[0]) for i, starts in enumerate(self.onsets) if starts), ())
+
+    @property
+    def ending(self) -> tuple[pitch.Pitch, ...]:
+        """Pitches that sound at the last onset."""
+        last = len(self.measures) - 1
+        return next((self.sounding(last - i, starts[-1]) for i, starts in enumerate(self.onsets[::-1]) if starts), ())
 
 
 def spell(each: pitch.Pitch) -> str:
-    """Scientific pitch notation with signs, such as ``F♯4``.
-
-    Args:
-        each: the pitch.
-
-    Returns:
-        Step, sign and octave; naturals have no sign.
-
-    Example:
-        >>> spell(pitch.Pitch("b-3"))
-        'B♭3'
-    """
+    """Scientific pitch notation with signs, such as ``F♯4``."""
     # music21 writes the sign of a natural that is printed.
     return str(each.unicodeNameWithOctave).replace("♮", "")
 
@@ -227,20 +241,13 @@ def spell(each: pitch.Pitch) -> str:
 def read(score: stream.Score) -> Reading:
     """Read a score whose parts agree in their measures.
 
-    Args:
-        score: parts of measures, numbered alike in all parts.
-
-    Returns:
-        What the questions need.
-
     Raises:
         ValueError: there are no measures, or parts have different ones.
 
-    Example:
-        >>> from music21 import converter
-        >>> reading = read(converter.parse("tinynotation: 3/4 c4 d e f2."))
-        >>> [spell(each) for each in reading.sounding(0, Fraction(1))], reading.measures[1].metre
-        (['D4'], '3/4')
+    >>> from music21 import converter
+    >>> reading = read(converter.parse("tinynotation: 3/4 c4 d e f2."))
+    >>> [spell(each) for each in reading.sounding(0, Fraction(1))], reading.measures[1].metre
+    (['D4'], '3/4')
     """
     parts = list(score.parts) if isinstance(score, stream.Score) else [score]
     rows = [list(part.getElementsByClass(stream.Measure)) for part in parts]
@@ -296,7 +303,7 @@ def _is_pitched(part: Any) -> bool:
 def _octave_signs(part: Any) -> set[int]:
     """Numbers of the measures that an octave sign touches."""
     found: set[int] = set()
-    for sign in part[spanner.Ottava] if hasattr(spanner, "Ottava") else ():
+    for sign in part[spanner.Ottava]:
         numbers = [each.measureNumber for each in sign.getSpannedElements() if each.measureNumber is not None]
         if numbers:
             found.update(range(min(numbers), max(numbers) + 1))

@@ -4,9 +4,21 @@ from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
 from random import Random
-from typing import Final
+from typing import Any, Final
 
-from music_evals.datasets_builders.msu.questions.kind import PLACES, Answered, Kind, cells, evenly, of, span, where
+from music_evals.datasets_builders.msu.questions.kind import (
+    Answers,
+    Cases,
+    Kind,
+    cells,
+    evenly,
+    numbers,
+    of,
+    sampled,
+    span,
+    varied,
+    where,
+)
 from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice
 
 # Measures that a question on texture, register, steps or repetition spans.
@@ -20,26 +32,20 @@ _RANGE_LEAD: Final = 3
 # Registers: below, inside and above the octave from C4 to B4.
 _MIDDLE: Final = range(60, 72)
 _MOST_MEASURES: Final = 3
+_ENOUGH_CASES: Final = 9
 
 
-def _texture(reading: Reading, rng: Random) -> Answered | None:
-    found: dict[str, list[int]] = {}
+def _texture(reading: Reading, rng: Random) -> Answers:
     size = len(reading.measures) - _SPAN + 1
     if len(reading.voices) < 2 or size < 1:
-        return None
-    for index in rng.sample(range(size), min(PLACES, size)):
-        name = _texture_of(reading, index)
-        if name:
-            found.setdefault(name, []).append(index)
-    if not found:
-        return None
-    name = rng.choice(sorted(found))
-    text = (
-        f"Which texture do {span(reading, rng.choice(found[name]), _SPAN)} have: monophonic (a single line sounds), "
-        "homophonic (all parts that sound begin their notes together) or polyphonic (the parts move in rhythms of "
-        "their own)?"
-    )
-    return text, name
+        return
+    found = [(index, name) for index in sampled(size, rng) if (name := _texture_of(reading, index))]
+    for index, name in varied(found, rng, least=1):
+        text = (
+            f"Which texture do {span(reading, index, _SPAN)} have: monophonic (a single line sounds), homophonic (all "
+            "parts that sound begin their notes together) or polyphonic (the parts move in rhythms of their own)?"
+        )
+        yield text, name
 
 
 def _texture_of(reading: Reading, index: int) -> str | None:
@@ -50,51 +56,55 @@ def _texture_of(reading: Reading, index: int) -> str | None:
         if any(cell.notes for cell in row)
     ]
     events = [event for row in rows for cell in row for event in cell.notes]
-    if any(event.is_grace for row in rows for cell in row for event in cell.events) or len(events) < 4:
+    if any(cell.has_grace for row in rows for cell in row) or len(events) < 4:
         return None
     moments = set().union(*onsets)
+    are_single = all(len(event.pitches) == 1 for event in events)
     if len(onsets) == 1:
-        alone = len(moments) == len(events) and all(len(event.pitches) == 1 for event in events)
-        return "Monophonic" if alone else None
+        return "Monophonic" if are_single and len(moments) == len(events) else None
     if any(len(each) < 2 for each in onsets):
         return None
     together = sum(all(moment in each for each in onsets) for moment in moments) / len(moments)
     if together >= _TOGETHER and len(onsets) > 2 and len(moments) > 3:
         return "Homophonic"
-    lines = all(len(event.pitches) == 1 for event in events) and len(onsets) > 2
-    lively = all(len(each) >= 3 for each in onsets)
-    return "Polyphonic" if together <= _APART and lines and lively else None
+    are_lively = all(len(each) >= 3 for each in onsets)
+    return "Polyphonic" if together <= _APART and are_single and are_lively and len(onsets) > 2 else None
 
 
-def _rhythm(reading: Reading, rng: Random) -> Answered | None:
-    counts: Counter[str] = Counter()
-    for voice in reading.voices:
-        for cell in voice.cells:
-            counts.update(event.value or "other" for event in cell.notes)
-    return _most_frequent(
-        counts, "What is the most frequent note value of the piece (all parts together, ties not added up)?"
-    )
+# --- what is most ---
 
 
-def _rhythm_of_part(reading: Reading, rng: Random) -> Answered | None:
-    if len(reading.voices) < 2:
-        return None
-    voice = rng.choice(reading.voices)
-    counts = Counter(event.value or "other" for cell in voice.cells for event in cell.notes)
-    return _most_frequent(counts, f"What is the most frequent note value{of(voice)} (ties not added up)?")
+def _leader(counts: Counter[Any]) -> tuple[Any, int, int]:
+    """The most frequent of at least one, its count, and the count of the next."""
+    (first, count), *others = counts.most_common(2)
+    return first, count, others[0][1] if others else 0
 
 
-def _most_frequent(counts: Counter[str], text: str) -> Answered | None:
-    ranked = counts.most_common(2)
-    if not ranked or ranked[0][1] < 10 or ranked[0][0] == "other":
-        return None
-    if len(ranked) > 1 and ranked[0][1] < _LEAD * ranked[1][1]:
-        return None
-    return text, f"{ranked[0][0]} note"
+def _values(*voices: Voice) -> Counter[str]:
+    return Counter(event.value or "other" for voice in voices for cell in voice.cells for event in cell.notes)
 
 
-def _register(reading: Reading, rng: Random) -> Answered | None:
-    found: dict[str, list[tuple[int, Voice]]] = {}
+def _most_frequent(counts: Counter[str], text: str) -> Answers:
+    if counts:
+        value, count, next_count = _leader(counts)
+        if value != "other" and count >= 10 and count >= _LEAD * next_count:
+            yield text, f"{value} note"
+
+
+def _rhythm(reading: Reading, rng: Random) -> Answers:
+    text = "What is the most frequent note value of the piece (all parts together, ties not added up)?"
+    return _most_frequent(_values(*reading.voices), text)
+
+
+def _rhythm_of_part(reading: Reading, rng: Random) -> Answers:
+    if len(reading.voices) > 1:
+        voice = rng.choice(reading.voices)
+        text = f"What is the most frequent note value{of(voice)} (ties not added up)?"
+        yield from _most_frequent(_values(voice), text)
+
+
+def _register(reading: Reading, rng: Random) -> Answers:
+    found = []
     for index, voice, _ in cells(reading, rng):
         run = voice.cells[index : index + _SPAN]
         if not voice.is_pitched or len(run) < _SPAN or not all(cell.is_at_pitch for cell in run):
@@ -103,121 +113,134 @@ def _register(reading: Reading, rng: Random) -> Answered | None:
         if len(heights) < 3:
             continue
         if max(heights) < _MIDDLE.start:
-            found.setdefault("Low", []).append((index, voice))
+            found.append(((index, voice), "Low"))
         elif min(heights) >= _MIDDLE.stop:
-            found.setdefault("High", []).append((index, voice))
+            found.append(((index, voice), "High"))
         elif min(heights) >= _MIDDLE.start and max(heights) < _MIDDLE.stop:
-            found.setdefault("Middle", []).append((index, voice))
-    if len(found) < 2:
-        return None
-    name = rng.choice(sorted(found))
-    index, voice = rng.choice(found[name])
-    text = (
-        f"In which register do {span(reading, index, _SPAN)}{of(voice)} lie: low (all notes below C4), middle (all "
-        "from C4 to B4) or high (all from C5 up)?"
-    )
-    return text, name
+            found.append(((index, voice), "Middle"))
+    for (index, voice), name in varied(found, rng):
+        text = (
+            f"In which register do {span(reading, index, _SPAN)}{of(voice)} lie: low (all notes below C4), middle (all "
+            "from C4 to B4) or high (all from C5 up)?"
+        )
+        yield text, name
 
 
-def _busiest_part(reading: Reading, rng: Random) -> Answered | None:
-    if not all(voice.name for voice in reading.voices) or len(reading.voices) < 2:
-        return None
-    counts = Counter({voice.name: sum(len(cell.notes) for cell in voice.cells) for voice in reading.voices})
-    ranked = counts.most_common(2)
-    if len(counts) < len(reading.voices) or ranked[0][1] < 1.1 * ranked[1][1]:
-        return None
-    return "Which part has the most notes (chords counted as one, grace notes left out)?", ranked[0][0]
+def _named_apart(reading: Reading) -> bool:
+    """Whether there are several parts, each with a name of its own."""
+    names = {voice.name for voice in reading.voices}
+    return all(names) and len(names) == len(reading.voices) > 1
 
 
-def _widest_part(reading: Reading, rng: Random) -> Answered | None:
-    names = [voice.name for voice in reading.voices]
-    if not all(names) or len(set(names)) < len(names) or len(names) < 2:
-        return None
-    widths = []
-    for voice in reading.voices:
-        if not voice.is_pitched or not all(cell.is_at_pitch for cell in voice.cells):
-            return None
-        heights = [each.ps for cell in voice.cells for event in cell.notes for each in event.pitches]
-        widths.append((max(heights) - min(heights) if heights else 0.0, voice.name))
-    widths.sort(reverse=True)
-    if widths[0][0] < widths[1][0] + _RANGE_LEAD:
-        return None
-    return "Which part has the widest range, from its lowest to its highest note?", widths[0][1]
+def _busiest_part(reading: Reading, rng: Random) -> Answers:
+    if _named_apart(reading):
+        counts = Counter({voice.name: sum(len(cell.notes) for cell in voice.cells) for voice in reading.voices})
+        name, count, next_count = _leader(counts)
+        if count >= 1.1 * next_count:
+            yield "Which part has the most notes (chords counted as one, grace notes left out)?", name
 
 
-def _fullest_measure(reading: Reading, rng: Random) -> Answered | None:
+def _widest_part(reading: Reading, rng: Random) -> Answers:
+    if _named_apart(reading) and all(voice.is_at_pitch for voice in reading.voices):
+        widths = []
+        for voice in reading.voices:
+            heights = [each.ps for cell in voice.cells for each in cell.pitches]
+            widths.append((max(heights) - min(heights) if heights else 0.0, voice.name))
+        widths.sort(reverse=True)
+        if widths[0][0] >= widths[1][0] + _RANGE_LEAD:
+            yield "Which part has the widest range, from its lowest to its highest note?", widths[0][1]
+
+
+def _fullest_measure(reading: Reading, rng: Random) -> Answers:
     counts = Counter(
         {
-            measure.number: sum(len(event.pitches) for voice in reading.voices for event in voice.cells[index].notes)
+            measure.number: sum(len(voice.cells[index].pitches) for voice in reading.voices)
             for index, measure in enumerate(reading.measures)
         }
     )
-    ranked = counts.most_common(2)
-    if len(ranked) < 2 or ranked[0][1] < ranked[1][1] + 2:
-        return None
-    text = "Which measure has the most notes, all parts together (every note of a chord counts, grace notes do not)?"
-    return text, str(ranked[0][0])
+    number, count, next_count = _leader(counts)
+    if len(counts) > 1 and count >= next_count + 2:
+        counted = "every note of a chord counts, grace notes do not"
+        yield f"Which measure has the most notes, all parts together ({counted})?", str(number)
 
 
-def _all_enter(reading: Reading, rng: Random) -> Answered | None:
-    if len(reading.voices) < 2:
-        return None
-    entries = []
-    for voice in reading.voices:
-        entry = next((index for index, cell in enumerate(voice.cells) if cell.notes), None)
-        if entry is None:
-            return None
-        entries.append(entry)
-    latest = max(entries)
-    if latest == min(entries):
-        return None
-    text = "In which measure does the last of the parts (staves) to enter have its first note?"
-    return text, str(reading.measures[latest].number)
+def _climax(reading: Reading, rng: Random) -> Answers:
+    voice = rng.choice(reading.voices)
+    if not voice.is_at_pitch:
+        return
+    heights = [max((each.ps for event in cell.events for each in event.pitches), default=0.0) for cell in voice.cells]
+    # A note that is tied into the next measure stands in both.
+    found = [index for index, height in enumerate(heights) if height == max(heights)]
+    if len(found) <= _MOST_MEASURES and max(heights):
+        text = f"In which measures does the highest note of {voice.label or 'the piece'} stand? Name all of them."
+        yield text, numbers(reading, found)
 
 
-def _first_entry(reading: Reading, rng: Random) -> Answered | None:
+# --- entries and parts ---
+
+
+def _entry(voice: Voice) -> tuple[int, Fraction] | None:
+    """Index of the measure of a part's first note, and the note's start in it."""
+    return next(((index, cell.notes[0].start) for index, cell in enumerate(voice.cells) if cell.notes), None)
+
+
+def _last_entry(reading: Reading, rng: Random) -> Answers:
+    entries = [entry[0] for voice in reading.voices if (entry := _entry(voice))]
+    if len(entries) == len(reading.voices) and len(set(entries)) > 1:
+        text = "In which measure does the last of the parts (staves) to enter have its first note?"
+        yield text, numbers(reading, [max(entries)])
+
+
+def _first_entry(reading: Reading, rng: Random) -> Answers:
     # By name, so that the two staves of a piano are one part.
     entries: dict[str, tuple[int, Fraction]] = {}
     for voice in reading.voices:
-        entry = next(((index, cell.notes[0].start) for index, cell in enumerate(voice.cells) if cell.notes), None)
         if not voice.name:
-            return None
-        if entry is not None:
+            return
+        if entry := _entry(voice):
             entries[voice.name] = min(entries.get(voice.name, entry), entry)
     ranked = sorted((entry, name) for name, entry in entries.items())
-    if len(ranked) < 2 or ranked[0][0] == ranked[1][0]:
-        return None
-    return "Which part begins the piece alone?", ranked[0][1]
+    if len(ranked) > 1 and ranked[0][0] != ranked[1][0]:
+        yield "Which part begins the piece alone?", ranked[0][1]
+
+
+def _are_all_present(reading: Reading, rng: Random) -> Cases:
+    if len(reading.voices) > 1:
+        for index in sampled(len(reading.measures), rng):
+            text = f"Does every part have at least one note in {where(reading, index)}?"
+            yield text, all(voice.cells[index].notes for voice in reading.voices)
+
+
+def _are_crossing(reading: Reading, rng: Random) -> Cases:
+    """Whether the two uppermost parts cross."""
+    if len(reading.voices) < 3 or not (reading.voices[0].is_pitched and reading.voices[1].is_pitched):
+        return
+    upper, lower = reading.voices[:2]
+    for index, (above, below) in enumerate(zip(upper.cells, lower.cells, strict=True)):
+        if not (above.is_at_pitch and below.is_at_pitch):
+            continue
+        pairs = [
+            (min(each.ps for each in a.pitches), max(each.ps for each in b.pitches))
+            for a in above.notes
+            for b in below.notes
+            if a.start < b.end and b.start < a.end
+        ]
+        is_crossing = any(a < b for a, b in pairs)
+        if pairs and (is_crossing or all(a > b for a, b in pairs)):
+            text = (
+                f"In {where(reading, index)}, does {lower.label} ever sound above {upper.label} at the same time (do "
+                "they cross)?"
+            )
+            yield text, is_crossing
+
+
+# --- repetition and motion ---
 
 
 def _is_figure(cell: Cell) -> bool:
     """Whether a measure has enough to be recognised when it comes again."""
-    heights = {each.ps for event in cell.notes for each in event.pitches}
-    return len(cell.notes) > 2 and len(heights) > 2 and all(event.value for event in cell.events if event.pitches)
-
-
-def _repeats(reading: Reading, rng: Random) -> Answered | None:
-    """Whether a measure of a part comes again at another place."""
-    yes: list[str] = []
-    no: list[str] = []
-    for index, voice, cell in cells(reading, rng):
-        if not _is_figure(cell) or not voice.is_pitched:
-            continue
-        others = [
-            (at, _agreement(cell, other)) for at, other in enumerate(voice.cells) if at > index and _is_figure(other)
-        ]
-        same = [at for at, share in others if share == 1]
-        alike = [at for at, share in others if share < 0.5]
-        for found, texts in ((same, yes), (alike, no)):
-            if found:
-                at = rng.choice(found)
-                texts.append(
-                    f"Does measure {reading.measures[at].number}{of(voice)} repeat measure "
-                    f"{reading.measures[index].number} exactly (same pitches, same note values)?"
-                )
-        if len(yes) > 9 and len(no) > 9:
-            break
-    return evenly(rng, yes, no)
+    is_written = all(event.value for event in cell.events if event.pitches)
+    return len(cell.notes) > 2 and len({each.ps for each in cell.pitches}) > 2 and is_written
 
 
 def _agreement(a: Cell, b: Cell) -> float:
@@ -226,106 +249,57 @@ def _agreement(a: Cell, b: Cell) -> float:
     return len(ours & theirs) / max(len(ours | theirs), 1)
 
 
-def _return(reading: Reading, rng: Random) -> Answered | None:
+def _is_repeated(reading: Reading, rng: Random) -> Cases:
+    """Whether a measure of a part comes again at another place."""
+    counts = {True: 0, False: 0}
+    for index, voice, cell in cells(reading, rng):
+        if not _is_figure(cell) or not voice.is_pitched:
+            continue
+        others = [
+            (at, _agreement(cell, other)) for at, other in enumerate(voice.cells) if at > index and _is_figure(other)
+        ]
+        same = [at for at, share in others if share == 1]
+        unlike = [at for at, share in others if share < 0.5]
+        for is_same, found in ((True, same), (False, unlike)):
+            if found:
+                later = numbers(reading, [rng.choice(found)])
+                counts[is_same] += 1
+                text = f"Does measure {later}{of(voice)} repeat measure {reading.measures[index].number} exactly "
+                yield f"{text}(same pitches, same note values)?", is_same
+        if min(counts.values()) > _ENOUGH_CASES:
+            return
+
+
+def _return(reading: Reading, rng: Random) -> Answers:
     for index, voice, cell in cells(reading, rng):
         if not _is_figure(cell) or not voice.is_pitched or not cell.is_at_pitch:
             continue
-        outline = cell.outline
-        later = [at for at, other in enumerate(voice.cells) if at > index and other.outline == outline]
-        earlier = [at for at, other in enumerate(voice.cells) if at < index and other.outline == outline]
-        if later and not earlier and len(later) <= _MOST_MEASURES:
+        same = [at for at, other in enumerate(voice.cells) if at != index and other.outline == cell.outline]
+        if same and index < min(same) and len(same) <= _MOST_MEASURES:
             text = (
                 f"In which later measures does {where(reading, index, voice)} come again exactly, with the same "
                 "pitches and note values?"
             )
-            return text, ", ".join(str(reading.measures[at].number) for at in later)
-    return None
+            yield text, numbers(reading, same)
 
 
-def _climax(reading: Reading, rng: Random) -> Answered | None:
-    voice = rng.choice(reading.voices)
-    if not voice.is_pitched or not all(cell.is_at_pitch for cell in voice.cells):
-        return None
-    heights = [max((each.ps for event in cell.events for each in event.pitches), default=0.0) for cell in voice.cells]
-    # A note that is tied into the next measure stands in both.
-    found = [index for index, height in enumerate(heights) if height == max(heights)]
-    if len(found) > _MOST_MEASURES or not max(heights):
-        return None
-    text = f"In which measures does the highest note of {voice.label or 'the piece'} stand? Name all of them."
-    return text, ", ".join(str(reading.measures[index].number) for index in found)
-
-
-def _stepwise(reading: Reading, rng: Random) -> Answered | None:
-    yes: list[str] = []
-    no: list[str] = []
+def _is_stepwise(reading: Reading, rng: Random) -> Cases:
     for index, voice, cell in cells(reading, rng):
-        notes = cell.notes
-        if not voice.is_pitched or len(notes) < 4 or len(notes) != len(cell.events):
+        if not voice.is_pitched or len(cell.notes) < 4 or len(cell.notes) != len(cell.events) or not cell.is_line:
             continue
-        if any(len(event.pitches) > 1 for event in notes) or len({event.start for event in notes}) < len(notes):
-            continue
-        steps = [abs(a.pitches[0].diatonicNoteNum - b.pitches[0].diatonicNoteNum) for a, b in pairwise(notes)]
-        text = (
-            f"Does the melody of {where(reading, index, voice)} move by step alone, every note a second above or below "
-            "the one before?"
-        )
-        if all(step == 1 for step in steps):
-            yes.append(text)
-        elif max(steps) > 1:
-            no.append(text)
-    return evenly(rng, yes, no)
+        steps = [abs(a.diatonicNoteNum - b.diatonicNoteNum) for a, b in pairwise(cell.pitches)]
+        is_stepwise = all(step == 1 for step in steps)
+        if is_stepwise or max(steps) > 1:
+            text = (
+                f"Does the melody of {where(reading, index, voice)} move by step alone, every note a second above or "
+                "below the one before?"
+            )
+            yield text, is_stepwise
 
 
-def _metre_changes(reading: Reading, rng: Random) -> Answered | None:
-    count = sum(measure.is_new_metre for measure in reading.measures)
-    if not count:
-        return None
-    return "How many times does the time signature change after the beginning?", str(count)
-
-
-def _silent_part(reading: Reading, rng: Random) -> Answered | None:
-    """Whether all parts sound in some measures."""
-    yes: list[str] = []
-    no: list[str] = []
-    if len(reading.voices) < 2:
-        return None
-    size = len(reading.measures)
-    for index in rng.sample(range(size), min(PLACES, size)):
-        counts = [len(voice.cells[index].notes) for voice in reading.voices]
-        text = f"Does every part have at least one note in {where(reading, index)}?"
-        (yes if all(counts) else no).append(text)
-    return evenly(rng, yes, no)
-
-
-def _crossing(reading: Reading, rng: Random) -> Answered | None:
-    """Whether the two uppermost parts cross."""
-    yes: list[str] = []
-    no: list[str] = []
-    if len(reading.voices) < 3:
-        return None
-    upper, lower = reading.voices[:2]
-    if not (upper.is_pitched and lower.is_pitched):
-        return None
-    for index, (above, below) in enumerate(zip(upper.cells, lower.cells, strict=True)):
-        if not (above.notes and below.notes and above.is_at_pitch and below.is_at_pitch):
-            continue
-        pairs = [
-            (min(each.ps for each in a.pitches), max(each.ps for each in b.pitches))
-            for a in above.notes
-            for b in below.notes
-            if a.start < b.end and b.start < a.end
-        ]
-        if not pairs:
-            continue
-        text = (
-            f"In {where(reading, index)}, does {lower.label} ever sound above {upper.label} at the same time (do they "
-            "cross)?"
-        )
-        if any(a < b for a, b in pairs):
-            yes.append(text)
-        elif all(a > b for a, b in pairs):
-            no.append(text)
-    return evenly(rng, yes, no)
+def _metre_changes(reading: Reading, rng: Random) -> Answers:
+    if count := sum(measure.is_new_metre for measure in reading.measures):
+        yield "How many times does the time signature change after the beginning?", str(count)
 
 
 KINDS: Final = (
@@ -336,14 +310,14 @@ KINDS: Final = (
     Kind(4, "busiest part", "text", _busiest_part, weight=0.7),
     Kind(4, "widest part", "text", _widest_part),
     Kind(4, "fullest measure", "measures", _fullest_measure),
-    Kind(4, "last entry", "measures", _all_enter, weight=2),
+    Kind(4, "last entry", "measures", _last_entry, weight=2),
     Kind(4, "first entry", "text", _first_entry, weight=2),
-    Kind(4, "exact repetition", "yes_no", _repeats),
+    Kind(4, "exact repetition", "yes_no", evenly(_is_repeated)),
     Kind(4, "return of a measure", "measures", _return, weight=1.5),
     Kind(4, "highest note", "measures", _climax),
-    Kind(4, "stepwise motion", "yes_no", _stepwise),
-    Kind(4, "crossing parts", "yes_no", _crossing, weight=1.5),
-    Kind(4, "all parts present", "yes_no", _silent_part),
+    Kind(4, "stepwise motion", "yes_no", evenly(_is_stepwise)),
+    Kind(4, "crossing parts", "yes_no", evenly(_are_crossing), weight=1.5),
+    Kind(4, "all parts present", "yes_no", evenly(_are_all_present)),
     Kind(4, "metre changes", "number", _metre_changes, weight=2),
 )
 """Kinds of questions of level 4."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -68,21 +67,20 @@ _keys: WeakKeyDictionary[Reading, key.Key | None] = WeakKeyDictionary()
 
 @dataclass(frozen=True, slots=True)
 class PlainChord:
-    """A complete triad or seventh chord without other notes, by its spelling.
+    """A complete triad or seventh chord without other notes, by its spelling; its quality is one of `QUALITIES`.
 
-    Args:
-        root: name of its root, such as ``F♯``.
-        root_pitch: the root as a pitch.
-        quality: one of `QUALITIES`.
-        inversion: 0 in root position.
-        members: for every note from the lowest up, which member it is: 0 root, 1 third, 2 fifth, 3 seventh.
+    For every note from the lowest up, `members` says which it is: 0 root, 1 third, 2 fifth, 3 seventh.
     """
 
     root: str
     root_pitch: pitch.Pitch
     quality: str
-    inversion: int
     members: tuple[int, ...]
+
+    @property
+    def inversion(self) -> int:
+        """0 in root position."""
+        return self.members[0]
 
     @property
     def name(self) -> str:
@@ -91,18 +89,13 @@ class PlainChord:
 
 
 def plain_chord(pitches: Sequence[pitch.Pitch]) -> PlainChord | None:
-    """The triad or seventh chord that notes make up.
+    """The triad or seventh chord that notes from the lowest to the highest make up.
 
-    Args:
-        pitches: from the lowest to the highest.
+    None if a member is missing, there is any other note, or the spelling is another chord's.
 
-    Returns:
-        The chord; None if a member is missing, there is any other note, or the spelling is another chord's.
-
-    Example:
-        >>> plain_chord([pitch.Pitch(name) for name in ("A3", "C#4", "F#4")]).name
-        'F♯ minor triad'
-        >>> plain_chord([pitch.Pitch(name) for name in ("C4", "D4", "G4")])
+    >>> plain_chord([pitch.Pitch(name) for name in ("A3", "C#4", "F#4")]).name
+    'F♯ minor triad'
+    >>> plain_chord([pitch.Pitch(name) for name in ("C4", "D4", "G4")])
     """
     names = {each.name for each in pitches}
     if len(names) not in (3, 4):
@@ -124,36 +117,14 @@ def plain_chord(pitches: Sequence[pitch.Pitch]) -> PlainChord | None:
     quality = next((name for name, semitones in QUALITIES.items() if semitones == shape), None)
     if quality is None:
         return None
-    return PlainChord(_name(root), root, quality, members[0], tuple(members))
-
-
-def chord_at(reading: Reading, index: int, start: Fraction = Fraction(0)) -> PlainChord | None:
-    """The chord that sounds at a moment of a measure.
-
-    Args:
-        reading: the score.
-        index: of the measure.
-        start: quarter notes from its beginning.
-
-    Returns:
-        As `plain_chord`.
-    """
-    return plain_chord(reading.sounding(index, start))
+    return PlainChord(_name(root), root, quality, tuple(members))
 
 
 def numeral(found: PlainChord, tonality: key.Key) -> str | None:
-    """Roman numeral without figures of inversion.
+    """Roman numeral without figures of inversion; None for chords from outside the key, or that books number otherwise.
 
-    Args:
-        found: the chord.
-        tonality: the key.
-
-    Returns:
-        Such as ``ii`` or ``V7``; None for chords from outside the key, or that books number differently.
-
-    Example:
-        >>> numeral(plain_chord([pitch.Pitch(name) for name in ("G3", "B3", "D4", "F4")]), key.Key("c"))
-        'V7'
+    >>> numeral(plain_chord([pitch.Pitch(name) for name in ("G3", "B3", "D4", "F4")]), key.Key("c"))
+    'V7'
     """
     tonic = tonality.tonic
     above = (found.root_pitch.pitchClass - tonic.pitchClass) % 12
@@ -167,35 +138,14 @@ def numeral(found: PlainChord, tonality: key.Key) -> str | None:
 
 
 def key_name(tonality: key.Key) -> str:
-    """Name of a key.
-
-    Args:
-        tonality: the key.
-
-    Returns:
-        Such as ``F♯ minor``.
-
-    Example:
-        >>> key_name(key.Key("f#"))
-        'F♯ minor'
-    """
+    """Name of a key, such as ``F♯ minor``."""
     return f"{_name(tonality.tonic)} {tonality.mode}"
 
 
 def certain_key(reading: Reading) -> key.Key | None:
     """The key of the beginning, if signature, notes, bass and, where the file says one, mode agree on it.
 
-    Args:
-        reading: the score.
-
-    Returns:
-        The key; None where there is a doubt, as in modal pieces and where parts have different signatures.
-
-    Example:
-        >>> from music21 import corpus
-        >>> from music_evals.datasets_builders.msu.questions.reading import read
-        >>> key_name(certain_key(read(corpus.parse("bach/bwv66.6"))))
-        'F♯ minor'
+    None where there is a doubt, as in modal pieces and where parts have different signatures.
     """
     if reading not in _keys:
         _keys[reading] = _find_key(reading)
@@ -211,11 +161,9 @@ def _find_key(reading: Reading) -> key.Key | None:
     keys = [signature.asKey("major"), signature.asKey("minor")]
     written = {each.mode for each in reading.source[key.Key] if each.sharps == signature.sharps}
     weights = np.zeros(12)
-    for voice in reading.voices:
-        for cell in voice.cells[:count]:
-            for event in cell.notes:
-                for each in event.pitches:
-                    weights[each.pitchClass] += float(event.length)
+    for event in (event for voice in reading.voices for cell in voice.cells[:count] for event in cell.notes):
+        for each in event.pitches:
+            weights[each.pitchClass] += float(event.length)
     if not weights.std():
         return None
     profiles: Any = _Profiles()
@@ -231,24 +179,8 @@ def _find_key(reading: Reading) -> key.Key | None:
         return None
     if len(written) == 1 and best.mode not in written:
         return None
-    bass = _first_bass(reading) if changes else _last_bass(reading)
-    return best if bass is not None and bass.name == best.tonic.name else None
-
-
-def _last_bass(reading: Reading) -> pitch.Pitch | None:
-    for index in reversed(range(len(reading.measures))):
-        onsets = reading.onsets(index)
-        if onsets:
-            return reading.sounding(index, onsets[-1])[0]
-    return None
-
-
-def _first_bass(reading: Reading) -> pitch.Pitch | None:
-    for index in range(len(reading.measures)):
-        onsets = reading.onsets(index)
-        if onsets:
-            return reading.sounding(index, onsets[0])[0]
-    return None
+    sounding = reading.opening if changes else reading.ending
+    return best if sounding and sounding[0].name == best.tonic.name else None
 
 
 def _name(each: pitch.Pitch) -> str:

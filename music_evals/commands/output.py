@@ -1,0 +1,78 @@
+"""What the commands show: plain lines, tables, a bar while they work; and how a build ends."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from textwrap import shorten
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from music_evals.commands.errors import failed
+
+_REASON: Final = 160  # characters of a reason; convert-ly's may hold whole tracebacks
+
+Out = Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")]
+Overwrite = Annotated[bool, typer.Option(help="Replace a dataset that is there already.")]
+
+
+@contextmanager
+def building(out: Path, *, overwrite: bool) -> Iterator[Console]:
+    """Check a dataset's folder before any work, and end with one line: where it was written, or what went wrong."""
+    # Here, so that `music-evals --help` need not wait for them.
+    from music_evals.datasets_builders.folder import DatasetError, check_target
+    from music_evals.notation.lilypond.compiler import LilyPondError
+    from music_evals.notation.lilypond.sandbox import SandboxError
+
+    console = Console()
+    try:
+        check_target(out, overwrite=overwrite)
+        yield console
+    except (DatasetError, LilyPondError, SandboxError, OSError) as error:
+        raise failed(error) from error
+    say(console, f"Wrote {out}")
+
+
+def say(console: Console, *lines: str) -> None:
+    """Print lines as they are."""
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def table(*columns: str, text: int = 1) -> Table:
+    """Return a table of so many columns of text, and numbers behind them."""
+    made = Table(*columns)
+    for column in made.columns[text:]:
+        column.justify = "right"
+    return made
+
+
+def progress_bar(console: Console) -> Progress:
+    """Return a bar that is gone when the work is done."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
+
+
+@contextmanager
+def counting_pieces(console: Console, what: str) -> Iterator[tuple[Callable[[], None], Callable[[int], None]]]:
+    """Show a bar for a source whose number of pieces is known once it is read.
+
+    Yields what to call after each piece, and what to call with their number before that; `what` is done to each then.
+    """
+    with progress_bar(console) as progress:
+        task = progress.add_task("reading", total=None)
+        yield partial(progress.advance, task), lambda pieces: progress.update(task, description=what, total=pieces)
+
+
+def left_out_lines(left_out: Mapping[str, str]) -> list[str]:
+    """List what was left out, with the reasons; nothing where nothing was.
+
+    >>> left_out_lines({"BachJS/one": "too old"})
+    ['Left out, 1:', '  BachJS/one: too old']
+    """
+    lines = [f"  {name}: {shorten(why, _REASON)}" for name, why in left_out.items()]
+    return [f"Left out, {len(lines)}:", *lines] if lines else []

@@ -1,0 +1,59 @@
+"""The scores on which questions are asked: by default, works in music21's corpus on the machine where they are read."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from music21 import corpus
+from music21.stream import Score
+
+from music_evals.notation.score_file import prepare_score, read_score
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A score in a file, or (where composer and title are listed) in music21's corpus.
+
+    Args:
+        name: short, unique, stable.
+        path: of its file; for a default work, of its file in the corpus.
+        composer: full name.
+        title: without its key, which may be asked.
+    """
+
+    name: str
+    path: str
+    composer: str | None = None
+    title: str | None = None
+
+    @property
+    def source(self) -> str:
+        """Where the score comes from."""
+        return self.name if self.title is None else f"music21 corpus: {self.path}"
+
+    def load(self) -> Score:
+        """Read the score, as `prepare_score` makes it.
+
+        Raises:
+            ScoreError: the file cannot be read.
+            music21.exceptions21.CorpusException: this copy of music21 has no corpus.
+
+        >>> score = next(work for work in default_works() if work.name == "bach-66-6").load()
+        >>> score.metadata.composer, len(score.parts)
+        ('Johann Sebastian Bach', 4)
+        """
+        if self.title is None:
+            return prepare_score(read_score(Path(self.path)))
+        score = prepare_score(corpus.parse(self.path))
+        score.metadata.composer = self.composer
+        score.metadata.title = self.title
+        return score
+
+
+@cache
+def default_works() -> tuple[Work, ...]:
+    """The default works by name, which ``names/msu_works.toml`` lists with their sources."""
+    listed = tomllib.loads((files("music_evals.datasets_builders.names") / "msu_works.toml").read_text("utf-8"))
+    return tuple(Work(name, *entry) for name, entry in sorted(listed.items()))
