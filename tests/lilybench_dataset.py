@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from music_evals.datasets_builders.folder import Config, Provenance, write_dataset
+from music_evals.datasets_builders.folder.card import make_card
 from music_evals.datasets_builders.lilybench.rows import (
     CLEAN,
     CORRUPTIONS,
@@ -79,5 +80,5 @@ def write_small(folder: Path, source: str = "mutopia") -> str:
         for name in TASKS
     }
     made = Provenance("lilybench", "1.0.0", source, "other", seed=5)
-    write_dataset(folder, configs, card=lambda _: "made in a test", provenance=made)
+    write_dataset(folder, configs, card=make_card, provenance=made)
     return str(folder)

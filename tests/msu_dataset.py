@@ -1,12 +1,16 @@
 """A small dataset of MSU-Bench's form, with scores of the tests' own."""
 
-import struct
-import zlib
+import io
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from music_evals.datasets_builders.folder import GENERATED, Provenance
+from PIL import Image
+
+from music_evals.datasets_builders.folder import GENERATED, make_provenance
 from music_evals.datasets_builders.msu.dataset import NAME, VERSION, Plan, QuestionRow, ScoreRow, write
 
+Rows = Mapping[str, Sequence[Any]]
 SPLIT_OF = {"march": "train", "waltz": "validation", "gigue": "test"}
 ABC = """X:1
 T:{title}
@@ -20,7 +24,7 @@ C D E F | %1
 G A B c |] %2
 """
 QUESTIONS = (
-    (1, "time signature", "What is the time signature?", "{metre}", "metre"),
+    (1, "time signature", "What is the time signature?", "4/4", "metre"),
     (1, "composer", "Who is the composer?", "Nobody", "text"),
     (1, "anacrusis", "Does the piece begin with an anacrusis?", "No", "yes_no"),
     (2, "highest pitch", "In measure 1, what is the highest pitch?", "F4", "pitch"),
@@ -37,48 +41,54 @@ QUESTIONS = (
 
 def png(shade: int) -> bytes:
     """A grey image of one pixel."""
+    file = io.BytesIO()
+    Image.new("L", (1, 1), shade).save(file, "PNG")
+    return file.getvalue()
 
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    header = struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", header)
-        + chunk(b"IDAT", zlib.compress(bytes([0, shade])))
-        + chunk(b"IEND", b"")
-    )
+def score(score_id: str, **changes: Any) -> ScoreRow:
+    return {
+        "score_id": score_id,
+        "title": score_id.capitalize(),
+        "composer": "Nobody",
+        "abc": ABC.format(title=score_id.capitalize(), metre="4/4"),
+        "images": [],
+        "musicxml": None,
+        "source": "made in a test",
+        **changes,
+    }  # type: ignore[typeddict-item]
+
+
+def question(score_id: str, number: int, **changes: Any) -> QuestionRow:
+    """The question of a number from 0 to 11, three a level."""
+    level, kind, text, answer, answer_type = QUESTIONS[number]
+    return {
+        "id": f"{score_id}-level{level}-{number % 3 + 1}",
+        "score_id": score_id,
+        "level": level,
+        "kind": kind,
+        "question": text,
+        "answer": answer,
+        "answer_type": answer_type,
+        **changes,
+    }  # type: ignore[typeddict-item]
+
+
+def write_rows(folder: Path, scores: Rows, questions: Rows, source: str = GENERATED, seed: int = 5) -> str:
+    """Write scores and questions by split."""
+    plan = Plan(scores, questions, make_provenance(NAME, VERSION, source, seed=seed))  # type: ignore[arg-type]
+    write(plan, folder)
+    return str(folder)
 
 
 def write_small(folder: Path) -> str:
     """Write three scores of two pages, one a split, with twelve questions each."""
-    scores: dict[str, list[ScoreRow]] = {split: [] for split in SPLIT_OF.values()}
-    questions: dict[str, list[QuestionRow]] = {split: [] for split in SPLIT_OF.values()}
+    scores: dict[str, list[Any]] = {}
+    questions: dict[str, list[Any]] = {}
     for number, (name, split) in enumerate(SPLIT_OF.items()):
         metre = ("4/4", "3/4", "6/8")[number]
-        scores[split].append(
-            {
-                "score_id": name,
-                "title": name.capitalize(),
-                "composer": "Nobody",
-                "abc": ABC.format(title=name.capitalize(), metre=metre),
-                "images": [{"bytes": png(10 * number + page), "path": None} for page in range(2)],
-                "musicxml": None,
-                "source": "made in a test",
-            }
-        )
-        questions[split] += [
-            {
-                "id": f"{name}-level{level}-{place % 3 + 1}",
-                "score_id": name,
-                "level": level,
-                "kind": kind,
-                "question": question,
-                "answer": answer.format(metre=metre),
-                "answer_type": answer_type,
-            }
-            for place, (level, kind, question, answer, answer_type) in enumerate(QUESTIONS)
-        ]
-    made = Provenance(NAME, VERSION, GENERATED, "other", seed=5)
-    write(Plan(scores=scores, questions=questions, provenance=made), folder)  # type: ignore[arg-type]
-    return str(folder)
+        images = [{"bytes": png(10 * number + page), "path": None} for page in range(2)]
+        scores[split] = [score(name, abc=ABC.format(title=name.capitalize(), metre=metre), images=images)]
+        questions[split] = [question(name, place) for place in range(12)]
+        questions[split][0]["answer"] = metre
+    return write_rows(folder, scores, questions)

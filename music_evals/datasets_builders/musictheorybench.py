@@ -65,7 +65,9 @@ def _published(source: str) -> Rows:
     files = {split: sorted(folder.rglob(f"{split}-*.parquet")) for split in ("dev", "test")}
     if not all(files.values()):
         raise DatasetError(f"{source} holds no dev-*.parquet and test-*.parquet; a copy of {HUB} is needed")
-    found = {split: [row for path in paths for row in pq.read_table(path).to_pylist()] for split, paths in files.items()}
+    found = {
+        split: [row for path in paths for row in pq.read_table(path).to_pylist()] for split, paths in files.items()
+    }
     dev = [_row(row, "dev") for row in found["dev"]]
     return {
         name: {"dev": dev, "test": [_row(row, "test") for row in found["test"] if row["subject"] == name]}

@@ -23,7 +23,8 @@ from inspect_ai.solver import generate
 
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
-from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, EXAMPLES, LETTERS, ConfigName, Row
+from music_evals.datasets_builders.questions.bank import LETTERS
+from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, EXAMPLES, ConfigName, Row
 from music_evals.evals.tasks import asks, commonest, declared_task, samples_view, task
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
 

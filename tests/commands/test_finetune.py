@@ -11,10 +11,9 @@ from typer.testing import CliRunner, Result
 
 from music_evals.commands.finetune import finetune
 from music_evals.commands.finetune_data import finetune_data
-from music_evals.datasets_builders.folder import Config, Provenance, write_dataset
-from music_evals.datasets_builders.msu.dataset import FEATURES, VERSION
 from music_evals.finetuning import lora
 from music_evals.finetuning.data import Conversation, Message, Plan, write_plan
+from tests.msu_dataset import question, score, write_rows
 
 app = typer.Typer()
 app.command("finetune-data")(finetune_data)
@@ -28,37 +27,12 @@ def run(*arguments: object) -> Result:
 
 
 def write_source(out: Path) -> Path:
-    names = ("train", "validation", "test")
     scores = {
-        split: [
-            {
-                "score_id": f"{split}-{size}",
-                "title": f"{split} {size}",
-                "composer": "",
-                "abc": f"X:1\nK:C\n{'GFED'[number]}{'abcd' * size}|\n",
-                "images": [],
-                "musicxml": None,
-                "source": "made",
-            }
-            for size in (1, 500)
-        ]
-        for number, split in enumerate(names)
+        split: [score(f"{split}-{n}", abc=f"X:1\nK:C\n{first}{'abcd' * n}|\n") for n in (1, 500)]
+        for split, first in (("train", "G"), ("validation", "F"), ("test", "E"))
     }
-    empty = {"kind": None, "answer_type": None}
-    questions = {
-        split: [
-            {"id": f"{row['score_id']}-q", "score_id": row["score_id"], "level": 1, "question": "Which key?"}
-            | {"answer": "C major", **empty}
-            for row in rows
-        ]
-        for split, rows in scores.items()
-    }
-    write_dataset(
-        out,
-        {"scores": Config(FEATURES["scores"], scores), "questions": Config(FEATURES["questions"], questions)},
-        card=lambda made: "",
-        provenance=Provenance("msu", VERSION, source="published", licence="mit"),
-    )
+    questions = {split: [question(row["score_id"], 7) for row in rows] for split, rows in scores.items()}
+    write_rows(out, scores, questions, source="published")
     return out
 
 

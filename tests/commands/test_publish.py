@@ -5,11 +5,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from music_evals.commands import publish
 from music_evals.commands.main import app
-from music_evals.datasets_builders.folder import Provenance
-from music_evals.datasets_builders.msu.dataset import NAME, VERSION, Plan, write
-from tests.msu_dataset import ABC, write_small
+from tests.msu_dataset import score, write_rows, write_small
 
 
 class NoHub:
@@ -54,14 +51,7 @@ def test_what_is_no_dataset_is_refused(tmp_path: Path) -> None:
 
 
 def test_own_scores_are_refused(tmp_path: Path) -> None:
-    score = {"score_id": "song", "title": "Song", "composer": "", "abc": ABC, "images": [], "musicxml": None}
-    made = Provenance(NAME, VERSION, "own-scores", "other", seed=1)
-    plan = Plan(scores={"test": [{**score, "source": "song"}]}, questions={}, provenance=made)  # type: ignore[list-item]
-    write(plan, tmp_path / "own")
+    write_rows(tmp_path / "own", {"test": [score("song")]}, {}, source="own-scores")
     code, output = run("publish", "msu", "--repo", "ORG/msu", "--dir", tmp_path / "own", "--yes")
     assert code == 1
     assert "msu from own-scores may not be published: the licences of somebody's own scores are not known" in output
-
-
-def test_all_benchmarks_that_are_named_are_known() -> None:
-    assert [publish._benchmark(name).name for name in publish.NAMES] == list(publish.NAMES)

@@ -1,84 +1,45 @@
 """Training conversations: what is written, and that nothing of the test split ever is."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from datasets import Features, Value, load_dataset
+from datasets import load_dataset
 
-from music_evals.datasets_builders.folder import Benchmark, Config, DatasetError, Provenance, write_dataset
+from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.msu.dataset import BENCHMARK, QuestionRow, ScoreRow
+from music_evals.datasets_builders.msu.same_work import music_of, name_of
 from music_evals.finetuning.data import (
-    FORMAT,
-    RECORD_FILE,
+    TRAINING_DATA,
     Message,
     Plan,
-    music_of,
-    name_of,
     read_conversations,
     read_plan,
     write_plan,
 )
+from tests.msu_dataset import question, score, write_rows
 
-FEATURES = {
-    "scores": Features({name: Value("string") for name in ("score_id", "title", "composer", "abc", "source")}),
-    "questions": Features(
-        {
-            **{name: Value("string") for name in ("id", "score_id", "kind", "question", "answer", "answer_type")},
-            "level": Value("int64"),
-        }
-    ),
-}
-BENCHMARK = Benchmark("msu", "1.0.0", 1, FEATURES, lambda out: None)
 TUNES = {"train": "GABc|d2e2|", "validation": "CDEF|G2A2|", "test": "fedc|B2A2|"}
 
 
-def score(split: str, number: int, **changes: Any) -> dict[str, Any]:
-    own = {
-        "score_id": f"{split}-{number}",
-        "title": f"Piece {split} {number}",
-        "composer": "N. N.",
-        "abc": f"X:1\nT:Piece {split} {number}\nM:4/4\nK:C\n[V:1] {TUNES[split]}{'z' * (number + 1)}4|] %3\n",
-        "source": "made",
-    }
-    return {**own, **changes}
+def tune(split: str, number: int, **changes: Any) -> ScoreRow:
+    title = f"Piece {split} {number}"
+    abc = f"X:1\nT:{title}\nM:4/4\nK:C\n[V:1] {TUNES[split]}{'z' * (number + 1)}4|] %3\n"
+    return score(f"{split}-{number}", **{"title": title, "abc": abc, **changes})
 
 
-def question(score_id: str, number: int, **changes: Any) -> dict[str, Any]:
-    own = {
-        "id": f"{score_id}/{number}",
-        "score_id": score_id,
-        "kind": "key",
-        "question": f"Number {number}: what is the key, Schlüssel, 调?",
-        "answer": "C major",
-        "answer_type": "key",
-        "level": 3,
-    }
-    return {**own, **changes}
+def asked(score_id: str, number: int) -> QuestionRow:
+    return question(score_id, number, id=f"{score_id}/{number}", question="Schlüssel, 调?", answer="C major")
 
 
-def write_source(out: Path, **extra: list[dict[str, Any]]) -> str:
+def write_source(out: Path, **extra: list[Any]) -> str:
     """Write a dataset of two scores a split, each with two questions; extra scores by split."""
-    scores = {split: [score(split, 0), score(split, 1), *extra.get(split, [])] for split in TUNES}
-    asked = {
-        split: [question(row["score_id"], number) for row in rows for number in range(2)]
-        for split, rows in scores.items()
-    }
-    asked["train"] += extra.get("questions", [])
-    write_dataset(
-        out,
-        {"scores": Config(FEATURES["scores"], scores), "questions": Config(FEATURES["questions"], asked)},
-        card=lambda made: "",
-        provenance=Provenance("msu", "1.0.0", source="generated", licence="mit", seed=1),
-    )
-    return str(out)
+    scores = {split: [tune(split, 0), tune(split, 1), *extra.get(split, [])] for split in TUNES}
+    questions = {split: [asked(row["score_id"], n) for row in rows for n in range(2)] for split, rows in scores.items()}
+    questions["train"] += extra.get("questions", [])
+    return write_rows(out, scores, questions, seed=1)
 
 
 def prompt(score: Mapping[str, Any], question: Mapping[str, Any]) -> list[Message]:
@@ -128,8 +89,8 @@ def test_one_conversation_a_question_in_both_formats(tmp_path: Path) -> None:
     assert all((out / entry["file_name"]).is_file() for entry in info.values())
     assert list(info) == ["msu_train", "msu_validation"]
 
-    record = json.loads((out / RECORD_FILE).read_text(encoding="utf-8"))
-    assert record["format"] == FORMAT
+    record = json.loads((out / TRAINING_DATA.record).read_text(encoding="utf-8"))
+    assert record["format"] == TRAINING_DATA.form
     assert record["conversations"] == {"train": 4, "validation": 4}
     assert record["source"]["dataset_label"] == "generated-seed1"
 
@@ -167,14 +128,14 @@ def test_what_is_written_is_read_back_and_changes_are_noticed(tmp_path: Path) ->
 )
 def test_a_planted_leak_is_refused(split: str, leak: dict[str, Any], message: str, tmp_path: Path) -> None:
     other = {"score_id": "copy", "title": "Another piece", "abc": "X:1\nK:C\nGGGG|\n"}
-    dataset = write_source(tmp_path / "source", **{split: [score(split, 2, **{**other, **leak})]})
+    dataset = write_source(tmp_path / "source", **{split: [tune(split, 2, **{**other, **leak})]})
     with pytest.raises(DatasetError) as caught:
         plan_of(dataset)
     assert f"'{split}' of {dataset} has scores of the test split, {message}" in str(caught.value)
 
 
 def test_a_question_on_a_score_of_the_test_split_is_refused(tmp_path: Path) -> None:
-    dataset = write_source(tmp_path / "source", questions=[question("test-0", 9)])
+    dataset = write_source(tmp_path / "source", questions=[asked("test-0", 9)])
     with pytest.raises(DatasetError, match=r"question test-0/9 in 'train' .* is no score of that split"):
         plan_of(dataset)
 
@@ -183,8 +144,8 @@ def test_scores_without_title_or_music_are_no_leak(tmp_path: Path) -> None:
     nameless: dict[str, Any] = {"title": "", "composer": "N. N.", "abc": None}
     dataset = write_source(
         tmp_path / "source",
-        train=[score("train", 2, **nameless)],
-        test=[score("test", 2, **nameless), score("test", 3, **{**nameless, "abc": "X:1\nK:C\n"})],
+        train=[tune("train", 2, **nameless)],
+        test=[tune("test", 2, **nameless), tune("test", 3, **{**nameless, "abc": "X:1\nK:C\n"})],
     )
     plan = plan_of(dataset)
     assert plan.left_out["train"] == {"train-2": "no ABC"}
@@ -192,14 +153,9 @@ def test_scores_without_title_or_music_are_no_leak(tmp_path: Path) -> None:
 
 
 def test_a_dataset_without_test_split_is_refused_because_nothing_can_be_compared(tmp_path: Path) -> None:
-    write_dataset(
-        tmp_path / "source",
-        {"scores": Config(FEATURES["scores"], {"train": [score("train", 0)], "validation": [score("validation", 0)]})},
-        card=lambda made: "",
-        provenance=Provenance("msu", "1.0.0", source="generated", licence="mit", seed=1),
-    )
+    dataset = write_rows(tmp_path / "source", {"train": [tune("train", 0)], "validation": [tune("validation", 0)]}, {})
     with pytest.raises(DatasetError, match="has no split 'test'"):
-        plan_of(str(tmp_path / "source"))
+        plan_of(dataset)
 
 
 def test_names_and_music_that_differ_are_told_apart() -> None:
@@ -216,14 +172,14 @@ def test_names_and_music_that_differ_are_told_apart() -> None:
 
 
 def test_what_is_too_long_is_left_out_counted_and_named(tmp_path: Path) -> None:
-    long = score("train", 2, abc="X:1\nK:C\n" + "GABc|" * 100)
+    long = tune("train", 2, abc="X:1\nK:C\n" + "GABc|" * 100)
     dataset = write_source(tmp_path / "source", train=[long])
     plan = plan_of(dataset, max_characters=300)
     assert plan.left_out == {"train": {"train-2": "too long"}, "validation": {}}
     assert plan.questions_left_out == {"train": 2}
     assert len(plan.conversations["train"]) == 4
     write_plan(plan, tmp_path / "out")
-    record = json.loads((tmp_path / "out" / RECORD_FILE).read_text(encoding="utf-8"))
+    record = json.loads((tmp_path / "out" / TRAINING_DATA.record).read_text(encoding="utf-8"))
     assert record["scores_left_out"]["train"] == {"train-2": "too long"}
     assert record["max_characters"] == 300
 
@@ -238,93 +194,25 @@ def test_what_is_too_long_is_left_out_counted_and_named(tmp_path: Path) -> None:
     "roles", [[], ["system"], ["assistant"], ["user", "user"], ["user", "assistant"], ["user", "system"]]
 )
 def test_a_prompt_that_trainers_would_skip_is_refused(roles: list[str], tmp_path: Path) -> None:
+    def plan(roles: list[str]) -> Plan:
+        made = [Message(role=role, content="") for role in roles]
+        return plan_of(str(tmp_path / "source"), make_prompt=lambda score, question: made)
+
+    write_source(tmp_path / "source")
     with pytest.raises(DatasetError, match="the prompt of question train-0/0 has the roles"):
-        plan_of(
-            write_source(tmp_path / "source"),
-            make_prompt=lambda score, question: [Message(role=role, content="") for role in roles],
-        )
+        plan(roles)
+    assert len(plan(["system", "user", "assistant", "user"]).conversations["train"][0]["messages"]) == 5
 
 
-def test_examples_may_go_ahead_as_turns(tmp_path: Path) -> None:
-    roles = ("system", "user", "assistant", "user")
-    plan = plan_of(
-        write_source(tmp_path / "source"),
-        make_prompt=lambda score, question: [Message(role=role, content="") for role in roles],
-    )
-    assert len(plan.conversations["train"][0]["messages"]) == 5
-
-
-def test_targets(tmp_path: Path) -> None:
+def test_other_peoples_folders_are_left_alone(tmp_path: Path) -> None:
     plan = plan_of(write_source(tmp_path / "source"))
     out = tmp_path / "out"
-    out.mkdir()
     write_plan(plan, out)
-    with pytest.raises(DatasetError, match="is already there"):
+    with pytest.raises(DatasetError, match="already holds training data"):
         write_plan(plan, out)
     (out / "stale").write_text("")
     write_plan(plan, out, overwrite=True)
     assert not (out / "stale").exists()
-
-    foreign = tmp_path / "foreign"
-    foreign.mkdir()
-    (foreign / "thesis.tex").write_text("mine")
-    with pytest.raises(DatasetError, match="is not empty"):
-        write_plan(plan, foreign, overwrite=True)
-    assert (foreign / "thesis.tex").read_text() == "mine"
-    with pytest.raises(DatasetError, match="is not a folder"):
-        write_plan(plan, foreign / "thesis.tex")
-    with pytest.raises(DatasetError, match="is not a folder"):
-        write_plan(plan, foreign / "thesis.tex" / "out")
-
-
-def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
-    plan = plan_of(write_source(tmp_path / "source"))
-    write_plan(plan, tmp_path / "out")
-    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-    broken = Plan({**plan.conversations, "validation": [object()]}, {}, {}, {}, None)
-    with pytest.raises(TypeError):
-        write_plan(broken, tmp_path / "out", overwrite=True)
-    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "source"]
-
-
-SLOW = """
-import sys, time
-from pathlib import Path
-from music_evals.finetuning.data import Plan, write_plan
-
-class Slow(list):
-    def __iter__(self):
-        print("writing", flush=True)
-        time.sleep(60)
-        return super().__iter__()
-
-write_plan(Plan({"train": Slow([{}]), "validation": []}, {}, {}, {}, None), Path(sys.argv[1]))
-"""
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_killed_writing_leaves_no_target(number: signal.Signals, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    # Under a shell's "&" the interrupt is ignored, and children inherit that.
-    interruptible = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    with subprocess.Popen(
-        [sys.executable, "-c", SLOW, str(out)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        preexec_fn=interruptible,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "writing\n"
-        assert [path.name[:13] for path in tmp_path.iterdir()] == [".out.partial-"]
-        os.kill(process.pid, number)
-        started = time.monotonic()
-        assert process.wait(timeout=20) != 0
-        assert time.monotonic() - started < 20
-    assert not out.exists()
-    if number != signal.SIGKILL:
-        assert list(tmp_path.iterdir()) == []
-    source = tmp_path / "elsewhere" / "source"
-    write_plan(plan_of(write_source(source)), out)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "out"], "the next writing clears up"
+    # A dataset is ours, but no training data.
+    with pytest.raises(DatasetError, match="is not empty and does not hold training data of ours"):
+        write_plan(plan, tmp_path / "source", overwrite=True)

@@ -1,6 +1,6 @@
 """`music-evals build`: build the dataset of a benchmark as a folder in the layout of the Hub."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 import typer
@@ -14,7 +14,7 @@ from music_evals.commands.build.ziqi import ziqi
 from music_evals.commands.output import Out, Overwrite, building, say
 
 app = typer.Typer(help="Build the dataset of a benchmark as a folder in the layout of the Hub.", no_args_is_help=True)
-OF_THEIR_OWN = {
+OF_THEIR_OWN: Mapping[str, Callable[..., None]] = {
     "lilybench": lilybench,
     "lilybench-generation": lilybench_generation,
     "msu": msu,

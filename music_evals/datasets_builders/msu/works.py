@@ -25,13 +25,13 @@ class Work:
 
     name: str
     path: str
-    composer: str | None = None
-    title: str | None = None
+    composer: str = ""
+    title: str = ""
 
     @property
     def source(self) -> str:
         """Where the score comes from."""
-        return self.name if self.title is None else f"music21 corpus: {self.path}"
+        return self.name if not self.title else f"music21 corpus: {self.path}"
 
     def load(self) -> Score:
         """Read the score, as `prepare_score` makes it.
@@ -44,7 +44,7 @@ class Work:
         >>> score.metadata.composer, len(score.parts)
         ('Johann Sebastian Bach', 4)
         """
-        if self.title is None:
+        if not self.title:
             return prepare_score(read_score(Path(self.path)))
         score = prepare_score(corpus.parse(self.path))
         score.metadata.composer = self.composer

@@ -192,7 +192,7 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     Raises:
         DatasetError: the folder may not be written.
     """
-    configs = {
+    configs: dict[str, Config] = {
         config: Config(FEATURES[config], {split: splits[split] for split in SPLITS if split in splits})
         for config, splits in plan.rows.items()
     }

@@ -20,8 +20,8 @@ from typing import Final
 import huggingface_hub
 
 from music_evals.datasets_builders.folder import DatasetError, make_provenance
+from music_evals.datasets_builders.questions.bank import LETTERS
 from music_evals.datasets_builders.ziqi.dataset import (
-    LETTERS,
     NAME,
     PUBLISHED,
     SPLITS,

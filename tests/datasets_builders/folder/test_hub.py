@@ -14,35 +14,20 @@ import pyarrow.parquet as pq
 import pytest
 from huggingface_hub import DatasetCard
 
-from music_evals.datasets_builders.muse import dataset as muse
-from music_evals.datasets_builders.msu import dataset as msu
+from music_evals.datasets_builders import builder
+from music_evals.datasets_builders.folder import Provenance
 from music_evals.datasets_builders.ziqi import dataset as ziqi
-from music_evals.datasets_builders.lilybench import dataset as lilybench
-from music_evals.datasets_builders.lilybench.generation import dataset as generation
-from music_evals.datasets_builders.lilybench.generation.demonstrations import a_minor_demonstrations
-from music_evals.datasets_builders.lilybench.generation.rows import MUSIC21_TEST, ReferenceRow
-from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TASKS, CorpusRow
-from music_evals.datasets_builders.folder import Benchmark, Provenance
 from tests import lilybench_dataset, msu_dataset
-from tests.generation_dataset import DESCRIPTION
 from tests.hub_client import ROOT, HubClient, hub_environment
 from tests.hub_server import READ, WRITE, Blob, Hub
 
-NAMES = ("muse", "ziqi", "msu", "lilybench", "lilybench-generation")
-BENCHMARKS: dict[str, Benchmark] = {
-    one.name: one for one in (muse.BENCHMARK, ziqi.BENCHMARK, msu.BENCHMARK, lilybench.BENCHMARK, generation.BENCHMARK)
-}
 UNKNOWN = "hf_nobodyNOBODYnobodyNOBODYnobody00"
 FORGET = "import shutil; from huggingface_hub import constants; shutil.rmtree(constants.HF_HUB_CACHE, True)"
-TASKS_OF = {
-    "muse": "muse.syncopation(dataset=D)",
-    "ziqi": "ziqi.comprehension(dataset=D)",
-    "msu": "msu.textual(dataset=D)",
-    "lilybench": "lilybench.bar_count(dataset=D)",
-}
+TASKS_OF = {"ziqi": "ziqi.comprehension(dataset=D)", "msu": "msu.textual(dataset=D)"}
 
 
 def write_muse(folder: Path) -> None:
+    muse = builder("muse")
     muse.write(muse.build_generated(3, muse.Counts(1, 1, 4)), folder)
 
 
@@ -52,55 +37,24 @@ def write_ziqi(folder: Path) -> None:
     ziqi.write(replace(plan, rows={"comprehension": theory, "generation": theory}), folder)
 
 
-def write_msu(folder: Path) -> None:
-    msu_dataset.write_small(folder)
-
-
 def write_lilybench(folder: Path) -> None:
-    rows = {
-        task: {
-            protocol: [lilybench_dataset.row(task, protocol, number) for number in range(4)] for protocol in PROTOCOLS
-        }
-        for task in TASKS
-    }
-    piece: CorpusRow = {
-        **{"id": "piece0", "text": lilybench_dataset.music(8), "composer": "Nobody", "title": None, "style": None},
-        **{"instrument": "piano", "key": "C major", "metre": "3/4", "measures": 8, "licence": None},
-        **{"compiles": True, "messages": "", "usable": True, "reason": None},
-    }  # type: ignore[typeddict-item]
-    made = Provenance("lilybench", lilybench.VERSION, "generated", "other", seed=5)
-    lilybench.write(lilybench.Plan(rows, [piece], made, {}, []), folder)
+    lilybench_dataset.write_small(folder, "generated")
 
 
-def write_generation(folder: Path) -> None:
-    reference: ReferenceRow = {
-        **{"id": "piece", "work": "piece", "text": lilybench_dataset.music(8), "compiles": True, "problem": None},
-        **{"polyphony_rate": 0.25, "groove_consistency": 1.0, "scale_consistency": None, "undefined": "no notes"},
-        **{"paper_polyphony_rate": 0.5, "paper_groove_consistency": 1.0, "paper_scale_consistency": 1.0},
-        **{"embedding_first_token": [0.5, -0.25], "embedding_mean": None, "licence": None},
-    }  # type: ignore[typeddict-item]
-    plan = generation.Plan(
-        prompts=[{**DESCRIPTION, "id": "prompt-000", "index": 0, "entry": "work/0", "work": "work"}],
-        demonstrations={"train": [], "ablation": a_minor_demonstrations()},
-        works=[],
-        references={MUSIC21_TEST: [reference]},
-        provenance=Provenance(generation.NAME, generation.VERSION, "generated", "other", seed=1234),
-        left_out={},
-    )
-    generation.write(plan, folder)
-
-
-WRITERS: dict[str, Callable[[Path], None]] = dict(
-    zip(NAMES, (write_muse, write_ziqi, write_msu, write_lilybench, write_generation), strict=True)
-)
+WRITERS: dict[str, Callable[[Path], object]] = {
+    "muse": write_muse,
+    "ziqi": write_ziqi,
+    "msu": msu_dataset.write_small,
+    "lilybench": write_lilybench,
+}
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     above = tmp_path_factory.mktemp("datasets")
-    for name in NAMES:
-        WRITERS[name](above / name)
-    return {name: above / name for name in NAMES}
+    for name, write in WRITERS.items():
+        write(above / name)
+    return {name: above / name for name in WRITERS}
 
 
 @pytest.fixture(scope="module")
@@ -144,8 +98,8 @@ def on_disk(folder: Path) -> dict[str, bytes]:
 # --- round trips ---
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_generated_dataset_comes_back_byte_for_byte(
+@pytest.mark.parametrize("name", WRITERS)
+def test_datasets_come_back_byte_for_byte(
     name: str, hub: Hub, client: HubClient, folders: dict[str, Path], tmp_path: Path
 ) -> None:
     folder = folders[name]
@@ -154,37 +108,34 @@ def test_every_generated_dataset_comes_back_byte_for_byte(
     assert uploaded(hub, folder) == on_disk(folder)
     commit = hub.repos[f"ORG/{name}"].branches["main"]
     assert f"Published ORG/{name} at {commit}" in text
-    counts = json.loads((folder / "provenance.json").read_text())["counts"]
-    wanted = [(config, split) for config, splits in counts.items() for split in splits]
-    module = type(BENCHMARKS[name]).__module__
+    made = json.loads((folder / "provenance.json").read_text())
+    wanted = [(config, split) for config, splits in made["counts"].items() for split in splits]
     found = client.call(
         f"""
-import hashlib, json
-from pathlib import Path
+import hashlib
 from datasets import load_dataset
-from {module} import describe_dataset, load_split
-from tests.datasets_builders.folder.test_hub import BENCHMARKS
-benchmark = BENCHMARKS[{name!r}]
-result = dict(rows=dict(), store=dict(), files=dict())
+from music_evals.datasets_builders import builder
+from music_evals.datasets_builders.folder import describe_dataset, load_split
+benchmark = builder({name!r}).BENCHMARK
+origin = describe_dataset("hf://datasets/ORG/{name}", benchmark=benchmark)
+result = dict(revision=origin.revision, same=[], files=dict())
 for config, split in {wanted!r}:
     rows = load_dataset("ORG/{name}", config, split=split)
     assert rows.features == benchmark.features[config], rows.features
     rows.to_parquet({str(tmp_path)!r} + f"/{{config}}-{{split}}.parquet")
     loaded = load_split("hf://datasets/ORG/{name}@{commit}", config, split, benchmark=benchmark)
-    result["store"][config + "/" + split] = loaded.to_list() == rows.to_list()
-origin = describe_dataset("hf://datasets/ORG/{name}", benchmark=benchmark)
-result["revision"] = origin.revision
+    result["same"].append(loaded.to_list() == rows.to_list())
 for path in sorted(origin.folder.rglob("*.parquet")):
     result["files"][path.relative_to(origin.folder).as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
 """
     )
     assert isinstance(found, dict), found
     assert found["revision"] == commit
-    assert found["store"] == {f"{config}/{split}": True for config, split in wanted}
-    assert found["files"] == json.loads((folder / "provenance.json").read_text())["files"]
+    assert found["same"] == [True] * len(wanted)
+    assert found["files"] == made["files"]
     for config, split in wanted:
         expected = pq.read_table(folder / config / f"{split}-00000-of-00001.parquet", partitioning=None).to_pylist()
-        assert len(expected) == counts[config][split]
+        assert len(expected) == made["counts"][config][split]
         assert pq.read_table(tmp_path / f"{config}-{split}.parquet").to_pylist() == expected
     assert not hub.leaks
 
@@ -206,7 +157,7 @@ def test_tasks_run_from_the_hub_and_log_the_commit(hub: Hub, client: HubClient, 
         f"""
 import tempfile
 from inspect_ai import eval as inspect_eval
-from music_evals.evals import lilybench, msu, muse, ziqi
+from music_evals.evals import msu, ziqi
 result = dict()
 for name, call in {TASKS_OF!r}.items():
     D = "hf://datasets/ORG/" + name
@@ -257,13 +208,16 @@ def test_dry_run_shows_everything_and_changes_nothing(hub: Hub, client: HubClien
     assert {method for method, _ in hub.requests} == {"GET"}
 
 
-def test_second_time_nothing_is_done(hub: Hub, client: HubClient, folders: dict[str, Path]) -> None:
+def test_second_time_nothing_is_done(hub: Hub, client: HubClient, folders: dict[str, Path], tmp_path: Path) -> None:
     assert publish(client, "msu", folders["msu"], "--yes")[0] == 0
     before, commit = hub.state(), hub.repos["ORG/msu"].branches["main"]
-    code, text = publish(client, "msu", folders["msu"], "--yes")
-    assert code == 0
-    assert f"ORG/msu is up to date at {commit}" in text
-    assert hub.state() == before
+    # Files are compared by content: neither times nor places matter.
+    shutil.copytree(folders["msu"], tmp_path / "copy", copy_function=shutil.copyfile)
+    for folder in (folders["msu"], tmp_path / "copy"):
+        code, text = publish(client, "msu", folder, "--yes")
+        assert code == 0
+        assert f"ORG/msu is up to date at {commit}" in text
+        assert hub.state() == before
 
 
 def test_only_what_changed_is_uploaded_and_what_is_gone_is_deleted(
@@ -312,9 +266,9 @@ def test_private_repositories(hub: Hub, client: HubClient, folders: dict[str, Pa
     assert publish(client, "msu", folders["msu"], "--yes", "--private")[0] == 0
     assert hub.repos["ORG/msu"].private
     load = """
-from music_evals.datasets_builders.msu.dataset import BENCHMARK
+from music_evals.datasets_builders import builder
 from music_evals.datasets_builders.folder import load_split
-result = len(load_split("hf://datasets/ORG/msu", "questions", "test", benchmark=BENCHMARK))
+result = len(load_split("hf://datasets/ORG/msu", "questions", "test", benchmark=builder("msu").BENCHMARK))
 """
     client.call(FORGET)
     assert "the Hub has no dataset ORG/msu, or you have no access to it" in client.call(load, token=None)
@@ -374,8 +328,8 @@ def test_a_token_that_will_not_do_is_refused_and_not_shown(
         stored.write_text(token)
         code, text = publish(client, "msu", folders["msu"], "--yes", token=None)
         loaded = client.call(
-            "from music_evals.datasets_builders import folder\nfrom music_evals.datasets_builders.msu import dataset as msu\n"
-            "folder.describe_dataset('hf://datasets/ORG/msu', benchmark=msu.BENCHMARK)"
+            "from music_evals.datasets_builders import builder, folder\n"
+            "folder.describe_dataset('hf://datasets/ORG/msu', benchmark=builder('msu').BENCHMARK)"
         )
         stored.unlink()
         assert message in loaded
@@ -464,28 +418,22 @@ def test_a_push_by_somebody_else_is_not_overwritten(hub: Hub, client: HubClient,
 
 LOAD = """
 import resource
-from music_evals.datasets_builders import folder
-from music_evals.datasets_builders.muse import dataset as muse
+from music_evals.datasets_builders import builder, folder
 def load():
-    return len(folder.load_split("hf://datasets/ORG/muse", "syncopation", "test", benchmark=muse.BENCHMARK))
+    benchmark = builder("muse").BENCHMARK
+    return len(folder.load_split("hf://datasets/ORG/muse", "syncopation", "test", benchmark=benchmark))
 """
 
 
-def test_lost_download_is_one_message_and_again_succeeds(hub: Hub, client: HubClient, folders: dict[str, Path]) -> None:
+def test_failed_downloads_are_one_message_and_again_succeed(
+    hub: Hub, client: HubClient, folders: dict[str, Path]
+) -> None:
     assert publish(client, "muse", folders["muse"], "--yes")[0] == 0
     client.call(FORGET)
     hub.faults.lose_download = True
     found = client.call(LOAD + "load()")
     assert "DatasetError: hf://datasets/ORG/muse could not be downloaded; ORG/muse: the connection failed" in found
     hub.faults.lose_download = False
-    assert client.call(LOAD + "result = load()") == 1
-
-
-def test_a_full_disk_while_loading_is_one_message_and_again_succeeds(
-    hub: Hub, client: HubClient, folders: dict[str, Path]
-) -> None:
-    assert publish(client, "muse", folders["muse"], "--yes")[0] == 0
-    client.call(FORGET)
     # No file may grow beyond 100 kB, which a process is told by the same kind of error as of a full disk.
     found = client.call(
         LOAD
@@ -501,12 +449,3 @@ finally:
     assert "DatasetError: hf://datasets/ORG/muse could not be downloaded" in found
     assert "File too large" in found
     assert client.call(LOAD + "result = load()") == 1
-
-
-def test_copies_of_the_folder_elsewhere_are_the_same_to_the_hub(
-    hub: Hub, client: HubClient, folders: dict[str, Path], tmp_path: Path
-) -> None:
-    """Files are compared by content: neither times nor places matter."""
-    assert publish(client, "msu", folders["msu"], "--yes")[0] == 0
-    shutil.copytree(folders["msu"], tmp_path / "copy", copy_function=shutil.copyfile)
-    assert "up to date" in publish(client, "msu", tmp_path / "copy")[1]

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from datasets import Features, Value
 
-from music_evals.datasets_builders.folder.licences import check_publishable, licence_of_source
 from music_evals.datasets_builders.folder import Config, DatasetError, Provenance, write_dataset
+from music_evals.datasets_builders.folder.licences import check_publishable, licence_of_source
 
 CORPUS = Features({"id": Value("string"), "licence": Value("string")})
 

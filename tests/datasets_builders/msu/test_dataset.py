@@ -12,10 +12,10 @@ import pytest
 from datasets import load_dataset
 from PIL import Image
 
+from music_evals.datasets_builders.folder import DatasetError, load_split
 from music_evals.datasets_builders.msu import dataset as msu
 from music_evals.datasets_builders.msu.dataset import BENCHMARK, Plan, build_generated, build_own, split_works, write
 from music_evals.datasets_builders.msu.published import build_snapshot, build_spreadsheets, is_snapshot
-from music_evals.datasets_builders.folder import DatasetError, load_split
 from tests.msu_dataset import ABC, png
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "msu"

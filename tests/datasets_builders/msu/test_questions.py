@@ -16,12 +16,12 @@ import pytest
 from music21 import chord, converter, corpus, key, note, pitch, roman, stream
 from music21.musicxml.m21ToXml import GeneralObjectExporter
 
-from music_evals.datasets_builders.msu.questions.question import ScoreQuestion
 from music_evals.datasets_builders.msu.questions import KINDS, UnsuitableScoreError, compose_score_questions
 from music_evals.datasets_builders.msu.questions.compose import says
-from music_evals.datasets_builders.msu.works import default_works
+from music_evals.datasets_builders.msu.questions.question import ScoreQuestion
 from music_evals.datasets_builders.msu.questions.reading import Reading, read
 from music_evals.datasets_builders.msu.questions.tonality import certain_key, numeral, plain_chord
+from music_evals.datasets_builders.msu.works import default_works
 from music_evals.notation.score_file import prepare_score
 
 WORKS = {work.name: work for work in default_works()}

@@ -36,7 +36,6 @@ from music_evals.datasets_builders.msu.questions.tonality import (
 _PLACES: Final = 120
 _PEDAL_SPAN: Final = 2
 _PROGRESSION_SPAN: Final = 2
-_ALL_NOTES: Final = "(all notes that sound there, in all parts)"
 # Nearly all pieces begin on the tonic: asking each of them would make Yes the better guess.
 _TONIC_EDGES_LEFT_OUT: Final = 0.8
 
@@ -71,51 +70,33 @@ def _moments(reading: Reading, index: int, count: int = 1) -> list[tuple[pitch.P
 
 def _chord_name(reading: Reading, rng: Random) -> Answers:
     for index, found in _chords(reading, rng):
-        text = (
-            f"Which chord do the notes on the first beat of {where(reading, index)} make up {_ALL_NOTES}? Give its "
-            "root and its quality."
-        )
-        yield text, found.name
+        yield found.name, where(reading, index)
 
 
 def _quality(reading: Reading, rng: Random) -> Answers:
     # Most chords are major triads: the quality is drawn before the place.
     for index, quality in varied([(index, each.quality) for index, each in _chords(reading, rng)], rng):
-        text = f"What is the quality of the chord on the first beat of {where(reading, index)} {_ALL_NOTES}?"
-        yield text, quality.capitalize()
+        yield quality.capitalize(), where(reading, index)
 
 
 def _inversion(reading: Reading, rng: Random) -> Answers:
     found = [(index, each.inversion) for index, each in _chords(reading, rng) if "augmented" not in each.quality]
     for index, inversion in varied(found, rng):
-        text = (
-            f"What is the position of the chord on the first beat of {where(reading, index)}, that is, its inversion "
-            f"if it has one {_ALL_NOTES}?"
-        )
-        yield text, INVERSIONS[inversion]
+        yield INVERSIONS[inversion], where(reading, index)
 
 
 def _doubled(reading: Reading, rng: Random) -> Answers:
     for index, found in _chords(reading, rng):
         doubled = [member for member in sorted(set(found.members)) if found.members.count(member) > 1]
         if len(doubled) == 1:
-            text = (
-                f"Which member of the chord on the first beat of {where(reading, index)} sounds more than once, in any "
-                "octave (in unison too)?"
-            )
-            yield text, MEMBERS[doubled[0]]
+            yield MEMBERS[doubled[0]], where(reading, index)
 
 
 def _is_close(reading: Reading, rng: Random) -> Cases:
     for index, found in _chords(reading, rng):
         pitches = reading.sounding(index, Fraction(0))
-        if len(pitches) != 4 or not all(voice.cells[index].is_at_pitch for voice in reading.voices):
-            continue
-        text = (
-            f"What is the spacing of the {found.name} on the first beat of {where(reading, index)}: close (the three "
-            "upper notes lie within less than an octave) or open (they span an octave or more)?"
-        )
-        yield text, pitches[3].ps - pitches[1].ps < 12
+        if len(pitches) == 4 and all(voice.cells[index].is_at_pitch for voice in reading.voices):
+            yield pitches[3].ps - pitches[1].ps < 12, where(reading, index), found.name
 
 
 def _bass_note(reading: Reading, rng: Random) -> Answers:
@@ -123,14 +104,12 @@ def _bass_note(reading: Reading, rng: Random) -> Answers:
         return
     for index, found in _chords(reading, rng):
         if all(voice.cells[index].is_at_pitch for voice in reading.voices):
-            text = f"Which pitch is the bass of the {found.quality} on the first beat of {where(reading, index)}?"
-            yield f"{text} Give its octave too.", spell(reading.sounding(index, Fraction(0))[0])
+            yield spell(reading.sounding(index, Fraction(0))[0]), where(reading, index), found.quality
 
 
 def _is_seventh(reading: Reading, rng: Random) -> Cases:
     for index, found in _chords(reading, rng):
-        text = f"Is the chord on the first beat of {where(reading, index)} a seventh chord {_ALL_NOTES}?"
-        yield text, "seventh" in found.quality
+        yield "seventh" in found.quality, where(reading, index)
 
 
 def _has_chord(reading: Reading, rng: Random) -> Cases:
@@ -148,9 +127,8 @@ def _has_chord(reading: Reading, rng: Random) -> Cases:
     for index, found in sounding.items():
         # No is sure only where the three notes do not meet at all, and do not follow each other as a broken chord.
         is_sure = moments[index] and not notes <= {each.name for moment in moments[index] for each in moment}
-        text = f"Do the notes of {where(reading, index)} ever make up a complete {name} "
         if name in found or is_sure:
-            yield f"{text}(sounding together, in any inversion)?", name in found
+            yield name in found, where(reading, index), name
 
 
 def _triad_notes(triad: PlainChord) -> set[str]:
@@ -171,18 +149,13 @@ def _triads_of_measures(
 def _is_broken_chord(reading: Reading, rng: Random) -> Cases:
     for index, voice, cell, found in _triads_of_measures(reading, rng, _PLACES):
         if found or len({each.name for each in cell.pitches}) > 2:
-            text = (
-                f"Do the notes of {where(reading, index, voice)}, taken together, make up one triad, all three of its "
-                "notes and no others (a broken or repeated chord)?"
-            )
-            yield text, found is not None
+            yield found is not None, where(reading, index, voice)
 
 
 def _broken_triad(reading: Reading, rng: Random) -> Answers:
     for index, voice, _, found in _triads_of_measures(reading, rng):
         if found:
-            text = f"The notes of {where(reading, index, voice)} are those of one triad: which? Give root and quality."
-            yield text, found.name
+            yield found.name, where(reading, index, voice)
 
 
 # --- a chord in its key ---
@@ -198,12 +171,7 @@ def _numeral(reading: Reading, rng: Random) -> Answers:
         if reading.measures[index].fifths == reading.measures[0].fifths and (written := numeral(each, tonality))
     ]
     for index, degree in varied(found, rng):
-        text = (
-            f"In {key_name(tonality)}, which Roman numeral has the chord on the first beat of {where(reading, index)} "
-            f"{_ALL_NOTES}? Upper case for major, lower case for minor, ° for diminished; no figures of inversion, but "
-            "7 for a seventh chord (ø7 if half-diminished)."
-        )
-        yield text, degree
+        yield degree, where(reading, index), key_name(tonality)
 
 
 def _is_plain_tonic(found: PlainChord, tonality: key.Key) -> bool | None:
@@ -220,8 +188,7 @@ def _is_tonic(reading: Reading, rng: Random) -> Cases:
     for index, found in _chords(reading, rng):
         is_tonic = _is_plain_tonic(found, tonality)
         if is_tonic is not None:
-            text = f"Does {where(reading, index)} begin on the tonic chord of {key_name(tonality)} (in any inversion)?"
-            yield text, is_tonic
+            yield is_tonic, where(reading, index), key_name(tonality)
 
 
 def _begins_on_tonic(reading: Reading, rng: Random) -> Answers:
@@ -230,8 +197,7 @@ def _begins_on_tonic(reading: Reading, rng: Random) -> Answers:
         return
     is_tonic = _is_plain_tonic(found, tonality)
     if is_tonic is not None and not (is_tonic and rng.random() < _TONIC_EDGES_LEFT_OUT):
-        text = f"Does the piece begin on the tonic chord of {key_name(tonality)} (in any inversion)?"
-        yield text, "Yes" if is_tonic else "No"
+        yield "Yes" if is_tonic else "No", key_name(tonality)
 
 
 def _is_dominant_tonic(reading: Reading, rng: Random) -> Cases:
@@ -244,12 +210,7 @@ def _is_dominant_tonic(reading: Reading, rng: Random) -> Cases:
             continue
         is_found = any(_is_step_home(a, b, tonality) for a, b in pairwise(map(plain_chord, moments)))
         if is_found or not _bass_falls_home([each[0] for each in moments], tonality):
-            text = (
-                f"In {span(reading, index, _PROGRESSION_SPAN)}, does the dominant chord of {key_name(tonality)} (V or "
-                "V7), in root position, move directly to the tonic chord in root position (as in a perfect authentic "
-                "cadence)?"
-            )
-            yield text, is_found
+            yield is_found, span(reading, index, _PROGRESSION_SPAN), key_name(tonality)
 
 
 def _is_step_home(a: PlainChord | None, b: PlainChord | None, tonality: key.Key) -> bool:
@@ -292,7 +253,7 @@ def _cadence(reading: Reading, rng: Random) -> Answers:
         return
     moves = {(dominant, tonic): "Authentic cadence", (subdominant, tonic): "Plagal cadence"}
     if name := moves.get((before.root_pitch.name, last.root_pitch.name)):
-        yield f"The piece begins in {key_name(tonality)}. With which kind of cadence does it end?", name
+        yield name, key_name(tonality)
 
 
 def _is_pedal(reading: Reading, rng: Random) -> Cases:
@@ -304,11 +265,7 @@ def _is_pedal(reading: Reading, rng: Random) -> Cases:
         if len(bass) < 4 or len({tuple(names[1:]) for names in moments}) < 3:
             continue
         if len(set(bass)) == 1 or len({name[:-1] for name in bass}) > 2:
-            text = (
-                f"Is the lowest sounding note one and the same pitch, held or repeated, all through "
-                f"{span(reading, index, _PEDAL_SPAN)} (a pedal point)?"
-            )
-            yield text, len(set(bass)) == 1
+            yield len(set(bass)) == 1, span(reading, index, _PEDAL_SPAN)
 
 
 # --- scale degrees ---
@@ -330,21 +287,16 @@ def _bass_degree(reading: Reading, rng: Random) -> Answers:
             found.append((index, degrees[low[0].name]))
     lowest = "lowest note that sounds at" if len(reading.voices) > 1 else "note at"
     for index, degree in varied(found, rng, least=1):
-        text = (
-            f"Which scale degree of {key_name(tonality)}, from 1 (the tonic) to 7, is the {lowest} the beginning of "
-            f"{where(reading, index)}?"
-        )
-        yield text, str(degree)
+        yield str(degree), where(reading, index), key_name(tonality), lowest
 
 
-def _edge_degree(reading: Reading, tonality: key.Key, notes: Iterator[Event], edge: str) -> Answers:
+def _edge_degree(reading: Reading, tonality: key.Key, notes: Iterator[Event]) -> Answers:
     """Asks which degree the first of some notes is."""
     note = next(notes, None)
     degrees = _degrees(tonality)
     if note and len(note.pitches) == 1 and note.pitches[0].name in degrees:
         part = reading.voices[0].label or "the piece"
-        text = f"With which scale degree of {key_name(tonality)}, from 1 (the tonic) to 7, does {part} {edge}?"
-        yield text, str(degrees[note.pitches[0].name])
+        yield str(degrees[note.pitches[0].name]), part, key_name(tonality)
 
 
 def _final_degree(reading: Reading, rng: Random) -> Answers:
@@ -353,13 +305,13 @@ def _final_degree(reading: Reading, rng: Random) -> Answers:
     is_sure = len(reading.voices) > 1 and len({measure.fifths for measure in reading.measures}) == 1
     if tonality and is_sure:
         lasts = (cell.notes[-1] for cell in reversed(reading.voices[0].cells) if cell.notes)
-        yield from _edge_degree(reading, tonality, lasts, "end")
+        yield from _edge_degree(reading, tonality, lasts)
 
 
 def _first_degree(reading: Reading, rng: Random) -> Answers:
     if tonality := certain_key(reading):
         firsts = (cell.notes[0] for cell in reading.voices[0].cells if cell.notes)
-        yield from _edge_degree(reading, tonality, firsts, "begin")
+        yield from _edge_degree(reading, tonality, firsts)
 
 
 KINDS: Final = (

@@ -1,7 +1,10 @@
 """What a kind of question is, and how the kinds draw places and answers evenly."""
 
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from random import Random
 from typing import Any, Final, TypeVar
 
@@ -11,11 +14,11 @@ from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, V
 PLACES: Final = 400
 """How many places of a score a kind looks at."""
 
-Answers = Iterator[tuple[str, str]]
-"""Questions on a score that have one sure answer each, with it; the first is taken."""
+Answers = Iterator[tuple[str, ...]]
+"""Questions on a score that have one sure answer each: that, and what fills the blanks. The first is taken."""
 
-Cases = Iterator[tuple[str, bool]]
-"""Questions on a score, and whether the answer is yes."""
+Cases = Iterator[tuple[bool, *tuple[str, ...]]]
+"""Questions on a score: whether the answer is yes, and what fills the blanks."""
 
 Draw = Callable[[Reading, Random], Answers]
 
@@ -44,20 +47,27 @@ class Kind:
 
     def ask(self, reading: Reading, rng: Random) -> ScoreQuestion | None:
         """Draw a question; None where the score has none with one sure answer."""
-        drawn = next(self.draw(reading, rng), None)
-        return drawn and ScoreQuestion(self.level, self.name, *drawn, self.answer_type)
+        for answer, *blanks in self.draw(reading, rng):
+            text = _wording()[str(self.level)][self.name].format(*blanks)
+            return ScoreQuestion(self.level, self.name, text, answer, self.answer_type)
+        return None
+
+
+@cache
+def _wording() -> dict[str, dict[str, str]]:
+    return tomllib.loads((files(__package__) / "wording.toml").read_text("utf-8"))
 
 
 def evenly(cases: Callable[[Reading, Random], Cases], yes: str = "Yes", no: str = "No") -> Draw:
     """Draw from a kind's cases so that either answer is as likely; nothing where the score has one answer only."""
 
     def draw(reading: Reading, rng: Random) -> Answers:
-        found: dict[bool, list[str]] = {True: [], False: []}
-        for text, is_yes in cases(reading, rng):
-            found[is_yes].append(text)
+        found: dict[bool, list[list[str]]] = {True: [], False: []}
+        for is_yes, *blanks in cases(reading, rng):
+            found[is_yes].append(blanks)
         if found[True] and found[False]:
             is_yes = rng.random() < 0.5
-            yield rng.choice(found[is_yes]), yes if is_yes else no
+            yield yes if is_yes else no, *rng.choice(found[is_yes])
 
     return draw
 

@@ -25,14 +25,13 @@ _COUNTED: Final = range(3, 17)
 _LISTED: Final = range(1, 4)
 # How many measures a question on repeat signs spans.
 _REPEAT_SPAN: Final = 4
-_AS_WRITTEN: Final = "each sign by itself, also where notes are tied; grace notes do not count"
 
 
 def _pitched(reading: Reading, rng: Random) -> list[tuple[int, Voice, Cell]]:
     return [(index, voice, cell) for index, voice, cell in cells(reading, rng) if voice.is_pitched and cell.is_at_pitch]
 
 
-def _extreme_pitch(name: str, choose: Callable[..., pitch.Pitch]) -> Draw:
+def _extreme_pitch(choose: Callable[..., pitch.Pitch]) -> Draw:
     def draw(reading: Reading, rng: Random) -> Answers:
         for index, voice, cell in _pitched(reading, rng):
             if len({each.ps for each in cell.pitches}) < 2 or cell.has_grace:
@@ -40,7 +39,7 @@ def _extreme_pitch(name: str, choose: Callable[..., pitch.Pitch]) -> Draw:
             best = choose(cell.pitches, key=lambda each: each.ps)
             # E♯ and F in one measure are the same height under two names.
             if len({each.nameWithOctave for each in cell.pitches if each.ps == best.ps}) == 1:
-                yield f"In {where(reading, index, voice)}, what is the {name} pitch? Give its octave too.", spell(best)
+                yield spell(best), where(reading, index, voice)
 
     return draw
 
@@ -55,25 +54,18 @@ def _outside(cell: Cell) -> list[pitch.Pitch]:
 def _is_accidental(reading: Reading, rng: Random) -> Cases:
     for index, voice, cell in _pitched(reading, rng):
         if len(cell.notes) > 1:
-            text = (
-                f"In {where(reading, index, voice)}, is there a note with an accidental, that is, one that the key "
-                "signature alone does not give? (Courtesy accidentals do not count.)"
-            )
-            yield text, bool(_outside(cell))
+            yield bool(_outside(cell)), where(reading, index, voice)
 
 
 def _accidentals(reading: Reading, rng: Random) -> Answers:
     for index, voice, cell in _pitched(reading, rng):
         found = {each.nameWithOctave: each for each in _outside(cell)}
         if len(found) in _LISTED:
-            text = (
-                f"In {where(reading, index, voice)}, which pitches depart from the key signature (accidentals)? Name "
-                "each once, with its octave."
-            )
-            yield text, ", ".join(spell(each) for each in sorted(found.values(), key=lambda each: each.ps))
+            listed = sorted(found.values(), key=lambda each: each.ps)
+            yield ", ".join(map(spell, listed)), where(reading, index, voice)
 
 
-def _extreme_value(name: str, sign: str, choose: Callable[[Iterable[Fraction]], Fraction]) -> Draw:
+def _extreme_value(sign: str, choose: Callable[[Iterable[Fraction]], Fraction]) -> Draw:
     def draw(reading: Reading, rng: Random) -> Answers:
         for index, voice, cell in cells(reading, rng):
             events = cell.rests if sign == "rest" else cell.notes
@@ -81,9 +73,7 @@ def _extreme_value(name: str, sign: str, choose: Callable[[Iterable[Fraction]], 
                 continue
             values = {event.length: str(event.value) for event in events}
             if len(values) > 1 or (sign == "rest" and values):
-                note = f" ({_AS_WRITTEN})" if sign == "note" else ""
-                text = f"In {where(reading, index, voice)}, what is the value of the {name} {sign}{note}?"
-                yield text, f"{values[choose(values)]} {sign}"
+                yield f"{values[choose(values)]} {sign}", where(reading, index, voice)
 
     return draw
 
@@ -91,7 +81,7 @@ def _extreme_value(name: str, sign: str, choose: Callable[[Iterable[Fraction]], 
 def _has_rest(reading: Reading, rng: Random) -> Cases:
     for index, voice, cell in cells(reading, rng):
         if cell.notes and not any(event.is_hidden for event in cell.events):
-            yield f"Is there a rest in {where(reading, index, voice)}?", bool(cell.rests)
+            yield bool(cell.rests), where(reading, index, voice)
 
 
 def _dynamic(reading: Reading, rng: Random) -> Answers:
@@ -99,32 +89,28 @@ def _dynamic(reading: Reading, rng: Random) -> Answers:
     for index in sampled(len(reading.measures), rng):
         found = {value for voice in reading.voices for _, value in voice.cells[index].dynamics}
         if len(found) == 1:
-            yield f"Which dynamic marking stands in {where(reading, index)}?", found.pop()
+            yield found.pop(), where(reading, index)
 
 
-def _mark(question: str, marks_of: Callable[[Event], frozenset[str]]) -> Draw:
+def _mark(marks_of: Callable[[Event], frozenset[str]]) -> Draw:
     """Asks for the one kind of mark that the notes of a measure bear."""
 
     def draw(reading: Reading, rng: Random) -> Answers:
         for index, voice, cell in cells(reading, rng):
             found = {name for event in cell.notes for name in marks_of(event)}
             if len(found) == 1:
-                yield question.format(where(reading, index, voice)), found.pop()
+                yield found.pop(), where(reading, index, voice)
 
     return draw
 
 
-_articulation: Final = _mark("Which articulation mark do notes bear in {}?", lambda event: event.articulations)
-_ornament: Final = _mark("Which ornament sign stands in {}?", lambda event: event.ornaments)
-
-
-def _whether(text: str, test: Callable[[Cell], bool]) -> Draw:
-    """A question on a measure of a part, answered yes and no by the test."""
+def _whether(test: Callable[[Cell], bool]) -> Draw:
+    """Asks of a measure of a part what the test answers."""
 
     def cases(reading: Reading, rng: Random) -> Cases:
         for index, voice, cell in cells(reading, rng):
             if cell.notes:
-                yield text.format(where(reading, index, voice)), test(cell)
+                yield test(cell), where(reading, index, voice)
 
     return evenly(cases)
 
@@ -151,70 +137,59 @@ def _repeat(reading: Reading, rng: Random) -> Cases:
         # A repeat sign on the edge of the measures may be said to stand in the next ones.
         edges = reading.measures[max(index - 1, 0) : index + _REPEAT_SPAN + 1]
         if found or not any(measure.has_repeat for measure in edges):
-            yield f"Is there a repeat sign (a repeat barline) in {span(reading, index, _REPEAT_SPAN)}?", found
+            yield found, span(reading, index, _REPEAT_SPAN)
 
 
 def _new_metre(reading: Reading, rng: Random) -> Answers:
     if found := [index for index, measure in enumerate(reading.measures) if measure.is_new_metre]:
         index = rng.choice(found)
-        yield f"To which time signature does {where(reading, index)} change?", reading.measures[index].metre
+        yield reading.measures[index].metre, where(reading, index)
 
 
 def _new_key(reading: Reading, rng: Random) -> Answers:
     if found := [index for index, measure in enumerate(reading.measures) if measure.is_new_key and measure.fifths]:
         index = rng.choice(found)
-        text = (
-            f"The key signature changes at {where(reading, index)}: how many signs (sharps, or else flats) does the "
-            "new one have? Give the number alone."
-        )
         if len({voice.cells[index].fifths for voice in reading.voices}) == 1:
-            yield text, str(abs(reading.measures[index].fifths))
+            yield str(abs(reading.measures[index].fifths)), where(reading, index)
 
 
 def _new_clef(reading: Reading, rng: Random) -> Answers:
     for index, voice, cell in cells(reading, rng):
         if len(cell.new_clefs) == 1 and cell.new_clefs[0]:
-            place = where(reading, index, voice)
-            yield f"Which new clef appears within {place}, after its beginning?", cell.new_clefs[0]
+            yield cell.new_clefs[0], where(reading, index, voice)
 
 
 def _note_count(reading: Reading, rng: Random) -> Answers:
     for index, voice, cell in cells(reading, rng):
-        if not voice.is_pitched or any(event.is_hidden for event in cell.events):
-            continue
-        if len(cell.pitches) in _COUNTED:
-            text = (
-                f"How many notes are written in {where(reading, index, voice)}? (Count every note of a chord and both "
-                "notes of a tie; leave out grace notes.)"
-            )
-            yield text, str(len(cell.pitches))
+        is_printed = not any(event.is_hidden for event in cell.events)
+        if voice.is_pitched and is_printed and len(cell.pitches) in _COUNTED:
+            yield str(len(cell.pitches)), where(reading, index, voice)
 
 
 def _last_pitch(reading: Reading, rng: Random) -> Answers:
     for index, voice, cell in _pitched(reading, rng):
         if len(cell.notes) > 1 and len(cell.notes) == len(cell.events) - len(cell.rests) and cell.is_line:
-            text = f"In {where(reading, index, voice)}, what is the last note? Give its octave too."
-            yield text, spell(cell.notes[-1].pitches[0])
+            yield spell(cell.pitches[-1]), where(reading, index, voice)
 
 
 KINDS: Final = (
-    Kind(2, "highest pitch", "pitch", _extreme_pitch("highest", max)),
-    Kind(2, "lowest pitch", "pitch", _extreme_pitch("lowest", min)),
+    Kind(2, "highest pitch", "pitch", _extreme_pitch(max)),
+    Kind(2, "lowest pitch", "pitch", _extreme_pitch(min)),
     Kind(2, "last pitch", "pitch", _last_pitch, weight=0.6),
     Kind(2, "accidental", "yes_no", evenly(_is_accidental)),
     Kind(2, "accidentals", "pitches", _accidentals, weight=1.5),
-    Kind(2, "shortest note", "duration", _extreme_value("shortest", "note", min)),
-    Kind(2, "longest note", "duration", _extreme_value("longest", "note", max)),
+    Kind(2, "shortest note", "duration", _extreme_value("note", min)),
+    Kind(2, "longest note", "duration", _extreme_value("note", max)),
     Kind(2, "rest", "yes_no", evenly(_has_rest)),
-    Kind(2, "shortest rest", "duration", _extreme_value("shortest", "rest", min)),
-    Kind(2, "longest rest", "duration", _extreme_value("longest", "rest", max), weight=0.7),
+    Kind(2, "shortest rest", "duration", _extreme_value("rest", min)),
+    Kind(2, "longest rest", "duration", _extreme_value("rest", max), weight=0.7),
     Kind(2, "dynamic", "text", _dynamic, weight=2),
-    Kind(2, "articulation", "text", _articulation, weight=2),
-    Kind(2, "staccato", "yes_no", _whether("Is any note in {} marked staccato?", _has_staccato)),
-    Kind(2, "ornament", "text", _ornament, weight=2.5),
-    Kind(2, "fermata", "yes_no", _whether("Is there a fermata in {}?", _has_fermata)),
-    Kind(2, "grace note", "yes_no", _whether("Is there a grace note in {}?", lambda cell: cell.has_grace)),
-    Kind(2, "tie", "yes_no", _whether("Is a note at the end of {} tied over into the next measure?", _is_last_tied)),
+    Kind(2, "articulation", "text", _mark(lambda event: event.articulations), weight=2),
+    Kind(2, "staccato", "yes_no", _whether(_has_staccato)),
+    Kind(2, "ornament", "text", _mark(lambda event: event.ornaments), weight=2.5),
+    Kind(2, "fermata", "yes_no", _whether(_has_fermata)),
+    Kind(2, "grace note", "yes_no", _whether(lambda cell: cell.has_grace)),
+    Kind(2, "tie", "yes_no", _whether(_is_last_tied)),
     Kind(2, "repeat sign", "yes_no", evenly(_repeat), weight=1.5),
     Kind(2, "new time signature", "metre", _new_metre, weight=2),
     Kind(2, "new key signature", "number", _new_key, weight=2),

@@ -23,24 +23,23 @@ _AT_FIRST_NOTE: Final = 0.5  # of a quarter
 
 def _composer(reading: Reading, rng: Random) -> Answers:
     if reading.composer and not _UNKNOWN.search(reading.composer):
-        yield "Who composed this piece?", reading.composer
+        yield (reading.composer,)
 
 
 def _title(reading: Reading, rng: Random) -> Answers:
     if reading.title and not _UNKNOWN.match(reading.title) and not _FILE_NAME.search(reading.title):
-        yield "What is the title of this piece?", reading.title
+        yield (reading.title,)
 
 
 def _initial_key(reading: Reading, rng: Random) -> Answers:
     if tonality := certain_key(reading):
-        yield "In which key, major or minor, does the piece begin?", key_name(tonality)
+        yield (key_name(tonality),)
 
 
 def _key_signature(reading: Reading, rng: Random) -> Answers:
     fifths = {voice.cells[0].fifths for voice in reading.voices}
-    text = "How many signs (sharps, or else flats) does the key signature at the beginning have? Give the number alone."
     if len(fifths) == 1:
-        yield text, str(abs(fifths.pop()))
+        yield (str(abs(fifths.pop())),)
 
 
 def _metre(reading: Reading, rng: Random) -> Answers:
@@ -48,22 +47,20 @@ def _metre(reading: Reading, rng: Random) -> Answers:
     signs = (first.getElementsByClass("TimeSignature") for first in _firsts(reading))
     found = {tuple(sign.ratioString for sign in some) for some in signs}
     if len(found) == 1 and len(found.pop()) == 1:
-        text = "What is the time signature at the beginning? Write it as two numbers with a slash."
-        yield text, reading.measures[0].metre
+        yield (reading.measures[0].metre,)
 
 
 def _clef(reading: Reading, rng: Random) -> Answers:
     known = [(voice, voice.cells[0].clef) for voice in reading.voices if voice.cells[0].clef]
     if known:
         voice, name = rng.choice(known)
-        text = "Which clef stands at the beginning of {}?" if voice.label else "Which clef does it begin with?"
-        yield text.format(voice.label), str(name)
+        yield str(name), f"stands at the beginning of {voice.label}" if voice.label else "does it begin with"
 
 
 def _tempo_words(reading: Reading, rng: Random) -> Answers:
     found = {" ".join(words.split()) for words in _opening_words(reading)}
     if len(found) == 1:
-        yield "Which tempo indication, in words, stands at the beginning?", found.pop()
+        yield (found.pop(),)
 
 
 def _opening_words(reading: Reading) -> Iterator[str]:
@@ -98,7 +95,7 @@ def _beats_per_minute(reading: Reading, rng: Random) -> Answers:
         if each.number is not None and not each.numberImplicit and not each.style.hideObjectOnPrint
     }
     if len(marks) == 1 and (number := marks.pop()[1]) == int(number):
-        yield "Which number of beats per minute does the metronome mark at the beginning give?", str(int(number))
+        yield (str(int(number)),)
 
 
 def _anacrusis(reading: Reading, rng: Random) -> Answers:
@@ -107,25 +104,22 @@ def _anacrusis(reading: Reading, rng: Random) -> Answers:
     starts = reading.onsets[0]
     # A measure that is padded with rests is a pickup to some and none to others.
     if starts and (is_short or starts[0] == 0) and not (is_short and opening.number > 0):
-        text = "Does the piece begin with an anacrusis (an incomplete upbeat measure)?"
-        yield text, "Yes" if is_short else "No"
+        yield ("Yes" if is_short else "No",)
 
 
 def _instruments(reading: Reading, rng: Random) -> Answers:
     names = [voice.name for voice in reading.voices]
     if all(names):
-        text = "For which instruments or voices is the piece written? List the parts from the top."
-        yield text, ", ".join(dict.fromkeys(names))
+        yield (", ".join(dict.fromkeys(names)),)
 
 
 def _staves(reading: Reading, rng: Random) -> Answers:
     if len(reading.voices) > 1:
-        yield "How many staves does a complete system of the score have?", str(len(reading.voices))
+        yield (str(len(reading.voices)),)
 
 
 def _last_measure(reading: Reading, rng: Random) -> Answers:
-    hint = "A pickup is measure 0, the first whole measure 1; repeats are not counted again."
-    yield f"What is the number of the last measure? ({hint})", str(reading.measures[-1].number)
+    yield (str(reading.measures[-1].number),)
 
 
 def _opening_dynamic(reading: Reading, rng: Random) -> Answers:
@@ -133,7 +127,7 @@ def _opening_dynamic(reading: Reading, rng: Random) -> Answers:
     marks = [mark for voice in reading.voices for mark in voice.cells[0].dynamics]
     found = {value for start, value in marks if start < _AT_FIRST_NOTE}
     if len(found) == 1 and any(start == 0 for start, _ in marks):
-        yield "Which dynamic marking stands at the very beginning of the piece?", found.pop()
+        yield (found.pop(),)
 
 
 KINDS: Final = (

@@ -41,11 +41,7 @@ def _texture(reading: Reading, rng: Random) -> Answers:
         return
     found = [(index, name) for index in sampled(size, rng) if (name := _texture_of(reading, index))]
     for index, name in varied(found, rng, least=1):
-        text = (
-            f"Which texture do {span(reading, index, _SPAN)} have: monophonic (a single line sounds), homophonic (all "
-            "parts that sound begin their notes together) or polyphonic (the parts move in rhythms of their own)?"
-        )
-        yield text, name
+        yield name, span(reading, index, _SPAN)
 
 
 def _texture_of(reading: Reading, index: int) -> str | None:
@@ -84,23 +80,21 @@ def _values(*voices: Voice) -> Counter[str]:
     return Counter(event.value or "other" for voice in voices for cell in voice.cells for event in cell.notes)
 
 
-def _most_frequent(counts: Counter[str], text: str) -> Answers:
+def _most_frequent(counts: Counter[str], *blanks: str) -> Answers:
     if counts:
         value, count, next_count = _leader(counts)
         if value != "other" and count >= 10 and count >= _LEAD * next_count:
-            yield text, f"{value} note"
+            yield f"{value} note", *blanks
 
 
 def _rhythm(reading: Reading, rng: Random) -> Answers:
-    text = "What is the most frequent note value of the piece (all parts together, ties not added up)?"
-    return _most_frequent(_values(*reading.voices), text)
+    return _most_frequent(_values(*reading.voices))
 
 
 def _rhythm_of_part(reading: Reading, rng: Random) -> Answers:
     if len(reading.voices) > 1:
         voice = rng.choice(reading.voices)
-        text = f"What is the most frequent note value{of(voice)} (ties not added up)?"
-        yield from _most_frequent(_values(voice), text)
+        yield from _most_frequent(_values(voice), of(voice))
 
 
 def _register(reading: Reading, rng: Random) -> Answers:
@@ -119,11 +113,7 @@ def _register(reading: Reading, rng: Random) -> Answers:
         elif min(heights) >= _MIDDLE.start and max(heights) < _MIDDLE.stop:
             found.append(((index, voice), "Middle"))
     for (index, voice), name in varied(found, rng):
-        text = (
-            f"In which register do {span(reading, index, _SPAN)}{of(voice)} lie: low (all notes below C4), middle (all "
-            "from C4 to B4) or high (all from C5 up)?"
-        )
-        yield text, name
+        yield name, span(reading, index, _SPAN), of(voice)
 
 
 def _named_apart(reading: Reading) -> bool:
@@ -137,7 +127,7 @@ def _busiest_part(reading: Reading, rng: Random) -> Answers:
         counts = Counter({voice.name: sum(len(cell.notes) for cell in voice.cells) for voice in reading.voices})
         name, count, next_count = _leader(counts)
         if count >= 1.1 * next_count:
-            yield "Which part has the most notes (chords counted as one, grace notes left out)?", name
+            yield (name,)
 
 
 def _widest_part(reading: Reading, rng: Random) -> Answers:
@@ -148,7 +138,7 @@ def _widest_part(reading: Reading, rng: Random) -> Answers:
             widths.append((max(heights) - min(heights) if heights else 0.0, voice.name))
         widths.sort(reverse=True)
         if widths[0][0] >= widths[1][0] + _RANGE_LEAD:
-            yield "Which part has the widest range, from its lowest to its highest note?", widths[0][1]
+            yield (widths[0][1],)
 
 
 def _fullest_measure(reading: Reading, rng: Random) -> Answers:
@@ -160,8 +150,7 @@ def _fullest_measure(reading: Reading, rng: Random) -> Answers:
     )
     number, count, next_count = _leader(counts)
     if len(counts) > 1 and count >= next_count + 2:
-        counted = "every note of a chord counts, grace notes do not"
-        yield f"Which measure has the most notes, all parts together ({counted})?", str(number)
+        yield (str(number),)
 
 
 def _climax(reading: Reading, rng: Random) -> Answers:
@@ -172,8 +161,7 @@ def _climax(reading: Reading, rng: Random) -> Answers:
     # A note that is tied into the next measure stands in both.
     found = [index for index, height in enumerate(heights) if height == max(heights)]
     if len(found) <= _MOST_MEASURES and max(heights):
-        text = f"In which measures does the highest note of {voice.label or 'the piece'} stand? Name all of them."
-        yield text, numbers(reading, found)
+        yield numbers(reading, found), voice.label or "the piece"
 
 
 # --- entries and parts ---
@@ -187,8 +175,7 @@ def _entry(voice: Voice) -> tuple[int, Fraction] | None:
 def _last_entry(reading: Reading, rng: Random) -> Answers:
     entries = [entry[0] for voice in reading.voices if (entry := _entry(voice))]
     if len(entries) == len(reading.voices) and len(set(entries)) > 1:
-        text = "In which measure does the last of the parts (staves) to enter have its first note?"
-        yield text, numbers(reading, [max(entries)])
+        yield (numbers(reading, [max(entries)]),)
 
 
 def _first_entry(reading: Reading, rng: Random) -> Answers:
@@ -201,14 +188,13 @@ def _first_entry(reading: Reading, rng: Random) -> Answers:
             entries[voice.name] = min(entries.get(voice.name, entry), entry)
     ranked = sorted((entry, name) for name, entry in entries.items())
     if len(ranked) > 1 and ranked[0][0] != ranked[1][0]:
-        yield "Which part begins the piece alone?", ranked[0][1]
+        yield (ranked[0][1],)
 
 
 def _are_all_present(reading: Reading, rng: Random) -> Cases:
     if len(reading.voices) > 1:
         for index in sampled(len(reading.measures), rng):
-            text = f"Does every part have at least one note in {where(reading, index)}?"
-            yield text, all(voice.cells[index].notes for voice in reading.voices)
+            yield all(voice.cells[index].notes for voice in reading.voices), where(reading, index)
 
 
 def _are_crossing(reading: Reading, rng: Random) -> Cases:
@@ -227,11 +213,7 @@ def _are_crossing(reading: Reading, rng: Random) -> Cases:
         ]
         is_crossing = any(a < b for a, b in pairs)
         if pairs and (is_crossing or all(a > b for a, b in pairs)):
-            text = (
-                f"In {where(reading, index)}, does {lower.label} ever sound above {upper.label} at the same time (do "
-                "they cross)?"
-            )
-            yield text, is_crossing
+            yield is_crossing, where(reading, index), lower.label, upper.label
 
 
 # --- repetition and motion ---
@@ -264,8 +246,7 @@ def _is_repeated(reading: Reading, rng: Random) -> Cases:
             if found:
                 later = numbers(reading, [rng.choice(found)])
                 counts[is_same] += 1
-                text = f"Does measure {later}{of(voice)} repeat measure {reading.measures[index].number} exactly "
-                yield f"{text}(same pitches, same note values)?", is_same
+                yield is_same, later, of(voice), numbers(reading, [index])
         if min(counts.values()) > _ENOUGH_CASES:
             return
 
@@ -276,11 +257,7 @@ def _return(reading: Reading, rng: Random) -> Answers:
             continue
         same = [at for at, other in enumerate(voice.cells) if at != index and other.outline == cell.outline]
         if same and index < min(same) and len(same) <= _MOST_MEASURES:
-            text = (
-                f"In which later measures does {where(reading, index, voice)} come again exactly, with the same "
-                "pitches and note values?"
-            )
-            yield text, numbers(reading, same)
+            yield numbers(reading, same), where(reading, index, voice)
 
 
 def _is_stepwise(reading: Reading, rng: Random) -> Cases:
@@ -290,16 +267,12 @@ def _is_stepwise(reading: Reading, rng: Random) -> Cases:
         steps = [abs(a.diatonicNoteNum - b.diatonicNoteNum) for a, b in pairwise(cell.pitches)]
         is_stepwise = all(step == 1 for step in steps)
         if is_stepwise or max(steps) > 1:
-            text = (
-                f"Does the melody of {where(reading, index, voice)} move by step alone, every note a second above or "
-                "below the one before?"
-            )
-            yield text, is_stepwise
+            yield is_stepwise, where(reading, index, voice)
 
 
 def _metre_changes(reading: Reading, rng: Random) -> Answers:
     if count := sum(measure.is_new_metre for measure in reading.measures):
-        yield "How many times does the time signature change after the beginning?", str(count)
+        yield (str(count),)
 
 
 KINDS: Final = (

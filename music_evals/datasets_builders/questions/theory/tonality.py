@@ -83,7 +83,8 @@ def _notes_of(scale_: _Scale) -> tuple[str, ...]:
 @cache
 def _scales() -> tuple[_Scale, ...]:
     """Every scale that is asked for."""
-    return tuple(pair for pair in product(PLAIN, (*_HEPTATONIC, *_PENTATONIC)) if _notes_of(pair))
+    kinds: list[str | int] = [*_HEPTATONIC, *_PENTATONIC]
+    return tuple(pair for pair in product(PLAIN, kinds) if _notes_of(pair))
 
 
 def _scale_term(scale_: _Scale) -> Term:
