@@ -57,21 +57,13 @@ MakePrompt = Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[Message]]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Training data that can be written.
+    """Training data that can be written."""
 
-    Args:
-        conversations: split → conversations.
-        left_out: split → score id → why its questions are left out.
-        questions_left_out: split → number of questions left out.
-        source: what the conversations are made from, as a task records it of its dataset.
-        max_characters: longest conversation that is kept, None for any.
-    """
-
-    conversations: Mapping[str, Sequence[Conversation]]
-    left_out: Mapping[str, Mapping[str, str]]
-    questions_left_out: Mapping[str, int]
-    source: Mapping[str, Any]
-    max_characters: int | None
+    conversations: Mapping[str, Sequence[Conversation]]  # split → conversations
+    left_out: Mapping[str, Mapping[str, str]]  # split → score id → why its questions are left out
+    questions_left_out: Mapping[str, int]  # split → number of questions left out
+    source: Mapping[str, Any]  # what the conversations are made from, as a task records it of its dataset
+    max_characters: int | None  # longest conversation that is kept, None for any
 
 
 def read_plan(

@@ -51,41 +51,23 @@ Sizes = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What publishing a folder would do.
+    """What publishing a folder would do."""
 
-    Args:
-        repo: name of the repository, ``ORG/REPO``.
-        branch: where the commit goes.
-        endpoint: address of the Hub.
-        private: whether the repository is private, or will be.
-        is_new: whether the repository is to be created.
-        is_new_branch: whether the branch is to be created; it begins as a copy of ``main``.
-        head: commit that the plan was made against; None where the repository is new.
-        added: files to upload that are not there.
-        changed: files to upload that are there with another content.
-        deleted: files of an earlier publication that the folder does not have.
-        unchanged: files that are there with the same content.
-        kept: files there that are not ours.
-        content: path → what to upload, a file or its content.
-        licence: what the data is published as.
-        provenance: what the folder says about itself.
-    """
-
-    repo: str
-    branch: str
-    endpoint: str
-    private: bool
-    is_new: bool
-    is_new_branch: bool
-    head: str | None
-    added: Sizes
-    changed: Sizes
-    deleted: Sizes
-    unchanged: Sizes
-    kept: Sizes
-    content: Mapping[str, Path | bytes]
-    licence: Source
-    provenance: Provenance
+    repo: str  # name of the repository, ``ORG/REPO``
+    branch: str  # where the commit goes
+    endpoint: str  # address of the Hub
+    private: bool  # whether the repository is private, or will be
+    is_new: bool  # whether the repository is to be created
+    is_new_branch: bool  # whether the branch is to be created; it begins as a copy of ``main``
+    head: str | None  # commit that the plan was made against; None where the repository is new
+    added: Sizes  # files to upload that are not there
+    changed: Sizes  # files to upload that are there with another content
+    deleted: Sizes  # files of an earlier publication that the folder does not have
+    unchanged: Sizes  # files that are there with the same content
+    kept: Sizes  # files there that are not ours
+    content: Mapping[str, Path | bytes]  # path → what to upload, a file or its content
+    licence: Source  # what the data is published as
+    provenance: Provenance  # what the folder says about itself
 
     @property
     def is_up_to_date(self) -> bool:

@@ -40,38 +40,24 @@ _HUB_URI = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """What must be known of a benchmark in order to load its dataset.
+    """What must be known of a benchmark in order to load its dataset."""
 
-    Args:
-        name: e.g. ``"muse"``.
-        version: version of its builder; a cached dataset of another version is built anew.
-        seed: seed of the default generated dataset.
-        features: config → declared columns.
-        generate: builds the default generated dataset as the given folder, replacing what is there.
-    """
-
-    name: str
-    version: str
-    seed: int
-    features: Mapping[str, Features]
+    name: str  # e.g. ``"muse"``
+    version: str  # version of its builder; a cached dataset of another version is built anew
+    seed: int  # seed of the default generated dataset
+    features: Mapping[str, Features]  # config → declared columns
+    # Builds the default generated dataset as the given folder, replacing what is there.
     generate: Callable[[Path], object]
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Which data a dataset argument stands for.
+    """Which data a dataset argument stands for."""
 
-    Args:
-        dataset: the argument as given.
-        folder: where the data lies on this machine.
-        revision: commit of a dataset that came from the Hub.
-        provenance: what the dataset says about itself.
-    """
-
-    dataset: str
-    folder: Path
-    revision: str | None
-    provenance: Provenance
+    dataset: str  # the argument as given
+    folder: Path  # where the data lies on this machine
+    revision: str | None  # commit of a dataset that came from the Hub
+    provenance: Provenance  # what the dataset says about itself
 
     @property
     def label(self) -> str:

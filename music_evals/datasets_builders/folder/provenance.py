@@ -29,36 +29,26 @@ class DatasetError(ValueError):
 class Provenance:
     """Who built a dataset from what.
 
-    Args:
-        benchmark: name of the dataset, e.g. ``"muse"``.
-        builder_version: version of the builder's rows; a change of any row's content changes it.
-        source: ``"generated"``, or the name of the source data.
-        licence: licence identifier as the Hub spells it.
-        seed: seed of a generated dataset.
-        source_revision: revision of the source data, where it has one.
-        source_sha256: checksum over the source files used, where there are any.
-        missing: what a partial copy of the source lacks.
-        made_with: versions and checksums of what made the bytes (renderer, soundfont).
-        anomalies: what is odd in the source → how often; the rows keep it unless it says otherwise.
-        counts: config → split → number of rows; filled by `write_dataset`.
-        files: path → SHA-256 of each file but the card; filled by `write_dataset`.
-
     >>> provenance = Provenance("muse", "1.0", source="generated", licence="mit", seed=7)
     >>> Provenance.from_json(provenance.to_json()) == provenance
     True
     """
 
-    benchmark: str
-    builder_version: str
-    source: str
-    licence: str
-    seed: int | None = None
-    source_revision: str | None = None
-    source_sha256: str | None = None
-    missing: tuple[str, ...] = ()
+    benchmark: str  # name of the dataset, e.g. ``"muse"``
+    builder_version: str  # version of the builder's rows; a change of any row's content changes it
+    source: str  # ``"generated"``, or the name of the source data
+    licence: str  # licence identifier as the Hub spells it
+    seed: int | None = None  # seed of a generated dataset
+    source_revision: str | None = None  # revision of the source data, where it has one
+    source_sha256: str | None = None  # checksum over the source files used, where there are any
+    missing: tuple[str, ...] = ()  # what a partial copy of the source lacks
+    # Versions and checksums of what made the bytes (renderer, soundfont).
     made_with: Mapping[str, str] = field(default_factory=dict)
+    # What is odd in the source → how often; the rows keep it unless it says otherwise.
     anomalies: Mapping[str, int] = field(default_factory=dict)
+    # Config → split → number of rows; filled by `write_dataset`.
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    # Path → SHA-256 of each file but the card; filled by `write_dataset`.
     files: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> str:

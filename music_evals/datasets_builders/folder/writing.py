@@ -58,15 +58,11 @@ DATASET: Final = FolderKind(PROVENANCE_FILE, FORMAT, "a dataset")
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """One config of a dataset, ready to be written.
+    """One config of a dataset, ready to be written."""
 
-    Args:
-        features: the declared columns.
-        splits: split → rows. They are read once and in order, so that a generator need not hold all its audio;
-            a split without rows is left out of the dataset.
-    """
-
-    features: Features
+    features: Features  # the declared columns
+    # Split → rows. They are read once and in order, so that a generator need not hold all its audio; a split without
+    # rows is left out of the dataset.
     splits: Mapping[str, Iterable[Mapping[str, Any]]]
 
 

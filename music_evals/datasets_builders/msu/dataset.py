@@ -107,21 +107,14 @@ class _ReadWork:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A dataset that can be written.
+    """A dataset that can be written."""
 
-    Args:
-        scores: split → scores; pages are engraved while they are written where `engrave` says so.
-        questions: split → questions.
-        provenance: who builds it from what.
-        engrave: whether the scores' pages are still to be engraved from their MusicXML.
-        left_out: name of a score → why it is not in the dataset.
-    """
-
+    # Split → scores; pages are engraved while they are written where `engrave` says so.
     scores: Mapping[Split, Sequence[ScoreRow]]
-    questions: Mapping[Split, Sequence[QuestionRow]]
-    provenance: Provenance
-    engrave: bool = False
-    left_out: Mapping[str, str] | None = None
+    questions: Mapping[Split, Sequence[QuestionRow]]  # split → questions
+    provenance: Provenance  # who builds it from what
+    engrave: bool = False  # whether the scores' pages are still to be engraved from their MusicXML
+    left_out: Mapping[str, str] | None = None  # name of a score → why it is not in the dataset
 
     @property
     def n_scores(self) -> int:

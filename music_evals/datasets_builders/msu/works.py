@@ -14,19 +14,12 @@ from music_evals.notation.score_file import prepare_score, read_score
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A score in a file, or (where composer and title are listed) in music21's corpus.
+    """A score in a file, or (where composer and title are listed) in music21's corpus."""
 
-    Args:
-        name: short, unique, stable.
-        path: of its file; for a default work, of its file in the corpus.
-        composer: full name.
-        title: without its key, which may be asked.
-    """
-
-    name: str
-    path: str
-    composer: str = ""
-    title: str = ""
+    name: str  # short, unique, stable
+    path: str  # of its file; for a default work, of its file in the corpus
+    composer: str = ""  # full name
+    title: str = ""  # without its key, which may be asked
 
     @property
     def source(self) -> str:

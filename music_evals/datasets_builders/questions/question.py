@@ -14,13 +14,6 @@ LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 class Question:
     """One question in every language, with its right answer and three wrong ones.
 
-    Args:
-        name: readable and stable, unique among the questions of one composer: says what is asked, not the answer.
-        kind: the composer's kind, which becomes the sub-theme.
-        text: language → the question, without its options.
-        right: language → the text of the right option.
-        wrong: language → the texts of the three wrong options, in the same order in every language.
-
     Raises:
         ValueError: two options of a language are the same text.
 
@@ -29,10 +22,11 @@ class Question:
     ValueError: colour-of-c: two of the options are the same (en): white, black, red, red
     """
 
-    name: str
-    kind: str
-    text: Mapping[Language, str]
-    right: Mapping[Language, str]
+    name: str  # readable and stable, unique among the questions of one composer: says what is asked, not the answer
+    kind: str  # the composer's kind, which becomes the sub-theme
+    text: Mapping[Language, str]  # language → the question, without its options
+    right: Mapping[Language, str]  # language → the text of the right option
+    # Language → the texts of the three wrong options, in the same order in every language.
     wrong: Mapping[Language, tuple[str, ...]]
 
     def __post_init__(self) -> None:

@@ -27,23 +27,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One form of question.
+    """One form of question."""
 
-    Args:
-        level: its level.
-        name: as in `ScoreQuestion`.
-        answer_type: as in `ScoreQuestion`.
-        draw: yields its questions on a score.
-        weight: how readily it is chosen; above 1 for what few scores have.
-        lists_answers: the text names all answers to choose from, the right one among them.
-    """
-
-    level: Level
-    name: str
-    answer_type: AnswerType
-    draw: Draw
-    weight: float = 1
-    lists_answers: bool = False
+    level: Level  # its level
+    name: str  # as in `ScoreQuestion`
+    answer_type: AnswerType  # as in `ScoreQuestion`
+    draw: Draw  # yields its questions on a score
+    weight: float = 1  # how readily it is chosen; above 1 for what few scores have
+    lists_answers: bool = False  # the text names all answers to choose from, the right one among them
 
     def ask(self, reading: Reading, rng: Random) -> ScoreQuestion | None:
         """Draw a question; None where the score has none with one sure answer."""

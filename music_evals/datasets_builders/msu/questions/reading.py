@@ -50,33 +50,20 @@ _MADE_UP: Final = ("part", "staff", "instrument", "musicxml", "voice ", "track",
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One written note, chord or rest; tied notes are events of their own. Times are in quarter notes.
+    """One written note, chord or rest; tied notes are events of their own. Times are in quarter notes."""
 
-    Args:
-        start: from the beginning of its measure.
-        length: how long it lasts.
-        pitches: from the lowest to the highest; none in a rest.
-        value: its written value, such as ``Dotted quarter``; None in tuplets and where one sign cannot write it.
-        is_grace: it takes no time of its own.
-        is_tied_on: tied to what follows.
-        is_measure_rest: fills its measure, whatever its sign.
-        is_hidden: not printed.
-        articulations: names of its marks.
-        ornaments: names of its signs.
-        has_fermata: a fermata stands over it.
-    """
-
-    start: Fraction
-    length: Fraction
-    pitches: tuple[pitch.Pitch, ...]
+    start: Fraction  # from the beginning of its measure
+    length: Fraction  # how long it lasts
+    pitches: tuple[pitch.Pitch, ...]  # from the lowest to the highest; none in a rest
+    # Its written value, such as ``Dotted quarter``; None in tuplets and where one sign cannot write it.
     value: str | None
-    is_grace: bool
-    is_tied_on: bool
-    is_measure_rest: bool
-    is_hidden: bool
-    articulations: frozenset[str]
-    ornaments: frozenset[str]
-    has_fermata: bool
+    is_grace: bool  # it takes no time of its own
+    is_tied_on: bool  # tied to what follows
+    is_measure_rest: bool  # fills its measure, whatever its sign
+    is_hidden: bool  # not printed
+    articulations: frozenset[str]  # names of its marks
+    ornaments: frozenset[str]  # names of its signs
+    has_fermata: bool  # a fermata stands over it
 
     @property
     def end(self) -> Fraction:
@@ -86,25 +73,15 @@ class Event:
 
 @dataclass(frozen=True)
 class Cell:
-    """One measure of one part.
+    """One measure of one part."""
 
-    Args:
-        events: by their start.
-        fifths: sharps (or flats, negative) of the key signature at its beginning.
-        clef: name of the clef at its beginning; None where it has no plain name.
-        new_clefs: names of the clefs that it changes to after its beginning; None as above.
-        is_clear: there is no doubt which notes sound: no octave signs, quarter tones, key signatures inside.
-        is_at_pitch: moreover, octaves are as written: no octave clefs.
-        dynamics: where markings stand, and which.
-    """
-
-    events: tuple[Event, ...]
-    fifths: int
-    clef: str | None
-    new_clefs: tuple[str | None, ...]
-    is_clear: bool
-    is_at_pitch: bool
-    dynamics: tuple[tuple[Fraction, str], ...]
+    events: tuple[Event, ...]  # by their start
+    fifths: int  # sharps (or flats, negative) of the key signature at its beginning
+    clef: str | None  # name of the clef at its beginning; None where it has no plain name
+    new_clefs: tuple[str | None, ...]  # names of the clefs that it changes to after its beginning; None as above
+    is_clear: bool  # there is no doubt which notes sound: no octave signs, quarter tones, key signatures inside
+    is_at_pitch: bool  # moreover, octaves are as written: no octave clefs
+    dynamics: tuple[tuple[Fraction, str], ...]  # where markings stand, and which
 
     @cached_property
     def notes(self) -> list[Event]:
@@ -143,19 +120,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """One part of the score: one staff.
+    """One part of the score: one staff."""
 
-    Args:
-        name: as written, or empty.
-        label: how a question names it; empty where the score has this part alone.
-        is_pitched: its notes have pitches that are written as they sound.
-        cells: one a measure.
-    """
-
-    name: str
-    label: str
-    is_pitched: bool
-    cells: tuple[Cell, ...]
+    name: str  # as written, or empty
+    label: str  # how a question names it; empty where the score has this part alone
+    is_pitched: bool  # its notes have pitches that are written as they sound
+    cells: tuple[Cell, ...]  # one a measure
 
     @property
     def is_at_pitch(self) -> bool:
@@ -165,27 +135,16 @@ class Voice:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a measure is in all parts.
+    """What a measure is in all parts."""
 
-    Args:
-        number: as written.
-        length: quarter notes that it lasts.
-        full: quarter notes that its time signature asks for.
-        metre: its time signature, such as ``3/4``.
-        is_new_metre: the time signature stands here and differs from the one before.
-        fifths: sharps (or flats, negative) of the first part's key signature.
-        is_new_key: the key signature differs from the one before, in every part.
-        has_repeat: a repeat barline stands at its beginning or end.
-    """
-
-    number: int
-    length: Fraction
-    full: Fraction
-    metre: str
-    is_new_metre: bool
-    fifths: int
-    is_new_key: bool
-    has_repeat: bool
+    number: int  # as written
+    length: Fraction  # quarter notes that it lasts
+    full: Fraction  # quarter notes that its time signature asks for
+    metre: str  # its time signature, such as ``3/4``
+    is_new_metre: bool  # the time signature stands here and differs from the one before
+    fifths: int  # sharps (or flats, negative) of the first part's key signature
+    is_new_key: bool  # the key signature differs from the one before, in every part
+    has_repeat: bool  # a repeat barline stands at its beginning or end
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,16 +15,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One question of a form.
+    """One question of a form."""
 
-    Args:
-        asked: what fills the blanks of the form's wording.
-        right: the right option.
-        wrong: candidates for the wrong options; those worded as the right one are left out later, others must be wrong.
-    """
-
-    asked: tuple[Term, ...]
-    right: Term
+    asked: tuple[Term, ...]  # what fills the blanks of the form's wording
+    right: Term  # the right option
+    # Candidates for the wrong options; those worded as the right one are left out later, others must be wrong.
     wrong: Sequence[Term]
 
 
