@@ -92,7 +92,7 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
                 source=f"{HUB_REPOSITORY}: {score_id}",
             )
         )
-        questions += _questions(score_id, _items(row.get("questions"), where), where)
+        questions += _questions(score_id, [(where, item) for item in _items(row.get("questions"), where)])
     nested = Counter((row["score_id"], row["level"], row["question"], row["answer"]) for row in questions)
     flat: Counter[tuple[str, int, str, str]] = Counter()
     for number, row in enumerate(_rows(folder, "flat"), start=1):
@@ -126,19 +126,13 @@ def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
             musicxml=None,
             source=str(row["Link"]),
         )
-    asked: dict[str, list[dict[str, Any]]] = {score_id: [] for score_id in scores}
+    asked: dict[str, list[tuple[str, Mapping[str, Any]]]] = {score_id: [] for score_id in scores}
     for where, row in _sheet(folder / QUESTIONS_FILE, _QUESTION_COLUMNS):
         score_id = _score_id(str(row["Link"]))
         if score_id not in asked:
             raise DatasetError(f"{where}: {SCORES_FILE} has no score {row['Link']}")
-        asked[score_id].append(
-            {
-                "level": _level(row["Level"], where),
-                "question": _text(row, "Question", where),
-                "answer": _text(row, "Answer", where),
-            }
-        )
-    questions = [row for score_id, items in asked.items() for row in _questions(score_id, items, score_id)]
+        asked[score_id].append((where, {name.lower(): value for name, value in row.items()}))
+    questions = [row for score_id, items in asked.items() for row in _questions(score_id, items)]
     digest = hashlib.sha256()
     for name in (QUESTIONS_FILE, SCORES_FILE):
         digest.update((folder / name).read_bytes())
@@ -155,10 +149,11 @@ def _planned(scores: Sequence[ScoreRow], questions: Sequence[QuestionRow], seed:
     return split_plan(scores, questions, make_provenance(NAME, VERSION, PUBLISHED, seed=seed, anomalies=odd, **about))
 
 
-def _questions(score_id: str, items: Iterable[Mapping[str, Any]], where: str) -> list[QuestionRow]:
+def _questions(score_id: str, items: Iterable[tuple[str, Mapping[str, Any]]]) -> list[QuestionRow]:
+    """Rows of a score's questions, given with their places in the source."""
     numbers: Counter[int] = Counter()
     rows = []
-    for item in items:
+    for where, item in items:
         level = _level(item.get("level"), where)
         numbers[level] += 1
         rows.append(
@@ -247,7 +242,5 @@ def _level(value: Any, where: str) -> int:
 
 def _header(abc: str) -> dict[str, str]:
     """Title and composer of ABC; the first of each."""
-    found: dict[str, str] = {}
-    for match in _FIELD.finditer(abc[:2000]):
-        found.setdefault(match["name"], match["value"].strip())
-    return found
+    fields = [(match["name"], match["value"].strip()) for match in _FIELD.finditer(abc[:2000])]
+    return dict(reversed(fields))

@@ -5,18 +5,11 @@ place in other tunes of the same metre, unit note length, kind of rhythm and, wh
 (else one sharp or flat away). All are spelled alike by `music_evals.notation.abc.spell`, four whole measures each. None
 repeats a measure of the opening, the right one neither, so that looking for repeats finds nothing.
 
-The tunes are read from three folders of music21's corpus, on the machine where the questions are made; nothing of them
-is in this repository:
-
-- ``ryansMammoth``: *Ryan's Mammoth Collection* (Boston, 1883); 1,059 files, nearly all signed by a contributor, such as
-  "Contributed by Ray Davies" or "by John Chambers".
-- ``airdsAirs``: *A Selection of Scotch, English, Irish and Foreign Airs* (James Aird, Glasgow, 1778 to 1801);
-  "Z:Jack Campin * www.campin.me.uk * 2009".
-- ``oneills1850``: *O'Neill's Music of Ireland* (Chicago, 1903); "Transcribed by" many people, most of them named.
-
-The prints are out of copyright. None of these folders or files states a licence of its own; music21's note
-(``corpus/license.txt``) says of all its corpus that it is "distributed with the permission of the encoders", may carry
-restrictions on commercial use, and to refer to the licences in files and folders. Left out is ``essenFolksong``, whose
+The tunes are read from three folders of music21's corpus, on the machine where the questions are made: ``ryansMammoth``
+(*Ryan's Mammoth Collection*, Boston 1883), ``airdsAirs`` (James Aird's *Selection*, Glasgow 1778 to 1801; encoded by
+Jack Campin) and ``oneills1850`` (*O'Neill's Music of Ireland*, Chicago 1903). The prints are out of copyright; the
+encodings state no licence of their own, and music21's note (``corpus/license.txt``) says that its corpus is distributed
+"with the permission of the encoders" and may carry restrictions on commercial use. ``essenFolksong`` is left out, whose
 own note calls its legal status unclear and the permission non-commercial.
 """
 
@@ -177,9 +170,9 @@ def _distractors(part: _Part, pools: Mapping[_Pool, Sequence[_Part]], rng: rando
     chosen: list[_Part] = []
     for candidates in _candidates(part, pools):
         for candidate in rng.sample(candidates, len(candidates)):
-            if set(candidate.continuation).isdisjoint(part.opening) and not any(
-                _are_versions(candidate, other) for other in (part, *chosen)
-            ):
+            if set(candidate.continuation) & set(part.opening):
+                continue
+            if not any(_are_versions(candidate, other) for other in (part, *chosen)):
                 chosen.append(candidate)
                 if len(chosen) == 3:
                     return chosen
@@ -197,10 +190,10 @@ def _are_versions(first: _Part, second: _Part) -> bool:
     one, other = first.source, second.source
     if one.name == other.name or one.titles & other.titles or first.continuation == second.continuation:
         return True
-    span = first.length + CONTINUATION
+    cut = first.length
     return any(
-        _agreement(one.contour[start:end], other.contour[start:end]) > _VERSION_SHARE
-        for start, end in ((0, first.length), (first.length, span))
+        _agreement(one.contour[where], other.contour[where]) > _VERSION_SHARE
+        for where in (slice(cut), slice(cut, cut + CONTINUATION))
     )
 
 
@@ -229,18 +222,12 @@ def _parts() -> tuple[tuple[_Part, ...], dict[_Pool, list[_Part]]]:
     """All parts that can be asked about, and all parts by what they must share to be set against each other."""
     pools: defaultdict[_Pool, list[_Part]] = defaultdict(list)
     parts: list[_Part] = []
-    for source in _sources():
-        for length in OPENINGS:
-            part = _Part(source, length)
-            # The right continuation must not be known by its repeats of the opening, nor by a tie from it.
-            if (
-                len(part.continuation) == CONTINUATION
-                and set(part.continuation).isdisjoint(part.opening)
-                and not part.opening[-1].endswith("-")
-                and not part.continuation[-1].endswith("-")
-            ):
-                parts.append(part)
-                pools[part.pool(source.key.sharps)].append(part)
+    for part in (_Part(source, length) for source in _sources() for length in OPENINGS):
+        # The right continuation must not be known by its repeats of the opening, nor by a tie from it.
+        is_whole = len(part.continuation) == CONTINUATION and set(part.continuation).isdisjoint(part.opening)
+        if is_whole and not part.opening[-1].endswith("-") and not part.continuation[-1].endswith("-"):
+            parts.append(part)
+            pools[part.pool(part.source.key.sharps)].append(part)
     # Versions of one tune may open alike and go on otherwise: such an opening is asked about once.
     by_opening = {part.asked: part for part in reversed(parts)}
     asked = tuple(

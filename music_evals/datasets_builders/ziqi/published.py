@@ -14,12 +14,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import ne
 from pathlib import Path
 from typing import Final
 
 import huggingface_hub
 
-from music_evals.datasets_builders.folder import DatasetError, make_provenance
+from music_evals.datasets_builders.folder import DatasetError, make_provenance, some
 from music_evals.datasets_builders.questions.bank import LETTERS
 from music_evals.datasets_builders.ziqi.dataset import (
     NAME,
@@ -52,12 +53,14 @@ class _MalformedRowError(Exception):
 
 @dataclass(slots=True)
 class _Report:
-    """What was found odd, counted, and the places of the rows left out."""
+    """What was found odd, counted; the places of the rows left out; and what there was, to know duplicates by."""
 
     odd: Counter[str] = field(default_factory=Counter)
     skipped: list[str] = field(default_factory=list)
+    # File, question and options of every row, before trimming.
     as_published: set[tuple[str, ...]] = field(default_factory=set)
-    """File, question and options of every row, before trimming."""
+    # Question and options of a row, trimmed → the first such row.
+    first: dict[tuple[str, ...], Row] = field(default_factory=dict)
 
 
 def build_published(source: Path, *, skip_bad: bool = False, revision: str | None = None) -> Plan:
@@ -79,17 +82,13 @@ def build_published(source: Path, *, skip_bad: bool = False, revision: str | Non
     if (folder / _FOLDER).is_dir():
         folder = folder / _FOLDER
     files = [(split, theme, folder / split / f"{theme.file}.csv") for split in SPLITS for theme in published_themes()]
-    if missing := [path for _, _, path in files if not path.is_file()]:
-        names = ", ".join(str(path.relative_to(folder)) for path in missing[:3])
-        raise DatasetError(f"{source} lacks {len(missing)} of {len(files)} files of ZIQI-Eval: {names}")
+    if missing := [str(path.relative_to(folder)) for _, _, path in files if not path.is_file()]:
+        raise DatasetError(f"{source} lacks {len(missing)} of {len(files)} files of ZIQI-Eval: {some(missing)}")
     report = _Report()
     rows: dict[ConfigName, dict[str, list[Row]]] = {}
-    first: dict[tuple[str, ...], Row] = {}
     for split, theme, path in files:
-        read = _read(path, split, theme, skip_bad, report)
-        found = [_marked(row, exact, first, theme, report) for row, exact in read]
-        rows.setdefault(theme.config, {}).setdefault(split, []).extend(found)
-    _count_oddities(list(first.values()), report)
+        rows.setdefault(theme.config, {}).setdefault(split, []).extend(_read(path, split, theme, skip_bad, report))
+    _count_oddities(report)
     checksum = _checksum([path for _, _, path in files])
     if revision is None and checksum == KNOWN_SHA256:
         revision = KNOWN_REVISION
@@ -102,32 +101,25 @@ def build_published(source: Path, *, skip_bad: bool = False, revision: str | Non
 def download_published(revision: str = HUB_COMMIT) -> tuple[Path, str]:
     """Download the authors' files from the Hub: their folder, and the repository with the full id of the commit.
 
-    Args:
-        revision: a commit's id or the beginning of one, a branch or a tag.
+    The revision is a commit's id or the beginning of one, a branch or a tag.
 
     Raises:
         DatasetError: the Hub cannot be reached or has no such revision.
     """
     try:
         # The Hub serves files by full id only.
-        commits = [
-            commit.commit_id
-            for commit in huggingface_hub.HfApi().list_repo_commits(HUB_REPOSITORY, repo_type="dataset")
-        ]
-        begun = [commit for commit in commits if commit.startswith(revision)]
+        commits = huggingface_hub.HfApi().list_repo_commits(HUB_REPOSITORY, repo_type="dataset")
+        begun = [one.commit_id for one in commits if one.commit_id.startswith(revision)]
+        full, files = begun[0] if len(begun) == 1 else revision, f"{_FOLDER}/*.csv"
         folder = huggingface_hub.snapshot_download(
-            HUB_REPOSITORY,
-            repo_type="dataset",
-            revision=begun[0] if len(begun) == 1 else revision,
-            allow_patterns=[f"{_FOLDER}/*.csv"],
+            HUB_REPOSITORY, repo_type="dataset", revision=full, allow_patterns=[files]
         )
     except (OSError, ValueError) as error:  # the Hub's own errors are OSErrors, of names and ids ValueErrors
         raise DatasetError(f"{HUB_REPOSITORY} at {revision} could not be downloaded from the Hub: {error}") from error
     return Path(folder), f"hf.co/datasets/{HUB_REPOSITORY}@{Path(folder).name}"
 
 
-def _read(path: Path, split: str, theme: Theme, skip_bad: bool, report: _Report) -> Iterator[tuple[Row, bool]]:
-    """Yield a file's rows, and whether the same question and options stood in it before, to the character."""
+def _read(path: Path, split: str, theme: Theme, skip_bad: bool, report: _Report) -> Iterator[Row]:
     where = f"{split}/{path.name}"
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -143,7 +135,7 @@ def _read(path: Path, split: str, theme: Theme, skip_bad: bool, report: _Report)
                         raise _MalformedRowError(f"the id {fields[0]} is there already")
                     ids.add(row["id"])
                     content = (where, *fields[1:6])
-                    yield row, content in report.as_published
+                    yield _marked(row, content in report.as_published, theme, report)
                     report.as_published.add(content)
                 except _MalformedRowError as error:
                     place = f"{where}, row {number} (ends in line {reader.line_num})"
@@ -161,20 +153,17 @@ def _row(fields: Sequence[str], split: str, theme: Theme, report: _Report) -> Ro
     given = dict(zip(COLUMNS, trimmed, strict=True))
     if empty := [name for name, value in given.items() if not value]:
         raise _MalformedRowError(f"column {empty[0]} is empty")
-    if given["answer"] not in LETTERS or len(given["answer"]) != 1:
+    if given["answer"] not in tuple(LETTERS):
         raise _MalformedRowError(f"the answer is {given['answer'][:40]!r}; A, B, C or D is needed")
     if given["subtheme"] not in theme.subthemes:
         known = ", ".join(theme.subthemes)
         raise _MalformedRowError(f"unknown sub-theme {given['subtheme'][:40]!r}; {theme.en} has {known}")
     if not given["id"].isdecimal():
         raise _MalformedRowError(f"the id is {given['id'][:40]!r}; a number is needed")
-    report.odd["fields with white space at an end, which was trimmed"] += sum(
-        before != after for before, after in zip(fields, trimmed, strict=True)
-    )
-    report.odd["rows with control or invisible characters, kept"] += any(
-        unicodedata.category(character) in _INVISIBLE and character not in "\n\r\t"
-        for field in trimmed
-        for character in field
+    odd = report.odd
+    odd["fields with white space at an end, which was trimmed"] += sum(map(ne, fields, trimmed))
+    odd["rows with control or invisible characters, kept"] += any(
+        unicodedata.category(character) in _INVISIBLE and character not in "\n\r\t" for character in "".join(trimmed)
     )
     return {
         "id": f"{theme.file}-{split}-{int(given['id']):04d}",
@@ -190,9 +179,9 @@ def _row(fields: Sequence[str], split: str, theme: Theme, report: _Report) -> Ro
     }
 
 
-def _marked(row: Row, exact: bool, first: dict[tuple[str, ...], Row], theme: Theme, report: _Report) -> Row:
-    """Mark a row whose question and options have been seen before; remember it where they have not."""
-    earlier = first.setdefault((row["question"], *row["options"]), row)
+def _marked(row: Row, exact: bool, theme: Theme, report: _Report) -> Row:
+    """Mark a row whose question and options have been seen before; `exact`: in this file, to the character."""
+    earlier = report.first.setdefault((row["question"], *row["options"]), row)
     if earlier is row:
         return row
     if exact:
@@ -208,19 +197,19 @@ def _marked(row: Row, exact: bool, first: dict[tuple[str, ...], Row], theme: The
     return {**row, "duplicate_of": earlier["id"]}
 
 
-def _count_oddities(rows: Sequence[Row], report: _Report) -> None:
+def _count_oddities(report: _Report) -> None:
     """Count what is odd in rows that are no duplicates."""
+    odd = report.odd
     by_content: dict[tuple[str, ...], list[str]] = {}
-    for row in rows:
+    for row in report.first.values():
         options, right = row["options"], row["options"][LETTERS.index(row["answer"])]
-        report.odd["rows with two options alike, kept"] += len(set(options)) < len(options)
-        report.odd["rows whose right answer stands under two letters, kept"] += options.count(right) > 1
+        odd["rows with two options alike, kept"] += len(set(options)) < len(options)
+        odd["rows whose right answer stands under two letters, kept"] += options.count(right) > 1
         by_content.setdefault((row["question"], *sorted(options)), []).append(right)
     for answers in by_content.values():
-        report.odd["rows with the question and options of another, in another order, kept"] += len(answers) - 1
-        report.odd["rows with the question and options of another, in another order, but another answer, kept"] += (
-            len(set(answers)) - 1
-        )
+        reordered = "rows with the question and options of another, in another order"
+        odd[f"{reordered}, kept"] += len(answers) - 1
+        odd[f"{reordered}, but another answer, kept"] += len(set(answers)) - 1
 
 
 def _checksum(paths: Sequence[Path]) -> str:

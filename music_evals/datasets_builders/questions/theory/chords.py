@@ -15,24 +15,9 @@ from music_evals.datasets_builders.questions.theory.arithmetic import PLAIN, Key
 from music_evals.datasets_builders.questions.theory.form import Draft, draft, forms, shuffled
 from music_evals.datasets_builders.questions.theory.terms import Term, article, tokens, words
 
-# The intervals of the other chord members above the root, as they are stacked.
-_QUALITIES: Final = dict(
-    zip(
-        (
-            *(("M3", "P5"), ("m3", "P5"), ("m3", "d5"), ("M3", "A5")),
-            *(("M3", "P5", "M7"), ("M3", "P5", "m7"), ("m3", "P5", "m7"), ("m3", "P5", "M7")),
-            *(("m3", "d5", "m7"), ("m3", "d5", "d7")),
-        ),
-        words(
-            "大三和弦|小三和弦|减三和弦|增三和弦|大大七和弦|大小七和弦|小小七和弦|小大七和弦|半减七和弦|减七和弦",
-            "major triad|minor triad|diminished triad|augmented triad|major seventh chord|dominant seventh chord|"
-            "minor seventh chord|minor-major seventh chord|half-diminished seventh chord|diminished seventh chord",
-        ),
-        strict=True,
-    )
-)
-_MEMBERS: Final = words("三音|五音|七音", "third|fifth|seventh")
-
+# Intervals of the other chord members above the root → name of the chord.
+_QUALITIES: Final = {tokens(intervals): name for intervals, name in words("chords").items()}
+_MEMBERS: Final = tuple(words("chord_members").values())
 _MAJOR_FIGURES: Final = tokens(
     "I I6 I64 ii ii6 ii7 ii65 ii43 ii42 iii iii6 iii7 IV IV6 IV64 IV7 V V6 V64 V7 V65 V43 V42 vi vi6 vi7 viio viio6 "
     "viiø7 viiø65 viiø43 viiø42 V/ii V7/ii V65/ii V7/iii V7/IV V42/IV V/V V6/V V7/V V65/V V43/V V/vi V7/vi V65/vi "
@@ -42,17 +27,7 @@ _MINOR_FIGURES: Final = tokens(
     "i i6 i64 iio iio6 iiø7 iiø65 iiø43 iiø42 III III6 iv iv6 iv64 iv7 V V6 V64 V7 V65 V43 V42 VI VI6 VI7 VII VII6 "
     "viio viio6 viio7 viio65 viio43 viio42 V7/III V7/iv V65/iv V/V V6/V V7/V V65/V V7/VI viio7/iv viio7/V viio65/V"
 )
-_DEGREES: Final = dict(
-    zip(
-        ("I", "IV", "V", "V7", "viio"),
-        words(
-            "主三和弦|下属三和弦|属三和弦|属七和弦|导三和弦",
-            "tonic triad|subdominant triad|dominant triad|dominant seventh chord|leading-note triad",
-        ),
-        strict=True,
-    )
-)
-
+_DEGREES: Final = words("degree_chords")
 
 _Chord = tuple[str, tuple[str, ...], int]
 """Root, quality and inversion."""

@@ -8,17 +8,10 @@ from typing import Final
 from music_evals.datasets_builders.questions.question import LANGUAGES, Language, Question
 from music_evals.datasets_builders.questions.theory import chords, pitches, rhythm, tonality
 from music_evals.datasets_builders.questions.theory.form import Draft, Form
-from music_evals.datasets_builders.questions.theory.terms import Term
+from music_evals.datasets_builders.questions.theory.terms import Term, words
 
 KINDS: Final[Mapping[str, Mapping[Language, str]]] = {
-    "intervals": {"zh": "音程", "en": "intervals"},
-    "scales": {"zh": "音阶", "en": "scales"},
-    "key_signatures": {"zh": "调号", "en": "key signatures"},
-    "chords": {"zh": "和弦", "en": "chords"},
-    "metre": {"zh": "节拍与时值", "en": "metre and note values"},
-    "transposition": {"zh": "移调", "en": "transposition"},
-    "enharmonics": {"zh": "等音", "en": "enharmonics"},
-    "roman_numerals": {"zh": "罗马数字和弦标记", "en": "Roman numerals"},
+    kind: {"zh": name.zh, "en": name.en} for kind, name in words("kinds").items()
 }
 """Kind → its name in every language."""
 

@@ -29,22 +29,6 @@ from music_evals.datasets_builders.questions.theory.arithmetic import (
 from music_evals.datasets_builders.questions.theory.form import Draft, Drafts, draft, forms, shuffled
 from music_evals.datasets_builders.questions.theory.terms import DOWN, UP, Term, article, tokens, words
 
-# music21's name of an instrument → how its part is headed.
-_INSTRUMENTS: Final = dict(
-    zip(
-        (
-            *("Clarinet", "Clarinet in A", "Horn", "Alto Saxophone", "Tenor Saxophone", "Baritone Saxophone"),
-            *("English Horn", "Trumpet", "Trumpet in D", "Bass Clarinet"),
-        ),
-        words(
-            "降B调单簧管|A调单簧管|F调圆号|降E调中音萨克斯管|降B调次中音萨克斯管|降E调上低音萨克斯管|英国管（F调）|降B调小号|D调小号|"
-            "降B调低音单簧管",
-            "clarinet in B flat|clarinet in A|horn in F|alto saxophone in E flat|tenor saxophone in B flat|"
-            "baritone saxophone in E flat|English horn in F|trumpet in B flat|trumpet in D|bass clarinet in B flat",
-        ),
-        strict=True,
-    )
-)
 _INTERVALS_MOVED: Final = tokens("m2 M2 m3 M3 P4 A4 d5 P5 m6 M6 m7 M7")
 
 
@@ -184,7 +168,7 @@ def _wrong_lines(right: Sequence[str], others: Sequence[list[str] | None], rng: 
 def _instruments() -> tuple[tuple[Term, str, bool], ...]:
     """Name, interval from written to sounding pitch, and whether it sounds below."""
     found = []
-    for known, term in _INSTRUMENTS.items():
+    for known, term in words("instruments").items():
         transposition = fromString(known).transposition
         assert transposition is not None, known
         found.append((term, str(transposition.name), int(transposition.semitones) < 0))

@@ -15,17 +15,8 @@ from music_evals.datasets_builders.questions.theory.arithmetic import near_numbe
 from music_evals.datasets_builders.questions.theory.form import Draft, draft, forms, shuffled
 from music_evals.datasets_builders.questions.theory.terms import Term, article, plurals, tokens, words
 
-_TYPES: Final = dict(
-    zip(
-        ("whole", "half", "quarter", "eighth", "16th", "32nd"),
-        words(
-            "全音符|二分音符|四分音符|八分音符|十六分音符|三十二分音符",
-            "whole note|half note|quarter note|eighth note|sixteenth note|thirty-second note",
-        ),
-        strict=True,
-    )
-)
-_DOTS: Final = words("|附点|复附点", "|dotted |double-dotted ")
+_TYPES: Final = words("note_values")
+_DOTS: Final = tuple(words("dots").values())
 _METRES: Final = tokens("2/4 3/4 4/4 5/4 6/4 2/2 3/2 3/8 5/8 6/8 7/8 9/8 12/8")
 # 3/8 is left out, which some count in one and some in three; so are 5 and 7, whose beats differ.
 _DIVIDED: Final = tokens("2/4 3/4 4/4 2/2 3/2 4/2 6/8 9/8 12/8 6/4 9/4 12/4 6/16 9/16 12/16")

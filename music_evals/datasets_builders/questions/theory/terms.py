@@ -3,7 +3,10 @@
 Each function words one thing and needs no theory itself: what is worded has been computed before.
 """
 
+import tomllib
 from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
 from typing import Final, NamedTuple
 
 
@@ -19,31 +22,18 @@ def tokens(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-def words(zh: str, en: str) -> list[Term]:
-    """Pair names that are listed in the same order, divided by vertical bars.
+@cache
+def words(table: str) -> dict[str, Term]:
+    """Return a table of ``words.toml``.
 
-    >>> words("主音|导音", "tonic|leading note")
-    [Term(zh='主音', en='tonic'), Term(zh='导音', en='leading note')]
+    >>> words("modes")["minor"]
+    Term(zh='小调', en='minor')
     """
-    return [Term(*pair) for pair in zip(zh.split("|"), en.split("|"), strict=True)]
+    tables = tomllib.loads((files(__package__) / "words.toml").read_text("utf-8"))
+    return {name: Term(*pair) for name, pair in tables[table].items()}
 
 
-_ACCIDENTALS: Final = {
-    "##": Term("重升", " double sharp"),
-    "#": Term("升", " sharp"),
-    "": Term("", ""),
-    "-": Term("降", " flat"),
-    "--": Term("重降", " double flat"),
-}
-_ORDINALS: Final = words(
-    "一|二|三|四|五|六|七|八|九|十|十一|十二|十三|十四|十五",
-    "first|second|third|fourth|fifth|sixth|seventh|octave|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth",
-)
-_QUALITIES: Final = dict(zip("PMmAd", words("纯|大|小|增|减", "perfect|major|minor|augmented|diminished"), strict=True))
-
-MODES: Final = {"major": Term("大调", "major"), "minor": Term("小调", "minor")}
-"""Mode → its name."""
-
+MODES: Final = words("modes")
 UP, DOWN = Term("向上", "up"), Term("向下", "down")
 SHARP, FLAT = Term("升号", "sharp"), Term("降号", "flat")
 
@@ -60,8 +50,8 @@ def joined(first: Term, second: Term) -> Term:
 
 def listed(terms: Iterable[Term]) -> Term:
     """Word a list in its order."""
-    words = list(terms)
-    return Term("、".join(word.zh for word in words), ", ".join(word.en for word in words))
+    some = list(terms)
+    return Term("、".join(term.zh for term in some), ", ".join(term.en for term in some))
 
 
 def article(term: Term) -> Term:
@@ -80,7 +70,7 @@ def note(name: str) -> Term:
     >>> note("F##"), note("B-")
     (Term(zh='重升F', en='F double sharp'), Term(zh='降B', en='B flat'))
     """
-    zh, en = _ACCIDENTALS[name[1:]]
+    zh, en = words("accidentals")[name[1:]]
     return Term(zh + name[0], name[0] + en)
 
 
@@ -95,13 +85,14 @@ def interval(name: str) -> Term:
     >>> interval("m2"), interval("A1").en
     (Term(zh='小二度', en='minor second'), 'augmented unison')
     """
-    quality, number = _QUALITIES[name[0]], _ORDINALS[int(name[1:]) - 1]
+    quality, number = words("interval_qualities")[name[0]], words("ordinals")[name[1:]]
     return Term(f"{quality.zh}{number.zh}度", f"{quality.en} {'unison' if name[1:] == '1' else number.en}")
 
 
 def degree(number: int) -> Term:
     """Word a scale degree, from 1."""
-    return Term(f"第{_ORDINALS[number - 1].zh}级", f"{_ORDINALS[number - 1].en} degree")
+    zh, en = words("ordinals")[str(number)]
+    return Term(f"第{zh}级", f"{en} degree")
 
 
 def key(key: tuple[str, str]) -> Term:
@@ -129,4 +120,5 @@ def position(inversion: int) -> Term:
     """Word the position of a chord; 0 is root position."""
     if inversion == 0:
         return Term("原位", "root position")
-    return Term(f"第{_ORDINALS[inversion - 1].zh}转位", f"{_ORDINALS[inversion - 1].en} inversion")
+    zh, en = words("ordinals")[str(inversion)]
+    return Term(f"第{zh}转位", f"{en} inversion")

@@ -25,30 +25,9 @@ from music_evals.datasets_builders.questions.theory.form import Draft, draft, fo
 from music_evals.datasets_builders.questions.theory.terms import FLAT, MODES, SHARP, Term, article, tokens, words
 
 # Ionian and Aeolian are left out: they are major and natural minor by another name.
-_HEPTATONIC: Final = dict(
-    zip(
-        tokens("Major Minor HarmonicMinor MelodicMinor Dorian Phrygian Lydian Mixolydian Locrian"),
-        words(
-            "自然大调|自然小调|和声小调|旋律小调（上行）|多利亚调式|弗里几亚调式|利底亚调式|混合利底亚调式|洛克里亚调式",
-            "major|natural minor|harmonic minor|melodic minor (ascending)|Dorian|Phrygian|Lydian|Mixolydian|Locrian",
-        ),
-        strict=True,
-    )
-)
-# The degree of the major scale on which a Chinese pentatonic mode begins → its name.
-_PENTATONIC: Final = dict(
-    zip(
-        (1, 2, 3, 5, 6),
-        words(
-            "五声宫调式|五声商调式|五声角调式|五声徵调式|五声羽调式",
-            "pentatonic gong mode|pentatonic shang mode|pentatonic jue mode|pentatonic zhi mode|pentatonic yu mode",
-        ),
-        strict=True,
-    )
-)
-_FUNCTIONS: Final = words(
-    "主音|上主音|中音|下属音|属音|下中音|导音", "tonic|supertonic|mediant|subdominant|dominant|submediant|leading note"
-)
+_HEPTATONIC: Final = words("scales")
+_PENTATONIC: Final = {int(degree): name for degree, name in words("pentatonic_modes").items()}
+_FUNCTIONS: Final = tuple(words("scale_degrees").values())
 _DISTANCES: Final = tokens("m2 M2 m3 M3 P4 P5 m6 M6 m7 M7")
 
 
