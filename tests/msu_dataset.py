@@ -24,7 +24,7 @@ C D E F | %1
 G A B c |] %2
 """
 QUESTIONS = (
-    (1, "time signature", "What is the time signature?", "4/4", "metre"),
+    (1, "time signature", "What is the time signature?", "{metre}", "metre"),
     (1, "composer", "Who is the composer?", "Nobody", "text"),
     (1, "anacrusis", "Does the piece begin with an anacrusis?", "No", "yes_no"),
     (2, "highest pitch", "In measure 1, what is the highest pitch?", "F4", "pitch"),
@@ -46,7 +46,7 @@ def png(shade: int) -> bytes:
     return file.getvalue()
 
 
-def score(score_id: str, **changes: Any) -> ScoreRow:
+def score(score_id: str, /, **changes: Any) -> ScoreRow:
     return {
         "score_id": score_id,
         "title": score_id.capitalize(),
@@ -59,7 +59,7 @@ def score(score_id: str, **changes: Any) -> ScoreRow:
     }  # type: ignore[typeddict-item]
 
 
-def question(score_id: str, number: int, **changes: Any) -> QuestionRow:
+def question(score_id: str, number: int, /, **changes: Any) -> QuestionRow:
     """The question of a number from 0 to 11, three a level."""
     level, kind, text, answer, answer_type = QUESTIONS[number]
     return {
@@ -68,7 +68,7 @@ def question(score_id: str, number: int, **changes: Any) -> QuestionRow:
         "level": level,
         "kind": kind,
         "question": text,
-        "answer": answer,
+        "answer": answer.format(metre="4/4"),
         "answer_type": answer_type,
         **changes,
     }  # type: ignore[typeddict-item]

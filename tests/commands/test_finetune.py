@@ -100,18 +100,10 @@ def write_config(folder: Path, **changes: Any) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"leraning_rate": 1e-4}, "unknown key 'leraning_rate'; accepted: model, data, out"),
-        ({"epochs": 0}, "'epochs' is 0; accepted: a number above 0"),
-        ({"schedule": "zigzag"}, "'schedule' is 'zigzag'; accepted: cosine, linear, constant"),
-    ],
-)
-def test_bad_configs_are_named_before_any_work(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
-    result = run("finetune", "--config", write_config(tmp_path, **changes))
+def test_a_bad_config_is_named_before_any_work(tmp_path: Path) -> None:
+    result = run("finetune", "--config", write_config(tmp_path, leraning_rate=1e-4))
     assert result.exit_code == 1
-    assert message in result.output
+    assert "unknown key 'leraning_rate'; accepted: model, data, out" in result.output
     assert not (tmp_path / "out").exists()
 
 

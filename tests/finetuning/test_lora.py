@@ -72,12 +72,9 @@ def test_bad_settings_are_named(changes: dict[str, Any], message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_a_missing_key_is_named() -> None:
+def test_a_missing_key_is_named_and_the_defaults_are_the_papers() -> None:
     with pytest.raises(FinetuneError, match="missing key 'data', 'out'; needed: model, data, out"):
         make_settings({"model": "m"})
-
-
-def test_the_defaults_are_the_papers() -> None:
     settings = make_settings(NEEDED)
     assert (settings.rank, settings.learning_rate, settings.schedule) == (8, 5e-5, "cosine")
     assert (settings.warmup_ratio, settings.batch_size, settings.accumulation, settings.epochs) == (0.1, 1, 16, 20)
@@ -256,14 +253,6 @@ def test_what_cannot_be_trained_is_said_and_leaves_nothing(
     assert sorted(path.name for path in data.parent.iterdir()) == ["data", "model"]
 
 
-def test_several_gpus_are_refused_because_steps_would_be_larger(
-    libraries: Any, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(libraries.cuda, "device_count", lambda: 6)
-    with pytest.raises(FinetuneError, match="one GPU in one process, and there are 6; name one"):
-        train(settings_for(Path("none"), data))
-
-
 def test_too_little_memory_is_said(libraries: Any, model: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from trl import SFTTrainer
 
@@ -281,8 +270,11 @@ def test_a_model_without_chat_template_is_refused(model: Path, data: Path) -> No
         train(settings_for(model, data))
 
 
-def test_data_and_target_are_checked_first(libraries: Any, data: Path) -> None:
+def test_data_target_and_devices_are_checked_first(libraries: Any, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = data.parent / "out"
+    monkeypatch.setattr(libraries.cuda, "device_count", lambda: 6)
+    with pytest.raises(FinetuneError, match="one GPU in one process, and there are 6; name one"):
+        train(settings_for(Path("none"), data))
     out.mkdir()
     (out / "thesis.tex").write_text("mine")
     with pytest.raises(DatasetError, match="is not empty"):

@@ -21,15 +21,17 @@ from music_evals.datasets_builders.questions.theory import (
     rhythm,
     tonality,
 )
+from music_evals.datasets_builders.questions.theory.form import Form
 
 LANGUAGES: tuple[Language, ...] = ("zh", "en")
+N = 9400
 FORMS = (*pitches.FORMS, *tonality.FORMS, *chords.FORMS, *rhythm.FORMS)
 
 
 @pytest.fixture(scope="module")
 def bank() -> dict[str, Question]:
     """Enough questions to hold every finite form but the largest, by name."""
-    return {question.name: question for question in compose_theory(20000, seed=3)}
+    return {question.name: question for question in compose_theory(N, seed=3)}
 
 
 # Answers that any textbook gives.
@@ -59,10 +61,10 @@ KNOWN = {
     "key_signatures-parallel-a-major-minor": ("无升降号", "no sharps or flats"),
     "key_signatures-last-e-major-sharp": ("D", "D"),
     "chords-spelling-f-a-major-triad-first-inversion": ("A、C、F", "A, C, F"),
-    "chords-name-g-b-d-f": ("大小七和弦，原位", "dominant seventh chord, root position"),
+    "chords-name-d-flat-f-a-flat-c-flat": ("大小七和弦，原位", "dominant seventh chord, root position"),
     "chords-name-b-d-f-a-flat": ("减七和弦，原位", "diminished seventh chord, root position"),
-    "chords-root-e-g-c": ("C", "C"),
-    "chords-member-c-an-augmented-triad-fifth": ("升G", "G sharp"),
+    "chords-root-b-c-e-g": ("C", "C"),
+    "chords-member-c-flat-an-augmented-triad-fifth": ("G", "G"),
     "metre-bars-6-8-eighth-notes-2": ("12", "12"),
     "metre-value-a-double-dotted-half-note-eighth-notes": ("7", "7"),
     "metre-division-6-8": ("2拍，每拍分3份", "2 beats of 3 parts each"),
@@ -76,9 +78,9 @@ KNOWN = {
     "enharmonics-key-f-sharp-major": ("降G大调", "G flat major"),
     "enharmonics-interval-an-augmented-fourth": ("减五度", "diminished fifth"),
     "roman_numerals-notes-a-flat-major-v7": ("降E、G、降B、降D", "E flat, G, B flat, D flat"),
-    "roman_numerals-notes-b-flat-major-v7-v": ("C、E、G、降B", "C, E, G, B flat"),
-    "roman_numerals-notes-a-minor-vii-dim7": ("升G、B、D、F", "G sharp, B, D, F"),
-    "roman_numerals-numeral-c-major-f-a-c-d": ("ii65", "ii65"),
+    "roman_numerals-notes-b-flat-major-vii-dim65-v": ("G、降B、降D、E", "G, B flat, D flat, E"),
+    "roman_numerals-notes-a-minor-vii-dim65": ("B、D、F、升G", "B, D, F, G sharp"),
+    "roman_numerals-numeral-a-minor-a-b-d-f": ("iiø42", "iiø42"),
     "roman_numerals-bass-c-major-ii6": ("F", "F"),
     "roman_numerals-function-e-harmonic-minor-dominant-seventh-chord": ("B、升D、升F、A", "B, D sharp, F sharp, A"),
 }
@@ -91,9 +93,9 @@ def test_answers_known_from_the_textbook(bank: dict[str, Question], name: str) -
 
 
 def test_names_and_texts_are_unique(bank: dict[str, Question]) -> None:
-    assert len(bank) == 20000
+    assert len(bank) == N
     for language in LANGUAGES:
-        assert len({question.text[language] for question in bank.values()}) == 20000
+        assert len({question.text[language] for question in bank.values()}) == N
 
 
 @pytest.mark.parametrize("wanted", [0, 1, 7, 8, 805])
@@ -113,16 +115,14 @@ def test_every_form_occurs(bank: dict[str, Question]) -> None:
 
 def test_exhausted_kinds_leave_their_share_to_the_others(bank: dict[str, Question]) -> None:
     found = Counter(question.kind for question in bank.values())
-    assert found["key_signatures"] < 1500 < found["transposition"]
+    assert found["key_signatures"] < 1100 < found["transposition"]
     assert set(found) == set(KINDS)
 
 
-def test_more_questions_begin_with_fewer() -> None:
-    assert compose_theory(300, seed=5)[:100] == compose_theory(100, seed=5)
-
-
-def test_other_seeds_ask_otherwise() -> None:
-    assert {q.name for q in compose_theory(80, seed=1)} != {q.name for q in compose_theory(80, seed=2)}
+def test_more_questions_begin_with_fewer_and_other_seeds_ask_otherwise() -> None:
+    first = compose_theory(100, seed=5)
+    assert compose_theory(300, seed=5)[:100] == first
+    assert {question.name for question in first} != {question.name for question in compose_theory(100, seed=6)}
 
 
 def test_a_form_ends_when_it_only_repeats_itself(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,13 +130,9 @@ def test_a_form_ends_when_it_only_repeats_itself(monkeypatch: pytest.MonkeyPatch
     repeating = replace(FORMS[0], drafts=lambda rng: (rng.choice(drafts) for _ in count()))
     monkeypatch.setattr(compose, "_FORMS", [repeating])
     assert len(compose_theory(5, seed=1)) == 5
-    with pytest.raises(ValueError, match="count is 6; there are no more than 5 questions"):
-        compose_theory(6, seed=1)
-
-
-def test_a_negative_count_is_rejected() -> None:
-    with pytest.raises(ValueError, match="count is -1"):
-        compose_theory(-1, seed=1)
+    for count_, message in ((6, "count is 6; there are no more than 5 questions"), (-1, "count is -1")):
+        with pytest.raises(ValueError, match=message):
+            compose_theory(count_, seed=1)
 
 
 # Where the right option may be one of the things given, as the root of a chord is one of its notes.
@@ -177,7 +173,7 @@ def test_options_mean_the_same_in_every_language(bank: dict[str, Question]) -> N
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form.kind}-{form.name}")
-def test_every_draft_has_three_wrong_options(form: pitches.Form) -> None:
+def test_every_draft_has_three_wrong_options(form: Form) -> None:
     for draft in islice(form.drafts(Random(1)), 400):
         assert len({*draft.wrong} - {draft.right}) >= 3, draft
         assert len({term.zh for term in draft.wrong}) == len({term.en for term in draft.wrong})
@@ -186,12 +182,11 @@ def test_every_draft_has_three_wrong_options(form: pitches.Form) -> None:
 _DIGEST = """
 import hashlib
 from music_evals.datasets_builders.questions.theory import compose_theory
-print(hashlib.sha256(repr(compose_theory(400, seed=9)).encode()).hexdigest())
+print(hashlib.sha256(repr(compose_theory(200, seed=9)).encode()).hexdigest())
 """
 
 
-@pytest.mark.parametrize("hash_seed", ["0", "1"])
-def test_other_processes_compose_the_same(hash_seed: str) -> None:
-    environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+def test_other_processes_compose_the_same() -> None:
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
     run = subprocess.run([sys.executable, "-c", _DIGEST], env=environment, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == hashlib.sha256(repr(compose_theory(400, seed=9)).encode()).hexdigest()
+    assert run.stdout.strip() == hashlib.sha256(repr(compose_theory(200, seed=9)).encode()).hexdigest()

