@@ -22,11 +22,9 @@ from music_evals.datasets_builders.msu.questions.reading import Reading, read
 from music_evals.datasets_builders.msu.questions.tonality import certain_key, numeral, plain_chord
 from music_evals.datasets_builders.msu.works import default_works
 
-WORKS = {work.name: work for work in default_works()}
+EVERY = {work.name: work for work in default_works()}
 KIND = {kind.name: kind for kind in KINDS}
 LISTING = {kind.name for kind in KINDS if kind.lists_answers}
-# Quartets and chorales, whose parts are one staff each; long ones are left out to keep the time down.
-CHECKED = [name for name in WORKS if name.startswith(("bach-", "haydn-1-1-1", "haydn-1-1-4", "mozart-80-3", "corelli"))]
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +72,15 @@ corelli-3-1: initial key = F major
 cpe-bach-55-4-2: key signature = 3
 chopin-6-2: time signature = 3/4; key signature = 4
 """
+MODAL = ("bach-248-5", "bach-64-2", "bach-145-5", "bach-33-6")  # modal, or with misleading keys
+# Those of which something is known, and a third of the others: reading a score takes a second.
+WORKS = {
+    name: work
+    for place, (name, work) in enumerate(EVERY.items())
+    if f"{name}: " in KNOWN or name in MODAL or place % 3 == 0
+}
+# Quartets and chorales, whose parts are one staff each; long ones are left out to keep the time down.
+CHECKED = [name for name in WORKS if name.startswith(("bach-", "haydn-1-1-1", "haydn-1-1-4", "mozart-80-3", "corelli"))]
 
 
 @pytest.mark.parametrize("line", KNOWN.strip().splitlines())
@@ -102,7 +109,7 @@ def test_known_measures(readings: dict[str, Reading], kind: str, place: str, ans
     assert found == {answer}
 
 
-@pytest.mark.parametrize("name", ["bach-248-5", "bach-64-2", "bach-145-5", "bach-33-6"])
+@pytest.mark.parametrize("name", MODAL)
 def test_modal_or_misleading_keys_are_left_out(readings: dict[str, Reading], name: str) -> None:
     assert certain_key(readings[name]) is None
 
@@ -230,7 +237,7 @@ CHECKS: dict[str, Callable[[Xml, str], object]] = {
 def test_levels_1_and_2_agree_with_the_musicxml_text(
     scores: dict[str, stream.Score], readings: dict[str, Reading]
 ) -> None:
-    assert len(CHECKED) >= 40
+    assert len(CHECKED) >= 20
     counts: Counter[str] = Counter()
     for name in CHECKED:
         xml = Xml(GeneralObjectExporter(scores[name]).parse())
@@ -284,7 +291,7 @@ def test_chords_outside_the_key_have_no_numeral() -> None:
 
 
 def test_twelve_questions_three_a_level_of_different_kinds(questions: dict[str, list[ScoreQuestion]]) -> None:
-    assert len(questions) >= 66
+    assert len(questions) >= 30
     for name, found in questions.items():
         assert [question.level for question in found] == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4], name
         assert len({question.kind for question in found}) == 12, name
@@ -358,7 +365,7 @@ def test_unpitched_parts_and_quarter_tones_are_not_asked_about() -> None:
 
 
 def test_works_are_listed_once_and_without_their_keys() -> None:
-    assert len(WORKS) == len({work.path for work in WORKS.values()}) >= 66
-    assert len({work.composer for work in WORKS.values()}) >= 10
-    assert not any(re.search(r"\b(major|minor|dur|moll)\b", work.title, re.IGNORECASE) for work in WORKS.values())
-    assert not any("essenFolksong" in work.path or work.path.startswith("josquin") for work in WORKS.values())
+    assert len(EVERY) == len({work.path for work in EVERY.values()}) >= 66
+    assert len({work.composer for work in EVERY.values()}) >= 10
+    assert not any(re.search(r"\b(major|minor|dur|moll)\b", work.title, re.IGNORECASE) for work in EVERY.values())
+    assert not any("essenFolksong" in work.path or work.path.startswith("josquin") for work in EVERY.values())

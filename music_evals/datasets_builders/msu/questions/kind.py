@@ -91,6 +91,18 @@ def cells(reading: Reading, rng: Random) -> list[tuple[int, Voice, Cell]]:
     return [(index, voice, voice.cells[index]) for index, voice in found]
 
 
+def of_cells(answer: Callable[[Voice, Cell], Any]) -> Callable[[Reading, Random], Any]:
+    """Asks about a measure of a part what a function answers of it; None where it has no sure answer."""
+
+    def draw(reading: Reading, rng: Random) -> Iterator[tuple[Any, str]]:
+        for index, voice, cell in cells(reading, rng):
+            found = answer(voice, cell)
+            if found is not None:
+                yield found, where(reading, index, voice)
+
+    return draw
+
+
 def where(reading: Reading, index: int, voice: Voice | None = None) -> str:
     """How a question names a measure, and a part where there are several: ``measure 3 of the part “Alto”``."""
     number = reading.measures[index].number

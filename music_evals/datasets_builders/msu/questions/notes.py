@@ -3,22 +3,21 @@
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from music21 import key, pitch
 
 from music_evals.datasets_builders.msu.questions.kind import (
     Answers,
     Cases,
-    Draw,
     Kind,
-    cells,
     evenly,
+    of_cells,
     sampled,
     span,
     where,
 )
-from music_evals.datasets_builders.msu.questions.reading import Cell, Event, Reading, Voice, spell
+from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice, spell
 
 # How many notes a question may count, or pitches it may have listed.
 _COUNTED: Final = range(3, 17)
@@ -27,21 +26,34 @@ _LISTED: Final = range(1, 4)
 _REPEAT_SPAN: Final = 4
 
 
-def _pitched(reading: Reading, rng: Random) -> list[tuple[int, Voice, Cell]]:
-    return [(index, voice, cell) for index, voice, cell in cells(reading, rng) if voice.is_pitched and cell.is_at_pitch]
+# --- a measure of a part ---
 
 
-def _extreme_pitch(choose: Callable[..., pitch.Pitch]) -> Draw:
-    def draw(reading: Reading, rng: Random) -> Answers:
-        for index, voice, cell in _pitched(reading, rng):
-            if len({each.ps for each in cell.pitches}) < 2 or cell.has_grace:
-                continue
-            best = choose(cell.pitches, key=lambda each: each.ps)
-            # E♯ and F in one measure are the same height under two names.
-            if len({each.nameWithOctave for each in cell.pitches if each.ps == best.ps}) == 1:
-                yield spell(best), where(reading, index, voice)
+def _of_pitches(answer: Callable[[Cell], Any]) -> Any:
+    """Asks of measures whose notes sound as written."""
+    return of_cells(lambda voice, cell: answer(cell) if voice.is_pitched and cell.is_at_pitch else None)
 
-    return draw
+
+def _of_notes(answer: Callable[[Cell], bool]) -> Any:
+    """Asks of measures with notes whether something is so."""
+    return evenly(of_cells(lambda _, cell: answer(cell) if cell.notes else None))
+
+
+def _extreme_pitch(choose: Callable[..., pitch.Pitch]) -> Any:
+    def answer(cell: Cell) -> str | None:
+        if len({each.ps for each in cell.pitches}) < 2 or cell.has_grace:
+            return None
+        best = choose(cell.pitches, key=lambda each: each.ps)
+        # E♯ and F in one measure are the same height under two names.
+        is_sure = len({each.nameWithOctave for each in cell.pitches if each.ps == best.ps}) == 1
+        return spell(best) if is_sure else None
+
+    return _of_pitches(answer)
+
+
+def _last_pitch(cell: Cell) -> str | None:
+    is_line = len(cell.notes) > 1 and len(cell.notes) == len(cell.events) - len(cell.rests) and cell.is_line
+    return spell(cell.pitches[-1]) if is_line else None
 
 
 def _outside(cell: Cell) -> list[pitch.Pitch]:
@@ -51,68 +63,42 @@ def _outside(cell: Cell) -> list[pitch.Pitch]:
     return [each for event in cell.events for each in event.pitches if each.alter != altered.get(each.step, 0.0)]
 
 
-def _is_accidental(reading: Reading, rng: Random) -> Cases:
-    for index, voice, cell in _pitched(reading, rng):
-        if len(cell.notes) > 1:
-            yield bool(_outside(cell)), where(reading, index, voice)
+def _is_accidental(cell: Cell) -> bool | None:
+    return bool(_outside(cell)) if len(cell.notes) > 1 else None
 
 
-def _accidentals(reading: Reading, rng: Random) -> Answers:
-    for index, voice, cell in _pitched(reading, rng):
-        found = {each.nameWithOctave: each for each in _outside(cell)}
-        if len(found) in _LISTED:
-            listed = sorted(found.values(), key=lambda each: each.ps)
-            yield ", ".join(map(spell, listed)), where(reading, index, voice)
+def _accidentals(cell: Cell) -> str | None:
+    found = {each.nameWithOctave: each for each in _outside(cell)}
+    listed = sorted(found.values(), key=lambda each: each.ps)
+    return ", ".join(map(spell, listed)) if len(found) in _LISTED else None
 
 
-def _extreme_value(sign: str, choose: Callable[[Iterable[Fraction]], Fraction]) -> Draw:
-    def draw(reading: Reading, rng: Random) -> Answers:
-        for index, voice, cell in cells(reading, rng):
-            events = cell.rests if sign == "rest" else cell.notes
-            if any(event.value is None or event.is_measure_rest for event in events):
-                continue
-            values = {event.length: str(event.value) for event in events}
-            if len(values) > 1 or (sign == "rest" and values):
-                yield f"{values[choose(values)]} {sign}", where(reading, index, voice)
+def _extreme_value(sign: str, choose: Callable[[Iterable[Fraction]], Fraction]) -> Any:
+    def answer(_: Voice, cell: Cell) -> str | None:
+        events = cell.rests if sign == "rest" else cell.notes
+        values = {event.length: str(event.value) for event in events}
+        if any(event.value is None or event.is_measure_rest for event in events):
+            return None
+        is_asked = len(values) > 1 or (sign == "rest" and values)
+        return f"{values[choose(values)]} {sign}" if is_asked else None
 
-    return draw
-
-
-def _has_rest(reading: Reading, rng: Random) -> Cases:
-    for index, voice, cell in cells(reading, rng):
-        if cell.notes and not any(event.is_hidden for event in cell.events):
-            yield bool(cell.rests), where(reading, index, voice)
+    return of_cells(answer)
 
 
-def _dynamic(reading: Reading, rng: Random) -> Answers:
-    # Over all parts: a marking between two staves belongs to either.
-    for index in sampled(len(reading.measures), rng):
-        found = {value for voice in reading.voices for _, value in voice.cells[index].dynamics}
-        if len(found) == 1:
-            yield found.pop(), where(reading, index)
+def _has_rest(_: Voice, cell: Cell) -> bool | None:
+    return bool(cell.rests) if cell.notes and cell.is_printed else None
 
 
-def _mark(marks_of: Callable[[Event], frozenset[str]]) -> Draw:
-    """Asks for the one kind of mark that the notes of a measure bear."""
-
-    def draw(reading: Reading, rng: Random) -> Answers:
-        for index, voice, cell in cells(reading, rng):
-            found = {name for event in cell.notes for name in marks_of(event)}
-            if len(found) == 1:
-                yield found.pop(), where(reading, index, voice)
-
-    return draw
+def _only(found: set[str]) -> str | None:
+    return found.pop() if len(found) == 1 else None
 
 
-def _whether(test: Callable[[Cell], bool]) -> Draw:
-    """Asks of a measure of a part what the test answers."""
+def _articulation(_: Voice, cell: Cell) -> str | None:
+    return _only({name for event in cell.notes for name in event.articulations})
 
-    def cases(reading: Reading, rng: Random) -> Cases:
-        for index, voice, cell in cells(reading, rng):
-            if cell.notes:
-                yield test(cell), where(reading, index, voice)
 
-    return evenly(cases)
+def _ornament(_: Voice, cell: Cell) -> str | None:
+    return _only({name for event in cell.notes for name in event.ornaments})
 
 
 def _is_last_tied(cell: Cell) -> bool:
@@ -126,6 +112,26 @@ def _has_fermata(cell: Cell) -> bool:
 
 def _has_staccato(cell: Cell) -> bool:
     return any("Staccato" in event.articulations for event in cell.notes)
+
+
+def _new_clef(_: Voice, cell: Cell) -> str | None:
+    return cell.new_clefs[0] if len(cell.new_clefs) == 1 else None
+
+
+def _note_count(voice: Voice, cell: Cell) -> str | None:
+    is_asked = voice.is_pitched and cell.is_printed and len(cell.pitches) in _COUNTED
+    return str(len(cell.pitches)) if is_asked else None
+
+
+# --- measures of all parts ---
+
+
+def _dynamic(reading: Reading, rng: Random) -> Answers:
+    # Over all parts: a marking between two staves belongs to either.
+    for index in sampled(len(reading.measures), rng):
+        found = {value for voice in reading.voices for _, value in voice.cells[index].dynamics}
+        if len(found) == 1:
+            yield found.pop(), where(reading, index)
 
 
 def _repeat(reading: Reading, rng: Random) -> Cases:
@@ -153,47 +159,28 @@ def _new_key(reading: Reading, rng: Random) -> Answers:
             yield str(abs(reading.measures[index].fifths)), where(reading, index)
 
 
-def _new_clef(reading: Reading, rng: Random) -> Answers:
-    for index, voice, cell in cells(reading, rng):
-        if len(cell.new_clefs) == 1 and cell.new_clefs[0]:
-            yield cell.new_clefs[0], where(reading, index, voice)
-
-
-def _note_count(reading: Reading, rng: Random) -> Answers:
-    for index, voice, cell in cells(reading, rng):
-        is_printed = not any(event.is_hidden for event in cell.events)
-        if voice.is_pitched and is_printed and len(cell.pitches) in _COUNTED:
-            yield str(len(cell.pitches)), where(reading, index, voice)
-
-
-def _last_pitch(reading: Reading, rng: Random) -> Answers:
-    for index, voice, cell in _pitched(reading, rng):
-        if len(cell.notes) > 1 and len(cell.notes) == len(cell.events) - len(cell.rests) and cell.is_line:
-            yield spell(cell.pitches[-1]), where(reading, index, voice)
-
-
 KINDS: Final = (
     Kind(2, "highest pitch", "pitch", _extreme_pitch(max)),
     Kind(2, "lowest pitch", "pitch", _extreme_pitch(min)),
-    Kind(2, "last pitch", "pitch", _last_pitch, weight=0.6),
-    Kind(2, "accidental", "yes_no", evenly(_is_accidental)),
-    Kind(2, "accidentals", "pitches", _accidentals, weight=1.5),
+    Kind(2, "last pitch", "pitch", _of_pitches(_last_pitch), weight=0.6),
+    Kind(2, "accidental", "yes_no", evenly(_of_pitches(_is_accidental))),
+    Kind(2, "accidentals", "pitches", _of_pitches(_accidentals), weight=1.5),
     Kind(2, "shortest note", "duration", _extreme_value("note", min)),
     Kind(2, "longest note", "duration", _extreme_value("note", max)),
-    Kind(2, "rest", "yes_no", evenly(_has_rest)),
+    Kind(2, "rest", "yes_no", evenly(of_cells(_has_rest))),
     Kind(2, "shortest rest", "duration", _extreme_value("rest", min)),
     Kind(2, "longest rest", "duration", _extreme_value("rest", max), weight=0.7),
     Kind(2, "dynamic", "text", _dynamic, weight=2),
-    Kind(2, "articulation", "text", _mark(lambda event: event.articulations), weight=2),
-    Kind(2, "staccato", "yes_no", _whether(_has_staccato)),
-    Kind(2, "ornament", "text", _mark(lambda event: event.ornaments), weight=2.5),
-    Kind(2, "fermata", "yes_no", _whether(_has_fermata)),
-    Kind(2, "grace note", "yes_no", _whether(lambda cell: cell.has_grace)),
-    Kind(2, "tie", "yes_no", _whether(_is_last_tied)),
+    Kind(2, "articulation", "text", of_cells(_articulation), weight=2),
+    Kind(2, "staccato", "yes_no", _of_notes(_has_staccato)),
+    Kind(2, "ornament", "text", of_cells(_ornament), weight=2.5),
+    Kind(2, "fermata", "yes_no", _of_notes(_has_fermata)),
+    Kind(2, "grace note", "yes_no", _of_notes(lambda cell: cell.has_grace)),
+    Kind(2, "tie", "yes_no", _of_notes(_is_last_tied)),
     Kind(2, "repeat sign", "yes_no", evenly(_repeat), weight=1.5),
     Kind(2, "new time signature", "metre", _new_metre, weight=2),
     Kind(2, "new key signature", "number", _new_key, weight=2),
-    Kind(2, "new clef", "clef", _new_clef, weight=2),
-    Kind(2, "number of notes", "number", _note_count),
+    Kind(2, "new clef", "clef", of_cells(_new_clef), weight=2),
+    Kind(2, "number of notes", "number", of_cells(_note_count)),
 )
 """Kinds of questions of level 2."""

@@ -104,6 +104,11 @@ class Cell:
         return any(event.is_grace for event in self.events)
 
     @cached_property
+    def is_printed(self) -> bool:
+        """Whether nothing of it is hidden."""
+        return not any(event.is_hidden for event in self.events)
+
+    @cached_property
     def is_line(self) -> bool:
         """Whether the notes are without chords, and no two begin together."""
         return len({event.start for event in self.notes}) == len(self.notes) == len(self.pitches)
