@@ -6,15 +6,15 @@ from typing import Any, get_args
 
 import pytest
 from inspect_ai import Task, score
-from music_evals.evals.tasks import ParameterError
 from inspect_ai.event import ToolEvent
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ChatMessage, ChatMessageTool, get_model
 
+from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TASKS, TaskName, TaskRow
 from music_evals.evals import lilybench
 from music_evals.evals.lilybench import WITH_TOOLS, Strategy, listed, prompt_text
-from music_evals.benchmarks.prompts import load_prompts
+from music_evals.evals.tasks import ParameterError
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 from music_evals.scorers.score_tasks import option_index
 from music_evals.solvers.score_tools import MAX_TURNS

@@ -4,8 +4,6 @@ import base64
 import io
 import math
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,17 +12,18 @@ from unittest.mock import patch
 
 import pytest
 from inspect_ai import score
-from music_evals.evals.tasks import ParameterError
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ChatMessage, GenerateConfig
 from PIL import Image
+
+from music_evals.evals.tasks import ParameterError
 
 pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
 
 import torch
 
-from music_evals.datasets_builders.lilybench.generation.references import load_references
 from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.lilybench.generation.references import load_references
 from music_evals.evals.lilybench import generation
 from music_evals.notation.lilypond import writing
 from music_evals.scorers import reference_pieces, written_pieces

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from inspect_ai import eval as inspect_eval
-from music_evals.evals.tasks import ParameterError
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage, ContentImage, ContentText, GenerateConfig, get_model
 
 from music_evals.evals.msu import textual, visual
+from music_evals.evals.tasks import ParameterError
 from tests.harness import metrics, run, samples
 from tests.msu_dataset import ABC, QUESTIONS, png, write_small
 

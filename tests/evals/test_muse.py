@@ -1,7 +1,7 @@
 """The MUSE tasks end to end: on the generated stimuli with the baselines, and with scripted, hostile models."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from inspect_ai import Task, score
 from inspect_ai import eval as inspect_eval
-from music_evals.evals.tasks import ParameterError
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from inspect_ai.model import ChatMessage, GenerateConfig, get_model
 from scipy.stats import binom
 
 from music_evals.datasets_builders.muse.dataset import Counts, build_generated, write
 from music_evals.evals.muse import chord_quality, syncopation, transposition
+from music_evals.evals.tasks import ParameterError
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.logiclm import formulation, solver_decision
 from tests.harness import metrics, run, run_scripted, samples

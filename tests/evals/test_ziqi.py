@@ -1,17 +1,16 @@
 """ZIQI-Eval's tasks end to end: on the composed bank, on a small source, and (where there is a copy) as published."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from inspect_ai import score
-from music_evals.evals.tasks import ParameterError
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from scipy.stats import binom
 
 from music_evals.datasets_builders.ziqi.dataset import build_generated, write
 from music_evals.datasets_builders.ziqi.published import build_published
+from music_evals.evals.tasks import ParameterError
 from music_evals.evals.ziqi import comprehension, generation
 from music_evals.scorers.lettered_choice import lettered_choice
 from tests.harness import run, run_scripted, samples
