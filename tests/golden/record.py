@@ -1,20 +1,24 @@
 """What the suite does today, in a form that later versions can be compared with; `README.md` says how it is used.
 
-Run as ``python -m tests.golden.record [datasets] [prompts] [scores]`` it writes the record anew.
+Run as ``python -m tests.golden.record [datasets] [prompts] [scores] [report]`` it writes the record anew.
 """
 
+import ast
 import hashlib
 import json
 import os
+import re
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import chdir
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow.parquet as pq
-from inspect_ai import Task
+from inspect_ai import Task, score
+from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ChatMessageUser, ContentAudio, ContentImage, ContentText
 from typer.testing import CliRunner
 
@@ -44,6 +48,7 @@ COSTLY: Final[Mapping[str, tuple[str, ...]]] = {
 ASKED: Final = ("muse", "muse recordings", "ziqi", "ziqi published")
 """Datasets that the prompts are taken from; the others are in the folder `data`."""
 
+BENCHMARKS: Final = ("muse", "ziqi", "msu", "lilybench")
 SAMPLES: Final = 3  # prompts of each condition
 SHOWN: Final = 600  # characters of a long text's beginning and of its end
 
@@ -113,65 +118,42 @@ def task_named(benchmark: str, name: str) -> Callable[..., Task]:
     return made
 
 
-def conditions(folders: Mapping[str, Path]) -> dict[str, dict[str, Callable[[], Task]]]:
-    """Benchmark → condition in words → what makes its task."""
-    data = HERE / "data"
-    made: dict[str, dict[str, Callable[[], Task]]] = {"muse": {}, "ziqi": {}, "msu": {}, "lilybench": {}}
-
-    def add(benchmark: str, name: str, dataset: str, **parameters: Any) -> None:
-        folder = str(folders.get(dataset, data / dataset))
-        words = " ".join([name, *(f"{key}={value}" for key, value in parameters.items())])
-        words += f", {dataset}" if dataset in ("muse recordings", "ziqi published") else ""
-        made[benchmark][words] = lambda: task_named(benchmark, name)(dataset=folder, **parameters)
-
-    for task in ("syncopation", "transposition", "chord_quality"):
-        for modality in ("midi", "audio"):
-            for strategy in ("standalone", "cot", "logiclm"):
-                for shots in ("zero", "few"):
-                    add("muse", task, "muse", modality=modality, strategy=strategy, shots=shots)
-        if "muse recordings" in folders:
-            add("muse", task, "muse recordings", modality="audio", strategy="standalone", shots="zero")
-    for task in ("comprehension", "generation"):
-        for language in ("zh", "en"):
-            for shots in ("zero", "five"):
-                add("ziqi", task, "ziqi", language=language, shots=shots)
-        add("ziqi", task, "ziqi", rotations=4)
-        add("ziqi", task, "ziqi", protocol="paper", subset="human", seed=3)
-        if "ziqi published" in folders:
-            add("ziqi", task, "ziqi published", shots="five", deduplicate=True)
-    for asking in ("batch", "single"):
-        for content in ("full", "title"):
-            add("msu", "textual", "msu", asking=asking, content=content)
-        add("msu", "visual", "msu", asking=asking)
-    add("msu", "textual", "msu", levels="1,3", split="test")
-    add("msu", "textual", "msu", max_score_tokens=45, too_long="truncate")
-    for task in replies.LILYBENCH_TASKS:
-        for protocol in ("strict", "paper"):
-            for strategy in ("standalone", "cot", *(["logiclm"] if task in replies.WITH_TOOLS else [])):
-                add("lilybench", task, "lilybench", protocol=protocol, strategy=strategy)
-    for regime in ("zero", "few", "ablation"):
-        for protocol in ("strict", "paper"):
-            add("lilybench", "generation", "generation", regime=regime, protocol=protocol)
-    return made
+def values(given: Iterable[str]) -> dict[str, Any]:
+    """Parameters from words such as ``shots=few``."""
+    pairs = (word.split("=", 1) for word in given)
+    plain = re.compile(r"\d+(\.\d+)?|True|False")
+    return {name: ast.literal_eval(text) if plain.fullmatch(text) else text for name, text in pairs}
 
 
-def prompts_record(tasks: Mapping[str, Callable[[], Task]]) -> dict[str, Any]:
+def task_of(benchmark: str, condition: str, folders: Mapping[str, Path]) -> Task | None:
+    """The task of a condition such as ``syncopation shots=few, muse recordings``; None without that dataset."""
+    asked, _, dataset = condition.partition(", ")
+    name, *parameters = asked.split()
+    folder = folders.get(dataset or benchmark, HERE / "data" / (dataset or benchmark))
+    return task_named(benchmark, name)(dataset=str(folder), **values(parameters)) if folder.exists() else None
+
+
+def prompts_record(benchmark: str, conditions: Iterable[str], folders: Mapping[str, Path]) -> dict[str, Any]:
     """Condition → its first prompts as roles and short checksums; checksum → text."""
     texts: dict[str, list[str]] = {}
 
     def part(content: Any) -> str:
         if isinstance(content, ContentText):
             key = _sha256(content.text.encode())[:10]
-            texts[key] = _shortened(content.text).split("\n")
+            if "published" not in condition:  # questions of others are not ours to hand on
+                texts[key] = _shortened(content.text).split("\n")
             return key
         data = content.audio if isinstance(content, ContentAudio) else content.image
         assert isinstance(content, ContentAudio | ContentImage)
         return f"{content.type} {_sha256(data.encode())[:10]}"
 
     prompts: dict[str, list[str]] = {}
-    for condition, make in tasks.items():
+    for condition in conditions:
+        task = task_of(benchmark, condition, folders)
+        if task is None:
+            continue
         prompts[condition] = []
-        for sample in list(make().dataset)[:SAMPLES]:
+        for sample in list(task.dataset)[:SAMPLES]:
             given = [ChatMessageUser(content=sample.input)] if isinstance(sample.input, str) else sample.input
             told = []
             for message in given:
@@ -185,6 +167,31 @@ def _shortened(text: str) -> str:
     if len(text) <= 2 * SHOWN + 100:
         return text
     return f"{text[:SHOWN]}\n… {len(text) - 2 * SHOWN} characters …\n{text[-SHOWN:]}"
+
+
+# --- logs and reports ---
+
+
+def scored_again(path: Path) -> tuple[EvalLog, EvalLog]:
+    """A log, and the same scored anew by the scorers that it names."""
+    log = read_eval_log(str(path), resolve_attachments=True)
+    named = [(one.name.rpartition("/")[2], one.options or {}) for one in log.eval.scorers or []]
+    with chdir(HERE):  # the logs name their data by relative paths
+        scorers = [replies.scorer_named(name, **options) for name, options in named]
+        return log, score(log, scorers, action="overwrite", display="none")
+
+
+def figures(log: EvalLog) -> dict[str, dict[str, str]]:
+    """Scorer → metric → value; as text, so that what is not defined equals itself."""
+    found = log.results.scores if log.results else []
+    return {one.name: {name: f"{metric.value:.12g}" for name, metric in one.metrics.items()} for one in found}
+
+
+def tables(out: Path) -> dict[str, str]:
+    """The CSV files of a report, by name; where a log lies does not count."""
+    run("report", HERE / "logs", "--out", out)
+    here = str(HERE.resolve())
+    return {path.name: path.read_text(encoding="utf-8").replace(here, "") for path in sorted(out.glob("*.csv"))}
 
 
 # --- the record on disk ---
@@ -224,11 +231,15 @@ def main(wanted: list[str]) -> None:
             kept = recorded("datasets") if (HERE / "datasets.json").exists() else {}
             write("datasets", {**kept, **{name: dataset_record(folder) for name, folder in folders.items()}})
         if "prompts" in wanted:
-            for benchmark, tasks in conditions(folders).items():
-                write(f"prompts/{benchmark}", prompts_record(tasks))
+            for benchmark in BENCHMARKS:
+                name = f"prompts/{benchmark}"
+                write(name, prompts_record(benchmark, recorded(name)["prompts"], folders))
         if "scores" in wanted:
-            write("scores", replies.scores_record(HERE / "data" / "generation"), depth=2)
+            write("scores", replies.scores_record(HERE / "data" / "generation", recorded("scores")), depth=2)
+        if "report" in wanted:
+            for name, text in tables(Path(cache) / "report").items():
+                (HERE / "report" / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["datasets", "prompts", "scores"])
+    main(sys.argv[1:] or ["datasets", "prompts", "scores", "report"])
