@@ -31,6 +31,7 @@ import unicodedata
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, get_args
@@ -39,13 +40,16 @@ import numpy as np
 import pyarrow.parquet as pq
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedGroupKFold
+from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
+from sklearn.pipeline import Pipeline, make_pipeline
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TaskName, TaskRow
 from music_evals.scorers.metrics.proportion import Z95, wilson_interval
 
 FOLDS: Final = 5
+# By piece, with the classes spread evenly: else what is rare in training is frequent in the test.
+_FOLDS: Final = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=0)
 
 _BY_HEADER: Final = ("music_captioning", "composer_recognition", "genre_recognition")
 _BY_SEGMENT: Final = ("bar_sequencing", "next_bar_prediction")
@@ -205,32 +209,29 @@ def _search(task: TaskName, rows: Sequence[TaskRow]) -> tuple[Share, Share, floa
     right, among = [], []
     for row in rows:
         text = row["score"] if task == "metadata_prediction" else folded(row["score"])
-        held = [
-            _holds(task, row["kind"], text, option, [other for other in row["options"] if other != option])
-            for option in row["options"]
-        ]
+        held = [_holds(task, row["kind"], text, option, row["options"]) for option in row["options"]]
         right.append(held[int(row["answer"])])
         among.append(sum(held) / len(held))
-    wrong = sum(len(row["options"]) * share for row, share in zip(rows, among, strict=True)) - sum(right)
-    return (
-        Share(sum(right), len(rows)),
-        Share(round(wrong), sum(len(row["options"]) - 1 for row in rows)),
-        _excess(right, among),
-    )
+    return _compared(right, among, [len(row["options"]) for row in rows])
 
 
-def _excess(found: Sequence[bool], chances: Sequence[float]) -> float:
-    """Return how far the number found is above its mean for these chances, in standard deviations."""
-    spread = math.sqrt(sum(chance * (1 - chance) for chance in chances))
-    return (sum(found) - sum(chances)) / spread if spread else 0.0
+def _compared(right: Sequence[bool], among: Sequence[float], options: Sequence[int]) -> tuple[Share, Share, float]:
+    """Return the right and the wrong options found, and by how many standard deviations the right are too many.
+
+    `right` tells whether a row's right option is found, `among` the share of its options that are.
+    """
+    found = sum(share * count for share, count in zip(among, options, strict=True))
+    spread = math.sqrt(sum(chance * (1 - chance) for chance in among))
+    excess = (sum(right) - sum(among)) / spread if spread else 0.0
+    return Share(sum(right), len(right)), Share(round(found) - sum(right), sum(options) - len(right)), excess
 
 
-def _holds(task: TaskName, kind: str, text: str, option: str, others: Sequence[str]) -> bool:
+def _holds(task: TaskName, kind: str, text: str, option: str, options: Sequence[str]) -> bool:
     """Say whether a text holds what tells one option from the others of its row."""
     if task == "metadata_prediction":
         pattern = _in_lilypond(kind, option)
         return pattern is not None and re.search(pattern, text) is not None
-    own = _search_words(option) - set().union(*map(_search_words, others))
+    own = _own_words(option, options)
     # A long word is found within another one as well: composers' names stand in ids such as BachJS.
     return any(re.search(re.escape(word) if len(word) > 3 else rf"\b{re.escape(word)}", text) for word in own)
 
@@ -239,6 +240,10 @@ def _search_words(option: str) -> set[str]:
     """Return the words worth searching: three letters or more, or a letter with a digit."""
     words = _WORD.findall(folded(option))
     return {word for word in words if (len(word) > 2 and not word.isdigit()) or re.fullmatch(r"[a-z]\d", word)}
+
+
+def _own_words(option: str, options: Sequence[str]) -> set[str]:
+    return _search_words(option).difference(*(_search_words(other) for other in options if other != option))
 
 
 def _in_lilypond(kind: str, option: str) -> str | None:
@@ -265,23 +270,29 @@ def _pick(rows: Sequence[TaskRow], outside: Sequence[Counter[str]]) -> Share:
         [_pair_features(option, row["options"], words) for option in row["options"]]
         for row, words in zip(rows, outside, strict=True)
     ]
+    answers = [row["answer"] for row in rows]
     hits = 0.0
-    for train, test in _folds(rows, [row["answer"] for row in rows]):
-        pairs = [(features[row][index], str(index) == rows[row]["answer"]) for row in train for index in range(4)]
-        vectorizer, model = _fitted([pair for pair, _ in pairs], [is_right for _, is_right in pairs])
+    for train, test in _FOLDS.split(rows, answers, [row["piece"] for row in rows]):
+        pairs = [(features[row][index], str(index) == answers[row]) for row in train for index in range(4)]
+        with _exact():
+            model = _model().fit([pair for pair, _ in pairs], [is_right for _, is_right in pairs])
         for row in test:
-            scores = model.decision_function(vectorizer.transform(features[row]))
+            scores = model.decision_function(features[row])
             best = np.flatnonzero(np.isclose(scores, scores.max()))
-            hits += (int(rows[row]["answer"]) in best) / len(best)
+            hits += (int(answers[row]) in best) / len(best)
     return Share(hits, len(rows))
 
 
 def _pair_features(option: str, options: Sequence[str], words: Counter[str]) -> dict[str, float]:
     """Describe an option beside the words: itself, whether its own words are there, and which words are there."""
     label = folded(option)
-    features = {f"option {label}": 1.0, **{f"option word {word}": 1.0 for word in _WORD.findall(label)}}
+    features = {
+        "constant": 1.0,
+        f"option {label}": 1.0,
+        **{f"option word {word}": 1.0 for word in _WORD.findall(label)},
+    }
     if words:
-        own = _search_words(option) - set().union(*(_search_words(other) for other in options if other != option))
+        own = _own_words(option, options)
         everything = " ".join(words)
         features["own words found"] = sum(word in everything for word in own) / max(1, len(own))
         features.update({f"{label} with {word}": 0.3 for word in words})
@@ -289,31 +300,24 @@ def _pair_features(option: str, options: Sequence[str], words: Counter[str]) -> 
 
 
 def _classify(rows: Sequence[TaskRow], outside: Sequence[Counter[str]], classes: Sequence[str]) -> Share:
-    bags = [dict.fromkeys(words, 1.0) for words in outside]
-    hits = 0
-    for train, test in _folds(rows, classes):
-        vectorizer, model = _fitted([bags[row] for row in train], [classes[row] for row in train])
-        guesses = model.predict(vectorizer.transform([bags[row] for row in test]))
-        hits += sum(guess == classes[row] for guess, row in zip(guesses, test, strict=True))
-    return Share(hits, len(rows))
-
-
-def _fitted(bags: Sequence[dict[str, float]], classes: Sequence[object]) -> tuple[DictVectorizer, LogisticRegression]:
-    vectorizer = DictVectorizer()
     # A constant keeps the matrix from having no column where no bag holds a word.
-    matrix = vectorizer.fit_transform([{**bag, "constant": 1.0} for bag in bags])
-    # The matrices are too small for threads, which on a busy machine take ten times as long.
+    bags = [{**dict.fromkeys(words, 1.0), "constant": 1.0} for words in outside]
+    folds = list(_FOLDS.split(rows, classes, [row["piece"] for row in rows]))
+    with _exact():
+        guesses = cross_val_predict(_model(), bags, classes, cv=folds)
+    return Share(sum(guess == known for guess, known in zip(guesses, classes, strict=True)), len(rows))
+
+
+def _model() -> Pipeline:
+    return make_pipeline(DictVectorizer(), LogisticRegression(max_iter=2000))
+
+
+@contextmanager
+def _exact() -> Iterator[None]:
+    """Warnings are errors; the matrices are too small for threads, which on a busy machine take ten times as long."""
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = LogisticRegression(max_iter=2000).fit(matrix, classes)
-    return vectorizer, model
-
-
-def _folds(rows: Sequence[TaskRow], classes: Sequence[str]) -> Iterator[tuple[list[int], list[int]]]:
-    """Split rows by piece, with the classes spread evenly: else what is rare in training is frequent in the test."""
-    groups = [row["piece"] for row in rows]
-    for train, test in StratifiedGroupKFold(FOLDS, shuffle=True, random_state=0).split(rows, classes, groups):
-        yield train.tolist(), test.tolist()
+        yield
 
 
 # --- numbers in comments ---
@@ -323,21 +327,14 @@ def _bar_numbers(rows: Sequence[TaskRow]) -> Finding:
     """Compare each row's comments with its own answer and with those of the other rows."""
     numbers = [_comment_numbers(row["score"]) for row in rows]
     answers = [int(row["answer"]) for row in rows]
-    others = [(row, other) for row in range(len(rows)) for other in range(len(rows)) if row != other]
     right = [answer in held for answer, held in zip(answers, numbers, strict=True)]
     among = [sum(answer in held for answer in answers) / len(answers) for held in map(set, numbers)]
-    wrong = round(sum(among) * len(answers)) - sum(right)
     largest = [max(held, default=None) for held in numbers]
     last = sum(answer == number for answer, number in zip(answers, largest, strict=True))
-    chance = sum(answers[other] == largest[row] for row, other in others) / len(others)
-    return Finding(
-        len(rows),
-        Share(sum(right), len(rows)),
-        Share(wrong, len(others)),
-        _excess(right, among),
-        words=Share(last, len(rows)),
-        chance=chance,
-    )
+    guessed = sum(answer == number for answer in answers for number in largest) - last
+    chance = guessed / (len(rows) * (len(rows) - 1))
+    searched = _compared(right, among, [len(rows)] * len(rows))
+    return Finding(len(rows), *searched, words=Share(last, len(rows)), chance=chance)
 
 
 def _segment_numbers(task: TaskName, rows: Sequence[TaskRow]) -> Finding:
@@ -345,18 +342,15 @@ def _segment_numbers(task: TaskName, rows: Sequence[TaskRow]) -> Finding:
     hits = 0.0
     for row in rows:
         first = [next(iter(_comment_numbers(option)), None) for option in row["options"]]
-        if task == "bar_sequencing":
-            if None in first or len(set(first)) < len(first):
-                hits += 1 / 24
-            else:
-                order = sorted(range(4), key=lambda index: first[index] or 0)
-                hits += "".join(map(str, order)) == row["answer"]
-        else:
-            shown = _comment_numbers(row["score"])
-            later = [
-                index for index, number in enumerate(first) if shown and number is not None and number == shown[-1] + 1
-            ]
+        shown = _comment_numbers(row["score"])
+        if task == "next_bar_prediction":
+            later = [index for index, number in enumerate(first) if shown and number == shown[-1] + 1]
             hits += (later == [int(row["answer"])]) if len(later) == 1 else 0.25
+        elif None in first or len(set(first)) < len(first):
+            hits += 1 / 24
+        else:
+            order = sorted(range(4), key=lambda index: first[index] or 0)
+            hits += "".join(map(str, order)) == row["answer"]
     return Finding(len(rows), words=Share(hits, len(rows)), chance=1 / 24 if task == "bar_sequencing" else 0.25)
 
 
