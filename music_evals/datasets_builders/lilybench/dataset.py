@@ -210,8 +210,6 @@ def _checksum(pieces: Sequence[Piece], clips: Sequence[emotion.Clip]) -> str:
     return state.hexdigest()
 
 
-def _generate(out: Path) -> None:
-    write(build_generated(), out, overwrite=True)
-
-
-BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+BENCHMARK: Final = Benchmark(
+    NAME, VERSION, DEFAULT_SEED, FEATURES, lambda out: write(build_generated(), out, overwrite=True)
+)

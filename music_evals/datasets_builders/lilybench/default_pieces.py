@@ -178,7 +178,8 @@ def _music_alone(musicxml: str) -> tuple[str, int]:
     root = ElementTree.fromstring(musicxml)
     for element in list(root.iter()):
         for child in list(element):
-            if child.tag in _NOT_MUSIC or (child.tag == "direction" and not _is_kept(child)):
+            kinds = {one.tag for kind in child.findall("direction-type") for one in kind}
+            if child.tag in _NOT_MUSIC or not kinds <= _KEPT_DIRECTIONS:
                 element.remove(child)
         element.attrib.pop("color", None)
     names = {part.attrib["id"]: f"P{number}" for number, part in enumerate(root.iter("score-part"), 1)}
@@ -188,10 +189,6 @@ def _music_alone(musicxml: str) -> tuple[str, int]:
         measure.attrib["implicit"] = "yes" if measure.attrib["number"] == "0" else "no"
     first = root.find("part")
     return ElementTree.tostring(root, encoding="unicode"), 0 if first is None else len(first.findall("measure"))
-
-
-def _is_kept(direction: ElementTree.Element) -> bool:
-    return all(one.tag in _KEPT_DIRECTIONS for kind in direction.iter("direction-type") for one in kind)
 
 
 def _instrument(score: Any) -> str:
@@ -227,9 +224,5 @@ def _header(source: Source, instrument: str) -> str:
         "style": source.style,
         "source": f"music21 corpus, {source.path}" + (f", no. {source.tune}" if source.tune else ""),
     }
-    return "\n".join(["\\header {", *(f"  {name} = {_quoted(value)}" for name, value in fields.items() if value), "}"])
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    quoted = {name: text.replace("\\", "\\\\").replace('"', '\\"') for name, text in fields.items() if text}
+    return "\n".join(["\\header {", *(f'  {name} = "{text}"' for name, text in quoted.items()), "}"])

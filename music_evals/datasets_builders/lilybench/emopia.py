@@ -116,7 +116,10 @@ def make_rows(
     with ThreadPoolExecutor() as pool:
         for index, option in enumerate(QUADRANTS):
             rng = random.Random(f"lilybench.{protocol}.emotion_recognition.{index}.{seed}")
-            drawn = _draw(protocol, [clip for clip in clips if clip.quadrant == index + 1], rng)
+            drawn = sorted((clip for clip in clips if clip.quadrant == index + 1), key=lambda clip: clip.id)
+            rng.shuffle(drawn)
+            if protocol == "strict":
+                drawn = list({clip.song: clip for clip in drawn}.values())
             rows: list[TaskRow] = []
             while len(rows) < per_quadrant:
                 batch, drawn = drawn[: per_quadrant - len(rows)], drawn[per_quadrant - len(rows) :]
@@ -132,7 +135,16 @@ def make_rows(
                     if problem:
                         left_out[clip.id] = problem
                     else:
-                        rows.append(_row(protocol, clip, text, index))
+                        rows.append(
+                            {
+                                "id": f"emotion_recognition.{protocol}.{clip.id}",
+                                "piece": clip.id,
+                                "kind": "",
+                                "score": text,
+                                "options": list(QUADRANTS),
+                                "answer": str(index),
+                            }
+                        )
             by_quadrant.append(rows)
     return [row for turn in zip(*by_quadrant, strict=True) for row in turn], left_out
 
@@ -166,13 +178,6 @@ def _problem(midi: bytes) -> str | None:
     return None if any(len(track.notes) for track in score.tracks) else "the file has no notes"
 
 
-def _draw(protocol: Protocol, clips: Sequence[Clip], rng: random.Random) -> list[Clip]:
-    """Shuffle the clips, for strict rows with one clip a song."""
-    ordered = sorted(clips, key=lambda clip: clip.id)
-    rng.shuffle(ordered)
-    return list({clip.song: clip for clip in ordered}.values()) if protocol == "strict" else ordered
-
-
 def _text(protocol: Protocol, clip: Clip, convert: Callable[[bytes], str]) -> tuple[str, str | None]:
     """Return the text to be shown and no problem, or no text and the problem."""
     try:
@@ -187,17 +192,6 @@ def _text(protocol: Protocol, clip: Clip, convert: Callable[[bytes], str]) -> tu
         return "", "midi2ly writes a string where the file has no text event"
     lines = [_COMMENT.sub("", line).rstrip() for line in text.splitlines()]
     return "\n".join(lines).strip() + "\n", None
-
-
-def _row(protocol: Protocol, clip: Clip, text: str, index: int) -> TaskRow:
-    return TaskRow(
-        id=f"emotion_recognition.{protocol}.{clip.id}",
-        piece=clip.id,
-        kind="",
-        score=text,
-        options=list(QUADRANTS),
-        answer=str(index),
-    )
 
 
 # --- the stand-in ---

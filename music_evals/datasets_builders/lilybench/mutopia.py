@@ -93,7 +93,14 @@ def main_file(name: str, files: Sequence[Path]) -> Path | None:
         return own[0]
     known = {path.resolve(): path for path in files}
     texts = {path: read_text(path) for path in files}
-    includes = {path: _included(path, text, known) for path, text in texts.items()}
+    includes = {
+        path: [
+            known[other]
+            for name in included_names(text)
+            if (other := (path.parent / name).resolve()) in known and known[other] != path
+        ]
+        for path, text in texts.items()
+    }
     inside = {path for reached in includes.values() for path in reached}
     candidates = []
     for path in files:
@@ -123,24 +130,15 @@ def _read(name: str, files: Sequence[Path], *, convert: Callable[[str], str]) ->
         if main is None:
             return "no file of it is a score"
         raw = read_text(main)
-        text = resolve_includes(main, root=_root_of(name, main), convert=convert).text
+        # Files of a piece do not reach out of its folder.
+        last = name.split("/")[-1]
+        root = next((folder for folder in main.parents if folder.name == last), main.parent)
+        text = resolve_includes(main, root=root, convert=convert).text
     except (SourceError, ConversionError) as error:
         return str(error)
     if not _holds_music(text):
         return f"{main.name} holds no music"
     return Piece(name, raw, text, read_header(text))
-
-
-def _root_of(name: str, main: Path) -> Path:
-    """The piece's folder, which its files do not reach out of."""
-    last = name.split("/")[-1]
-    return next((folder for folder in main.parents if folder.name == last), main.parent)
-
-
-def _included(path: Path, text: str, known: Mapping[Path, Path]) -> list[Path]:
-    """Which of the known files a file includes itself."""
-    found = [known.get((path.parent / name).resolve()) for name in included_names(text)]
-    return [file for file in found if file is not None and file != path]
 
 
 def _closure(path: Path, includes: Mapping[Path, Sequence[Path]]) -> set[Path]:

@@ -332,8 +332,6 @@ def write(
     )
 
 
-def _generate(out: Path) -> None:
-    write(build_generated(), out, overwrite=True)
-
-
-BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, rows.FEATURES, _generate)
+BENCHMARK: Final = Benchmark(
+    NAME, VERSION, DEFAULT_SEED, rows.FEATURES, lambda out: write(build_generated(), out, overwrite=True)
+)

@@ -217,8 +217,6 @@ def _checksum(labels: bytes, scores: Sequence[rows.Score]) -> str:
     return state.hexdigest()
 
 
-def _generate(out: Path) -> None:
-    write(build_generated(), out, overwrite=True)
-
-
-BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, rows.FEATURES, _generate)
+BENCHMARK: Final = Benchmark(
+    NAME, VERSION, DEFAULT_SEED, rows.FEATURES, lambda out: write(build_generated(), out, overwrite=True)
+)
