@@ -78,10 +78,10 @@ def hear_melody(samples: _Samples, melody: Melody) -> list[int]:
 
 
 def test_chroma_recovers_chords() -> None:
-    # Every quality and every root; all 48 chords in the first variants are too slow for here.
-    chords = [compose_chord(ROOTS[i], QUALITIES[i % 4], variant=i % 3) for i in range(12)]
+    # Every quality and most roots; all 48 chords in the first variants are too slow for here.
+    chords = [compose_chord(ROOTS[i], QUALITIES[i % 4], variant=i % 3) for i in range(8)]
     heard = [hear_chord(_play(chord.performance, 8.6)) for chord in chords]
-    assert sum(chord == (made.root, made.quality) for chord, made in zip(heard, chords, strict=True)) >= 11
+    assert sum(chord == (made.root, made.quality) for chord, made in zip(heard, chords, strict=True)) >= 7
 
 
 def test_band_energy_recovers_drums_and_level() -> None:

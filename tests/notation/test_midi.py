@@ -7,7 +7,7 @@ from random import Random
 
 import mido
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from music_evals.notation.midi import KEYS, FileNote, TextNote, midi_to_text, parse_midi_text, read_notes, write_midi
@@ -38,6 +38,7 @@ def performances(draw: st.DrawFn) -> Performance:
 
 
 @given(performances(), st.randoms())
+@settings(max_examples=40)
 def test_both_readers_give_back_what_was_written_in_any_order(performance: Performance, rng: Random) -> None:
     notes = sorted(performance.notes)
     data = write_midi(replace(performance, notes=tuple(rng.sample(notes, len(notes)))))
@@ -54,6 +55,7 @@ def test_both_readers_give_back_what_was_written_in_any_order(performance: Perfo
 
 
 @given(performances())
+@settings(max_examples=40)
 def test_ends_come_before_starts(performance: Performance) -> None:
     lines = [line.split()[::2] for line in midi_to_text(write_midi(performance)).split("\n")[1:]]
     for _, found in groupby(lines, key=lambda line: line[0]):

@@ -54,7 +54,7 @@ def test_what_is_refused(text: str, message: str) -> None:
 )
 def test_time_grows_with_the_text_alone(piece: str) -> None:
     with suppress(ValueError):
-        assert len(anonymise(piece * 3_000)) <= len(piece) * 3_000 + 1_000
+        assert len(anonymise(piece * 1_000)) <= len(piece) * 1_000 + 1_000
 
 
 def test_names_hold_letters_only() -> None:
@@ -65,10 +65,10 @@ def test_names_hold_letters_only() -> None:
 
 
 def some_pieces() -> list[str]:
-    """Eight pieces of the Mutopia Project in one file each, in the current syntax."""
+    """Five pieces of the Mutopia Project in one file each, in the current syntax."""
     paths = sorted(path for path in MUTOPIA.rglob("*.ly") if "-lys" not in str(path) and path.stat().st_size < 12_000)
     chosen = []
-    for path in paths[:: len(paths) // 8]:
+    for path in paths[:: len(paths) // 5]:
         with suppress(SourceError, ValueError):
             chosen.append(resolve_includes(path, convert=upgrade).text)
     return chosen
@@ -105,7 +105,7 @@ def test_real_pieces_play_the_same_notes_and_keep_no_word() -> None:
         fields = {name: value for name, value in read_header(piece).items() if name not in ("footer", "tagline")}
         words = {word.lower() for value in fields.values() for word in re.findall(r"[^\W\d_]{4,}", value)}
         assert not words & (words_of(text) - OF_MUSIC)
-    assert compared >= 6
+    assert compared >= 4
 
 
 OF_MUSIC = {"treble", "bass", "alto", "tenor", "soprano"}
