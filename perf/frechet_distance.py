@@ -9,17 +9,12 @@ its root is known to half the digits; so there is also a case with more pieces, 
 Target: at least 20 times as fast for 200 pieces against 500 in 768 dimensions.
 """
 
-import argparse
-import time
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
+from measuring import arguments, fastest
 from scipy import linalg
 
 from music_evals.scorers.metrics.frechet import frechet_distance, frechet_infinity, frechet_interval
-
-CASES = ((500, 200, 768), (2000, 1500, 768))
 
 Embeddings = npt.NDArray[np.float64]
 
@@ -32,40 +27,29 @@ def usual(reference: Embeddings, generated: Embeddings) -> float:
     return float(difference @ difference + np.trace(first + second - 2 * root).real)
 
 
-def fastest(compute: Callable[[], object], repeats: int) -> float:
-    """Time the fastest of some runs."""
-    seconds = []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        compute()
-        seconds.append(time.perf_counter() - started)
-    return min(seconds)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=5)
-    options = parser.parse_args()
-    for n, m, dimension in CASES:
-        rng = np.random.default_rng(0)
-        axes = np.linalg.qr(rng.normal(size=(dimension, dimension)))[0]
-        spread = np.arange(1, dimension + 1) ** -0.7
-        reference = rng.normal(size=(n, dimension)) * spread @ axes.T
-        generated = (rng.normal(size=(m, dimension)) * 0.8 * spread + 0.1 * spread) @ axes.T
-        ours = fastest(lambda: frechet_distance(reference, generated), options.repeats)  # noqa: B023
-        theirs = fastest(lambda: usual(reference, generated), options.repeats)  # noqa: B023
-        value, other = frechet_distance(reference, generated), usual(reference, generated)
-        print(
-            f"{n} × {m} × {dimension}: {1000 * ours:.1f} ms, by sqrtm {1000 * theirs:.0f} ms, "
-            f"ratio {theirs / ours:.0f}; {value:.9f}, by sqrtm {other:.9f}, "
-            f"relative difference {abs(value - other) / other:.1e}",
-            flush=True,
-        )
-        if m < dimension:
-            interval = fastest(lambda: frechet_interval(reference, generated), 1)  # noqa: B023
-            infinity = fastest(lambda: frechet_infinity(reference, generated), 1)  # noqa: B023
-            print(f"interval of 200 resamples {interval:.1f} s, FMD-infinity {infinity:.1f} s", flush=True)
+def compare(n: int, m: int, dimension: int, repeats: int) -> None:
+    rng = np.random.default_rng(0)
+    axes = np.linalg.qr(rng.normal(size=(dimension, dimension)))[0]
+    spread = np.arange(1, dimension + 1) ** -0.7
+    reference = rng.normal(size=(n, dimension)) * spread @ axes.T
+    generated = (rng.normal(size=(m, dimension)) * 0.8 * spread + 0.1 * spread) @ axes.T
+    ours = fastest(lambda: frechet_distance(reference, generated), repeats)
+    theirs = fastest(lambda: usual(reference, generated), repeats)
+    value, other = frechet_distance(reference, generated), usual(reference, generated)
+    print(
+        f"{n} × {m} × {dimension}: {1000 * ours:.1f} ms, by sqrtm {1000 * theirs:.0f} ms, ratio {theirs / ours:.0f}; "
+        f"{value:.9f}, by sqrtm {other:.9f}, relative difference {abs(value - other) / other:.1e}",
+        flush=True,
+    )
+    if m < dimension:
+        interval = fastest(lambda: frechet_interval(reference, generated), 1)
+        infinity = fastest(lambda: frechet_infinity(reference, generated), 1)
+        print(f"interval of 200 resamples {interval:.1f} s, FMD-infinity {infinity:.1f} s", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    parser = arguments(__doc__)
+    parser.add_argument("--repeats", type=int, default=5)
+    repeats = parser.parse_args().repeats
+    compare(500, 200, 768, repeats)
+    compare(2000, 1500, 768, repeats)

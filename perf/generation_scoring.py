@@ -11,10 +11,8 @@ runs in the same sandbox. Nothing is cached.
 Checks that problems and descriptors are the same, piece by piece. Target: less than a sixth of the time on four cores.
 """
 
-import argparse
 import sys
 import tempfile
-import time
 from functools import partial
 from pathlib import Path
 from unittest.mock import patch
@@ -23,6 +21,7 @@ import anyio
 from inspect_ai.model import ChatMessageAssistant, ModelName
 from inspect_ai.solver import TaskState
 from lilypond_compiling import choose
+from measuring import arguments, timed
 
 from music_evals.notation.descriptors import describe
 from music_evals.notation.lilypond.compiler import compile_text
@@ -66,7 +65,7 @@ def one_by_one(texts: list[str]) -> list[tuple[str | None, dict[str, dict[str, f
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("mutopia", type=Path)
     parser.add_argument("--pieces", type=int, default=200)
     parser.add_argument("--pictures", action="store_true", help="make the pictures too, which has no counterpart")
@@ -76,29 +75,15 @@ def main() -> None:
     if not texts:
         sys.exit(f"{options.mutopia} holds no file of ordinary length that includes nothing")
     print(f"{len(texts)} pieces, {sum(map(len, texts)) // len(texts):,} characters on average")
-    describe_once(texts[0])
+    one_by_one(texts[:1])  # loads what the descriptors need, so that no side has to wait for it
     with tempfile.TemporaryDirectory() as empty, patch.dict("os.environ", MUSIC_EVALS_CACHE=empty):
-        start = time.perf_counter()
-        ours = anyio.run(partial(score, texts, options.pictures))
-        seconds = time.perf_counter() - start
+        seconds, ours = timed(lambda: anyio.run(partial(score, texts, options.pictures)))
     print(f"scorer{' with pictures' if options.pictures else ''}: {seconds:.1f} s")
-    start = time.perf_counter()
-    plain = one_by_one(texts)
-    plain_seconds = time.perf_counter() - start
+    plain_seconds, plain = timed(lambda: one_by_one(texts))
     print(f"one after the other: {plain_seconds:.1f} s")
     print(f"ratio {plain_seconds / seconds:.1f}")
-    same = sum(
-        (piece["problem"], piece["descriptors"]) == (problem, values)
-        for piece, (problem, values) in zip(ours, plain, strict=True)
-    )
+    same = sum((one["problem"], one["descriptors"]) == other for one, other in zip(ours, plain, strict=True))
     print(f"the same problem and descriptors for {same} of {len(texts)}")
-
-
-def describe_once(text: str) -> None:
-    """Load what the descriptors need, so that no side has to wait for it."""
-    compiled = compile_text(complete_code(text), limits=LIMITS)
-    if compiled.midi:
-        describe(compiled.midi[0], "paper")
 
 
 if __name__ == "__main__":

@@ -13,19 +13,16 @@ import argparse
 import os
 import re
 import secrets
-import tempfile
-import time
 from itertools import takewhile
 
 import httpx
 from inspect_ai import Task
-from inspect_ai import eval as inspect_eval
+from measuring import arguments, run
 
 from music_evals.evals.msu import textual
 from music_evals.scorers.judge import judged
 
 _COUNTER = re.compile(r"^vllm:prefix_cache_(queries|hits)_total(?:\{[^}]*\})? ([0-9.e+]+)$", re.MULTILINE)
-JUDGES = ("judge_1", "judge_2", "judge_3")
 
 
 def counters(metrics: str) -> dict[str, float]:
@@ -61,44 +58,33 @@ def fresh(task: Task, scores: int) -> Task:
     return task
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def measure(judges: tuple[str, ...], options: argparse.Namespace) -> None:
+    server = os.environ["VLLM_BASE_URL"].removesuffix("/").removesuffix("/v1")
+    task = fresh(textual(dataset=options.dataset, asking="single", cache=False), options.scores)
+    task.scorer = [judged(list(judges) or "rules")]
+    before = counters(f"{server}/metrics")
+    roles = dict.fromkeys(judges, options.model)
+    limits = {"max_connections": options.connections, "max_tokens": 16}
+    seconds, (log,) = run(task, options.model, model_roles=roles, **limits)
+    questions = log.results.total_samples if log.results else 0
+    after = counters(f"{server}/metrics")
+    asked, found = (after[name] - before[name] for name in ("queries", "hits"))
+    print(
+        f"{questions} questions on {options.scores} scores, {len(judges)} judge models, "
+        f"{seconds:.1f} s: prompts of {asked:.0f} tokens, {found:.0f} of them from the cache "
+        f"({100 * found / asked:.1f}%), {asked - found:.0f} read",
+        flush=True,
+    )
+    if not judges:
+        print(f"the least that can be read, each score once and every question once: {least(task, server)} tokens")
+
+
+if __name__ == "__main__":
+    parser = arguments(__doc__)
     parser.add_argument("--model", required=True)
     parser.add_argument("--dataset", default="generated")
     parser.add_argument("--scores", type=int, default=8)
     parser.add_argument("--connections", type=int, default=32)
     options = parser.parse_args()
-    server = os.environ["VLLM_BASE_URL"].removesuffix("/").removesuffix("/v1")
-    metrics = f"{server}/metrics"
-    for judges in ((), JUDGES):
-        task = fresh(textual(dataset=options.dataset, asking="single", cache=False), options.scores)
-        task.scorer = [judged(list(judges) or "rules")]
-        before, started = counters(metrics), time.perf_counter()
-        with tempfile.TemporaryDirectory() as folder:
-            (log,) = inspect_eval(
-                task,
-                model=options.model,
-                model_roles=dict.fromkeys(judges, options.model),
-                log_dir=folder,
-                display="none",
-                log_realtime=False,
-                max_connections=options.connections,
-                max_tokens=16,
-            )
-        assert log.status == "success", log.error
-        seconds = time.perf_counter() - started
-        after = counters(metrics)
-        asked, found = (after[name] - before[name] for name in ("queries", "hits"))
-        print(
-            f"{log.results.total_samples} questions on {options.scores} scores, {len(judges)} judge models, "
-            f"{seconds:.1f} s: prompts of {asked:.0f} tokens, {found:.0f} of them from the cache "
-            f"({100 * found / asked:.1f}%), {asked - found:.0f} read",
-            flush=True,
-        )
-        if not judges:
-            print(f"the least that can be read, each score once and every question once: {least(task, server)} tokens")
-
-
-if __name__ == "__main__":
-    main()
+    measure((), options)
+    measure(("judge_1", "judge_2", "judge_3"), options)

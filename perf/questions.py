@@ -13,14 +13,12 @@ import json
 import resource
 import subprocess
 import sys
-import tempfile
-import time
 
 from inspect_ai import Task
-from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import pattern
 from inspect_ai.solver import generate
+from measuring import arguments, run
 
 from music_evals.evals.ziqi import comprehension, generation
 
@@ -36,20 +34,31 @@ def run_once(kind: str, shots: str, options: argparse.Namespace) -> None:
     tasks = [make(dataset=options.dataset, shots=shots) for make in (comprehension, generation)]
     if kind == "bare":
         tasks = [bare(task) for task in tasks]
-    with tempfile.TemporaryDirectory() as folder:
-        started = time.perf_counter()
-        logs = inspect_eval(
-            tasks, model=options.model, log_dir=folder, display="none", log_realtime=options.log_realtime
-        )
-        seconds = time.perf_counter() - started
-    assert all(log.status == "success" for log in logs), [log.error for log in logs]
+    seconds, logs = run(tasks, options.model, log_realtime=options.log_realtime)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"seconds": seconds, "MiB": peak, "samples": sum(log.results.total_samples for log in logs)}))
+    samples = sum(log.results.total_samples for log in logs if log.results)
+    print(json.dumps({"seconds": seconds, "MiB": peak, "samples": samples}))
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def compare(shots: str, repeats: int) -> None:
+    found: dict[str, list[dict[str, float]]] = {"ours": [], "bare": []}
+    for _ in range(repeats):
+        for kind, runs in found.items():
+            again = [sys.executable, *sys.argv, "--once", kind, shots]
+            done = subprocess.run(again, check=True, capture_output=True, text=True)
+            runs.append(json.loads(done.stdout.splitlines()[-1]))
+    best = {kind: min(one["seconds"] for one in runs) for kind, runs in found.items()}
+    peak = {kind: max(one["MiB"] for one in runs) for kind, runs in found.items()}
+    print(
+        f"{shots}-shot, {found['ours'][0]['samples']} samples: {best['ours']:.1f} s and {peak['ours']:.0f} MiB, "
+        f"bare Inspect {best['bare']:.1f} s and {peak['bare']:.0f} MiB, "
+        f"ratio {best['ours'] / best['bare']:.3f} (fastest of {repeats})",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    parser = arguments(__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--model", default="baseline/chance")
@@ -58,23 +67,6 @@ def main() -> None:
     options = parser.parse_args()
     if options.once:
         run_once(*options.once, options)
-        return
-    for shots in ("zero", "five"):
-        found: dict[str, list[dict[str, float]]] = {"ours": [], "bare": []}
-        for _ in range(options.repeats):
-            for kind, runs in found.items():
-                again = [sys.executable, *sys.argv, "--once", kind, shots]
-                done = subprocess.run(again, check=True, capture_output=True, text=True)
-                runs.append(json.loads(done.stdout.splitlines()[-1]))
-        best = {kind: min(run["seconds"] for run in runs) for kind, runs in found.items()}
-        peak = {kind: max(run["MiB"] for run in runs) for kind, runs in found.items()}
-        print(
-            f"{shots}-shot, {found['ours'][0]['samples']} samples: {best['ours']:.1f} s and {peak['ours']:.0f} MiB, "
-            f"bare Inspect {best['bare']:.1f} s and {peak['bare']:.0f} MiB, "
-            f"ratio {best['ours'] / best['bare']:.3f} (fastest of {options.repeats})",
-            flush=True,
-        )
-
-
-if __name__ == "__main__":
-    main()
+    else:
+        compare("zero", options.repeats)
+        compare("five", options.repeats)
