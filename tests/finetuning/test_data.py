@@ -27,7 +27,7 @@ TUNES = {"train": "GABc|d2e2|", "validation": "CDEF|G2A2|", "test": "fedc|B2A2|"
 def tune(split: str, number: int, **changes: Any) -> ScoreRow:
     title = f"Piece {split} {number}"
     abc = f"X:1\nT:{title}\nM:4/4\nK:C\n[V:1] {TUNES[split]}{'z' * (number + 1)}4|] %3\n"
-    return score(f"{split}-{number}", **{"title": title, "abc": abc, **changes})
+    return score(f"{split}-{number}", **{"title": title, "composer": "N. N.", "abc": abc, **changes})
 
 
 def asked(score_id: str, number: int) -> QuestionRow:
