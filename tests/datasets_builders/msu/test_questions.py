@@ -280,7 +280,7 @@ def test_chords_and_numerals_agree_with_music21(readings: dict[str, Reading]) ->
                 roman_ = roman.romanNumeralFromChord(theirs, tonality)
                 assert roman_.romanNumeralAlone == figure.rstrip("°ø7"), (name, index)
                 seen += 1
-    assert seen > 100
+    assert seen > 80
 
 
 def test_chords_outside_the_key_have_no_numeral() -> None:
