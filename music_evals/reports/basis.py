@@ -10,27 +10,33 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import pandas as pd
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ModelUsage
 
-from music_evals.reports.tables import Cell, Figure, Report, Table
-
-GENERATED: Final = "generated"
-"""The source of data that this project made."""
+from music_evals.reports.tables import Cell, Report, Table, of_frame, whole
 
 # How requests are sent, which leaves the answers as they are.
 _TRANSPORT: Final = frozenset(
     ("max_retries", "timeout", "attempt_timeout", "stream_idle_timeout", "max_connections", "adaptive_connections")
 )
 _DATA: Final = "dataset"  # the argument may be a folder; the table of the data tells what lay in it
+_ABOUT_DATA: Final = {
+    "Benchmark": "benchmark",
+    "Dataset": "dataset_label",
+    "Source": "dataset_source",
+    "Source revision": "dataset_source_revision",
+    "Source SHA-256": "dataset_source_sha256",
+    "Revision on the Hub": "dataset_revision",
+    "Builder": "dataset_builder_version",
+    "Seed": "dataset_seed",
+    "Licence": "dataset_licence",
+    "Files missing": "dataset_missing_files",
+}
 _WORD: Final = re.compile(r"[\w.+:,-]{1,40}")
 _SECRET: Final = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
+_when: Final = datetime.fromisoformat
 _CHECKSUM: Final = 12  # characters, enough to tell two apart
-_RUN: Final = (
-    *("Run", "Task", "Arguments", "Model", "Begun", "Status", "In dataset", "Only", "Epochs"),
-    *("Asked", "Completed", "Failed", "Unscored"),
-    *("Input tokens", "Output tokens", "Reasoning tokens", "Other models' tokens", "Seconds", "Log"),
-)
 
 
 def basis_report(headers: Sequence[EvalLog], passed_over: Sequence[tuple[str, str]]) -> Report:
@@ -48,233 +54,123 @@ def basis_report(headers: Sequence[EvalLog], passed_over: Sequence[tuple[str, st
         ['basis_passed_over']
     """
     runs = sorted(headers, key=lambda log: (_when(log.eval.created), log.eval.task, log.eval.model, log.location))
-    tables = [runs_table(runs), data_table(runs), settings_table(runs), software_table(runs)] if runs else []
-    return Report([*tables, *([_passed_over(passed_over)] if passed_over else [])], ())
-
-
-def distinctions(headers: Iterable[EvalLog]) -> list[str]:
-    """Say what sets measured numbers apart from published ones, for all to see.
-
-    Args:
-        headers: headers of the logs of a benchmark.
-
-    Returns:
-        A sentence on generated data and one on subsets, where there are any.
-
-    Example:
-        >>> distinctions([])
-        []
-    """
-    abouts = [(log, log.eval.metadata or {}) for log in headers]
-    made = sorted({str(about.get("dataset_label")) for _, about in abouts if about.get("dataset_source") == GENERATED})
-    parts = sum(log.eval.config.limit is not None or log.eval.config.sample_id is not None for log, _ in abouts)
-    found = [f"Generated data, not the paper's: {', '.join(made)}."] if made else []
-    if parts:
-        found.append(f"Only some of the samples were asked in {parts} of {len(abouts)} runs.")
-    return found
-
-
-def newest(headers: Iterable[EvalLog]) -> datetime:
-    """Return when the latest of some logs was begun.
-
-    Args:
-        headers: headers of one log at least.
-
-    Returns:
-        The time, with its zone.
-
-    Raises:
-        ValueError: there is no log.
-    """
-    return max(_when(log.eval.created) for log in headers)
-
-
-def runs_table(runs: Sequence[EvalLog]) -> Table:
-    """Lay out what was run, how much of it came to an end, and what it took.
-
-    Args:
-        runs: headers, in the order of their numbers.
-
-    Returns:
-        The table; times in seconds.
-
-    Example:
-        >>> runs_table([]).name
-        'basis_runs'
-    """
-    return _table(
-        "basis_runs",
-        "Runs",
-        _RUN,
-        [_described(number, log) for number, log in enumerate(runs, start=1)],
-        (
+    tables = []
+    if runs:
+        notes = (
             "Asked: samples of the run, each epoch counted. Failed: asked and not completed. Unscored: of the scorer "
             "that left most unscored. Begun: in UTC. Seconds: from the first sample to the last.",
             "Input tokens include those read from or written to a provider's cache; output tokens include those of "
             "reasoning where the provider counts them so. Other models: judges and other roles.",
-        ),
-    )
-
-
-def data_table(runs: Sequence[EvalLog]) -> Table:
-    """Lay out which data ran.
-
-    Args:
-        runs: headers, in the order of their numbers.
-
-    Returns:
-        The table: a row for each dataset.
-
-    Example:
-        >>> data_table([]).name
-        'basis_data'
-    """
-    names = {
-        "Benchmark": "benchmark",
-        "Dataset": "dataset_label",
-        "Source": "dataset_source",
-        "Source revision": "dataset_source_revision",
-        "Source SHA-256": "dataset_source_sha256",
-        "Revision on the Hub": "dataset_revision",
-        "Builder": "dataset_builder_version",
-        "Seed": "dataset_seed",
-        "Licence": "dataset_licence",
-        "Files missing": "dataset_missing_files",
-    }
-    return _grouped(
-        "basis_data",
-        "Data",
-        list(names),
-        [[_text((log.eval.metadata or {}).get(name)) for name in names.values()] for log in runs],
-        ("Builder: version of the builder that made the rows.",),
-    )
-
-
-def settings_table(runs: Sequence[EvalLog]) -> Table:
-    """Lay out how the models were run.
-
-    Args:
-        runs: headers, in the order of their numbers.
-
-    Returns:
-        The table: a row for each model and its settings.
-
-    Example:
-        >>> settings_table([]).name
-        'basis_settings'
-    """
-    return _grouped(
-        "basis_settings",
-        "Models and settings",
-        ("Model", "Served at", "Provider", "Generation", "Order of samples", "Limits of a sample", "Other roles"),
-        [
-            [
-                log.eval.model,
-                urlsplit(log.eval.model_base_url).hostname if log.eval.model_base_url else None,
-                _settings(log.eval.model_args),
-                _settings(log.eval.model_generate_config.model_dump(exclude_none=True), without=_TRANSPORT),
-                _order(log),
-                _settings(
-                    {
-                        name: getattr(log.eval.config, f"{name}_limit")
-                        for name in ("message", "token", "turn", "time", "working", "cost")
-                    }
-                ),
-                _roles(log),
-            ]
-            for log in runs
-        ],
-        (
+        )
+        described = pd.DataFrame([_run(number, log) for number, log in enumerate(runs, start=1)], dtype=object)
+        tables.append(of_frame("basis_runs", "Runs", described.dropna(axis=1, how="all"), notes))
+        note = "Builder: version of the builder that made the rows."
+        tables.append(_grouped("data", "Data", map(_data, runs), note))
+        note = (
             "What is not named has the provider's default. A name with … was set to what is not shown: a text of "
-            "several words, a path, or what may be a secret.",
-        ),
-    )
+            "several words, a path, or what may be a secret."
+        )
+        tables.append(_grouped("settings", "Models and settings", map(_settings_of, runs), note))
+        note = "Git commit: of the folder of the task; modified where it held changes that were not committed."
+        packages = sorted({name for log in runs for name in log.eval.packages} - {"music_evals"})
+        tables.append(_grouped("software", "Software", (_software(log, packages) for log in runs), note))
+    if passed_over:
+        # Errors name the path of a log, whose folder is nobody's business.
+        folders = [where.removeprefix("file://").removesuffix(_file_name(where)) for where, _ in passed_over]
+        named = zip(passed_over, folders, strict=True)
+        rows = [(_file_name(where), why.replace(folder, "")) for (where, why), folder in named]
+        tables.append(Table("basis_passed_over", "Logs passed over", ("Log", "Why"), rows))
+    return Report(tables)
 
 
-def software_table(runs: Sequence[EvalLog]) -> Table:
-    """Lay out which versions ran.
-
-    Args:
-        runs: headers, in the order of their numbers.
-
-    Returns:
-        The table: a row for each set of versions.
-
-    Example:
-        >>> software_table([]).name
-        'basis_software'
-    """
-    packages = sorted({name for log in runs for name in log.eval.packages} - {"music_evals"})
-    return _grouped(
-        "basis_software",
-        "Software",
-        ("Task version", "music-evals", *packages, "Git commit"),
-        [
-            [
-                _text(log.eval.task_version),
-                (log.eval.metadata or {}).get("music_evals_version"),
-                *(log.eval.packages.get(name) for name in packages),
-                _commit(log),
-            ]
-            for log in runs
-        ],
-        ("Git commit: of the folder of the task; modified where it held changes that were not committed.",),
-    )
+def distinctions(headers: Iterable[EvalLog]) -> list[str]:
+    """Say what sets measured numbers apart from published ones, for all to see: generated data, and subsets."""
+    logs = list(headers)
+    abouts = [log.eval.metadata or {} for log in logs]
+    made = {str(about.get("dataset_label")) for about in abouts if about.get("dataset_source") == "generated"}
+    parts = sum(log.eval.config.limit is not None or log.eval.config.sample_id is not None for log in logs)
+    found = [f"Generated data, not the paper's: {', '.join(sorted(made))}."] if made else []
+    return found + ([f"Only some of the samples were asked in {parts} of {len(logs)} runs."] if parts else [])
 
 
-def _described(number: int, log: EvalLog) -> list[Cell]:
-    """The cells of a run."""
+def newest(headers: Iterable[EvalLog]) -> datetime:
+    """Return when the latest of some logs was begun; of none, ValueError."""
+    return max(_when(log.eval.created) for log in headers)
+
+
+def _run(number: int, log: EvalLog) -> dict[str, Cell]:
+    """What was run, how much of it came to an end, and what it took."""
     used = log.stats.model_usage.get(log.eval.model)
     others = [usage for name, usage in log.stats.model_usage.items() if name != log.eval.model]
-    asked, completed, unscored = _outcomes(log)
-    return [
-        str(number),
-        log.eval.task,
-        _settings(log.eval.task_args_passed, without=(_DATA,)),
-        log.eval.model,
-        f"{_when(log.eval.created):%Y-%m-%d %H:%M}",
-        f"{log.status}, invalidated" if log.invalidated else str(log.status),
-        _whole(log.eval.dataset.samples),
-        _only(log),
-        _whole(log.eval.config.epochs or 1),
-        _whole(asked),
-        _whole(completed),
-        _whole(None if asked is None or completed is None else asked - completed),
-        _whole(unscored),
-        *((_whole(_input(used)), _whole(used.output_tokens), _whole(used.reasoning_tokens)) if used else (None,) * 3),
-        _whole(sum(_input(usage) + usage.output_tokens for usage in others) if others else None),
-        _whole(_seconds(log)),
-        _file_name(log.location),
-    ]
+    results = log.results
+    asked, completed = (results.total_samples, results.completed_samples) if results else (None, None)
+    unscored = max((score.unscored_samples or 0 for score in results.scores), default=None) if results else None
+    begun, ended = log.stats.started_at, log.stats.completed_at
+    return {
+        "Run": str(number),
+        "Task": log.eval.task,
+        "Arguments": _settings(log.eval.task_args_passed, without=(_DATA,)),
+        "Model": log.eval.model,
+        "Begun": f"{_when(log.eval.created):%Y-%m-%d %H:%M}",
+        "Status": f"{log.status}, invalidated" if log.invalidated else str(log.status),
+        "In dataset": whole(log.eval.dataset.samples),
+        "Only": _only(log),
+        "Epochs": whole(log.eval.config.epochs or 1),
+        "Asked": whole(asked),
+        "Completed": whole(completed),
+        "Failed": whole(None if asked is None or completed is None else asked - completed),
+        "Unscored": whole(unscored),
+        "Input tokens": whole(_input(used)) if used else None,
+        "Output tokens": whole(used.output_tokens) if used else None,
+        "Reasoning tokens": whole(used.reasoning_tokens) if used else None,
+        "Other models' tokens": whole(sum(_input(usage) + usage.output_tokens for usage in others) if others else None),
+        "Seconds": whole((_when(ended) - _when(begun)).total_seconds() if begun and ended else None),
+        "Log": _file_name(log.location),
+    }
 
 
-def _passed_over(passed_over: Sequence[tuple[str, str]]) -> Table:
-    rows = [(_file_name(where), why.replace(_folder(where), "")) for where, why in passed_over]
-    return Table("basis_passed_over", "Logs passed over", ("Log", "Why"), rows)
+def _data(log: EvalLog) -> dict[str, Cell]:
+    about = log.eval.metadata or {}
+    return {heading: _text(about.get(name)) for heading, name in _ABOUT_DATA.items()}
 
 
-def _grouped(
-    name: str, title: str, headings: Sequence[str], described: Sequence[Sequence[str | None]], notes: Sequence[str]
-) -> Table:
-    """Make a row of each description, with the numbers of the runs that it fits."""
-    numbers: dict[tuple[str | None, ...], list[int]] = {}
-    for number, row in enumerate(described, start=1):
-        numbers.setdefault(tuple(row), []).append(number)
-    rows = [[*row, _ranges(found)] for row, found in numbers.items()]
-    return _table(name, title, (*headings, "Runs"), rows, notes)
+def _settings_of(log: EvalLog) -> dict[str, Cell]:
+    """How a model was run."""
+    limits = ("message", "token", "turn", "time", "working", "cost")
+    roles = {
+        role: " and ".join(model.model for model in (models if isinstance(models, list) else [models]))
+        for role, models in sorted((log.eval.model_roles or {}).items())
+    }
+    return {
+        "Model": log.eval.model,
+        "Served at": urlsplit(log.eval.model_base_url).hostname if log.eval.model_base_url else None,
+        "Provider": _settings(log.eval.model_args),
+        "Generation": _settings(log.eval.model_generate_config.model_dump(exclude_none=True), without=_TRANSPORT),
+        "Order of samples": _order(log),
+        "Limits of a sample": _settings({name: getattr(log.eval.config, f"{name}_limit") for name in limits}),
+        "Other roles": "; ".join(f"{role}: {models}" for role, models in roles.items()) or None,
+    }
 
 
-def _table(
-    name: str, title: str, headings: Sequence[str], rows: Sequence[Sequence[Cell]], notes: Sequence[str]
-) -> Table:
-    """Make a table of the columns that say anything."""
-    kept = [place for place in range(len(headings)) if any(row[place] is not None for row in rows)]
-    return Table(
-        name, title, [headings[place] for place in kept], [[row[place] for place in kept] for row in rows], notes
-    )
+def _software(log: EvalLog, packages: Iterable[str]) -> dict[str, Cell]:
+    revision = log.eval.revision
+    return {
+        "Task version": _text(log.eval.task_version),
+        "music-evals": (log.eval.metadata or {}).get("music_evals_version"),
+        **{name: log.eval.packages.get(name) for name in packages},
+        "Git commit": f"{revision.commit}{', modified' if revision.dirty else ''}" if revision else None,
+    }
 
 
-def _ranges(numbers: Sequence[int]) -> str:
+def _grouped(name: str, title: str, described: Iterable[Mapping[str, Cell]], note: str) -> Table:
+    """Make a row of each description, with the numbers of the runs that it fits, and columns that say anything."""
+    frame = pd.DataFrame(described, dtype=object)
+    runs = pd.Series(range(1, len(frame) + 1), name="Runs")
+    frame = runs.groupby([frame[column] for column in frame], sort=False, dropna=False).agg(_ranges).reset_index()
+    return of_frame(f"basis_{name}", title, frame.dropna(axis=1, how="all"), (note,))
+
+
+def _ranges(numbers: Iterable[int]) -> str:
     """Write numbers in order, with those that follow each other as a range."""
     ranges: list[tuple[int, int]] = []
     for number in numbers:
@@ -297,15 +193,6 @@ def _setting(name: str, value: Any) -> str:
     return "…"
 
 
-def _roles(log: EvalLog) -> str | None:
-    roles = log.eval.model_roles or {}
-    found = [
-        f"{role}: {' and '.join(model.model for model in (models if isinstance(models, list) else [models]))}"
-        for role, models in sorted(roles.items())
-    ]
-    return "; ".join(found) or None
-
-
 def _order(log: EvalLog) -> str:
     """How the samples were put in order, by Inspect or by the task."""
     shuffle = log.eval.config.sample_shuffle
@@ -325,48 +212,15 @@ def _only(log: EvalLog) -> str | None:
     return f"first {limit}" if isinstance(limit, int) else f"{limit[0] + 1}–{limit[1]}"
 
 
-def _outcomes(log: EvalLog) -> tuple[int | None, int | None, int | None]:
-    """How many samples were asked, completed, and left unscored by the scorer that left most."""
-    if log.results is None:
-        return None, None, None
-    unscored = [score.unscored_samples or 0 for score in log.results.scores]
-    return log.results.total_samples, log.results.completed_samples, max(unscored, default=None)
-
-
-def _seconds(log: EvalLog) -> float | None:
-    begun, ended = log.stats.started_at, log.stats.completed_at
-    return (_when(ended) - _when(begun)).total_seconds() if begun and ended else None
-
-
 def _input(used: ModelUsage) -> int:
     return used.input_tokens + (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)
-
-
-def _commit(log: EvalLog) -> str | None:
-    revision = log.eval.revision
-    return f"{revision.commit}{', modified' if revision.dirty else ''}" if revision else None
 
 
 def _file_name(location: str) -> str:
     return location.rpartition("/")[2]
 
 
-def _folder(location: str) -> str:
-    """The path of a log's folder, with the last stroke, as errors name it."""
-    return location.removeprefix("file://").removesuffix(_file_name(location))
-
-
-def _when(time: str) -> datetime:
-    return datetime.fromisoformat(time)
-
-
-def _whole(number: float | None) -> Figure | None:
-    return None if number is None else Figure(number, decimals=0)
-
-
 def _text(value: object) -> str | None:
     """A fact as text; of a checksum its beginning."""
-    if value is None:
-        return None
-    text = str(value)
-    return text[:_CHECKSUM] if re.fullmatch(r"[0-9a-f]{32,64}", text) else text
+    text = None if value is None else str(value)
+    return text[:_CHECKSUM] if text and re.fullmatch(r"[0-9a-f]{32,64}", text) else text

@@ -28,30 +28,18 @@ _SETTINGS: Final = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reas
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """What a log says, with its samples.
-
-    Args:
-        benchmark, task: samples of a task and the same data are the same ones.
-        data: label and revision of the dataset.
-        model: its name.
-        factors: how it was asked: name → value.
-        location: of the log.
-        created: when it was run.
-        seconds: wall time of the whole run; None where the log does not tell.
-        samples: what came of each.
-        earlier: how many runs of the same it stands for, other than itself.
-    """
+    """What a log says, with its samples; those of a benchmark, a task and the same data are the same ones."""
 
     benchmark: str
     task: str
-    data: str
+    data: str  # label and revision of the dataset
     model: str
-    factors: Mapping[str, str]
+    factors: Mapping[str, str]  # how it was asked: name -> value
     location: str
     created: datetime
-    seconds: float | None
+    seconds: float | None  # wall time of the whole run, where the log tells
     samples: Samples = field(repr=False)
-    earlier: int = 0
+    earlier: int = 0  # how many runs of the same it stands for, other than itself
 
     @property
     def questions(self) -> tuple[str, str, str]:
@@ -80,33 +68,16 @@ def known(benchmark: str) -> Mapping[str, Any]:
     return declared
 
 
-def why_not(log: EvalLog) -> str:
-    """Say why the samples of a log cannot be compared, as its header has it; nothing where they can."""
-    if not {"benchmark", "config", "dataset_label"} <= (log.eval.metadata or {}).keys():
-        return "it is not of this project's benchmarks"
-    if log.status != "success":
-        return f"its status is {log.status}, not success"
-    if log.invalidated:
-        return "it was invalidated"
-    return "" if log.results and log.results.scores else "it has no figures of any scorer"
-
-
 def read_compared(
     logs: Sequence[EvalLog], progress: Callable[[int, int], None]
 ) -> tuple[list[Compared], list[tuple[str, str]]]:
-    """Read the samples of logs, one log after the other.
-
-    Args:
-        logs: headers of logs.
-        progress: called with the number of responses read, and that of all.
+    """Read the samples of logs that ended in success, given by their headers, one log after the other.
 
     Returns:
         The runs, sorted: of several of the same model, task, data and factors, the one with the most scored samples,
-        the latest among equals. And location and reason of each log that was passed over.
+        the latest among equals. And location and reason of each log whose samples cannot be read.
     """
-    usable = [log for log in logs if not why_not(log)]
-    passed_over = [(log.location, reason) for log in logs if (reason := why_not(log))]
-    total = sum(log.results.total_samples for log in usable if log.results)
+    total = sum(log.results.total_samples for log in logs if log.results)
     counter = Counter[str]()
 
     def advance(number: int) -> None:
@@ -114,11 +85,12 @@ def read_compared(
         progress(min(counter["read"], total), total)
 
     found: dict[object, list[Compared]] = {}
-    for log in usable:
+    unread: list[tuple[str, str]] = []
+    for log in logs:
         try:
             run = _compared(log, advance)
         except Exception as error:  # whatever a reader of zip and JSON meets in a file that is damaged
-            passed_over.append((log.location, f"its samples cannot be read: {error}"))
+            unread.append((log.location, f"its samples cannot be read: {error}"))
             continue
         found.setdefault((run.questions, run.model, run.condition), []).append(run)
     progress(total, total)
@@ -126,16 +98,17 @@ def read_compared(
         replace(max(runs, key=lambda run: (run.scored, run.created, run.location)), earlier=len(runs) - 1)
         for runs in found.values()
     ]
-    return sorted(kept, key=lambda run: (run.questions, run.model, _in_order(run))), passed_over
+    return sorted(kept, key=lambda run: (run.questions, run.model, _in_order(run))), unread
 
 
-def ordered(benchmark: str, factor: str, values: Iterable[str]) -> list[str]:
-    """Sort the values of a factor: as the benchmark has them, others by the alphabet after those.
+def rank(benchmark: str, factor: str, value: str) -> tuple[int, str]:
+    """Where a value of a factor stands: as the benchmark has it, others by the alphabet after those.
 
-    >>> ordered("ziqi", "shots", ["five", "zero"]), ordered("ziqi", "language", ["zh", "en"])
-    (['zero', 'five'], ['en', 'zh'])
+    >>> sorted(["five", "zero"], key=lambda value: rank("ziqi", "shots", value))
+    ['zero', 'five']
     """
-    return sorted(values, key=lambda value: _rank(benchmark, factor, value))
+    order = known(benchmark).get("orders", {}).get(factor, [])
+    return (order.index(value) if value in order else len(order)), value
 
 
 def varying(runs: Iterable[Compared]) -> list[str]:
@@ -202,10 +175,5 @@ def _compared(log: EvalLog, advance: Callable[[int], None]) -> Compared:
     )
 
 
-def _rank(benchmark: str, factor: str, value: str) -> tuple[int, str]:
-    order = known(benchmark).get("orders", {}).get(factor, [])
-    return (order.index(value) if value in order else len(order)), value
-
-
 def _in_order(run: Compared) -> list[tuple[str, int, str]]:
-    return [(name, *_rank(run.benchmark, name, value)) for name, value in run.factors.items()]
+    return [(name, *rank(run.benchmark, name, value)) for name, value in run.factors.items()]

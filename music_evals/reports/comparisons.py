@@ -16,7 +16,7 @@ from music_evals.reports.compared import (
     Compared,
     known,
     notes_on,
-    ordered,
+    rank,
     read_compared,
     shown_difference,
     varying,
@@ -24,6 +24,7 @@ from music_evals.reports.compared import (
 )
 from music_evals.reports.costs import cost_figures, cost_table
 from music_evals.reports.disputed import disputed_tables
+from music_evals.reports.runs import grouped
 from music_evals.reports.samples import Floats
 from music_evals.reports.tables import Cell, Figure, Report, Table, whole
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
@@ -50,8 +51,19 @@ _ON_EFFECTS: Final = (
     _ON_P,
 )
 
-_Pairs = tuple[Floats, Floats, list[tuple[str, int]]]
-"""Scores of two runs, and the samples: task and key."""
+
+class _Contrast(NamedTuple):
+    """Two runs that differ in one factor alone."""
+
+    what: str
+    values: tuple[str, str]
+    first: Compared
+    second: Compared
+
+    @property
+    def ranks(self) -> tuple[tuple[int, str], ...]:
+        """Where its values stand in the order of the factor."""
+        return tuple(rank(self.first.benchmark, self.what, value) for value in self.values)
 
 
 class _Pair(NamedTuple):
@@ -90,12 +102,9 @@ def comparison_report(headers: Sequence[EvalLog], progress: Callable[[int, int],
 def models_table(runs: Sequence[Compared]) -> Table:
     """Lay out the tests between models of a benchmark's runs under the same condition, in percent."""
     names = varying(runs)
-    groups: dict[object, list[Compared]] = {}
-    for run in runs:
-        groups.setdefault((run.questions, run.condition), []).append(run)
     pairs = [
         pair
-        for some in groups.values()
+        for some in grouped(runs, lambda run: (run.questions, run.condition)).values()
         for first, second in combinations(sorted(some, key=lambda run: run.model), 2)
         for pair in _paired(first, second, (first.task, first.data, worded(first, names), first.model, second.model))
     ]
@@ -105,22 +114,11 @@ def models_table(runs: Sequence[Compared]) -> Table:
 def conditions_table(runs: Sequence[Compared]) -> Table:
     """Lay out the tests between conditions of the same model that differ in one thing, in percent."""
     names = varying(runs)
-    groups: dict[object, list[Compared]] = {}
-    for run in runs:
-        groups.setdefault((run.questions, run.model), []).append(run)
     pairs: list[_Pair] = []
-    for some in groups.values():
-        for one, other in combinations(some, 2):
-            # What only one of two tasks can be asked for tells no difference.
-            shared = [name for name in one.factors if name in other.factors]
-            differing = [name for name in shared if one.factors[name] != other.factors[name]]
-            if len(differing) != 1:
-                continue
-            (what,) = differing
-            values = ordered(one.benchmark, what, (one.factors[what], other.factors[what]))
-            first, second = (one, other) if one.factors[what] == values[0] else (other, one)
-            rest = worded(first, [name for name in names if name != what and name in shared])
-            pairs += _paired(first, second, (one.task, one.data, one.model, what.replace("_", " "), *values, rest))
+    for what, values, first, second in _contrasts(runs):
+        rest = worded(first, [name for name in names if name != what and name in second.factors])
+        labels = (first.task, first.data, first.model, what.replace("_", " "), *values, rest)
+        pairs += _paired(first, second, labels)
     labels = ("Task", "Data", "Model", "What", "First value", "Second value", "Else")
     return _table("conditions", labels, pairs, runs)
 
@@ -128,21 +126,29 @@ def conditions_table(runs: Sequence[Compared]) -> Table:
 def effects_table(runs: Sequence[Compared]) -> Table:
     """Lay out the effects of crossed factors for each model and task, and over all of them, in percent."""
     benchmark = runs[0].benchmark
+    crossed: list[str] = known(benchmark)["effects"]
+    contrasts = [one for one in _contrasts(runs) if one.what in crossed]
+    effects = grouped(contrasts, lambda one: (one.first.data, crossed.index(one.what), one.ranks))
     pairs: list[_Pair] = []
-    for what, values, data, paired in _crossed(runs):
-        for model, task in _pools(paired):
-            pool = [pairs for key, some in paired.items() if _within(key, (model, task)) for pairs in some]
-            first, second = (np.concatenate([pairs[side] for pairs in pool]) for side in (0, 1))
-            trials = [trial for _, _, some in pool for trial in some]
-            if len(first):
-                counts = (len(set(trials)), len(first))
-                means = float(first.mean()), float(second.mean())
-                labels = (what, *values, data, model, task)
-                pairs.append(_Pair(labels, counts, means, compare(first, second, trials)))
-    *some, last = known(benchmark)["effects"]
+    for _, some in sorted(effects.items()):
+        of_each = grouped(some, lambda one: (one.first.model, one.first.task))
+        for model, task in _pools(of_each):
+            pool = [one for key, found in of_each.items() if _within(key, (model, task)) for one in found]
+            scores = [_scores(one.first, one.second) for one in pool]
+            before, after = (np.concatenate([each[side] for each in scores]) for side in (0, 1))
+            trials = [
+                (one.first.task, key)
+                for one, (*_, places, _) in zip(pool, scores, strict=True)
+                for key in one.first.samples.keys[places].tolist()
+            ]
+            if trials:
+                labels = (some[0].what, *some[0].values, some[0].first.data, model, task)
+                means = float(before.mean()), float(after.mean())
+                pairs.append(_Pair(labels, (len(set(trials)), len(trials)), means, compare(before, after, trials)))
+    *others, last = crossed
     return Table(
         f"tests_effects_{benchmark}",
-        f"{runs[0].title}: effects of {', '.join(some)} and {last}",
+        f"{runs[0].title}: effects of {', '.join(others)} and {last}",
         (
             *("Effect", "First value", "Second value", "Data", "Model", "Task"),
             *("Trials", "Pairs", "First", "Second", "Difference", "p", "p (Holm)"),
@@ -150,6 +156,19 @@ def effects_table(runs: Sequence[Compared]) -> Table:
         _rows(pairs),
         [*_ON_EFFECTS, *filter(None, [known(benchmark).get("paper", "").strip()]), *notes_on(runs)],
     )
+
+
+def _contrasts(runs: Sequence[Compared]) -> Iterator[_Contrast]:
+    """The pairs of runs of a model on the same samples that differ in one factor, in the order of its values."""
+    for some in grouped(runs, lambda run: (run.questions, run.model)).values():
+        for one, other in combinations(some, 2):
+            # What only one of two tasks can be asked for tells no difference.
+            shared = [name for name in one.factors if name in other.factors]
+            differing = [name for name in shared if one.factors[name] != other.factors[name]]
+            if len(differing) == 1:
+                (what,) = differing
+                first, second = sorted((one, other), key=lambda run: rank(run.benchmark, what, run.factors[what]))
+                yield _Contrast(what, (first.factors[what], second.factors[what]), first, second)
 
 
 def _paired(first: Compared, second: Compared, labels: Sequence[Cell]) -> Iterator[_Pair]:
@@ -194,29 +213,6 @@ def _scores(first: Compared, second: Compared) -> tuple[Floats, Floats, npt.NDAr
     before, after = first.samples.scores[one], second.samples.scores[other]
     scored = ~np.isnan(before) & ~np.isnan(after)
     return before[scored], after[scored], one[scored], int((~scored).sum())
-
-
-def _crossed(
-    runs: Sequence[Compared],
-) -> Iterator[tuple[str, tuple[str, str], str, dict[tuple[str, str], list[_Pairs]]]]:
-    """For each effect, two of its values and data: model and task → what is paired in each combination of the rest."""
-    for data in sorted({run.data for run in runs}):
-        for what in known(runs[0].benchmark)["effects"]:
-            groups: dict[tuple[object, ...], dict[str, Compared]] = {}
-            for run in runs:
-                if run.data == data and what in run.factors:
-                    rest = tuple(item for item in run.condition if item[0] != what)
-                    groups.setdefault((run.model, run.task, rest), {})[run.factors[what]] = run
-            values = ordered(runs[0].benchmark, what, {value for some in groups.values() for value in some})
-            for one, other in combinations(values, 2):
-                paired: dict[tuple[str, str], list[_Pairs]] = {}
-                for (model, task, _), some in groups.items():
-                    if one in some and other in some:
-                        before, after, places, _ = _scores(some[one], some[other])
-                        trials = [(str(task), key) for key in some[one].samples.keys[places].tolist()]
-                        paired.setdefault((str(model), str(task)), []).append((before, after, trials))
-                if paired:
-                    yield what, (one, other), data, paired
 
 
 def _pools(paired: Mapping[tuple[str, str], object]) -> Iterator[tuple[str, str]]:

@@ -1,46 +1,39 @@
 """The tables that ``benchmark.toml`` declares: published figures beside measured ones, put together in data frames."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from math import nan
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
-from music_evals.benchmarks import published
+from music_evals.benchmarks import PublishedRow, published
 from music_evals.reports.parts import Column, Part, Printed, Spec
-from music_evals.reports.runs import Run, notes_on
-from music_evals.reports.tables import Cell, Figure, Footnotes, Table, whole
+from music_evals.reports.runs import Run, grouped, notes_on
+from music_evals.reports.tables import Cell, Figure, Footnotes, Table, of_frame, whole
 from music_evals.scorers.metrics.measures import combined_interval
 
 LABELS: Final[Mapping[str, str]] = {"Model": "model", "Source": "source", "Condition": "condition"}
 """Heading → fact, where a table names no others."""
 
 
-def table_of(spec: Spec, runs: Sequence[Run], part: Part | None = None) -> Table:
-    """Make a table of a declaration.
-
-    Args:
-        spec: the declaration.
-        runs: the runs that it shows.
-        part: of the report, which the runs tell where there are any.
-    """
-    part = part or runs[0].part
+def table_of(part: Part, spec: Spec, runs: Sequence[Run]) -> Table:
+    """Make the table of a declaration, of the runs that it shows."""
     footnotes = Footnotes()
     frame = _across(part, spec, runs, footnotes) if spec.across else _rows(part, spec, runs, footnotes)
-    sources = {
-        f"source{place}": published(part.benchmark, one.table).source for place, one in enumerate(spec.published)
-    }
-    notes = [
-        note.text.format(**sources) for note in spec.notes if not note.when or any(run.has(note.when) for run in runs)
-    ]
-    return Table(
+    return finished(part, spec, frame, runs, footnotes)
+
+
+def finished(part: Part, spec: Spec, frame: pd.DataFrame, runs: Sequence[Run], footnotes: Footnotes) -> Table:
+    """Make a table of its cells, with its declared notes, and those that its figures and runs need."""
+    sources = {f"source{n}": published(part.benchmark, one.table).source for n, one in enumerate(spec.published)}
+    said = [note.text for note in spec.notes if not note.when or any(run.has(note.when) for run in runs)]
+    return of_frame(
         spec.name or f"{part.name}_tasks",
         spec.title or f"{part.title}: main metric of each task, in percent",
-        tuple(frame.columns),
-        frame.astype(object).where(frame.notna(), None).to_numpy().tolist(),
-        [*notes, *footnotes.notes(), *notes_on(runs)],
+        frame,
+        [*(text.format(**sources) for text in said), *footnotes.notes(), *notes_on(runs)],
     )
 
 
@@ -64,19 +57,12 @@ def _rows(part: Part, spec: Spec, runs: Sequence[Run], footnotes: Footnotes) -> 
     rows: list[dict[str, Cell]] = []
     for printed in spec.published:
         rows += _printed_rows(part, printed, columns, spec)
-    measured: dict[Any, list[Run]] = {}
-    for place, run in enumerate(runs):
-        measured.setdefault(run.key if spec.merge else place, []).append(run)
-    for some in measured.values():
+    for some in grouped(runs, lambda run: run.key).values() if spec.merge else [[run] for run in runs]:
         for item, value in _each(spec.each, some):
-            known: dict[str, Cell] = {
-                name: item if fact == "each" else some[0].label(fact) for name, fact in labels.items()
-            }
-            cells = {
-                column.heading: item if column.fact else cell_of(spec, column, some, footnotes, value)
-                for column in columns
-            }
-            rows.append(known | cells)
+            row: dict[str, Cell] = {name: some[0].label(fact) or item for name, fact in labels.items()}
+            for column in columns:
+                row[column.heading] = item if column.fact else cell_of(spec, column, some, footnotes, value)
+            rows.append(row)
     rows += _floor_rows(columns, runs) if spec.floors else []
     frame = pd.DataFrame(rows, columns=[*labels, *(column.heading for column in columns)], dtype=object)
     if spec.group:
@@ -85,18 +71,19 @@ def _rows(part: Part, spec: Spec, runs: Sequence[Run], footnotes: Footnotes) -> 
     return frame
 
 
+def _printed(part: Part, printed: Printed) -> list[PublishedRow]:
+    rows = published(part.benchmark, printed.table).rows
+    return [row for row in rows if not any(row.labels[name] in some for name, some in printed.without.items())]
+
+
 def _printed_rows(part: Part, printed: Printed, columns: Sequence[Column], spec: Spec) -> Iterator[dict[str, Cell]]:
-    found = published(part.benchmark, printed.table).rows
-    if printed.transposed:
-        ((label, wanted),) = printed.transposed.items()
-        (row,) = [row for row in found if row.labels[label] == wanted]
-        (column,) = [column for column in columns if column.published]
-        for model, value in row.figures.items():
-            figure = Figure(value, decimals=_decimals(spec, column))
-            yield {"Model": model, "Source": printed.source, column.heading: figure}
-        return
-    for row in found:
-        if any(row.labels[name] in values for name, values in printed.without.items()):
+    for row in _printed(part, printed):
+        if printed.transposed:
+            if printed.transposed.items() <= row.labels.items():
+                (column,) = [column for column in columns if column.published]
+                for model, value in row.figures.items():
+                    figure = Figure(value, decimals=_decimals(spec, column))
+                    yield {"Model": model, "Source": printed.source, column.heading: figure}
             continue
         texts = {"Model": "model", **printed.labels}
         labels = {heading: row.labels[name] or None for heading, name in texts.items() if name in row.labels}
@@ -177,9 +164,9 @@ def cell_of(spec: Spec, column: Column, runs: Sequence[Run], footnotes: Footnote
         return Figure(nan, mark=footnotes.mark(reason))
     if figure and column.interval_only and figure.low is None:
         return None
-    if figure and not metric and run.answered is not None and run.answered < 1:
-        return replace(figure, mark="*")
-    return run.marked(figure, metric, footnotes)
+    marks = ["*"] if not metric and run.answered is not None and run.answered < 1 else []
+    marks += map(footnotes.mark, run.remarks(metric, "note"))
+    return replace(figure, mark="".join(marks)) if figure else None
 
 
 def _decimals(spec: Spec, column: Column) -> int:
@@ -188,53 +175,40 @@ def _decimals(spec: Spec, column: Column) -> int:
 
 def _across(part: Part, spec: Spec, runs: Sequence[Run], footnotes: Footnotes) -> pd.DataFrame:
     """A column a published model, and then one a condition; rows are the published table's, or tasks."""
-    facts = list(spec.labels.values())
+    names = list(spec.labels.values())
+    known = {facet.name: facet for facet in part.condition}
     models: dict[str, dict[tuple[str, ...], Figure]] = {}
     for printed in spec.published:
-        for row in published(part.benchmark, printed.table).rows:
-            if any(row.labels[name] in values for name, values in printed.without.items()):
-                continue
-            place = tuple(row.labels[fact] for fact in facts)
+        headings = {name: heading for heading, name in printed.labels.items()}
+        for row in _printed(part, printed):
             figures = {row.labels["model"]: row.figures[printed.figure]} if printed.figure else row.figures
             for model, value in figures.items():
-                models.setdefault(model, {})[place] = Figure(value, decimals=spec.decimals)
+                place = tuple(row.labels[name] for name in names)
+                models.setdefault(headings.get(model, model), {})[place] = Figure(value, decimals=spec.decimals)
+    places = list(dict.fromkeys(place for cells in models.values() for place in cells))
     asked = {run.task for run in runs}
-    places = dict.fromkeys(place for cells in models.values() for place in cells)
-    rows = list(places or [(task,) for task in part.tasks if task in asked])
-    conditions: dict[tuple[str, ...], list[Run]] = {}
-    for run in runs:
-        conditions.setdefault(run.key, []).append(run)
-    known = {"task", *(facet.name for facet in part.condition)}
-    measured = [
-        [
-            _measured(spec, some, {k: v for k, v in zip(facts, row, strict=True) if k in known}, footnotes)
-            for row in rows
-        ]
-        for some in conditions.values()
-    ]
-    facets = {facet.name: facet for facet in part.condition}
-    texts = [[facets[fact].say(text) if fact in facets else text or None for fact, text in zip(facts, row, strict=True)]
-             for row in rows]  # fmt: skip
-    frames = [
-        pd.DataFrame(texts, columns=list(spec.labels), dtype=object),
-        pd.DataFrame(
-            [[cells.get(row) for cells in models.values()] for row in rows], columns=list(models), dtype=object
-        ),
-        pd.DataFrame(measured, index=[some[0].heading for some in conditions.values()], dtype=object).T,
-    ]
+    places = places or [(task,) for task in part.tasks if task in asked]
+    paper = {model: [cells.get(place) for place in places] for model, cells in models.items()}
+    rows = [dict(zip(names, place, strict=True)) for place in places]
+    texts = [[known[name].say(text) if name in known else text or None for name, text in row.items()] for row in rows]
+    frames = [pd.DataFrame(texts, columns=list(spec.labels), dtype=object), pd.DataFrame(paper, dtype=object)]
+    for some in grouped(runs, lambda run: run.key).values():
+        cells = [_measured(spec, some, row, {"task", *known}, footnotes) for row in rows]
+        frames.append(pd.DataFrame({some[0].heading(spec.heading): cells}, dtype=object))
     return pd.concat(frames, axis=1)
 
 
-def _measured(spec: Spec, runs: Sequence[Run], wanted: Mapping[str, str], footnotes: Footnotes) -> Figure | None:
+def _measured(
+    spec: Spec, runs: Sequence[Run], row: Mapping[str, str], known: Set[str], footnotes: Footnotes
+) -> Figure | None:
     """The cell of a condition: of the run that a row is about, or an average of several."""
     for one in spec.averages:
-        if one["row"] == wanted.get("task"):
+        if one["row"] in row.values():
             by_task = {run.task: run for run in runs}
             some = [by_task[task] for task in one["tasks"] if task in by_task]
             figures = [figure for run in some if (figure := run.figure(decimals=spec.decimals, scale=spec.scale))]
-            if len(figures) < len(one["tasks"]):
-                return None
             weights = [run.value(one["weights"]) or 0 for run in some] if "weights" in one else []
-            return average(figures, weights, spec.decimals)
-    found = [run for run in runs if run.has(wanted)]
-    return cell_of(spec, spec.cell, found, footnotes) if found else None
+            return average(figures, weights, spec.decimals) if len(figures) == len(one["tasks"]) else None
+    found = [run for run in runs if run.has({name: text for name, text in row.items() if name in known})]
+    column = next((spec.rows[text] for text in row.values() if text in spec.rows), spec.cell)
+    return cell_of(spec, column, found, footnotes)

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
+import pandas as pd
 
 from music_evals.reports.compared import Compared, varying, worded
 from music_evals.reports.samples import Floats
@@ -104,22 +105,13 @@ def sample_link(run: Compared, name: str, folder: str) -> str:
 
 def _samples(runs: Sequence[Compared]) -> list[_Sample]:
     """The samples that two runs or more have a score of."""
-    keys = np.unique(np.concatenate([run.samples.keys for run in runs]))
-    scores = np.full((len(keys), len(runs)), np.nan)
-    names = [""] * len(keys)
-    for number, run in enumerate(runs):
-        places = np.searchsorted(keys, run.samples.keys)
-        scores[places, number] = run.samples.scores
-        for place, name in zip(places.tolist(), run.samples.ids, strict=True):
-            names[place] = name
-    scored = ~np.isnan(scores)
+    names = {key: name for run in runs for key, name in zip(run.samples.keys.tolist(), run.samples.ids, strict=True)}
+    frame = pd.DataFrame({n: pd.Series(run.samples.scores, run.samples.keys) for n, run in enumerate(runs)})
+    scores = frame[frame.count(axis=1) > 1]
+    scored = scores.notna().to_numpy()
     return [
-        _Sample(
-            names[place],
-            scores[place, scored[place]],
-            [runs[number] for number in np.flatnonzero(scored[place]).tolist()],
-        )
-        for place in np.flatnonzero(scored.sum(axis=1) > 1).tolist()
+        _Sample(names[key], row[known], [runs[number] for number in np.flatnonzero(known).tolist()])
+        for key, row, known in zip(scores.index.tolist(), scores.to_numpy(), scored, strict=True)
     ]
 
 

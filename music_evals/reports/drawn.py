@@ -1,10 +1,12 @@
 """Figures that ``benchmark.toml`` declares for its tables: heat maps, and lines over columns."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
+from math import isnan
 
 from music_evals.benchmarks import published
 from music_evals.reports.declared import cell_of, columns_of
-from music_evals.reports.figures import Panel, Series, heat_map, panels_figure
+from music_evals.reports.figures import Panel, Point, Series, heat_map, labelled_points, panels_figure
 from music_evals.reports.parts import Drawing, Spec
 from music_evals.reports.runs import Run
 from music_evals.reports.tables import Cell, Figure, Footnotes, Table
@@ -13,17 +15,39 @@ Row = Mapping[str, Cell]
 
 
 def drawn(spec: Spec, figure: Drawing, table: Table, runs: Sequence[Run]) -> str:
-    """Draw the figure of a declared table; `runs` are those of its measured rows, in order."""
+    """Draw the figure of a declared table; `runs` are those of its measured rows, in order. Nothing of no figures."""
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     numeric = [name for name, numbers in zip(table.columns, table.numeric(), strict=True) if numbers]
-    columns = figure.columns or numeric
     paper = [row for row in rows if not str(row["Source"]).startswith("measured")]
     measured = [row for row in rows if row not in paper]
+    if not numeric:
+        return ""
+    if figure.kind == "points":
+        return _points(figure, paper, measured)
+    columns = figure.columns or numeric
     if figure.kind == "heat":
         return _heat(spec, figure, columns, paper, list(zip(measured, runs, strict=True)))
-    return _lines(
-        figure, columns, runs[0].part.benchmark, [(row, False) for row in paper] + [(row, True) for row in measured]
-    )
+    rows_of_kinds = [(row, False) for row in paper] + [(row, True) for row in measured]
+    return _lines(figure, columns, runs[0].part.benchmark, rows_of_kinds)
+
+
+def _points(figure: Drawing, paper: Sequence[Row], measured: Sequence[Row]) -> str:
+    models = dict.fromkeys(str(row["Model"]) for row in paper)
+    notes = [f"Paper: {', '.join(f'{model[0]} {model}' for model in models)}"] if models else []
+    notes += [f"{n}: {row['Model']} ({row['Source']}; {row['Condition']})" for n, row in enumerate(measured, start=1)]
+    labelled = [(str(row["Model"])[0], row, False) for row in paper]
+    labelled += [(str(n), row, True) for n, row in enumerate(measured, start=1)]
+    panels: dict[str, list[Point]] = {}
+    for name, (label, row, is_measured) in product(figure.columns, labelled):
+        x, y, rate = (row[heading] for heading in (f"{figure.x} ({name})", f"{figure.y} ({name})", figure.rate))
+        known = [cell for cell in (x, y, rate) if isinstance(cell, Figure) and not isnan(cell.value)]
+        if len(known) == 3:
+            point = Point(label, str(row[figure.marker]), known[0], known[1], known[2].value, is_measured)
+            panels.setdefault(f"against {name}", []).append(point)
+    if not panels:
+        return ""
+    axes = f"{figure.x}, reversed: lower is better", f"{figure.y}: higher is better"
+    return labelled_points(figure.title, panels, axes, figure.rate, [*notes, *figure.notes])
 
 
 def _heat(

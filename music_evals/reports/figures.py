@@ -6,11 +6,10 @@ ones coloured; figures carry their intervals, and a key below says what is what.
 
 import io
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import wraps
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import isnan
-from typing import Any, Final, ParamSpec
+from typing import Any, Final
 
 from matplotlib import colormaps, style
 from matplotlib.axes import Axes
@@ -72,26 +71,18 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Points of one colour and mark in a panel.
-
-    Args:
-        label: what the key calls it; series of the same label look alike.
-        x: places on the x axis, or numbers of ticks; a figure's interval is drawn.
-        y: as many figures; None or an undefined one is left out, one with a mark is hollow.
-        measured: whether it was measured here, and not published.
-        second: whether its line is dashed and its marks are hollow.
-    """
+    """Points of one colour and mark in a panel; those of the same label look alike in all panels."""
 
     label: str
-    x: Sequence[Figure]
-    y: Sequence[Figure | None]
-    measured: bool = True
-    second: bool = False
+    x: Sequence[Figure]  # places on the axis, or numbers of ticks
+    y: Sequence[Figure | None]  # as many; None or an undefined one is left out, one with a mark is hollow
+    measured: bool = True  # here, and not published
+    second: bool = False  # its line is dashed and its marks are hollow
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A panel: its title, what stands on its axes, its series, and where a dotted line is drawn."""
+    """A panel: its title, its series, what stands on its axes, and where a dotted line is drawn."""
 
     title: str
     series: Sequence[Series]
@@ -102,7 +93,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A labelled point: its colour is a rate from 0 to 100, its marker says of which kind it is."""
+    """A labelled point: its marker says of which kind it is, its colour is a rate from 0 to 100."""
 
     label: str
     kind: str
@@ -113,11 +104,7 @@ class Point:
 
 
 def looks_of(measured: Sequence[bool]) -> list[Look]:
-    """Give each series a colour and a mark, in order: greys to the published, colours to the measured.
-
-    >>> [look.colour for look in looks_of([False, True])]
-    ['#8c8c8c', '#0072B2']
-    """
+    """Give each series a colour and a mark, in order: greys to the published, colours to the measured."""
     looks: list[Look] = []
     for is_measured in measured:
         colours = COLOURS if is_measured else GREYS
@@ -128,16 +115,7 @@ def looks_of(measured: Sequence[bool]) -> list[Look]:
     return looks
 
 
-P = ParamSpec("P")
-
-
-def _styled(draw: Callable[P, str]) -> Callable[P, str]:
-    @wraps(draw)
-    def styled(*args: P.args, **kwargs: P.kwargs) -> str:
-        with style.context(["default", dict(_STYLE)]):
-            return draw(*args, **kwargs)
-
-    return styled
+_styled = style.context(["default", dict(_STYLE)])
 
 
 @_styled
@@ -157,17 +135,11 @@ def panels_figure(
 
     Args:
         title: what is shown.
-        panels: the panels.
+        panels: the panels, `across` in a row, each of a `size` in inches.
         ticks: names of the places on the x axis, which series name by their numbers from 0.
-        across: panels in a row.
-        size: width and height of a panel in inches.
         top: the highest value on the y axis.
         notes: what the key says besides, a line each.
-        second: what dashed lines are.
-        hollow: what hollow marks of figures with a mark are.
-
-    Returns:
-        The figure as SVG.
+        second, hollow: what dashed lines are, and hollow marks of figures with a mark.
 
     Example:
         >>> series = Series("some/model", [Figure(0), Figure(1)], [Figure(40.0, 30.0, 50.0), Figure(80.0)])
@@ -178,15 +150,14 @@ def panels_figure(
     kinds = {series.label: series.measured for panel in panels for series in panel.series}
     labels = sorted(kinds, key=lambda label: kinds[label])
     looks = dict(zip(labels, looks_of([kinds[label] for label in labels]), strict=True))
-    dot = Line2D([], [], linestyle="", marker="o", color=DARK, markersize=_MARK, markerfacecolor="white")
     key = [(look.sign(**({} if ticks else {"linestyle": ""})), label) for label, look in looks.items()]
     if second:
-        key.append((Line2D([], [], linestyle="--", marker="o", color=DARK, markerfacecolor="white"), second))
+        key.append((_dark(linestyle="--", marker="o"), second))
     if hollow and any(y and y.mark for panel in panels for series in panel.series for y in series.y):
-        key.append((dot, hollow))
+        key.append((_dark(linestyle="", marker="o"), hollow))
     if any(panel.floor is not None for panel in panels):
-        key.append((Line2D([], [], linestyle=":", color=DARK), "chance"))
-    key += [(Line2D([], [], linestyle=""), note) for note in notes]
+        key.append((_dark(linestyle=":"), "chance"))
+    key += [(_dark(linestyle=""), note) for note in notes]
     across = min(across, len(panels))
     drawing, every = _grid(len(panels), across, size, key)
     costs = [x for panel in panels for series in panel.series for x in series.x]
@@ -213,20 +184,8 @@ def heat_map(
 ) -> str:
     """Draw percentages as coloured cells with their numbers, those of measured models with intervals and set apart.
 
-    Args:
-        title: what is shown.
-        headings: of the columns.
-        lines: label, a figure for each heading (None where it is not known), and whether it was measured; the
-            published ones first.
-        notes: what must be said of them, a paragraph each, below.
-
-    Returns:
-        The figure as SVG.
-
-    Example:
-        >>> svg = heat_map("T", ["popular music"], [("GPT4", [Figure(89.15)], False)], [])
-        >>> "GPT4" in svg, "89" in svg
-        (True, True)
+    A line has a label, a figure for each heading (None where it is not known), and whether it was measured; the
+    published ones come first. Below stand the notes, a paragraph each.
     """
     wide, high, left, top, set_apart = 0.68, 0.31, 2.0, 1.0, 0.14  # inches
     width = left + len(headings) * wide + 0.1
@@ -267,31 +226,17 @@ def heat_map(
 def labelled_points(
     title: str, panels: Mapping[str, Sequence[Point]], axes_labels: tuple[str, str], rate: str, notes: Sequence[str]
 ) -> str:
-    """Draw labelled points with intervals, a rate as their colour; the x axis is reversed, so that better is up right.
+    """Draw labelled points with intervals, a panel each title, hollow where they are published.
 
-    Args:
-        title: what is shown.
-        panels: title of a panel → its points; hollow where they are published.
-        axes_labels: what stands on the x and the y axis.
-        rate: what the colour is.
-        notes: what the labels stand for, a line each.
-
-    Returns:
-        The figure as SVG.
-
-    Example:
-        >>> point = Point("1", "Few-shot", Figure(0.7), Figure(75.0), 35.0, measured=True)
-        >>> "1: some/model" in labelled_points("One run", {"test": [point]}, ("FMD", "JS"), "Rate", ["1: some/model"])
-        True
+    The colour is a rate. The x axis is reversed, so that better is up and to the right. The notes say what labels are.
     """
     kinds = dict.fromkeys(point.kind for points in panels.values() for point in points)
     markers = dict(zip(kinds, MARKERS, strict=False))
-    sign: Mapping[str, Any] = {"linestyle": "", "color": DARK, "markersize": 6}
-    key = [(Line2D([], [], marker=marker, markerfacecolor="none", **sign), kind) for kind, marker in markers.items()]
+    key = [(_dark(marker=marker, linestyle=""), kind) for kind, marker in markers.items()]
     if len({point.measured for points in panels.values() for point in points}) > 1:
-        key.append((Line2D([], [], marker="D", markerfacecolor="none", **sign), "hollow: paper"))
-        key.append((Line2D([], [], marker="D", **sign), "filled: measured"))
-    key += [(Line2D([], [], linestyle=""), note) for note in notes]
+        key.append((_dark(marker="D", linestyle=""), "hollow: paper"))
+        key.append((_dark(marker="D", linestyle="", markerfacecolor=DARK), "filled: measured"))
+    key += [(_dark(linestyle=""), note) for note in notes]
     drawing, every = _grid(len(panels), len(panels), (4.2, 4.0), key, right=0.95)
     for axes, (name, points) in zip(every, panels.items(), strict=True):
         axes.set_title(name, loc="left", fontsize=10)
@@ -300,8 +245,8 @@ def labelled_points(
         axes.set_ylabel(axes_labels[1])
         for point in points:
             colour = _RATES(point.rate / 100)
-            for x, y in _bars(point):
-                axes.plot(x, y, color=DARK, linewidth=0.8, zorder=2)
+            for bar in _bars(point.x, point.y):
+                axes.plot(*bar, color=DARK, linewidth=0.8, zorder=2)
             axes.plot(
                 point.x.value, point.y.value, marker=markers[point.kind], markersize=8, markeredgewidth=1.8,
                 markeredgecolor=colour, markerfacecolor=colour if point.measured else "none", zorder=3,
@@ -314,6 +259,11 @@ def labelled_points(
     bar = drawing.add_axes((box.x1 + 0.2 / width, box.y0, 0.15 / width, box.height))
     drawing.colorbar(ScalarMappable(Normalize(0, 100), _RATES), cax=bar, label=rate)
     return _svg(drawing, title)
+
+
+def _dark(**given: Any) -> Line2D:
+    """A sign of the key that is of no series."""
+    return Line2D([], [], **{"color": DARK, "markersize": _MARK, "markerfacecolor": "white", **given})
 
 
 def _grid(
@@ -366,11 +316,8 @@ def _draw(axes: Axes, panel: Panel, looks: Mapping[str, Look], ticks: Sequence[s
             face = fill if ticks else (look.colour, 0.4)
             mark: dict[str, Any] = {"marker": look.marker, "markersize": _MARK if ticks else 6, "markerfacecolor": face}
             axes.plot([at], [y.value], color=look.colour, linestyle="", zorder=order, clip_on=bool(ticks), **mark)
-            for ends, along in ((x, "x"), (y, "y")):
-                if ends.low is not None and ends.high is not None:
-                    bar = [ends.low, ends.high]
-                    across = ([at, at], bar) if along == "y" else (bar, [y.value, y.value])
-                    axes.plot(*across, color=look.colour, linewidth=1.0, zorder=order - 1)
+            for bar in _bars(replace(x, value=at), y):
+                axes.plot(*bar, color=look.colour, linewidth=1.0, zorder=order - 1)
 
 
 def _make_logarithmic(axes: Axes, costs: Sequence[Figure]) -> None:
@@ -384,12 +331,12 @@ def _make_logarithmic(axes: Axes, costs: Sequence[Figure]) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _bars(point: Point) -> Iterator[tuple[list[float], list[float]]]:
+def _bars(x: Figure, y: Figure) -> Iterator[tuple[list[float], list[float]]]:
     """The ends of a point's intervals, as two x and two y."""
-    if point.x.low is not None and point.x.high is not None:
-        yield [point.x.low, point.x.high], [point.y.value] * 2
-    if point.y.low is not None and point.y.high is not None:
-        yield [point.x.value] * 2, [point.y.low, point.y.high]
+    if x.low is not None and x.high is not None:
+        yield [x.low, x.high], [y.value] * 2
+    if y.low is not None and y.high is not None:
+        yield [x.value] * 2, [y.low, y.high]
 
 
 def _label(axes: Axes, points: Sequence[Point]) -> None:
@@ -397,8 +344,8 @@ def _label(axes: Axes, points: Sequence[Point]) -> None:
     half, size = 5.0, 8.0  # points
     middles = [axes.transData.transform((point.x.value, point.y.value)) for point in points]
     taken = [Bbox.from_bounds(x - half, y - half, 2 * half, 2 * half) for x, y in middles]
-    for x, y in (bar for point in points for bar in _bars(point)):
-        taken.append(Bbox(axes.transData.transform(list(zip(x, y, strict=True)))).padded(1))
+    bars = [bar for point in points for bar in _bars(point.x, point.y)]
+    taken += [Bbox(axes.transData.transform(list(zip(*bar, strict=True)))).padded(1) for bar in bars]
     for point, (x, y) in zip(points, middles, strict=True):
         wide, high, away = 0.65 * size * len(point.label), 0.8 * size, half + 1
         boxes = [
@@ -414,7 +361,6 @@ def _label(axes: Axes, points: Sequence[Point]) -> None:
 
 
 def _shared(one: Bbox, other: Bbox) -> float:
-    """The area that two boxes share."""
     shared = Bbox.intersection(one, other)
     return shared.width * shared.height if shared else 0.0
 

@@ -24,13 +24,9 @@ _ADDRESS: Final = re.compile(r"https?://\S+")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a report: a benchmark, or what concerns all of them.
+    """A part of a report: its anchor, of letters, digits and hyphens; its heading; its tables and figures.
 
-    Args:
-        name: its anchor, made of letters, digits and hyphens.
-        title: its heading.
-        report: its tables and figures.
-        apart: sentences on what sets its measured numbers apart from published ones.
+    `apart` are sentences on what sets its measured numbers apart from published ones.
     """
 
     name: str
@@ -41,13 +37,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure.
-
-    Args:
-        name: stem of its file.
-        title: what it shows.
-        svg: its text.
-    """
+    """A figure: stem of its file, what it shows, and its text."""
 
     name: str
     title: str
@@ -55,20 +45,11 @@ class Drawing:
 
 
 def html(title: str, about: Sequence[str], sections: Sequence[Section]) -> str:
-    """Lay a report out as one page of HTML.
+    """Lay a report out as one page of HTML, with what is said of all of it, a line each, above its sections.
 
-    Args:
-        title: its heading.
-        about: what is said of all of it, a line each.
-        sections: its parts.
-
-    Returns:
-        The text of the file.
-
-    Example:
-        >>> page = html("Mine", ["No logs <yet>."], [])
-        >>> "<h1>Mine</h1>" in page, "No logs &lt;yet&gt;." in page
-        (True, True)
+    >>> page = html("Mine", ["No logs <yet>."], [])
+    >>> "<h1>Mine</h1>" in page, "No logs &lt;yet&gt;." in page
+    (True, True)
     """
     environment = Environment(
         loader=PackageLoader("music_evals.reports"),
@@ -81,27 +62,12 @@ def html(title: str, about: Sequence[str], sections: Sequence[Section]) -> str:
     environment.filters |= {"apart": _apart, "data": _data, "address": _ADDRESS.fullmatch}
     environment.tests |= {"measured": _is_measured, "short": _is_short}
     return environment.get_template("report.html").render(
-        title=title, about=about, sections=sections, alone=_alone, shown_with=_shown_with
+        title=title, about=about, sections=sections, shown_with=_shown_with
     )
 
 
 def markdown(title: str, about: Sequence[str], sections: Sequence[Section]) -> str:
-    """Lay a report out as Markdown, which shows the files of its figures.
-
-    Args:
-        title: its heading.
-        about: what is said of all of it, a line each.
-        sections: its parts.
-
-    Returns:
-        The text of the file.
-
-    Example:
-        >>> print(markdown("Mine", ["No logs."], []), end="")
-        # Mine
-        <BLANKLINE>
-        No logs.
-    """
+    """Lay a report out as Markdown, which shows the files of its figures."""
     # What looks like a tag would be one, or be lost, where Markdown is turned to HTML.
     return "\n".join(_lines(title, about, sections)).replace("<", "&lt;")
 
@@ -112,7 +78,7 @@ def _lines(title: str, about: Sequence[str], sections: Sequence[Section]) -> Ite
     for section in sections:
         yield f"## {section.title}\n"
         yield from (f"**{sentence}**\n" for sentence in section.apart)
-        yield from map(_picture, _alone(section.report))
+        yield from map(_picture, _shown_with(section.report))
         for table in section.report.tables:
             yield table.to_markdown(level=3)
             yield from map(_picture, _shown_with(section.report, table.name))
@@ -123,13 +89,8 @@ def _picture(drawing: Drawing) -> str:
     return f"![Figure: {text}]({drawing.name}.svg)\n"
 
 
-def _alone(report: Report) -> list[Drawing]:
-    """The figures that belong to no table."""
-    return [_drawing(name, svg) for name, svg in report.figures.items() if not _table_of(name, report)]
-
-
-def _shown_with(report: Report, table: str) -> list[Drawing]:
-    """The figures of a table."""
+def _shown_with(report: Report, table: str = "") -> list[Drawing]:
+    """The figures of a table, or those that belong to none."""
     return [_drawing(name, svg) for name, svg in report.figures.items() if _table_of(name, report) == table]
 
 

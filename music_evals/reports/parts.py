@@ -7,43 +7,28 @@ its ``columns`` and ``cell``, `Printed` for ``published``, `Drawing` for ``figur
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, Final, TypeVar
+from dataclasses import dataclass, field, is_dataclass
+from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
 from music_evals.benchmarks import Benchmark, load, names
 
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """A fact that tells conditions apart, and how tables say it.
+    """A fact that tells conditions apart, and how tables say it: a parameter of the task, or a key of the metadata."""
 
-    Args:
-        parameter: of the task; it is said where it is not as by default.
-        metadata: key of the log's metadata, in the place of a parameter.
-        words: how it is said, with ``{}`` for the value.
-        values: value → words, in the place of `words`; conditions are sorted in this order.
-        always: the parameter is said where it is as by default, too.
-        plain: value of the metadata of which nothing is said.
-        split: the value is a list, or text with commas, whose order says nothing.
-        count: the value is a list whose length is said.
-        column: it is said in a column of its own and not in the condition.
-        cell: it tells apart what stands in one column or row, as a task does, and is no part of the condition.
-        paper: the only values that it has in the paper's test.
-        marks: what is not the plain value sets a run apart from the paper's test.
-    """
-
-    parameter: str = ""
+    parameter: str = ""  # it is said where it is not as by default
     metadata: str = ""
-    words: str = ""
-    values: Mapping[str, str] = field(default_factory=dict)
-    always: bool = False
-    plain: Any = None
-    split: bool = False
-    count: bool = False
-    column: bool = False
-    cell: bool = False
-    paper: Sequence[Any] | None = None
-    marks: bool = False
+    words: str = ""  # how it is said, with {} for the value
+    values: Mapping[str, str] = field(default_factory=dict)  # value -> words; conditions are sorted in this order
+    always: bool = False  # the parameter is said where it is as by default, too
+    plain: Any = None  # value of the metadata of which nothing is said
+    split: bool = False  # it is a list, or text with commas, whose order says nothing
+    count: bool = False  # it is a list whose length is said
+    column: bool = False  # it is said in a column of its own and not in the condition
+    cell: bool = False  # it tells apart what stands in one column or row, as a task does, and is none of the condition
+    paper: Sequence[Any] | None = None  # the only values that it has in the paper's test
+    marks: bool = False  # what is said of it sets a run apart from the paper's test
 
     @property
     def name(self) -> str:
@@ -66,138 +51,85 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of figures; ``*`` in heading, metric and published stands for each of `each`, a column of its own.
-
-    Args:
-        heading: above it.
-        fact: (rows) what it says, as in `Spec.labels`, in the place of a figure.
-        metric: ``GROUP/NAME`` as logs have it, or NAME alone; the task's main metric where empty.
-        task: the task that it is about, where a row stands for several.
-        published: name of the column in the published tables.
-        constant: what published rows have in it.
-        scale, decimals: what figures are multiplied by, and how many decimals are shown; else those of the table.
-        ends: name under which the ends of the interval stand, where that is not the metric's.
-        share_of: metrics whose product is the number that a share is of; its interval is then Wilson's.
-        count: it holds whole numbers, 0 where the log has none.
-        interval_only: a figure without an interval is left out.
-        undefined: why a run has no such figure, where the log gives no reason; else the cell stays empty.
-        because: metric whose reason for being undefined holds for this one, too.
-        needs: facts of a run that has it.
-        each: what ``*`` stands for, or a pattern of ``GROUP/NAME`` whose group does.
-    """
+    """A column of figures, or several: ``*`` in its texts stands for each of `each`."""
 
     heading: str = ""
-    fact: str = ""
-    metric: str = ""
-    task: str = ""
-    published: str = ""
-    constant: float | None = None
-    scale: float | None = None
-    decimals: int | None = None
-    ends: str = ""
-    share_of: Sequence[str] = ()
-    count: bool = False
-    interval_only: bool = False
-    undefined: str = ""
-    because: str = ""
-    needs: Mapping[str, Any] = field(default_factory=dict)
-    each: Sequence[str] | str = ()
+    fact: str = ""  # what it says in the place of a figure: `each` of the row
+    metric: str = ""  # GROUP/NAME as logs have it, or NAME of the main scorer; the main metric where empty
+    task: str = ""  # the task that it is about, where a row stands for several
+    published: str = ""  # its name in the published tables
+    constant: float | None = None  # what published rows have in it
+    scale: float | None = None  # what figures are multiplied by, if not as in the table
+    decimals: int | None = None  # how many are shown, if not as in the table
+    ends: str = ""  # name under which the ends of the interval stand, if not the metric's
+    share_of: Sequence[str] = ()  # metrics whose product is the number that a share is of, for Wilson's interval
+    count: bool = False  # it holds whole numbers, 0 where the log has none
+    interval_only: bool = False  # a figure without an interval is left out
+    undefined: str = ""  # why a run has no such figure, if the log gives no reason; else the cell stays empty
+    because: str = ""  # metric whose reason for being undefined holds for this one, too
+    needs: Mapping[str, Any] = field(default_factory=dict)  # facts of a run that has it
+    each: Sequence[str] | str = ()  # what * stands for, or a pattern of GROUP/NAME whose group does
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A published table, or a part of one.
+    """A published table, or a part of one."""
 
-    Args:
-        table: stem of its file.
-        source: how its rows are marked.
-        labels: heading → its column of text; the model's is ``model``.
-        constants: heading → text that all its rows have.
-        without: column of text → values of rows that are left out.
-        transposed: value of the first column of text whose row is taken: each column of figures is a model's.
-        figure: (across) its column of figures, where it has a row a model.
-    """
-
-    table: str
-    source: str = "paper"
-    labels: Mapping[str, str] = field(default_factory=dict)
-    constants: Mapping[str, str] = field(default_factory=dict)
-    without: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    transposed: Mapping[str, str] = field(default_factory=dict)
-    figure: str = ""
+    table: str  # stem of its file
+    source: str = "paper"  # how its rows are marked
+    labels: Mapping[str, str] = field(default_factory=dict)  # heading -> its column; the model's is `model`
+    constants: Mapping[str, str] = field(default_factory=dict)  # heading -> text that all its rows have
+    without: Mapping[str, Sequence[str]] = field(default_factory=dict)  # column of text -> values that are left out
+    transposed: Mapping[str, str] = field(default_factory=dict)  # column of text -> value of a row: a column is a model
+    figure: str = ""  # (across) its column of figures, where it has a row a model
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
     """A figure of a table's rows.
 
-    Args:
-        kind: ``heat`` for a coloured cell a number, ``lines`` for a line a row.
-        title: what it shows.
-        columns: which columns; all with figures where empty.
-        more: (heat) further columns, which only measured rows have.
-        panels: (lines) heading of the column whose values have a panel each.
-        models: (lines) published table whose rows, by panel and model, are the only published ones to be drawn.
-        x, y, top: (lines) what stands on the axes, and the highest value.
-        reference: (lines) what the paper gives outside of its tables: ``panel``, ``label``, ``x`` and ``y``.
-        hollow: (lines) what hollow marks are, of figures with a mark.
-        notes: what must be said of it.
+    ``heat`` has a coloured cell for each number, ``lines`` a line for each row; ``points`` has the columns ``X (NAME)``
+    and ``Y (NAME)`` as axes of a panel for each name.
     """
 
     kind: str
     title: str
-    columns: Sequence[str] = ()
-    more: Column | None = None
-    panels: str = ""
-    models: str = ""
+    columns: Sequence[str] = ()  # which columns, all with figures where empty; (points) the names
+    marker: str = ""  # (points) heading of the column that gives a point its marker
+    rate: str = ""  # (points) heading of the column that gives it its colour
+    more: Column | None = None  # (heat) further columns, which only measured rows have
+    panels: str = ""  # (lines) heading of the column whose values have a panel each
+    models: str = ""  # (lines) published table whose rows, by panel and model, are the only published ones drawn
     x: str = ""
     y: str = ""
-    top: float = 100
-    reference: Sequence[Mapping[str, Any]] = ()
-    hollow: str = ""
+    top: float = 100  # (lines) highest value on the y axis
+    reference: Sequence[Mapping[str, Any]] = ()  # (lines) what the paper says in its text: panel, label, x and y
+    hollow: str = ""  # (lines) what hollow marks are, of figures with a mark
     notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A table of published and measured figures.
+    """A table of published and measured figures."""
 
-    Args:
-        name: stem of its file.
-        title: what it shows.
-        special: name of a function of the benchmark's module in `reports.special`, which makes it and is all there is.
-        across: whether conditions and published models are columns, and not rows.
-        labels: heading → fact: ``model``, ``source``, ``condition``, ``task``, ``each`` or a facet.
-        each: (rows) label → value, or a pattern of ``GROUP/NAME`` whose group is one; a row each. ``{each}`` in a
-            metric stands for the value, and the fact ``each`` for the label.
-        merge: (rows) whether the tasks of a condition share a row.
-        group: heading of the column by which rows are put together.
-        published: the published tables.
-        columns: (rows) the figures; the main metric of each task where there are none.
-        cell: (across) the figure.
-        averages: (across) ``row``, its ``tasks``, and ``weights`` where a metric weights them.
-        floors: (rows) whether rows with the floors follow.
-        where, where_not: facts of the runs that it shows.
-        scale, decimals: of its figures.
-        notes: what must be known of it.
-        figure: drawn of it.
-    """
-
-    name: str = ""
+    name: str = ""  # stem of its file
     title: str = ""
-    special: str = ""
-    across: bool = False
-    labels: Mapping[str, str] = field(default_factory=dict)
-    each: Mapping[str, str] | str = ""
-    merge: bool = False
-    group: str = ""
+    special: str = ""  # function of the benchmark's module in `reports.special` that makes it
+    across: bool = False  # conditions and published models are columns, and not rows
+    labels: Mapping[str, str] = field(default_factory=dict)  # heading -> model, source, condition, task, each, or facet
+    each: Mapping[str, str] | str = ""  # (rows) label -> `{each}` in metrics, or a pattern of GROUP/NAME; a row each
+    merge: bool = False  # (rows) the tasks of a condition share a row
+    group: str = ""  # (rows) heading of the column by which they are put together
     published: Sequence[Printed] = ()
-    columns: Sequence[Column] = ()
-    cell: Column = field(default_factory=Column)
-    averages: Sequence[Mapping[str, Any]] = ()
-    floors: bool = False
-    where: Mapping[str, Any] = field(default_factory=dict)
-    where_not: Mapping[str, Any] = field(default_factory=dict)
+    columns: Sequence[Column] = ()  # (rows) the figures; the main metric of each task where there are none
+    cell: Column = field(default_factory=Column)  # (across) the figure
+    rows: Mapping[str, Column] = field(default_factory=dict)  # (across) label of a row -> another figure
+    heading: str = "{model}{dagger} ({condition})"  # (across) of a condition
+    averages: Sequence[Mapping[str, Any]] = ()  # (across) row, its tasks, and weights where a metric weights them
+    floors: bool = False  # (rows) rows with the floors follow
+    always: bool = False  # it is there without such runs, too
+    where: Mapping[str, Any] = field(default_factory=dict)  # facts of the runs that it shows
+    where_not: Mapping[str, Any] = field(default_factory=dict)  # facts of those that it does not show
     scale: float = 100
     decimals: int = 2
     notes: Sequence[Note] = ()
@@ -206,48 +138,28 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the report: a benchmark, or some of its tasks.
-
-    Args:
-        benchmark: its name.
-        name: of the part, the benchmark's where it declares none.
-        title: its heading.
-        tasks: which tasks; all of the benchmark where none are named.
-        samples: what its samples are called.
-        condition: what tells conditions apart, in the order in which it is said.
-        sort: names of facts by which conditions are sorted, where that is not their order in `condition`.
-        told: parameters that are told otherwise, or change nothing that is measured.
-        others_mark: whether any other parameter sets a run apart from the paper's test.
-        left_out: keys of metadata with numbers of samples that the task left out.
-        tells_unscored: facts of runs whose tables tell the unscored samples, which leaves them complete.
-        apart: what † stands for.
-        answered: metrics with the share of samples that have an answer; the first that a run has counts.
-        unanswered: what * stands for, where not all have one.
-        notes: further sentences on measured rows.
-        tables: in the order of the page.
-        place: on the page, before those of a higher number.
-    """
+    """A part of the report: a benchmark, or some of its tasks."""
 
     benchmark: str
-    name: str
+    name: str  # the benchmark's where none is declared
     title: str
-    tasks: Sequence[str]
-    samples: str = "samples"
-    condition: Sequence[Facet] = ()
-    sort: Sequence[str] = ()
-    told: Sequence[str] = ()
-    others_mark: bool = False
-    left_out: Sequence[str] = ()
-    tells_unscored: Mapping[str, Any] = field(default_factory=dict)
-    apart: str = (
+    tasks: Sequence[str]  # all of the benchmark where none are declared
+    samples: str = "samples"  # what its samples are called
+    condition: Sequence[Facet] = ()  # what tells conditions apart, in the order in which it is said
+    sort: Sequence[str] = ()  # names of facts by which conditions are sorted, if not in that order
+    told: Sequence[str] = ()  # parameters that are told otherwise, or change nothing that is measured
+    others_mark: bool = False  # any other parameter sets a run apart from the paper's test
+    left_out: Sequence[str] = ()  # keys of metadata with numbers of samples that the task left out
+    tells_unscored: Mapping[str, Any] = field(default_factory=dict)  # facts of runs whose tables tell unscored samples
+    apart: str = (  # what a dagger stands for
         "† Not the paper's test, and not to be compared with its figures: other data or not all of it, as the "
         "condition says."
     )
-    answered: Sequence[str] = ()
-    unanswered: str = ""
-    notes: Sequence[Note] = ()
+    answered: Sequence[str] = ()  # metrics with the share of samples that have an answer; the first one counts
+    unanswered: str = ""  # what a star stands for, where not all have one
+    notes: Sequence[Note] = ()  # on measured rows
     tables: Sequence[Spec] = ()
-    place: int = 100
+    place: int = 100  # on the page, before those of a higher number
 
 
 OWN: Final = "is_benchmark"
@@ -309,32 +221,25 @@ def _filled(value: Any, known: Mapping[str, str]) -> Any:
 
 
 C = TypeVar("C")
-_INNER: Final[Mapping[tuple[type[Any], str], type[Any]]] = {
-    (Part, "condition"): Facet,
-    (Part, "tables"): Spec,
-    (Part, "notes"): Note,
-    (Spec, "columns"): Column,
-    (Spec, "cell"): Column,
-    (Spec, "published"): Printed,
-    (Spec, "figure"): Drawing,
-    (Spec, "notes"): Note,
-    (Drawing, "more"): Column,
-}
 
 
 def _typed(cls: type[C], table: Mapping[str, Any]) -> C:
     """Make a class of a table, and the classes of its parts of theirs."""
-    known = {one.name for one in fields(cls)}  # type: ignore[arg-type]
-    if unknown := sorted(set(table) - known):
-        raise TypeError(f"{cls.__name__} knows no {unknown[0]!r}; it knows: {', '.join(sorted(known))}")
-    return cls(**{name: _value(cls, name, value) for name, value in table.items()})
+    hints = get_type_hints(cls)
+    if unknown := sorted(set(table) - set(hints)):
+        raise TypeError(f"{cls.__name__} knows no {unknown[0]!r}; it knows: {', '.join(sorted(hints))}")
+    return cls(**{name: _value(hints[name], value) for name, value in table.items()})
 
 
-def _value(cls: type[Any], name: str, value: Any) -> Any:
-    inner = _INNER.get((cls, name))
+def _value(hint: Any, value: Any) -> Any:
+    """A value as its type wants it: tables as the class that stands in the type."""
+    inner = next((one for one in (hint, *get_args(hint)) if is_dataclass(one)), None)
     if inner is None:
         return " ".join(value.split()) if isinstance(value, str) else value
-    if isinstance(value, Mapping):
-        return _typed(inner, value)
-    found = ({"text": one} if isinstance(one, str) else one for one in value)
-    return [one if isinstance(one, inner) else _typed(inner, one) for one in found]
+    if get_origin(hint) is Mapping:
+        return {key: _value(inner, one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_value(inner, one) for one in value]
+    # A note may be its text alone.
+    table = {"text": value} if isinstance(value, str) else value
+    return _typed(inner, table) if isinstance(table, Mapping) else value  # type: ignore[arg-type]

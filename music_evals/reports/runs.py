@@ -1,18 +1,18 @@
 """Runs, taken from the headers of Inspect logs: what was asked, under which condition, and what it came to."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from importlib import import_module, util
 from math import isnan, prod
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from inspect_ai.log import EvalLog
 
 from music_evals.benchmarks import load
 from music_evals.reports.parts import OWN, Facet, Part
-from music_evals.reports.tables import Figure, Footnotes
+from music_evals.reports.tables import Figure
 from music_evals.scorers.metrics.proportion import wilson_interval
 
 Defaults = Mapping[tuple[str, str], Mapping[str, Any]]
@@ -23,57 +23,35 @@ _DATA: Final = "dataset"  # the argument; where the same data lies does not matt
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What the header of a log says.
-
-    Args:
-        part: of the report.
-        task: name of the task.
-        model: name of the model.
-        condition: in words, without what has a column of its own.
-        is_complete: whether no sample was left out or failed.
-        is_papers: whether it is the paper's test, as the paper has it.
-        key: what runs of the same condition have in common, and are sorted by.
-        cell: what tells the runs of a condition apart: the task, and facets that are no part of the condition.
-        facts: all that the log says of data and parameters, by name.
-        words: the facets in words.
-        created: when it was begun.
-        main: scorer and name of the main metric.
-        metrics: group and name → value, and scorer and name → value.
-        samples: how many the scorer of the main metric scored.
-        floors: what is earned without understanding, by name, from 0 to 1.
-        changes: how many parameters are not as by default.
-        location: of the log.
-        earlier: how many earlier runs of the same task and condition it replaces.
-    """
+    """What the header of a log says."""
 
     part: Part = field(repr=False)
     task: str
     model: str
-    condition: str
-    is_complete: bool
-    is_papers: bool
-    key: tuple[str, ...]
-    cell: tuple[str, ...]
-    facts: Mapping[str, Any] = field(repr=False)
-    words: Mapping[str, str] = field(repr=False)
+    condition: str  # in words, without what has a column of its own
+    is_complete: bool  # no sample was left out or failed
+    is_papers: bool  # it is the paper's test, as the paper has it
+    key: tuple[str, ...]  # what runs of the same condition have in common, and are sorted by
+    cell: tuple[str, ...]  # what tells the runs of a condition apart: the task, and facets that are none of it
+    facts: Mapping[str, Any] = field(repr=False)  # all that the log says of data and parameters
+    words: Mapping[str, str] = field(repr=False)  # the facets in words
     created: datetime
-    main: tuple[str, str]
-    metrics: Mapping[tuple[str, str], float] = field(repr=False)
-    samples: int
-    floors: Mapping[str, float]
-    changes: int
-    location: str
-    earlier: int = 0
+    main: tuple[str, str]  # scorer and name of the main metric
+    metrics: Mapping[tuple[str, str], float] = field(repr=False)  # group and name, or scorer and name -> value
+    samples: int  # how many the main scorer scored
+    floors: Mapping[str, float]  # what is earned without understanding, from 0 to 1
+    changes: int  # how many parameters are not as by default
+    earlier: int = 0  # how many earlier runs of the same task and condition it replaces
 
     @property
     def source(self) -> str:
         """How tables mark its row."""
         return "measured" if self.is_papers else "measured †"
 
-    @property
-    def heading(self) -> str:
+    def heading(self, form: str = "{model}{dagger} ({condition})") -> str:
         """How a table names its column."""
-        return f"{self.model}{'' if self.is_papers else ' †'} ({self.condition})"
+        dagger = "" if self.is_papers else " †"
+        return form.format(model=self.model, dagger=dagger, source=self.source, condition=self.condition)
 
     @property
     def answered(self) -> float | None:
@@ -138,10 +116,17 @@ class Run:
         start = f"{name} {kind}: "
         return [said.removeprefix(start) for of, said in self.metrics if of == group and said.startswith(start)]
 
-    def marked(self, figure: Figure | None, metric: str, footnotes: Footnotes) -> Figure | None:
-        """Return a figure with the marks of what the log notes of it."""
-        notes = self.remarks(metric, "note") if figure else []
-        return replace(figure, mark="".join(map(footnotes.mark, notes))) if figure and notes else figure
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Put together the items of the same key, keys and items in their order."""
+    found: dict[K, list[T]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
 
 
 def why_not(part: Part, log: EvalLog) -> str:
@@ -159,15 +144,9 @@ def why_not(part: Part, log: EvalLog) -> str:
 
 
 def read_runs(part: Part, logs: Iterable[EvalLog], defaults: Defaults) -> list[Run]:
-    """Take the runs of a part from the headers of logs, those that `why_not` has nothing against.
+    """Take the runs of a part from the headers of logs that can be used; of several of a condition the latest.
 
-    Args:
-        part: of the report.
-        logs: headers of its logs.
-        defaults: for logs that do not tell their condition, as those written before they did.
-
-    Returns:
-        A run for every task and condition, sorted; of several the latest, with the number of the earlier ones.
+    The defaults are for logs that do not tell their condition, as those written before they did.
     """
     kept: dict[tuple[tuple[str, ...], tuple[str, ...]], Run] = {}
     for run in sorted((run_of(part, log, defaults) for log in logs), key=lambda run: run.created):
@@ -199,6 +178,11 @@ def run_of(part: Part, log: EvalLog, defaults: Defaults) -> Run:
     unscored = 0 if main is None or tells_unscored else main.unscored_samples or 0
     complete = _all_asked(log) and not unscored and not any(about.get(name) for name in part.left_out)
     words = [text for facet in part.condition if (text := said[facet.name]) and not (facet.column or facet.cell)]
+    apart = [
+        facet
+        for facet in part.condition
+        if (facet.marks and said[facet.name]) or not (facet.paper is None or _among(facts[facet.name], facet.paper))
+    ]
     of_key = {"model": repr(log.eval.model)}
     of_key |= {facet.name: _rank(facet, facts[facet.name]) for facet in part.condition if not facet.cell}
     order = [*part.sort, *(name for name in of_key if name not in part.sort)]
@@ -209,9 +193,7 @@ def run_of(part: Part, log: EvalLog, defaults: Defaults) -> Run:
         model=log.eval.model,
         condition=", ".join([*words, *([] if complete else [f"not all {part.samples}"]), *others]),
         is_complete=complete,
-        is_papers=complete
-        and not (others and part.others_mark)
-        and all(_as_published(facet, facts[facet.name], said[facet.name]) for facet in part.condition),
+        is_papers=complete and not apart and not (others and part.others_mark),
         key=(*(of_key[name] for name in order), repr(complete), repr(tuple(others))),
         cell=(about["config"], *(str(facts[facet.name]) for facet in part.condition if facet.cell)),
         facts={**about, **asked, **facts},
@@ -222,7 +204,6 @@ def run_of(part: Part, log: EvalLog, defaults: Defaults) -> Run:
         samples=(main.scored_samples or 0) if main else 0,
         floors=about.get("floors") or ({"chance": declared.chance} if declared and declared.chance else {}),
         changes=len(changed),
-        location=log.location,
     )
 
 
@@ -309,10 +290,6 @@ def _said(facet: Facet, value: Any, changed: Mapping[str, Any]) -> str:
     if value in (None, ()) or (is_plain and not (facet.column or facet.cell)):
         return ""
     return facet.say(value)
-
-
-def _as_published(facet: Facet, value: Any, said: str) -> bool:
-    return (facet.paper is None or _among(value, facet.paper)) and not (facet.marks and said)
 
 
 def _among(value: Any, accepted: Sequence[Any]) -> bool:

@@ -53,15 +53,7 @@ class Samples:
 
 
 def read_samples(log: EvalLog, scorer: str, advance: Callable[[int], None] = lambda _: None) -> Samples:
-    """Read the samples of a log.
-
-    Args:
-        log: its header.
-        scorer: name of the scorer whose values count.
-        advance: called with a number of responses whenever so many more were read.
-
-    Returns:
-        The samples.
+    """Read the samples of a log, with the values of one scorer; `advance` is called with the number of those just read.
 
     Raises:
         ValueError: the log holds no samples, or its list of them is cut off.
@@ -70,7 +62,7 @@ def read_samples(log: EvalLog, scorer: str, advance: Callable[[int], None] = lam
     places: dict[tuple[str, int], int] = {}
     ids: list[str] = []
     rows: list[tuple[int, int, int, float, float, float]] = []
-    for summary in _summaries(_path(log.location)):
+    for summary in _summaries(log.location.removeprefix("file://")):
         name = intern(str(summary.id))
         cluster = next((str(summary.metadata[group]) for group in GROUPS if group in summary.metadata), name)
         usage = summary.model_usage.get(log.eval.model)
@@ -160,7 +152,3 @@ def _score(summary: EvalSampleSummary, scorer: str) -> float:
 
 def _key(name: str, target: str | list[str] = "") -> int:
     return int.from_bytes(blake2b(f"{name}\0{target}".encode(), digest_size=8).digest(), "big")
-
-
-def _path(location: str) -> str:
-    return location.removeprefix("file://")

@@ -91,13 +91,16 @@ def part_report(part: Part, runs: Sequence[Run]) -> Report:
     tables: list[Table] = []
     figures: dict[str, str] = {}
     for spec in part.tables:
+        shown = [run for run in runs if run.has(spec.where) and not (spec.where_not and run.has(spec.where_not))]
+        if not shown and not spec.always:
+            continue
         if spec.special:
-            made = getattr(special(part.benchmark), spec.special)(runs)
+            made = getattr(special(part.benchmark), spec.special)(spec, shown)
             tables += made.tables
             figures |= made.figures
-        elif shown := [run for run in runs if run.has(spec.where) and not (spec.where_not and run.has(spec.where_not))]:
-            table = table_of(spec, shown)
+        else:
+            table = table_of(part, spec, shown)
             tables.append(table)
-            if spec.figure and any(table.numeric()):
-                figures[table.name] = drawn(spec, spec.figure, table, shown)
+            if spec.figure and (svg := drawn(spec, spec.figure, table, shown)):
+                figures[table.name] = svg
     return Report(tables, figures=figures)

@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
-
 from music_evals.reports.declared import average
-from music_evals.reports.runs import Run
+from music_evals.reports.runs import Run, grouped
 from music_evals.reports.tables import Cell, Figure, Footnotes, Table
 
 
@@ -16,69 +14,47 @@ def summary_table(runs: Sequence[Run]) -> Table:
     nearest to the tasks' defaults, and then the latest.
     """
     footnotes = Footnotes()
-    cells = pd.DataFrame(
-        [
-            {"model": model, "part": title, "figure": _mean(some, footnotes), "data": _data(some)}
-            for (model, title), found in _by(runs).items()
-            for some in [_chosen(found)]
-        ]
-    )
     titles = list(dict.fromkeys(run.part.title for run in runs))
-    models = sorted(dict.fromkeys(run.model for run in runs))
-    figures = cells.pivot(index="model", columns="part", values="figure").reindex(index=models, columns=titles)
-    shown = figures.astype(object).where(figures.notna(), None)
-    data = cells.groupby("model")["data"].agg("; ".join)
-    rows: list[list[Cell]] = [[model, *shown.loc[model], data[model]] for model in models]
+    rows: list[list[Cell]] = []
+    for model, mine in sorted(grouped(runs, lambda run: run.model).items()):
+        chosen = {title: _chosen(some) for title, some in grouped(mine, lambda run: run.part.title).items()}
+        means = [_mean(chosen[title], footnotes) if title in chosen else None for title in titles]
+        data = [f"{title}: {some[0].facts.get('dataset_label')}" for title, some in chosen.items()]
+        rows.append([model, *means, "; ".join(data)])
     floors = sorted({name for run in runs for name in run.floors})
     rows += [[f"floor: {name}", *(_floor(name, title, runs) for title in titles), None] for name in floors]
     return Table(
         "summary",
         "Summary: mean of the tasks' main metrics, in percent",
-        ["Model", *titles, "Data"],
+        ("Model", *titles, "Data"),
         rows,
-        [
+        (
             "A cell: the mean over the tasks of a benchmark that were run, with its 95% interval where all have one. "
             "Of several conditions that counts under which most tasks were run, and of those the one nearest to the "
             "tasks' defaults. The sections have each task and condition.",
-            "Floors: what guessing earns, or always giving the commonest answer.",
+            "Floors: what guessing earns, or always giving the commonest answer, as the mean over the tasks.",
             "† Not the paper's test: not to be compared with published figures.",
             *footnotes.notes(),
-        ],
+        ),
     )
-
-
-def _by(runs: Sequence[Run]) -> dict[tuple[str, str], list[Run]]:
-    found: dict[tuple[str, str], list[Run]] = {}
-    for run in runs:
-        found.setdefault((run.model, run.part.title), []).append(run)
-    return found
 
 
 def _chosen(runs: Sequence[Run]) -> list[Run]:
     """The runs of the condition that counts."""
-    conditions: dict[tuple[object, ...], list[Run]] = {}
-    for run in runs:
-        conditions.setdefault((run.key, run.cell[1:]), []).append(run)
-    return max(conditions.values(), key=lambda some: (len(some), -some[0].changes, max(run.created for run in some)))
+    conditions = grouped(runs, lambda run: (run.key, run.cell[1:])).values()
+    return max(conditions, key=lambda some: (len(some), -some[0].changes, max(run.created for run in some)))
 
 
 def _mean(runs: Sequence[Run], footnotes: Footnotes) -> Figure | None:
     figures = [figure for run in runs if (figure := run.figure(scale=100, decimals=1))]
     if not figures:
         return None
-    first = runs[0]
+    first, mean = runs[0], average(figures, decimals=1)
     tasks = "all tasks" if len(figures) == len(first.part.tasks) else ", ".join(run.task for run in runs)
-    levels = [
-        text for facet in first.part.condition if (text := first.words[facet.name]) and (facet.cell or facet.column)
-    ]
-    mean = average(figures, decimals=1)
-    words = ", ".join([*levels, first.condition])
-    mark = ("" if first.is_papers else "†") + footnotes.mark(f"{first.part.title}: {words}; {tasks}")
-    return Figure(mean.value, mean.low, mean.high, 1, mark)
-
-
-def _data(runs: Sequence[Run]) -> str:
-    return f"{runs[0].part.title}: {runs[0].facts.get('dataset_label')}"
+    apart = [first.words[facet.name] for facet in first.part.condition if facet.cell or facet.column]
+    mark = footnotes.mark(f"{first.part.title}: {', '.join([*filter(None, apart), first.condition])}; {tasks}")
+    low, high = (None if end is None else min(max(end, 0.0), 100.0) for end in (mean.low, mean.high))
+    return Figure(mean.value, low, high, 1, ("" if first.is_papers else "†") + mark)
 
 
 def _floor(name: str, title: str, runs: Sequence[Run]) -> Figure | None:

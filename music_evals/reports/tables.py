@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import isnan
 from typing import Final
 
+import pandas as pd
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -15,23 +16,15 @@ from rich.text import Text
 class Figure:
     """A number, with its interval where it has one.
 
-    Args:
-        value: the number, in the unit in which the table shows it; NaN for one that is undefined.
-        low: lower end of its 95% interval.
-        high: upper end of its 95% interval.
-        decimals: how many decimals are shown; CSV has all of them.
-        mark: a sign shown after it, which a note of the table explains.
-
-    Example:
-        >>> str(Figure(63.146, 62.3, 64, mark="*")), str(Figure(float("nan"), mark="[1]"))
-        ('63.15* (62.30–64.00)', 'undefined[1]')
+    >>> str(Figure(63.146, 62.3, 64, mark="*")), str(Figure(float("nan"), mark="[1]"))
+    ('63.15* (62.30–64.00)', 'undefined[1]')
     """
 
-    value: float
-    low: float | None = None
+    value: float  # in the unit in which the table shows it; NaN for one that is undefined
+    low: float | None = None  # ends of its 95% interval
     high: float | None = None
-    decimals: int = 2
-    mark: str = ""
+    decimals: int = 2  # how many are shown; CSV has all of them
+    mark: str = ""  # shown after it, for a note of the table to explain
 
     def __str__(self) -> str:
         """Return it as shown: the value, its mark and its interval."""
@@ -85,13 +78,6 @@ class Footnotes:
 class Table:
     """A table.
 
-    Args:
-        name: stem of its CSV file.
-        title: what it shows.
-        columns: headings, each another.
-        rows: cells, one for every heading; a column holds text or figures, not both.
-        notes: what a reader must know of it.
-
     Raises:
         ValueError: a row has another length than the headings, or a column holds text and figures.
 
@@ -103,10 +89,10 @@ class Table:
         mine,,,
     """
 
-    name: str
+    name: str  # stem of its CSV file
     title: str
     columns: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[Cell]]  # a cell for every heading; a column holds text or figures, not both
     notes: Sequence[str] = ()
 
     def __post_init__(self) -> None:
@@ -163,6 +149,12 @@ class Table:
                 value for cell, numbers in zip(row, numeric, strict=True) for value in _values(cell, numbers)
             )
         return out.getvalue()
+
+
+def of_frame(name: str, title: str, frame: pd.DataFrame, notes: Sequence[str] = ()) -> Table:
+    """Make a table of a data frame of cells; what is missing in it is not known."""
+    cells = frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
+    return Table(name, title, tuple(frame.columns), cells, tuple(notes))
 
 
 @dataclass(frozen=True, slots=True)

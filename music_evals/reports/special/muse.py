@@ -9,12 +9,15 @@ from itertools import product
 from math import sqrt
 from typing import Final, NamedTuple
 
+import pandas as pd
+
 from music_evals.benchmarks import load, published
-from music_evals.reports.declared import average
+from music_evals.reports.declared import LABELS, average, finished
 from music_evals.reports.figures import Panel, Series, panels_figure
-from music_evals.reports.runs import Run, notes_on
+from music_evals.reports.parts import Spec
+from music_evals.reports.runs import Run, grouped
 from music_evals.reports.tables import Cell as TableCell
-from music_evals.reports.tables import Figure, Footnotes, Report, Table
+from music_evals.reports.tables import Figure, Footnotes, Report
 
 WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     facet["parameter"]: facet["values"] for facet in load("muse").table["report"][0]["condition"] if "cell" in facet
@@ -44,54 +47,32 @@ CELLS: Final = [Cell(task, *levels) for levels in product(*WORDS.values()) for t
 """All 36 conditions, in the order of the paper's table."""
 
 
-def effects(runs: Sequence[Run]) -> Report:
-    """Lay out what modality, shots and strategy do to the accuracy, everything else being equal, and draw the gap.
-
-    Args:
-        runs: the runs; a difference is over the pairs of cells that differ in nothing else.
+def effects(spec: Spec, runs: Sequence[Run]) -> Report:
+    """Lay out what each factor does to the accuracy over the pairs of cells that differ in nothing else; draw the gap.
 
     Returns:
         The table ``muse_effects`` in percentage points, and the figure ``muse_modality_gap``.
     """
     footnotes = Footnotes()
-    rows: list[list[TableCell]] = [
-        [model, "paper", None, _title(task), *(_effect(figures, task, contrast, footnotes) for contrast in CONTRASTS)]
-        for model, figures in published_cells().items()
+    models: list[tuple[list[TableCell], Mapping[Cell, Figure]]] = []
+    models += [([model, "paper", None], figures) for model, figures in published_cells().items()]
+    models += [([run.model, run.source, run.condition], figures) for run, figures in measured_cells(runs)]
+    rows = [
+        [*labels, _title(task), *(_effect(figures, task, contrast, footnotes) for contrast in CONTRASTS)]
+        for labels, figures in models
         for task in TASKS
+        if any(cell.task == task for cell in figures)
     ]
-    for (run, *_), figures in measured_cells(runs):
-        rows += [
-            [
-                *(run.model, run.source, run.condition, _title(task)),
-                *(_effect(figures, task, contrast, footnotes) for contrast in CONTRASTS),
-            ]
-            for task in TASKS
-            if any(cell.task == task for cell in figures)
-        ]
     headings = [f"{WORDS[factor][level]} − {WORDS[factor][base]}" for factor, level, base in CONTRASTS]
-    table = Table(
-        "muse_effects",
-        "MUSE: effects of modality, shots and strategy, in percentage points",
-        ("Model", "Source", "Condition", "Task", *headings),
-        rows,
-        (
-            "Mean difference in accuracy over the pairs of cells that differ in this alone: six pairs for modality and "
-            "for shots, four for a strategy.",
-            "Intervals (95%, from Wilson's, after Newcombe) take the cells as independent. They ask the same trials, "
-            "so a test on paired trials tells more; an interval without 0 is no test corrected for many comparisons.",
-            "Paper, section 3: the modality gap of the Gemini models is significant, shots have no significant main "
-            "effect. It does not name its tests. Figures from its Table 1; it gives no intervals.",
-            *footnotes.notes(),
-            *notes_on(runs),
-        ),
-    )
+    frame = pd.DataFrame(rows, columns=[*LABELS, "Task", *headings], dtype=object)
+    table = finished(runs[0].part, spec, frame, runs, footnotes)
     return Report([table], figures={"muse_modality_gap": modality_gap(runs)})
 
 
 def modality_gap(runs: Sequence[Run]) -> str:
     """Draw accuracy from audio and from MIDI, joined by a line: steep where a model reads better than it hears."""
     models = [(f"{model} (paper)", figures, False) for model, figures in published_cells().items()]
-    models += [(some[0].heading, figures, True) for some, figures in measured_cells(runs)]
+    models += [(run.heading(), figures, True) for run, figures in measured_cells(runs)]
     asked = [task for task in TASKS if any(run.task == task for run in runs)]
     places = [Figure(place) for place in range(len(WORDS["modality"]))]
     panels = []
@@ -100,8 +81,7 @@ def modality_gap(runs: Sequence[Run]) -> str:
             Series(
                 label,
                 places,
-                # A mark tells of answers that are missing, which the tables explain.
-                [_unmarked(figures.get(Cell(task, modality, shots, strategy))) for modality in WORDS["modality"]],
+                [figures.get(Cell(task, modality, shots, strategy)) for modality in WORDS["modality"]],
                 is_measured,
                 second=shots == "few",
             )
@@ -132,14 +112,11 @@ def published_cells() -> dict[str, dict[Cell, Figure]]:
     return found
 
 
-def measured_cells(runs: Sequence[Run]) -> list[tuple[list[Run], dict[Cell, Figure]]]:
-    """Take the runs of each condition, and their accuracies by cell, in percent."""
-    conditions: dict[tuple[str, ...], list[Run]] = {}
-    for run in runs:
-        conditions.setdefault(run.key, []).append(run)
+def measured_cells(runs: Sequence[Run]) -> list[tuple[Run, dict[Cell, Figure]]]:
+    """Take the accuracies of each condition by cell, in percent, and a run of it."""
     return [
-        (some, {Cell(*run.cell): figure for run in some if (figure := run.figure(scale=100, decimals=2))})
-        for some in conditions.values()
+        (some[0], {Cell(*run.cell): figure for run in some if (figure := run.figure(scale=100, decimals=2))})
+        for some in grouped(runs, lambda run: run.key).values()
     ]
 
 
@@ -174,10 +151,6 @@ def _effect(
     if len(pairs) == len(wanted):
         return found
     return replace(found, mark=footnotes.mark(f"over {len(pairs)} of {len(wanted)} pairs"))
-
-
-def _unmarked(figure: Figure | None) -> Figure | None:
-    return replace(figure, mark="") if figure else None
 
 
 def _title(task: str) -> str:
