@@ -40,18 +40,11 @@ _CHECKSUM: Final = 12  # characters, enough to tell two apart
 
 
 def basis_report(headers: Sequence[EvalLog], passed_over: Sequence[tuple[str, str]]) -> Report:
-    """Make the tables of what the numbers rest on.
+    """Make the tables of runs, data, settings and software, and of the logs passed over where there are any.
 
     Args:
         headers: headers of all logs that could be read, those that no table uses as well.
         passed_over: location of a log that was not used, and why.
-
-    Returns:
-        The tables of runs, data, settings and software, and of the logs passed over where there are any.
-
-    Example:
-        >>> [table.name for table in basis_report([], [("/logs/a.eval", "its status is error")]).tables]
-        ['basis_passed_over']
     """
     runs = sorted(headers, key=lambda log: (_when(log.eval.created), log.eval.task, log.eval.model, log.location))
     tables = []

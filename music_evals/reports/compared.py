@@ -6,7 +6,6 @@ of a factor from the plain to the other where that is not the alphabet's; ``effe
 they ask the same questions.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -15,10 +14,9 @@ from typing import Any, Final
 import numpy as np
 from inspect_ai.log import EvalLog
 
-from music_evals.benchmarks import load, names
+from music_evals.benchmarks import load
+from music_evals.reports.runs import grouped
 from music_evals.reports.samples import Samples, read_samples
-from music_evals.reports.tables import Figure
-from music_evals.scorers.metrics.paired import Comparison
 
 _DATA: Final = "dataset"  # the argument; the data has a label of its own
 _SAME: Final = "questions"  # what tasks that ask the same questions are called
@@ -54,7 +52,12 @@ class Compared:
     @property
     def title(self) -> str:
         """How its benchmark is called."""
-        return load(self.benchmark).title if self.benchmark in names() else self.benchmark
+        return load(self.benchmark).title
+
+    @property
+    def ranks(self) -> list[tuple[str, int, str]]:
+        """Where its factors stand in their orders."""
+        return [(name, *rank(self.benchmark, name, value)) for name, value in self.factors.items()]
 
     @property
     def scored(self) -> int:
@@ -64,7 +67,7 @@ class Compared:
 
 def known(benchmark: str) -> Mapping[str, Any]:
     """What a benchmark declares of its comparisons."""
-    declared: Mapping[str, Any] = load(benchmark).table.get("comparisons", {}) if benchmark in names() else {}
+    declared: Mapping[str, Any] = load(benchmark).table.get("comparisons", {})
     return declared
 
 
@@ -78,27 +81,26 @@ def read_compared(
         the latest among equals. And location and reason of each log whose samples cannot be read.
     """
     total = sum(log.results.total_samples for log in logs if log.results)
-    counter = Counter[str]()
+    done = 0
 
     def advance(number: int) -> None:
-        counter["read"] += number
-        progress(min(counter["read"], total), total)
+        nonlocal done
+        done = min(done + number, total)
+        progress(done, total)
 
-    found: dict[object, list[Compared]] = {}
+    read: list[Compared] = []
     unread: list[tuple[str, str]] = []
     for log in logs:
         try:
-            run = _compared(log, advance)
+            read.append(_compared(log, advance))
         except Exception as error:  # whatever a reader of zip and JSON meets in a file that is damaged
             unread.append((log.location, f"its samples cannot be read: {error}"))
-            continue
-        found.setdefault((run.questions, run.model, run.condition), []).append(run)
     progress(total, total)
     kept = [
         replace(max(runs, key=lambda run: (run.scored, run.created, run.location)), earlier=len(runs) - 1)
-        for runs in found.values()
+        for runs in grouped(read, lambda run: (run.questions, run.model, run.condition)).values()
     ]
-    return sorted(kept, key=lambda run: (run.questions, run.model, _in_order(run))), unread
+    return sorted(kept, key=lambda run: (run.questions, run.model, run.ranks)), unread
 
 
 def rank(benchmark: str, factor: str, value: str) -> tuple[int, str]:
@@ -113,26 +115,13 @@ def rank(benchmark: str, factor: str, value: str) -> tuple[int, str]:
 
 def varying(runs: Iterable[Compared]) -> list[str]:
     """Names of the factors that are not the same in all of some runs that have them."""
-    values: dict[str, set[str]] = {}
-    for run in runs:
-        for name, value in run.factors.items():
-            values.setdefault(name, set()).add(value)
-    return [name for name, found in values.items() if len(found) > 1]
+    values = grouped((item for run in runs for item in run.factors.items()), lambda item: item[0])
+    return [name for name, found in values.items() if len({*found}) > 1]
 
 
 def worded(run: Compared, factors: Iterable[str]) -> str | None:
     """Say some factors of a run, as ``shots zero, strategy cot``; None where there is nothing to say."""
     return ", ".join(f"{name} {run.factors[name]}" for name in factors if name in run.factors) or None
-
-
-def shown_difference(found: Comparison) -> Figure:
-    """A difference in percentage points, with its interval where it has one.
-
-    >>> str(shown_difference(Comparison(0.35, 0.1, 0.55, 0.0156, 20, "McNemar")))
-    '35.0 (10.0–55.0)'
-    """
-    low, high = (None if np.isnan(end) else 100 * end for end in (found.low, found.high))
-    return Figure(100 * found.difference, low, high, decimals=1)
 
 
 def notes_on(runs: Iterable[Compared]) -> list[str]:
@@ -173,7 +162,3 @@ def _compared(log: EvalLog, advance: Callable[[int], None]) -> Compared:
         seconds=(end - start).total_seconds() if start and end else None,
         samples=samples,
     )
-
-
-def _in_order(run: Compared) -> list[tuple[str, int, str]]:
-    return [(name, *rank(run.benchmark, name, value)) for name, value in run.factors.items()]

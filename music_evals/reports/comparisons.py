@@ -12,16 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from inspect_ai.log import EvalLog
 
-from music_evals.reports.compared import (
-    Compared,
-    known,
-    notes_on,
-    rank,
-    read_compared,
-    shown_difference,
-    varying,
-    worded,
-)
+from music_evals.reports.compared import Compared, known, notes_on, rank, read_compared, varying, worded
 from music_evals.reports.costs import cost_figures, cost_table
 from music_evals.reports.disputed import disputed_tables
 from music_evals.reports.runs import grouped
@@ -76,21 +67,15 @@ class _Pair(NamedTuple):
 
 
 def comparison_report(headers: Sequence[EvalLog], progress: Callable[[int, int], None] = lambda *_: None) -> Report:
-    """Compare runs on the same samples.
+    """Compare runs on the same samples, which are read from where the headers say that the logs are.
 
-    Args:
-        headers: headers of logs; the samples are read from where these say that the logs are.
-        progress: called with the number of responses read so far, and that of all.
-
-    Returns:
-        For each benchmark with such runs, tests between models under the same condition and between conditions of the
-        same model, or the effects of factors that are crossed; the samples that every run got wrong and those that
-        runs disagree on; tokens and time of each run, with figures. And the logs that could not be used.
+    For each benchmark there are tests between models under the same condition and between conditions of the same model,
+    or the effects of factors that are crossed; for all, the samples that every run got wrong and those that runs
+    disagree on, tokens and time of each run with figures, and the logs that could not be used.
     """
     runs, passed_over = read_compared(headers, progress)
     tables: list[Table] = []
-    for benchmark in dict.fromkeys(run.benchmark for run in runs):
-        mine = [run for run in runs if run.benchmark == benchmark]
+    for benchmark, mine in grouped(runs, lambda run: run.benchmark).items():
         tables.append(models_table(mine))
         tables.append(effects_table(mine) if "effects" in known(benchmark) else conditions_table(mine))
     tables += disputed_tables(runs)
@@ -199,12 +184,18 @@ def _rows(pairs: Sequence[_Pair]) -> list[list[Cell]]:
             *pair.labels,
             *map(whole, pair.counts),
             *(Figure(100 * mean, decimals=1) for mean in pair.means),
-            shown_difference(pair.found),
+            _difference(pair.found),
             Figure(pair.found.p, decimals=4),
             Figure(p, decimals=4),
         ]
         for pair, p in zip(pairs, corrected, strict=True)
     ]
+
+
+def _difference(found: Comparison) -> Figure:
+    """In percentage points, with its interval where it has one."""
+    low, high = (None if np.isnan(end) else 100 * end for end in (found.low, found.high))
+    return Figure(100 * found.difference, low, high, decimals=1)
 
 
 def _scores(first: Compared, second: Compared) -> tuple[Floats, Floats, npt.NDArray[np.intp], int]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from music_evals.reports.compared import Compared, known, notes_on, varying, worded
 from music_evals.reports.figures import Panel, Series, panels_figure
+from music_evals.reports.runs import grouped
 from music_evals.reports.samples import Floats
 from music_evals.reports.tables import Cell, Figure, Table, whole
 from music_evals.scorers.metrics.quantiles import quantile_interval
@@ -58,8 +59,7 @@ def cost_figures(runs: Sequence[Compared]) -> dict[str, str]:
         ``costs_seconds_BENCHMARK`` and ``costs_tokens_BENCHMARK`` → SVG, where the logs tell.
     """
     figures: dict[str, str] = {}
-    for benchmark in dict.fromkeys(run.benchmark for run in runs):
-        mine = [run for run in runs if run.benchmark == benchmark]
+    for benchmark, mine in grouped(runs, lambda run: run.benchmark).items():
         # Text and pages are costs of their own.
         factor = known(benchmark).get("tasks_are")
         for name, label in (("seconds", "Median seconds of a response"), ("tokens", "Median output tokens")):

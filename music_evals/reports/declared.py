@@ -164,7 +164,7 @@ def cell_of(spec: Spec, column: Column, runs: Sequence[Run], footnotes: Footnote
         return Figure(nan, mark=footnotes.mark(reason))
     if figure and column.interval_only and figure.low is None:
         return None
-    marks = ["*"] if not metric and run.answered is not None and run.answered < 1 else []
+    marks = ["*"] if not metric and run.lacks_answers else []
     marks += map(footnotes.mark, run.remarks(metric, "note"))
     return replace(figure, mark="".join(marks)) if figure else None
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from music_evals.reports.compared import Compared, varying, worded
+from music_evals.reports.runs import grouped
 from music_evals.reports.samples import Floats
 from music_evals.reports.tables import Cell, Figure, Table, whole
 
@@ -44,19 +45,21 @@ def disputed_tables(runs: Sequence[Compared]) -> list[Table]:
     folder = log_folder([run.location for run in runs])
     wrong: list[list[Cell]] = []
     disputed: list[list[Cell]] = []
-    for benchmark, task, data in dict.fromkeys(run.questions for run in runs):
-        mine = [run for run in runs if run.questions == (benchmark, task, data)]
-        labels = (mine[0].title, task, data)
+    for mine in grouped(runs, lambda run: run.questions).values():
+        labels = (mine[0].title, mine[0].task, mine[0].data)
         names = varying(mine)
         samples = _samples(mine)
         failed = sorted((one for one in samples if not one.scores.any()), key=lambda one: (-len(one.runs), one.name))
-        wrong += [[*labels, *_cells(one), sample_link(one.runs[0], one.name, folder)] for one in failed[:MOST]]
+        for one in failed[:MOST]:
+            wrong += [[*labels, one.name, whole(len(one.runs)), sample_link(one.runs[0], one.name, folder)]]
         varied = sorted((one for one in samples if one.scores.var()), key=lambda one: (-one.scores.var(), one.name))
         for one in varied[:MOST]:
             ends = one.runs[int(one.scores.argmax())], one.runs[int(one.scores.argmin())]
             moments = (100 * float(one.scores.mean()), 100 * float(one.scores.std()))
             shown = [cell for run in ends for cell in (_named(run, names), sample_link(run, one.name, folder))]
-            disputed.append([*labels, *_cells(one), *(Figure(moment, decimals=1) for moment in moments), *shown])
+            cells = [*labels, one.name, whole(len(one.runs))]
+            disputed.append([*cells, *(Figure(moment, decimals=1) for moment in moments), *shown])
+    headings = ("Best in", "Best in the viewer", "Worst in", "Worst in the viewer")
     return [
         Table(
             "samples_wrong",
@@ -72,11 +75,7 @@ def disputed_tables(runs: Sequence[Compared]) -> list[Table]:
         Table(
             "samples_disputed",
             "Samples on which runs disagree most",
-            (
-                *_LABELS,
-                *("Mean score", "Standard deviation"),
-                *("Best in", "Best in the viewer", "Worst in", "Worst in the viewer"),
-            ),
+            (*_LABELS, "Mean score", "Standard deviation", *headings),
             disputed,
             (
                 f"By the variance of the score over runs, scores in percent; at most {MOST} a task. Best in, worst in: "
@@ -113,10 +112,6 @@ def _samples(runs: Sequence[Compared]) -> list[_Sample]:
         _Sample(names[key], row[known], [runs[number] for number in np.flatnonzero(known).tolist()])
         for key, row, known in zip(scores.index.tolist(), scores.to_numpy(), scored, strict=True)
     ]
-
-
-def _cells(one: _Sample) -> tuple[str, Cell]:
-    return one.name, whole(len(one.runs))
 
 
 def _named(run: Compared, names: Sequence[str]) -> str:

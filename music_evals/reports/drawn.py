@@ -79,8 +79,8 @@ def _lines(figure: Drawing, columns: Sequence[str], benchmark: str, rows: Sequen
         label = f"{row['Model']} ({'; '.join(texts if is_measured else texts[:1])})"
         panels.setdefault(panel, []).append(Series(label, places, _figures(row, columns), is_measured))
     for one in figure.reference:
-        series = Series(one["label"], [Figure(x) for x in one["x"]], [Figure(y) for y in one["y"]], measured=False)
         if (panel := one.get("panel", "")) in asked:
+            series = Series(one["label"], [*map(Figure, one["x"])], [*map(Figure, one["y"])], measured=False)
             panels.setdefault(panel, []).append(series)
     made = [Panel(name.capitalize(), some, figure.x, figure.y) for name, some in panels.items()]
     return panels_figure(figure.title, made, columns, top=figure.top, notes=figure.notes, hollow=figure.hollow)

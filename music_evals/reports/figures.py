@@ -133,19 +133,8 @@ def panels_figure(
 ) -> str:
     """Draw series in panels: as lines over ticks, or as points on a logarithmic axis where there are no ticks.
 
-    Args:
-        title: what is shown.
-        panels: the panels, `across` in a row, each of a `size` in inches.
-        ticks: names of the places on the x axis, which series name by their numbers from 0.
-        top: the highest value on the y axis.
-        notes: what the key says besides, a line each.
-        second, hollow: what dashed lines are, and hollow marks of figures with a mark.
-
-    Example:
-        >>> series = Series("some/model", [Figure(0), Figure(1)], [Figure(40.0, 30.0, 50.0), Figure(80.0)])
-        >>> svg = panels_figure("T", [Panel("Syncopation", [series])], ["Audio", "MIDI"])
-        >>> svg.count("<svg "), "some/model" in svg, "Audio" in svg
-        (1, True, True)
+    Series name ticks by their numbers from 0. Panels have a `size` in inches, `across` of them in a row; `top` is the
+    highest value on the y axis. The key also says what dashed lines (`second`) and `hollow` marks are, and the notes.
     """
     kinds = {series.label: series.measured for panel in panels for series in panel.series}
     labels = sorted(kinds, key=lambda label: kinds[label])
@@ -256,8 +245,8 @@ def labelled_points(
         _label(axes, points)
     box = every[-1].get_position()
     width = drawing.get_size_inches()[0]
-    bar = drawing.add_axes((box.x1 + 0.2 / width, box.y0, 0.15 / width, box.height))
-    drawing.colorbar(ScalarMappable(Normalize(0, 100), _RATES), cax=bar, label=rate)
+    scale = drawing.add_axes((box.x1 + 0.2 / width, box.y0, 0.15 / width, box.height))
+    drawing.colorbar(ScalarMappable(Normalize(0, 100), _RATES), cax=scale, label=rate)
     return _svg(drawing, title)
 
 

@@ -91,17 +91,17 @@ def _picture(drawing: Drawing) -> str:
 
 def _shown_with(report: Report, table: str = "") -> list[Drawing]:
     """The figures of a table, or those that belong to none."""
-    return [_drawing(name, svg) for name, svg in report.figures.items() if _table_of(name, report) == table]
+    return [
+        Drawing(name, ElementTree.fromstring(svg).findtext(f".//{_TITLE}") or name, svg)
+        for name, svg in report.figures.items()
+        if _table_of(name, report) == table
+    ]
 
 
 def _table_of(figure: str, report: Report) -> str:
     """The table that a figure belongs to: its name is that of the figure, or begins it; nothing where there is none."""
     names = [table.name for table in report.tables if f"{figure}_".startswith(f"{table.name}_")]
     return max(names, key=len, default="")
-
-
-def _drawing(name: str, svg: str) -> Drawing:
-    return Drawing(name, ElementTree.fromstring(svg).findtext(f".//{_TITLE}") or name, svg)
 
 
 def _is_measured(row: Sequence[Cell]) -> bool:

@@ -8,7 +8,7 @@ from importlib import import_module, util
 from math import isnan, prod
 from typing import Any, Final, TypeVar
 
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, EvalScore
 
 from music_evals.benchmarks import load
 from music_evals.reports.parts import OWN, Facet, Part
@@ -54,10 +54,10 @@ class Run:
         return form.format(model=self.model, dagger=dagger, source=self.source, condition=self.condition)
 
     @property
-    def answered(self) -> float | None:
-        """The share of samples that have an answer, where the part declares a metric of it."""
-        found = (self.value(metric) for metric in self.part.answered)
-        return next((share for share in found if share is not None), None)
+    def lacks_answers(self) -> bool:
+        """Whether some samples have no answer, by the first of the metrics that its part declares for that."""
+        shares = [share for metric in self.part.answered if (share := self.value(metric)) is not None]
+        return bool(shares) and shares[0] < 1
 
     def label(self, fact: str) -> str | None:
         """Return a fact in the words of a table: of the run itself, or a facet."""
@@ -169,20 +169,12 @@ def run_of(part: Part, log: EvalLog, defaults: Defaults) -> Run:
     scores = log.results.scores if log.results else []
     scorer, metric = _main(log)
     main = next((score for score in scores if score.name == scorer), None)
-    metrics: dict[tuple[str, str], float] = {}
-    for score in scores:
-        for one in score.metrics.values():
-            for group in (one.group or score.name, score.name):
-                metrics.setdefault((group, one.name), float(one.value))
     tells_unscored = bool(part.tells_unscored) and all(asked.get(k) == v for k, v in part.tells_unscored.items())
     unscored = 0 if main is None or tells_unscored else main.unscored_samples or 0
     complete = _all_asked(log) and not unscored and not any(about.get(name) for name in part.left_out)
     words = [text for facet in part.condition if (text := said[facet.name]) and not (facet.column or facet.cell)]
-    apart = [
-        facet
-        for facet in part.condition
-        if (facet.marks and said[facet.name]) or not (facet.paper is None or _among(facts[facet.name], facet.paper))
-    ]
+    apart = [facet for facet in part.condition if facet.marks and said[facet.name]]
+    apart += [one for one in part.condition if one.paper is not None and not _among(facts[one.name], one.paper)]
     of_key = {"model": repr(log.eval.model)}
     of_key |= {facet.name: _rank(facet, facts[facet.name]) for facet in part.condition if not facet.cell}
     order = [*part.sort, *(name for name in of_key if name not in part.sort)]
@@ -200,7 +192,7 @@ def run_of(part: Part, log: EvalLog, defaults: Defaults) -> Run:
         words=said,
         created=datetime.fromisoformat(log.eval.created),
         main=(scorer, metric),
-        metrics=metrics,
+        metrics=_metrics(scores),
         samples=(main.scored_samples or 0) if main else 0,
         floors=about.get("floors") or ({"chance": declared.chance} if declared and declared.chance else {}),
         changes=len(changed),
@@ -224,7 +216,7 @@ def notes_on(runs: Sequence[Run]) -> list[str]:
         return []
     part = runs[0].part
     notes = ["Measured figures are followed by their 95% interval, where there is one."]
-    if part.unanswered and any((run.answered or 1.0) < 1 for run in runs):
+    if part.unanswered and any(run.lacks_answers for run in runs):
         notes.append(part.unanswered)
     if not all(run.is_papers for run in runs):
         notes.append(part.apart)
@@ -294,6 +286,16 @@ def _said(facet: Facet, value: Any, changed: Mapping[str, Any]) -> str:
 
 def _among(value: Any, accepted: Sequence[Any]) -> bool:
     return value in [tuple(one) if isinstance(one, list) else one for one in accepted]
+
+
+def _metrics(scores: Iterable[EvalScore]) -> dict[tuple[str, str], float]:
+    """Group and name, or scorer and name → value; of scores of the same name the first ones."""
+    found: dict[tuple[str, str], float] = {}
+    for score in scores:
+        for one in score.metrics.values():
+            for group in (one.group or score.name, score.name):
+                found.setdefault((group, one.name), float(one.value))
+    return found
 
 
 def _all_asked(log: EvalLog) -> bool:

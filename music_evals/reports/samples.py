@@ -31,25 +31,15 @@ Keys = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """The samples of a log; arrays have a place for each, in the order of `keys`.
+    """The samples of a log; arrays have a place for each, in the order of `keys`, or for each response."""
 
-    Args:
-        keys: what tells samples apart in any log, of id and right answer; sorted.
-        ids: their ids.
-        epochs: the first epoch that each was asked in.
-        scores: mean score over the epochs, NaN where none was scored.
-        clusters: what each belongs to (see `GROUPS`), else itself.
-        tokens: output tokens of the model of each response, NaN where the log has none; one for every epoch.
-        seconds: working time of each response, likewise.
-    """
-
-    keys: Keys
+    keys: Keys  # what tells samples apart in any log, of id and right answer; sorted
     ids: tuple[str, ...]
-    epochs: npt.NDArray[np.int64]
-    scores: Floats
-    clusters: Keys
-    tokens: Floats
-    seconds: Floats
+    epochs: npt.NDArray[np.int64]  # the first epoch that each was asked in
+    scores: Floats  # mean score over the epochs, NaN where none was scored
+    clusters: Keys  # what each belongs to (see `GROUPS`), else itself
+    tokens: Floats  # output tokens of the model of each response, NaN where the log has none
+    seconds: Floats  # working time of each response, likewise
 
 
 def read_samples(log: EvalLog, scorer: str, advance: Callable[[int], None] = lambda _: None) -> Samples:

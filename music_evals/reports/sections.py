@@ -11,7 +11,7 @@ from music_evals.reports.declared import table_of
 from music_evals.reports.drawn import drawn
 from music_evals.reports.page import Section
 from music_evals.reports.parts import Part, parts
-from music_evals.reports.runs import Defaults, Run, read_runs, special, why_not
+from music_evals.reports.runs import Defaults, Run, grouped, read_runs, special, why_not
 from music_evals.reports.summary import summary_table
 from music_evals.reports.tables import Report, Table
 
@@ -40,15 +40,10 @@ def make_report(
     defaults: Defaults | None = None,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> Made:
-    """Make the tables and figures of logs.
+    """Make the tables and figures of logs of any benchmarks, given by their headers, the summary first.
 
-    Args:
-        headers: headers of logs of any benchmarks, in any order.
-        defaults: of the tasks' parameters, for logs that do not tell their condition.
-        progress: called with the number of responses read so far, and that of all.
-
-    Returns:
-        The report, its summary first; without sections where no log could be used.
+    The defaults are those of the tasks' parameters, for logs that do not tell their condition. `progress` is called
+    with the number of responses read so far, and that of all. Without a log that can be used there are no sections.
     """
     found, passed_over = read_parts(headers, defaults or {})
     if not found:
@@ -67,23 +62,22 @@ def make_report(
 def read_parts(headers: Sequence[EvalLog], defaults: Defaults) -> tuple[list[Found], Why]:
     """Take the runs of each part from headers, those parts that have any; and say which logs are in none."""
     every = parts()
-    of_each: dict[str, list[EvalLog]] = {part.name: [] for part in every}
-    passed_over: Why = []
-    for log in headers:
-        about = log.eval.metadata or {}
-        task = about.get("benchmark"), about.get("config")
-        part = next((part for part in every if task in [(part.benchmark, one) for one in part.tasks]), None)
-        if part:
-            of_each[part.name].append(log)
-        else:
-            passed_over.append((log.location, f"no table is known for {task[0] or log.eval.task}"))
+    names = {(part.benchmark, task): part.name for part in every for task in part.tasks}
+    of_each = grouped(headers, lambda log: names.get(_task(log), ""))
+    unknown = of_each.get("", [])
+    passed_over = [(log.location, f"no table is known for {_task(log)[0] or log.eval.task}") for log in unknown]
     found = []
     for part in every:
-        reasons = [(log, why_not(part, log)) for log in of_each[part.name]]
+        reasons = [(log, why_not(part, log)) for log in of_each.get(part.name, [])]
         passed_over += [(log.location, why) for log, why in reasons if why]
         if used := [log for log, why in reasons if not why]:
             found.append(Found(part, read_runs(part, used, defaults), used))
     return found, passed_over
+
+
+def _task(log: EvalLog) -> tuple[str, str]:
+    about = log.eval.metadata or {}
+    return about.get("benchmark", ""), about.get("config", "")
 
 
 def part_report(part: Part, runs: Sequence[Run]) -> Report:

@@ -55,12 +55,7 @@ def whole(number: float | None) -> Figure | None:
 
 
 class Footnotes:
-    """What marks in a table stand for, numbered as they are first needed.
-
-    >>> notes = Footnotes()
-    >>> notes.mark("few pieces"), notes.mark("no encoder"), notes.mark("few pieces"), notes.notes()[0]
-    ('[1]', '[2]', '[1]', '[1] few pieces')
-    """
+    """What marks in a table stand for, numbered as they are first needed."""
 
     def __init__(self) -> None:
         self._marks: dict[str, str] = {}
@@ -76,17 +71,11 @@ class Footnotes:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table.
+    """A table; ValueError where a row has another length than the headings, or a column holds text and figures.
 
-    Raises:
-        ValueError: a row has another length than the headings, or a column holds text and figures.
-
-    Example:
-        >>> table = Table("f1", "F1", ["model", "F1"], [["GPT-4", Figure(63.04)], ["mine", None]])
-        >>> print(table.to_csv(), end="")
-        model,F1,F1 low,F1 high
-        GPT-4,63.04,,
-        mine,,,
+    >>> table = Table("f1", "F1", ["model", "F1"], [["GPT-4", Figure(63.04)], ["mine", None]])
+    >>> table.to_csv().splitlines()
+    ['model,F1,F1 low,F1 high', 'GPT-4,63.04,,', 'mine,,,']
     """
 
     name: str  # stem of its CSV file

@@ -24,12 +24,7 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Factor → its levels, each with its word, in the order of the paper's table."""
 
-CONTRASTS: Final[Sequence[tuple[str, str, str]]] = (
-    ("modality", "midi", "audio"),
-    ("shots", "few", "zero"),
-    ("strategy", "cot", "standalone"),
-    ("strategy", "logiclm", "standalone"),
-)
+CONTRASTS: Final = [(factor, level, base) for factor, (base, *levels) in WORDS.items() for level in levels]
 """Effects: the factor, its level, and the level that is taken away."""
 
 
@@ -77,16 +72,10 @@ def modality_gap(runs: Sequence[Run]) -> str:
     places = [Figure(place) for place in range(len(WORDS["modality"]))]
     panels = []
     for strategy, task in product(WORDS["strategy"], asked):
-        series = [
-            Series(
-                label,
-                places,
-                [figures.get(Cell(task, modality, shots, strategy)) for modality in WORDS["modality"]],
-                is_measured,
-                second=shots == "few",
-            )
-            for (label, figures, is_measured), shots in product(models, WORDS["shots"])
-        ]
+        series = []
+        for (label, figures, is_measured), shots in product(models, WORDS["shots"]):
+            known = [figures.get(Cell(task, modality, shots, strategy)) for modality in WORDS["modality"]]
+            series.append(Series(label, places, known, is_measured, second=shots == "few"))
         chance = load("muse").tasks[task].chance or 0.0
         title = f"{_title(task)}, {WORDS['strategy'][strategy]}"
         panels.append(Panel(title, series, y="accuracy (%)", floor=100 * chance))
@@ -106,9 +95,8 @@ def published_cells() -> dict[str, dict[Cell, Figure]]:
     for row in published("muse", "table1").rows:
         model, *levels = row.labels.values()
         if all(levels):
-            found.setdefault(model, {}).update(
-                {Cell(task, *levels): Figure(value) for task, value in row.figures.items()}
-            )
+            cells = found.setdefault(model, {})
+            cells |= {Cell(task, *levels): Figure(value) for task, value in row.figures.items()}
     return found
 
 

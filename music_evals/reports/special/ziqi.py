@@ -151,20 +151,14 @@ def measured_rows(runs: Iterable[Run]) -> list[list[Row]]:
     groups = []
     asked = sorted((run for run in runs if figures_of(run)), key=lambda run: run.condition)
     for some in grouped(asked, lambda run: run.key[1:]).values():
-        figures = [figures_of(run) for run in some]
         whole = some[0].is_complete and some[0].facts["subset"] is None
         means: Mapping[str, float] = {}
         mean_of = ""
         if whole and len(some) >= 2:
-            means, mean_of = _means(figures), f"the {len(some)} measured models"
+            means, mean_of = _means([figures_of(run) for run in some]), f"the {len(some)} measured models"
         elif whole and some[0].facts["dataset_label"] == "published":
             _, _, means, mean_of = published_rows()[0]
-        groups.append(
-            [
-                Row((run.model, run.source, run.condition), own, means, mean_of)
-                for run, own in zip(some, figures, strict=True)
-            ]
-        )
+        groups.append([Row((run.model, run.source, run.condition), figures_of(run), means, mean_of) for run in some])
     return groups
 
 
@@ -193,8 +187,7 @@ def overall_precision(parts: Sequence[Run]) -> Figure | None:
     right, answered = 0.0, 0.0
     for run in parts:
         questions, accuracy, share = (run.value(name) or 0.0 for name in ("questions", "accuracy", "answered"))
-        right += questions * accuracy
-        answered += questions * share
+        right, answered = right + questions * accuracy, answered + questions * share
     if round(answered) < 1:
         return None
     low, high = wilson_interval(min(right / answered, 1.0), round(answered))
@@ -244,10 +237,8 @@ def _yes_no(one: Class) -> str:
 
 
 def _overlap(figures: Mapping[str, Figure]) -> bool:
-    (low, high), (other_low, other_high) = ((figures[name].low, figures[name].high) for name in ("european", "other"))
-    if low is None or high is None or other_low is None or other_high is None:
-        return False
-    return low <= other_high and other_low <= high
+    ends = [end for name in ("european", "other") for end in (figures[name].low, figures[name].high) if end is not None]
+    return len(ends) == 4 and ends[0] <= ends[3] and ends[2] <= ends[1]
 
 
 def _means(figures: Sequence[Mapping[str, Figure]]) -> dict[str, float]:
