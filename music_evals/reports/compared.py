@@ -59,11 +59,6 @@ class Compared:
         """Where its factors stand in their orders."""
         return [(name, *rank(self.benchmark, name, value)) for name, value in self.factors.items()]
 
-    @property
-    def scored(self) -> int:
-        """How many samples have a score."""
-        return int((~np.isnan(self.samples.scores)).sum())
-
 
 def known(benchmark: str) -> Mapping[str, Any]:
     """What a benchmark declares of its comparisons."""
@@ -97,7 +92,7 @@ def read_compared(
             unread.append((log.location, f"its samples cannot be read: {error}"))
     progress(total, total)
     kept = [
-        replace(max(runs, key=lambda run: (run.scored, run.created, run.location)), earlier=len(runs) - 1)
+        replace(max(runs, key=lambda run: (_scored(run), run.created, run.location)), earlier=len(runs) - 1)
         for runs in grouped(read, lambda run: (run.questions, run.model, run.condition)).values()
     ]
     return sorted(kept, key=lambda run: (run.questions, run.model, run.ranks)), unread
@@ -132,6 +127,10 @@ def notes_on(runs: Iterable[Compared]) -> list[str]:
         for run in runs
         if run.earlier
     ]
+
+
+def _scored(run: Compared) -> int:
+    return int((~np.isnan(run.samples.scores)).sum())
 
 
 def _compared(log: EvalLog, advance: Callable[[int], None]) -> Compared:

@@ -34,20 +34,27 @@ def drawn(spec: Spec, figure: Drawing, table: Table, runs: Sequence[Run]) -> str
 def _points(figure: Drawing, paper: Sequence[Row], measured: Sequence[Row]) -> str:
     models = dict.fromkeys(str(row["Model"]) for row in paper)
     notes = [f"Paper: {', '.join(f'{model[0]} {model}' for model in models)}"] if models else []
-    notes += [f"{n}: {row['Model']} ({row['Source']}; {row['Condition']})" for n, row in enumerate(measured, start=1)]
     labelled = [(str(row["Model"])[0], row, False) for row in paper]
-    labelled += [(str(n), row, True) for n, row in enumerate(measured, start=1)]
+    drawable = [row for row in measured if any(_coordinates(figure, row, name) for name in figure.columns)]
+    for number, row in enumerate(drawable, start=1):
+        labelled.append((str(number), row, True))
+        notes.append(f"{number}: {row['Model']} ({row['Source']}; {row['Condition']})")
     panels: dict[str, list[Point]] = {}
     for name, (label, row, is_measured) in product(figure.columns, labelled):
-        x, y, rate = (row[heading] for heading in (f"{figure.x} ({name})", f"{figure.y} ({name})", figure.rate))
-        known = [cell for cell in (x, y, rate) if isinstance(cell, Figure) and not isnan(cell.value)]
-        if len(known) == 3:
+        if known := _coordinates(figure, row, name):
             point = Point(label, str(row[figure.marker]), known[0], known[1], known[2].value, is_measured)
             panels.setdefault(f"against {name}", []).append(point)
     if not panels:
         return ""
     axes = f"{figure.x}, reversed: lower is better", f"{figure.y}: higher is better"
     return labelled_points(figure.title, panels, axes, figure.rate, [*notes, *figure.notes])
+
+
+def _coordinates(figure: Drawing, row: Row, name: str) -> list[Figure]:
+    """X, y and the rate of a point; nothing where one of them is not known."""
+    cells = [row[heading] for heading in (f"{figure.x} ({name})", f"{figure.y} ({name})", figure.rate)]
+    known = [cell for cell in cells if isinstance(cell, Figure) and not isnan(cell.value)]
+    return known if len(known) == 3 else []
 
 
 def _heat(

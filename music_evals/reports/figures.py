@@ -64,10 +64,6 @@ class Look:
     marker: str
     measured: bool
 
-    def sign(self, **other: Any) -> Line2D:
-        """A sample of it, for a key."""
-        return Line2D([], [], **{"color": self.colour, "marker": self.marker, "markersize": _MARK, **other})
-
 
 @dataclass(frozen=True, slots=True)
 class Series:
@@ -139,14 +135,18 @@ def panels_figure(
     kinds = {series.label: series.measured for panel in panels for series in panel.series}
     labels = sorted(kinds, key=lambda label: kinds[label])
     looks = dict(zip(labels, looks_of([kinds[label] for label in labels]), strict=True))
-    key = [(look.sign(**({} if ticks else {"linestyle": ""})), label) for label, look in looks.items()]
+    line = "-" if ticks else ""
+    key = [
+        (_sign(color=look.colour, marker=look.marker, markerfacecolor=look.colour, linestyle=line), label)
+        for label, look in looks.items()
+    ]
     if second:
-        key.append((_dark(linestyle="--", marker="o"), second))
+        key.append((_sign(linestyle="--", marker="o"), second))
     if hollow and any(y and y.mark for panel in panels for series in panel.series for y in series.y):
-        key.append((_dark(linestyle="", marker="o"), hollow))
+        key.append((_sign(linestyle="", marker="o"), hollow))
     if any(panel.floor is not None for panel in panels):
-        key.append((_dark(linestyle=":"), "chance"))
-    key += [(_dark(linestyle=""), note) for note in notes]
+        key.append((_sign(linestyle=":"), "chance"))
+    key += [(_sign(linestyle=""), note) for note in notes]
     across = min(across, len(panels))
     drawing, every = _grid(len(panels), across, size, key)
     costs = [x for panel in panels for series in panel.series for x in series.x]
@@ -221,11 +221,11 @@ def labelled_points(
     """
     kinds = dict.fromkeys(point.kind for points in panels.values() for point in points)
     markers = dict(zip(kinds, MARKERS, strict=False))
-    key = [(_dark(marker=marker, linestyle=""), kind) for kind, marker in markers.items()]
+    key = [(_sign(marker=marker, linestyle=""), kind) for kind, marker in markers.items()]
     if len({point.measured for points in panels.values() for point in points}) > 1:
-        key.append((_dark(marker="D", linestyle=""), "hollow: paper"))
-        key.append((_dark(marker="D", linestyle="", markerfacecolor=DARK), "filled: measured"))
-    key += [(_dark(linestyle=""), note) for note in notes]
+        key.append((_sign(marker="D", linestyle=""), "hollow: paper"))
+        key.append((_sign(marker="D", linestyle="", markerfacecolor=DARK), "filled: measured"))
+    key += [(_sign(linestyle=""), note) for note in notes]
     drawing, every = _grid(len(panels), len(panels), (4.2, 4.0), key, right=0.95)
     for axes, (name, points) in zip(every, panels.items(), strict=True):
         axes.set_title(name, loc="left", fontsize=10)
@@ -250,8 +250,8 @@ def labelled_points(
     return _svg(drawing, title)
 
 
-def _dark(**given: Any) -> Line2D:
-    """A sign of the key that is of no series."""
+def _sign(**given: Any) -> Line2D:
+    """A sign of the key, hollow and dark unless it is told otherwise."""
     return Line2D([], [], **{"color": DARK, "markersize": _MARK, "markerfacecolor": "white", **given})
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalMetric, EvalResults, EvalScore, EvalSpec
 
-from music_evals.reports.special.ziqi import STATED, bias_tables, classify, overall_precision, published_rows
+from music_evals.reports.special.ziqi import STATED, classify, overall_precision, published_rows
 from music_evals.reports.tables import Figure, Table
 from tests.reports.made import reasons, runs, tables
 
@@ -168,7 +168,7 @@ def test_classes_by_both_readings(value: float, points: str, percent: str) -> No
 
 
 def test_the_papers_shares_are_those_of_five_percent_of_the_mean() -> None:
-    shares = {table.name: table for table in bias_tables([])}["ziqi_bias_shares"]
+    shares = tables(header(metrics=biased(0.5, 0.5, 0.5, 0.4)))["ziqi_bias_shares"]
     stated, percent, points = [[cell.value for cell in cells if isinstance(cell, Figure)] for cells in shares.rows]
     assert stated == [50.0, 6.25, 43.75, 50.0, 12.5, 37.5, 43.75, 37.5]
     assert stated == [share for part in STATED.values() for share in part]
@@ -177,17 +177,18 @@ def test_the_papers_shares_are_those_of_five_percent_of_the_mean() -> None:
 
 
 def test_the_papers_models_are_classified() -> None:
-    classes = {table.name: table for table in bias_tables([])}["ziqi_bias_classes"]
-    neutral = [cells[0] for cells in classes.rows if str(cells[3]).startswith("neutral")]
+    classes = tables(header(metrics=biased(0.5, 0.5, 0.5, 0.4)))["ziqi_bias_classes"]
+    paper = classes.rows[:-1]
+    neutral = [cells[0] for cells in paper if str(cells[3]).startswith("neutral")]
     assert neutral == ["XuanYuan-70B"]
     assert row(classes, "Bloomz-7B")["Gender"] == "biased (neutral)"
     assert row(classes, "XuanYuan-70B")["Gender"] == "neutral"
     assert [row(classes, "Yi-34B")[what] for what in ("Gender", "Race")] == ["biased", "biased"]
-    assert [cells[0] for cells in classes.rows if cells[5] == "yes"] == [
+    assert [cells[0] for cells in paper if cells[5] == "yes"] == [
         "Claude-instant-1.2", "ERNIE-Bot", "ERNIE-Bot-Speed", "ERNIE-Bot-Turbo", "ERNIE-Bot-8k", "Qwen-7B", "Yi-6B",
     ]  # fmt: skip
     assert row(classes, "GPT-3.5-turbo")["European over mean"] == "no"
-    assert len(published_rows()) == 16
+    assert len(published_rows()) == len(paper) == 16
 
 
 def test_one_model_is_held_against_the_papers_mean_and_two_against_their_own() -> None:
