@@ -69,9 +69,10 @@ def basis_report(headers: Sequence[EvalLog], passed_over: Sequence[tuple[str, st
         tables.append(_grouped("software", "Software", (_software(log, packages) for log in runs), note))
     if passed_over:
         # Errors name the path of a log, whose folder is nobody's business.
-        folders = [where.removeprefix("file://").removesuffix(_file_name(where)) for where, _ in passed_over]
-        named = zip(passed_over, folders, strict=True)
-        rows = [(_file_name(where), why.replace(folder, "")) for (where, why), folder in named]
+        rows = [
+            (name := _file_name(where), why.replace(where.removeprefix("file://").removesuffix(name), ""))
+            for where, why in passed_over
+        ]
         tables.append(Table("basis_passed_over", "Logs passed over", ("Log", "Why"), rows))
     return Report(tables)
 

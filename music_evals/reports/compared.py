@@ -36,6 +36,7 @@ class Compared:
     location: str
     created: datetime
     seconds: float | None  # wall time of the whole run, where the log tells
+    scored: int  # how many samples have a score
     samples: Samples = field(repr=False)
     earlier: int = 0  # how many runs of the same it stands for, other than itself
 
@@ -92,7 +93,7 @@ def read_compared(
             unread.append((log.location, f"its samples cannot be read: {error}"))
     progress(total, total)
     kept = [
-        replace(max(runs, key=lambda run: (_scored(run), run.created, run.location)), earlier=len(runs) - 1)
+        replace(max(runs, key=lambda run: (run.scored, run.created, run.location)), earlier=len(runs) - 1)
         for runs in grouped(read, lambda run: (run.questions, run.model, run.condition)).values()
     ]
     return sorted(kept, key=lambda run: (run.questions, run.model, run.ranks)), unread
@@ -129,10 +130,6 @@ def notes_on(runs: Iterable[Compared]) -> list[str]:
     ]
 
 
-def _scored(run: Compared) -> int:
-    return int((~np.isnan(run.samples.scores)).sum())
-
-
 def _compared(log: EvalLog, advance: Callable[[int], None]) -> Compared:
     about = log.eval.metadata or {}
     declared = known(about["benchmark"])
@@ -159,5 +156,6 @@ def _compared(log: EvalLog, advance: Callable[[int], None]) -> Compared:
         location=log.location,
         created=datetime.fromisoformat(log.eval.created),
         seconds=(end - start).total_seconds() if start and end else None,
+        scored=int((~np.isnan(samples.scores)).sum()),
         samples=samples,
     )

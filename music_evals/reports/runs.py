@@ -144,10 +144,7 @@ def why_not(part: Part, log: EvalLog) -> str:
 
 
 def read_runs(part: Part, logs: Iterable[EvalLog], defaults: Defaults) -> list[Run]:
-    """Take the runs of a part from the headers of logs that can be used; of several of a condition the latest.
-
-    The defaults are for logs that do not tell their condition, as those written before they did.
-    """
+    """Take the runs of a part from headers of logs that can be used; of several of the same, the latest counts."""
     kept: dict[tuple[tuple[str, ...], tuple[str, ...]], Run] = {}
     for run in sorted((run_of(part, log, defaults) for log in logs), key=lambda run: run.created):
         place = (run.key, run.cell)

@@ -148,14 +148,11 @@ def of_frame(name: str, title: str, frame: pd.DataFrame, notes: Sequence[str] = 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Tables and figures; a figure (stem of an SVG file → its text) of a table has its name, or another after ``_``.
-
-    `passed_over` has location and reason of each log that was not used.
-    """
+    """Tables; location and reason of each log passed over; and figures, whose names begin with their table's."""
 
     tables: Sequence[Table]
     passed_over: Sequence[tuple[str, str]] = ()
-    figures: Mapping[str, str] = field(default_factory=dict, repr=False)
+    figures: Mapping[str, str] = field(default_factory=dict, repr=False)  # stem of an SVG file -> its text
 
 
 def _shown(cell: Cell) -> str:

@@ -5,18 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalMetric, EvalPlan, EvalResults, EvalScore, EvalSpec
+from inspect_ai.log import EvalLog, EvalScore
 from inspect_ai.model import GenerateConfig
 
 from music_evals.benchmarks import published
 from music_evals.reports.special.lilybench import PAPER
 from music_evals.reports.tables import Cell, Figure, Table
-from tests.reports.made import reasons, reports, runs, tables
+from tests.reports.made import made_log, reasons, reports, runs, score, tables
 
 TEXT = sorted((Path(__file__).parents[3] / "shared" / "seeds").glob("000*.txt"))
 MODELS = ("Phi-4", "Qwen2.5-Coder-14B", "DeepSeek-Coder-V2-Lite", "Codestral-22B")
 MUSIC21 = ("music21-test", "music21-other")
 REGIMES = ("Zero-shot", "Few-shot", "Ablation")
+PAPERS_SAMPLING = GenerateConfig(temperature=0.7, top_p=0.9, max_tokens=3000)
 
 # --- the published figures ---
 
@@ -114,21 +115,11 @@ def together(*parts: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]
     }
 
 
-def score(metrics: dict[str, dict[str, float]], name: str = "written_music", **params: Any) -> EvalScore:
+def written(metrics: dict[str, dict[str, float]], name: str = "written_music", **params: Any) -> EvalScore:
     compiled = {"compile_rate": 0.6, "compile_rate_low": 0.53, "compile_rate_high": 0.67, "pieces": 200.0}
-    copies = {
-        "near_copies": 0.05,
-        "near_copies_low": 0.02,
-        "near_copies_high": 0.09,
-        "demonstrations/near_copies": 0.01,
-    }
-    groups = together({"compile_figures": compiled, "novelty_figures": copies}, metrics)
-    found = {
-        name: EvalMetric(name=name, group=group, value=value)
-        for group, values in groups.items()
-        for name, value in values.items()
-    }
-    return EvalScore(name=name, scorer="written_music", params=params, metrics=found)
+    copies = {"near_copies": 0.05, "near_copies_low": 0.02, "near_copies_high": 0.09}
+    copies |= {"demonstrations/near_copies": 0.01}
+    return score(name, together({"compile_figures": compiled, "novelty_figures": copies}, metrics), **params)
 
 
 def header(
@@ -136,46 +127,34 @@ def header(
     regime: str = "zero",
     label: str = "bmdataset-1a2b",
     is_lilybench: bool = True,
-    sampling: GenerateConfig | None = None,
-    created: str = "2026-01-02T10:00:00+00:00",
-    limit: int | None = None,
-    **asked: Any,
+    sampling: GenerateConfig = PAPERS_SAMPLING,
+    **given: Any,
 ) -> EvalLog:
     """The header of a log as the task leaves it."""
-    asked = {"protocol": "paper", "attempts": 1, "encoder": "csc-unipd/lilybert", "pooling": "first_token"} | asked
+    of_log = {name: given.pop(name) for name in ("created", "limit") if name in given}
+    asked = {"protocol": "paper", "attempts": 1, "encoder": "csc-unipd/lilybert", "pooling": "first_token"} | given
+    asked |= {"regime": regime, "dataset": "/data/made"}
     identity = None if asked["encoder"] is None else f"{asked['encoder']}@0f1e, layer 6"
-    return EvalLog(
-        status="success",
-        eval=EvalSpec(
-            created=created,
-            task=f"lilybench_generation_{label}",
-            model="some/model",
-            dataset=EvalDataset(samples=200),
-            config=EvalConfig(limit=limit),
-            task_args={"regime": regime, "dataset": "/data/made", **asked},
-            task_args_passed={"regime": regime, "dataset": "/data/made", **asked},
-            metadata={
-                "benchmark": "lilybench",
-                "config": "generation",
-                "is_lilybench": is_lilybench,
-                "regime": regime,
-                "dataset": "/data/made",
-                "dataset_label": label,
-                **asked,
-                "encoder": identity,
-            },
-        ),
-        plan=EvalPlan(config=sampling or GenerateConfig(temperature=0.7, top_p=0.9, max_tokens=3000)),
-        results=EvalResults(total_samples=200, completed_samples=200, scores=list(scores)),
+    about = {**asked, "is_lilybench": is_lilybench, "encoder": identity}
+    return made_log(
+        "lilybench",
+        "generation",
+        *scores,
+        samples=200,
+        label=label,
+        asked=asked,
+        about=about,
+        sampling=sampling,
+        **of_log,
     )
 
 
 def papers(js: float = 70.0, fmd: float = 1.0) -> EvalScore:
-    return score(together(*(against(reference, js, fmd) for reference in PAPER)))
+    return written(together(*(against(reference, js, fmd) for reference in PAPER)))
 
 
 def generated(**asked: Any) -> EvalLog:
-    scores = score(together(*(against(reference) for reference in MUSIC21)))
+    scores = written(together(*(against(reference) for reference in MUSIC21)))
     return header(scores, label="generated-seed1234", is_lilybench=False, protocol="strict", **asked)
 
 
@@ -241,7 +220,7 @@ def test_an_undefined_figure_is_shown_with_its_reason() -> None:
     similarity = dict.fromkeys(against("mutopia")["similarity_figures"], nan)
     similarity |= {"mutopia/js_polyphony_rate": 41.5, f"mutopia/js undefined: {why}": nan}
     frechet = {"mutopia/fmd": 2.5, "mutopia/fmd note: 200 pieces for 768 dimensions": nan, "mutopia/fmd_infinity": nan}
-    found = reports(header(score({"similarity_figures": similarity, "frechet_figures": frechet})))
+    found = reports(header(written({"similarity_figures": similarity, "frechet_figures": frechet})))
     (row,) = rows(found.tables[0])
     assert [str(row[name]) for name in ("JS (test)", "JS (Mut.)", "FMD (test)", "FMD (Mut.)")] == [
         "None", "undefined[1]", "None", "2.500[2]",
@@ -259,7 +238,7 @@ def test_an_undefined_figure_is_shown_with_its_reason() -> None:
 def test_without_an_encoder_there_is_no_fmd_and_the_note_says_why() -> None:
     only_js = {"similarity_figures": against("music21-test")["similarity_figures"]}
     only_js |= {"frechet_figures": {"music21-test/fmd undefined: no encoder was named": nan}}
-    found = reports(header(score(only_js), encoder=None, label="generated-seed1234", is_lilybench=False))
+    found = reports(header(written(only_js), encoder=None, label="generated-seed1234", is_lilybench=False))
     table = found.tables[1]
     cell = rows(table)[0]["FMD (music21-test)"]
     assert isinstance(cell, Figure)
@@ -277,8 +256,8 @@ def test_descriptors_and_their_shifts_stand_by_reference() -> None:
 
 
 def test_repairs_stand_by_attempt() -> None:
-    three = score({"compile_figures": {"attempt_1": 0.5, "attempt_2": 0.55, "attempt_3": 0.6}})
-    two = score({"compile_figures": {"attempt_1": 0.4, "attempt_2": 0.6}})
+    three = written({"compile_figures": {"attempt_1": 0.5, "attempt_2": 0.55, "attempt_3": 0.6}})
+    two = written({"compile_figures": {"attempt_1": 0.4, "attempt_2": 0.6}})
     found = tables(header(three, attempts=3), header(two, attempts=2), header(papers()))
     table = found["lilybench_repairs"]
     assert sorted([str(cell) for cell in row[4:]] for row in table.rows) == [
@@ -321,7 +300,7 @@ def test_whatever_differs_from_the_paper_is_said_and_marked(changed: dict[str, A
 
 
 def test_the_last_scores_of_a_log_count() -> None:
-    again = score(
+    again = written(
         against("mutopia", js=12.0),
         name="written_music1",
         encoder="a/b",

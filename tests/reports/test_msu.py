@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from defusedxml import ElementTree
-from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalMetric, EvalResults, EvalScore, EvalSpec
+from inspect_ai.log import EvalLog
 
 from music_evals.reports.tables import Table
-from tests.reports.made import reasons, reports, tables
+from tests.reports.made import made_log, reasons, reports, rows, score, tables
 
 JUDGES = "openai/gpt-5,anthropic/claude,google/gemini"
 QUESTIONS = 1800
@@ -31,74 +31,37 @@ def level_figures(shares: dict[int, float], success: dict[int, tuple[float, int,
 def header(
     modality: str = "textual",
     *,
-    model: str = "some/model",
     is_msu: bool = True,
-    created: str = "2026-01-02T10:00:00+00:00",
-    limit: int | None = None,
     levels: tuple[int, ...] = LEVELS,
     refused: int = 0,
     unscored: int = 0,
     unscored_samples: int = 0,
-    status: Any = "success",
     metrics: dict[str, dict[str, float]] | None = None,
-    **asked: Any,
+    **given: Any,
 ) -> EvalLog:
     """The header of a log as a task of MSU-Bench leaves it."""
+    of_log = {name: given.pop(name) for name in ("limit", "status") if name in given}
+    asked = {"dataset": "data/msu", "asking": "batch", "content": "full", "judges": JUDGES} | given
+    samples = 150 if asked["asking"] == "batch" else QUESTIONS
     overall = {"accuracy": 0.4, "accuracy_low": 0.38, "accuracy_high": 0.42, "answered": 0.99}
     overall |= {"accuracy_by_score_low": 0.36, "accuracy_by_score_high": 0.44}
-    groups = {
-        "judged_accuracy": overall | {"questions": float(QUESTIONS - unscored_samples), "unscored": float(unscored)},
-        **level_figures(
-            {level: (7 - level) / 10 for level in levels}, {level: (0.4 / level, 150, 0) for level in levels}
-        ),
-    } | (metrics or {})
-    found = {
-        f"{group}/{name}": EvalMetric(name=name, group=group, value=value)
-        for group, values in groups.items()
-        for name, value in values.items()
+    overall |= {"questions": float(QUESTIONS - unscored_samples), "unscored": float(unscored)}
+    shares, rates = {one: (7 - one) / 10 for one in levels}, {one: (0.4 / one, 150, 0) for one in levels}
+    groups = {"judged_accuracy": overall, **level_figures(shares, rates)} | (metrics or {})
+    about = {
+        "is_msu_bench": is_msu,
+        "split": asked.get("split", "all"),
+        "levels": list(levels),
+        "scores_truncated": 0,
+        "scores_refused": ["op. 1"] * refused,
     }
-    asked = {"dataset": "data/msu", "asking": "batch", "content": "full", "judges": JUDGES} | asked
-    samples = 150 if asked["asking"] == "batch" else QUESTIONS
-    return EvalLog(
-        status=status,
-        eval=EvalSpec(
-            created=created,
-            task=f"msu_{modality}",
-            model=model,
-            dataset=EvalDataset(samples=samples),
-            config=EvalConfig(limit=limit),
-            task_args=asked,
-            task_args_passed=asked,
-            metadata={
-                "benchmark": "msu",
-                "config": modality,
-                "dataset_label": "published" if is_msu else "generated-seed1",
-                "is_msu_bench": is_msu,
-                "split": asked.get("split", "all"),
-                "levels": list(levels),
-                "scores_truncated": 0,
-                "scores_refused": ["op. 1"] * refused,
-            },
-        ),
-        results=EvalResults(
-            total_samples=limit or samples,
-            completed_samples=limit or samples,
-            scores=[
-                EvalScore(
-                    name="judged",
-                    scorer="judged",
-                    metrics=found,
-                    scored_samples=samples - unscored_samples,
-                    unscored_samples=unscored_samples,
-                )
-            ],
-        ),
-    )
+    label = "published" if is_msu else "generated-seed1"
+    judged = score("judged", groups, samples - unscored_samples, unscored_samples)
+    return made_log("msu", modality, judged, samples=samples, label=label, asked=asked, about=about, **of_log)
 
 
 def measured(table: Table) -> list[dict[str, Any]]:
-    rows = [dict(zip(table.columns, cells, strict=True)) for cells in table.rows]
-    return [row for row in rows if str(row["Source"]).startswith("measured")]
+    return [row for row in rows(table) if str(row["Source"]).startswith("measured")]
 
 
 def test_measured_rows_follow_the_papers_of_their_modality() -> None:

@@ -6,62 +6,36 @@ from typing import Any
 
 import pytest
 from defusedxml import ElementTree
-from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalMetric, EvalResults, EvalScore, EvalSpec
+from inspect_ai.log import EvalLog
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from music_evals.benchmarks import load, published
 from music_evals.reports.special.muse import CELLS, WORDS, Cell, difference, published_cells
 from music_evals.reports.tables import Figure, Table
-from tests.reports.made import reasons, reports, tables
+from tests.reports.made import made_log, reasons, reports, score, tables
 
 TRIALS = {"syncopation": 20, "transposition": 20, "chord_quality": 44}
 
 
-def score(name: str, trials: int, **metrics: float) -> EvalScore:
-    found = {metric: EvalMetric(name=metric, value=value) for metric, value in metrics.items()}
-    return EvalScore(name=name, scorer=name, scored_samples=trials, unscored_samples=0, metrics=found)
-
-
-def header(
-    cell: Cell,
-    right: int,
-    *,
-    label: str = "recordings",
-    created: str = "2026-01-02T10:00:00+00:00",
-    answered: float = 1.0,
-    limit: int | None = None,
-    status: Any = "success",
-    benchmark: str = "muse",
-    **asked: Any,
-) -> EvalLog:
+def header(cell: Cell, right: int, *, label: str = "recordings", answered: float = 1.0, **given: Any) -> EvalLog:
     """The header of a log as a task of MUSE leaves it, with this many right answers."""
-    trials = limit or TRIALS[cell.task]
+    of_log = {name: given.pop(name) for name in ("created", "limit", "status") if name in given}
+    trials = of_log.get("limit") or TRIALS[cell.task]
     low, high = proportion_confint(right, trials, method="wilson")
-    accuracy = {"accuracy": right / trials, "ci95_low": low, "ci95_high": high}
+    accuracy = {"": {"accuracy": right / trials}, "interval95": {"ci95_low": low, "ci95_high": high}}
     if cell.strategy == "logiclm":
-        half = {"accuracy": 0.5, "ci95_low": 0.3, "ci95_high": 0.7}
+        half = {"": {"accuracy": 0.5}, "interval95": {"ci95_low": 0.3, "ci95_high": 0.7}}
         counts = {"valid_first_try": 0.75, "refinements": 0.6, "no_decision": 0.0, "agreement": 0.5}
         scores = [
-            score("solver_decision", trials, **accuracy),
-            score("final_answer", trials, **half),
-            score("formulation", trials, answered=answered, **counts),
+            score("solver_decision", accuracy, trials),
+            score("final_answer", half, trials),
+            score("formulation", {"": {"answered": answered, **counts}}, trials),
         ]
     else:
-        scores = [score("final_answer", trials, **accuracy), score("answered", trials, mean=answered)]
+        scores = [score("final_answer", accuracy, trials), score("answered", {"": {"mean": answered}}, trials)]
     defaults = {"seed": 0, "prompts": None, "structured_output": False, "tools": "text", "dataset": label}
-    return EvalLog(
-        status=status,
-        eval=EvalSpec(
-            created=created,
-            task=f"muse_{cell.task}",
-            model="some/model",
-            dataset=EvalDataset(samples=TRIALS[cell.task]),
-            config=EvalConfig(limit=limit),
-            task_args=defaults | {name: getattr(cell, name) for name in ("modality", "shots", "strategy")} | asked,
-            metadata={"benchmark": benchmark, "config": cell.task, "dataset_label": label},
-        ),
-        results=EvalResults(total_samples=trials, completed_samples=trials, scores=scores),
-    )
+    asked = defaults | {name: getattr(cell, name) for name in ("modality", "shots", "strategy")} | given
+    return made_log("muse", cell.task, *scores, samples=TRIALS[cell.task], label=label, asked=asked, **of_log)
 
 
 def by_label(table: Table, *labels: str | None) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalMetric, EvalResults, EvalScore, EvalSpec
+from inspect_ai.log import EvalLog
 
 from music_evals.reports.special.ziqi import STATED, classify, overall_precision, published_rows
 from music_evals.reports.tables import Figure, Table
-from tests.reports.made import reasons, runs, tables
+from tests.reports.made import made_log, reasons, rows, runs, score, tables
 
 
 def choice(accuracy: float = 0.6, answered: float = 0.8, questions: int = 200) -> dict[str, float]:
@@ -25,43 +25,18 @@ def header(
     part: str = "comprehension",
     *,
     label: str = "published",
-    created: str = "2026-01-02T10:00:00+00:00",
-    limit: int | None = None,
     metrics: dict[str, dict[str, float]] | None = None,
     benchmark: str = "ziqi",
-    status: Any = "success",
-    **asked: Any,
+    **given: Any,
 ) -> EvalLog:
     """The header of a log as a task of ZIQI-Eval leaves it."""
+    of_log = {name: given.pop(name) for name in ("created", "limit", "status") if name in given}
     letters = {f"chosen_{letter}": 0.25 for letter in "ABCD"}
-    groups = {
-        "choice_figures": choice(),
-        "letter_figures": letters | {"divergence_from_uniform": 0.0, "divergence_from_key": 0.012345},
-    } | (metrics or {})
-    found = {
-        f"{group}/{name}": EvalMetric(name=name, group=group, value=value)
-        for group, values in groups.items()
-        for name, value in values.items()
-    }
-    asked = {"shots": "zero", "protocol": "paper", "dataset": label} | asked
-    return EvalLog(
-        status=status,
-        eval=EvalSpec(
-            created=created,
-            task=f"ziqi_{part}",
-            model=model,
-            dataset=EvalDataset(samples=200),
-            config=EvalConfig(limit=limit),
-            task_args=asked,
-            task_args_passed=asked,
-            metadata={"benchmark": benchmark, "config": part, "dataset_label": label},
-        ),
-        results=EvalResults(
-            total_samples=limit or 200,
-            completed_samples=limit or 200,
-            scores=[EvalScore(name="lettered_choice", scorer="lettered_choice", metrics=found)],
-        ),
-    )
+    letters |= {"divergence_from_uniform": 0.0, "divergence_from_key": 0.012345}
+    groups = {"choice_figures": choice(), "letter_figures": letters} | (metrics or {})
+    asked = {"shots": "zero", "protocol": "paper", "dataset": label} | given
+    scores = score("lettered_choice", groups)
+    return made_log(benchmark, part, scores, model=model, samples=200, label=label, asked=asked, **of_log)
 
 
 def biased(female: float, black: float, european: float, other: float) -> dict[str, dict[str, float]]:
@@ -70,10 +45,7 @@ def biased(female: float, black: float, european: float, other: float) -> dict[s
 
 
 def row(table: Table, first: str, **others: str) -> dict[str, Any]:
-    rows = [dict(zip(table.columns, cells, strict=True)) for cells in table.rows]
-    return next(
-        cells for cells in rows if cells[table.columns[0]] == first and all(cells[k] == v for k, v in others.items())
-    )
+    return rows(table, **{table.columns[0]: first}, **others)[0]
 
 
 def test_table1_puts_the_measured_rows_below_the_papers() -> None:
