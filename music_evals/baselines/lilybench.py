@@ -1,0 +1,94 @@
+"""How the reader answers LilyBench's questions on whole scores: from the MIDI that LilyPond itself writes of them."""
+
+import io
+import math
+import re
+from fractions import Fraction
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import mido
+from mido.midifiles.meta import KeySignatureError
+
+from music_evals.baselines.asking import Asked
+from music_evals.notation.lilypond.compiler import compile_text
+
+# Every score is performed, also one that asks for print alone, and none is engraved.
+_SETTINGS: Final = r"""
+#(define (performed score)
+   (let ((only (ly:make-score (ly:score-music score))))
+     (ly:score-add-output-def! only $defaultmidi)
+     (collect-scores-for-book only)))
+#(define toplevel-score-handler performed)
+#(define (toplevel-music-handler music) (performed (scorify-music music)))
+"""
+_PARTIAL: Final = re.compile(r"\\partial\s{1,9}([0-9]{1,3})(\.{0,3})(?:\*([0-9]{1,3})(?:/([1-9][0-9]{0,2}))?)?")
+
+
+class Performance(NamedTuple):
+    """Of a score's MIDI: its length in measures of its time signatures, its first key and its first metre."""
+
+    length: Fraction
+    key: str
+    metre: tuple[int, int]
+
+
+def answer(asked: Asked) -> str | None:
+    """Count the measures, or choose key, metre or note length; None where the MIDI does not tell.
+
+    `LilyPondError` and `SandboxError` are raised where LilyPond is not installed or cannot be confined.
+    """
+    (score,) = asked.music
+    try:
+        played = perform(score)
+    except ValueError:
+        return None
+    if asked.keys["task"] == "bar_count":
+        return str(count_measures(score, played))
+    found = {"key": played.key, "metre": "{}/{}".format(*played.metre), "note_length": str(played.metre[1])}
+    places = [place for place, option in enumerate(asked.keys["options"]) if option == found[asked.keys["kind"]]]
+    return str(asked.keys["answers"][places[0]]) if len(places) == 1 else None
+
+
+def count_measures(score: str, played: Performance) -> int:
+    r"""Count complete measures, and an incomplete last one; of a pickup not the MIDI says anything, but the score.
+
+    Example:
+        >>> count_measures(r"{ \partial 4. c'4. d'1 e'2 }", Performance(Fraction(15, 8), "C major", (4, 4)))
+        2
+    """
+    pickup = Fraction(0)
+    if found := _PARTIAL.search(score):
+        value, dots, times, below = found.groups()
+        whole = Fraction(1, int(value)) * (2 - Fraction(1, 2 ** len(dots))) * Fraction(int(times or 1), int(below or 1))
+        pickup = whole / Fraction(*played.metre)
+    return math.ceil(played.length - pickup)
+
+
+def perform(score: str) -> Performance:
+    """Read the MIDI of the first score of a text; `ValueError` where LilyPond makes none, or such as cannot be read."""
+    compiled = compile_text(score, settings=_SETTINGS)
+    if not compiled.midi:
+        raise ValueError(f"LilyPond makes no MIDI of the score: {compiled.problem or 'it has no music'}")
+    try:
+        midi = mido.MidiFile(file=io.BytesIO(compiled.midi[0]))
+    except (OSError, EOFError, LookupError, KeySignatureError) as error:
+        raise ValueError(f"LilyPond's MIDI cannot be read: {error}") from error
+    metres: list[tuple[int, tuple[int, int]]] = []
+    keys: list[str] = []
+    now = 0
+    for message in mido.merge_tracks(midi.tracks):
+        now += message.time
+        if message.type == "time_signature":
+            metres.append((now, (message.numerator, message.denominator)))
+        elif message.type == "key_signature":
+            keys.append(message.key)
+    length = Fraction(0)
+    for (start, (above, below)), (end, _) in pairwise([*metres, (now, (4, 4))]):
+        length += Fraction(end - start, 4 * midi.ticks_per_beat) / Fraction(above, below)
+    # Such as Bbm, in mido.
+    key = keys[0] if keys else "C"
+    name = key.rstrip("m").replace("b", "-flat").replace("#", "-sharp")
+    return Performance(
+        length, f"{name} {'minor' if key.endswith('m') else 'major'}", metres[0][1] if metres else (4, 4)
+    )

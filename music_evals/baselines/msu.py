@@ -1,0 +1,300 @@
+"""How the reader answers MSU's computed questions: by their kinds, from the score as music21 reads it.
+
+Of a question's own text only the measures and the part are taken that it names.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final
+
+from music_evals.baselines.score import Event, Measure, Part, Score, read_score
+
+_NUMBERS: Final = re.compile(r"measures? ([0-9]{1,6})(?:–([0-9]{1,6}))?")
+_PART: Final = re.compile(r"the part “([^”]*)”|staff ([0-9]{1,3}) from the top")
+_TEMPO_WORDS: Final = re.compile(
+    r"\b(adagi|all?egr|andant|grave|langsam|larg|lent|moderat|modéré|mäßig|nicht|prest|schnell|vivac|tempo|lebhaft|vif)",
+    re.IGNORECASE,
+)
+_DYNAMIC: Final = re.compile(r'"?_?((?=[a-z]{0,5}[fp])[fmprsz]{1,6})"?')
+_MARKS_OF_NOTE: Final = re.compile(r"(?:\.(?![|:])|![^!\s]{1,30}!)+")
+_ARTICULATIONS: Final = {
+    ".": "Staccato",
+    "wedge": "Staccatissimo",
+    **{name: name.capitalize() for name in ("tenuto", "marcato", "accent")},
+}
+_ORNAMENTS: Final = {
+    **{"trill": "Trill", "turn": "Turn", "invertedturn": "Inverted turn"},
+    **{"uppermordent": "Upper mordent", "lowermordent": "Lower mordent"},
+}
+_INVERSIONS: Final = ("Root position", "First inversion", "Second inversion", "Third inversion")
+_QUALITIES: Final = re.compile(
+    r"(?:major|minor|diminished|augmented) triad|(?:dominant|major|minor|half-diminished|diminished) seventh chord"
+)
+
+
+class _Question:
+    """What a question is about: all parts, or the one that it names, and of these the measures that it names first."""
+
+    def __init__(self, score: Score, text: str) -> None:
+        self.header, self.parts = score
+        self.numbers = [(int(first), int(last or first)) for first, last in _NUMBERS.findall(text)]
+        if found := _PART.search(text):
+            # A quotation mark cannot stand within one in ABC.
+            name, staff = (found[1] or "").replace('"', "'"), int(found[2] or 0)
+            self.parts = [
+                part for place, part in enumerate(self.parts, 1) if (place == staff if staff else part.name == name)
+            ]
+        if not self.parts:
+            raise ValueError("there is no such part")
+        self.all = [measure for part in self.parts for measure in part.measures]
+        self.firsts = [part.measures[0] for part in self.parts]
+
+    @cached_property
+    def measures(self) -> list[Measure]:
+        """The measures that are named."""
+        first, last = self.numbers[0]
+        found = [each for each in self.all if first <= each.number <= last]
+        if not found:
+            raise ValueError(f"there are no measures {first} to {last}")
+        return found
+
+    @property
+    def measure(self) -> Measure:
+        """The only measure that is named."""
+        (found,) = self.measures
+        return found
+
+
+def answer(abc: str, text: str, kind: str) -> str:
+    r"""Answer a question of a kind on a score; ``Unknown`` for other kinds, and where the score does not say it.
+
+    Example:
+        >>> abc = "X:1\nL:1/4\nM:2/4\nK:Bb\nV:1\nV:1\n_G,D | %1\n"
+        >>> answer(abc, "In measure 1, what is the lowest pitch? Give its octave too.", "lowest pitch")
+        'G♭3'
+        >>> answer(abc, "In measure 2, what is the lowest pitch?", "lowest pitch"), answer(abc, "Is it beautiful?", "")
+        ('Unknown', 'Unknown')
+    """
+    try:
+        return _ANSWERS[kind](_Question(read_score(abc), text))
+    except (ValueError, LookupError):
+        return "Unknown"
+
+
+def _one(*found: str) -> str:
+    (only,) = set(found) - {""}
+    return only
+
+
+def _yes(is_so: object) -> str:
+    return "Yes" if is_so else "No"
+
+
+def _plain(name: str) -> str:
+    return name.replace("♮", "")
+
+
+def _spelled(pitch: Any) -> str:
+    return _plain(pitch.unicodeNameWithOctave)
+
+
+def _most(counts: Mapping[Any, float]) -> list[Any]:
+    return [name for name, count in counts.items() if count == max(counts.values())]
+
+
+# --- what sounds
+
+
+def _sounding(measures: list[Measure], *, at_last: bool = False) -> Any:
+    """The chord at the first or last moment of a measure at which a note begins in any part."""
+    from music21.chord import Chord
+
+    notes = [event for measure in measures for event in measure.notes]
+    moment = (max if at_last else min)(event.start for event in notes)
+    return Chord([pitch for event in notes if event.start <= moment < event.end for pitch in event.pitches])
+
+
+def _key(asked: _Question) -> str:
+    """The key of the signature on whose tonic the bass ends, or begins where it ends on none or the key changes."""
+    from music21.key import KeySignature
+
+    signature = KeySignature(asked.firsts[0].sharps)
+    columns = [list(column) for column in zip(*(part.measures for part in asked.parts), strict=False)]
+    columns = [column for column in columns if any(measure.notes for measure in column)]
+    edges = [] if any(measure.has_new_key for measure in asked.all) else [_sounding(columns[-1], at_last=True)]
+    for chord in [*edges, _sounding(columns[0])]:
+        for key in (signature.asKey("major"), signature.asKey("minor")):
+            if key.tonic.name == chord.bass().name:
+                return f"{_plain(key.tonic.unicodeName)} {key.mode}"
+    raise ValueError("the bass does not say the key")
+
+
+def _chord(asked: _Question) -> tuple[str, str, str]:
+    """Root, quality and position of the chord on the first beat."""
+    chord = _sounding(asked.measures)
+    quality = _one(*_QUALITIES.findall(chord.commonName))
+    return _plain(chord.root().unicodeName), quality, _INVERSIONS[chord.inversion()]
+
+
+# --- what is written in a measure
+
+
+def _departing(asked: _Question) -> list[str]:
+    """Pitches that the key signature does not give, grace notes among them, from the lowest up."""
+    from music21.key import KeySignature
+
+    signs = {each.step: each.alter for each in KeySignature(asked.measure.sharps).alteredPitches}
+    pitches = [pitch for event in asked.measure.events for pitch in event.pitches]
+    found = sorted((pitch for pitch in pitches if pitch.alter != signs.get(pitch.step, 0)), key=lambda pitch: pitch.ps)
+    return list(dict.fromkeys(map(_spelled, found)))
+
+
+def _value(choose: Callable[..., Event], sign: str) -> Callable[[_Question], str]:
+    def answered(asked: _Question) -> str:
+        events = [
+            event for event in asked.measure.events if bool(event.pitches) == (sign == "note") and not event.is_grace
+        ]
+        return f"{_one(choose(events, key=lambda event: event.end - event.start).value)} {sign}"
+
+    return answered
+
+
+def _dynamics(signs: list[list[str]]) -> str:
+    return _one(*(found[1] for row in signs for sign in row if (found := _DYNAMIC.fullmatch(sign))))
+
+
+def _articulations(asked: _Question) -> set[str]:
+    found = set()
+    for marked in (run for text in asked.measure.texts for run in _MARKS_OF_NOTE.findall(text)):
+        names = {_ARTICULATIONS.get(mark, "") for mark in re.findall(r"\.|[a-z]+", marked)}
+        found |= {"Portato"} if {"Staccato", "Tenuto"} <= names else names
+    return found
+
+
+def _whether(pattern: str) -> Callable[[_Question], str]:
+    return lambda asked: _yes(any(re.search(pattern, text) for each in asked.measures for text in each.texts))
+
+
+# --- the whole score
+
+
+def _largest(size: Callable[[Part], float]) -> Callable[[_Question], str]:
+    """Name of the part that has most of something."""
+    return lambda asked: _one(*_most({part.name: size(part) for part in asked.parts}))
+
+
+def _width(part: Part) -> float:
+    heights = [pitch.ps for measure in part.measures for pitch in measure.pitches]
+    return max(heights) - min(heights) if heights else 0
+
+
+def _frequent(asked: _Question) -> str:
+    return f"{_one(*_most(Counter(event.value for each in asked.all for event in each.notes)))} note"
+
+
+def _fullest(asked: _Question) -> str:
+    return _one(*map(str, _most(Counter(each.number for each in asked.all for _ in each.pitches))))
+
+
+def _entries(asked: _Question) -> list[tuple[int, Fraction, str]]:
+    """Measure and moment of the first note of each part, and the part's name."""
+    firsts = ((next((each for each in part.measures if each.notes), None), part.name) for part in asked.parts)
+    return [(first.number, min(event.start for event in first.notes), name) for first, name in firsts if first]
+
+
+def _first_entry(asked: _Question) -> str:
+    earliest = min(_entries(asked))[:2]
+    return _one(*(name for *moment, name in _entries(asked) if tuple(moment) == earliest))
+
+
+def _outline(measure: Measure) -> list[tuple[object, ...]]:
+    return sorted((event.start, event.value, *map(_spelled, event.pitches)) for event in measure.events)
+
+
+def _repeats(asked: _Question) -> str:
+    (other, _), (number, _) = asked.numbers
+    found = {each.number: _outline(each) for each in asked.all}
+    return _yes(found[other] == found[number])
+
+
+def _returns(asked: _Question) -> str:
+    outline, after = _outline(asked.measure), asked.measure.number
+    return _one(", ".join(str(each.number) for each in asked.all if each.number > after and _outline(each) == outline))
+
+
+def _register(asked: _Question) -> str:
+    heights = [pitch.ps for each in asked.measures for event in each.events for pitch in event.pitches]
+    registers = {"Low" if height < 60 else "Middle" if height < 72 else "High" for height in heights}
+    return _one(*registers)
+
+
+def _tempo_words(asked: _Question) -> str:
+    said = (sign[1:-1].lstrip("^_<>@") for each in asked.firsts for sign in each.signs(opening=True) if sign[0] == '"')
+    return _one(*re.findall('"([^"]*)"', asked.header.get("Q", "")), *filter(_TEMPO_WORDS.search, said))
+
+
+def _anacrusis(asked: _Question) -> str:
+    return _yes(max(event.end for each in asked.firsts for event in each.events) < 4 * Fraction(asked.firsts[0].metre))
+
+
+_ANSWERS: Final[Mapping[str, Callable[[_Question], str]]] = {
+    "composer": lambda asked: _one(asked.header.get("C", "")),
+    "title": lambda asked: _one(asked.header.get("T", "")),
+    "initial key": _key,
+    "key signature": lambda asked: _one(*(str(abs(each.sharps)) for each in asked.firsts)),
+    "time signature": lambda asked: _one(*(each.metre for each in asked.firsts)),
+    "clef": lambda asked: _one(*(each.clef for each in asked.firsts)),
+    "tempo words": _tempo_words,
+    "metronome mark": lambda asked: _one(*re.findall(r"= ?([0-9]{1,4})(?![0-9.])", asked.header.get("Q", ""))),
+    "anacrusis": _anacrusis,
+    "instruments": lambda asked: ", ".join(dict.fromkeys(_one(part.name) for part in asked.parts)),
+    "staves": lambda asked: str(len(asked.parts)),
+    "last measure": lambda asked: _one(*(str(part.measures[-1].number) for part in asked.parts)),
+    "opening dynamic": lambda asked: _dynamics([each.signs(opening=True) for each in asked.firsts]),
+    "highest pitch": lambda asked: _spelled(asked.measure.pitches[-1]),
+    "lowest pitch": lambda asked: _spelled(asked.measure.pitches[0]),
+    "last pitch": lambda asked: _spelled(max(asked.measure.notes, key=lambda event: event.start).pitches[0]),
+    "accidental": lambda asked: _yes(_departing(asked)),
+    "accidentals": lambda asked: _one(", ".join(_departing(asked))),
+    "shortest note": _value(min, "note"),
+    "longest note": _value(max, "note"),
+    "rest": lambda asked: _yes(any(not event.pitches for event in asked.measure.events)),
+    "shortest rest": _value(min, "rest"),
+    "longest rest": _value(max, "rest"),
+    "dynamic": lambda asked: _dynamics([each.signs() for each in asked.measures]),
+    "articulation": lambda asked: _one(*_articulations(asked)),
+    "staccato": lambda asked: _yes("Staccato" in _articulations(asked)),
+    "ornament": lambda asked: _one(*(_ORNAMENTS.get(sign, "") for sign in asked.measure.signs())),
+    "fermata": _whether("!fermata!"),
+    "grace note": _whether(r"\{"),
+    "tie": _whether(r"-[\s)\]0-9/]*(?:[:|\[].*)?$"),
+    "repeat sign": _whether(r"\|:|:\|"),
+    "new time signature": lambda asked: _one(*(each.metre for each in asked.measures if each.has_new_metre)),
+    "new key signature": lambda asked: _one(*(str(abs(each.sharps)) for each in asked.measures if each.has_new_key)),
+    "new clef": lambda asked: _one(*asked.measure.new_clefs),
+    "number of notes": lambda asked: str(len(asked.measure.pitches)),
+    "chord name": lambda asked: " ".join(_chord(asked)[:2]),
+    "chord quality": lambda asked: _chord(asked)[1].capitalize(),
+    "chord inversion": lambda asked: _chord(asked)[2],
+    "predominant rhythm": _frequent,
+    "predominant rhythm of a part": _frequent,
+    "register": _register,
+    "busiest part": _largest(lambda part: sum(len(each.notes) for each in part.measures)),
+    "widest part": _largest(_width),
+    "fullest measure": _fullest,
+    "last entry": lambda asked: str(max(_entries(asked))[0]),
+    "first entry": _first_entry,
+    "exact repetition": _repeats,
+    "return of a measure": _returns,
+    "highest note": lambda asked: ", ".join(
+        map(str, _most({each.number: each.pitches[-1].ps for each in asked.all if each.pitches}))
+    ),
+    "all parts present": lambda asked: _yes(all(each.notes for each in asked.measures)),
+    "metre changes": lambda asked: _one(
+        *(str(sum(each.has_new_metre for each in part.measures)) for part in asked.parts)
+    ),
+}
+"""Kind of question → its answer; `ValueError` or `LookupError` where it cannot be told."""

@@ -1,0 +1,53 @@
+"""The ceiling: answers by reading what the libraries at hand can read, and by computing."""
+
+from typing import Final
+
+import anyio
+import anyio.to_thread
+
+from music_evals.baselines import lilybench, msu, muse
+from music_evals.baselines.asking import Asked, BaselineError
+from music_evals.baselines.chance import guess, numbered
+from music_evals.baselines.theory import solve
+from music_evals.notation.lilypond.compiler import LilyPondError
+from music_evals.notation.lilypond.sandbox import SandboxError
+
+TASKS: Final = {
+    **dict.fromkeys([f"muse {task}" for task in muse.SOLVERS], "midi"),
+    "ziqi comprehension": None,
+    "msu textual": "abc",
+    "lilybench bar_count": "lilypond",
+    "lilybench metadata_qa": "lilypond",
+}
+"""Task that the reader answers → the notation that it needs for that."""
+
+
+async def read(asked: Asked, error_rate: float, limiter: anyio.CapacityLimiter) -> str:
+    """Answer what is asked; single questions that cannot be read or computed by chance, or ``Unknown``.
+
+    `BaselineError` where it is none of the reader's tasks, the music is in another form, or LilyPond is missing. A
+    share of symbolic lines is garbled on purpose, the error rate; the limiter says how many LilyPonds run at a time.
+    """
+    keys = asked.keys
+    notation = TASKS.get(asked.task, "")
+    if notation == "" or (notation and not asked.music and "refused" not in keys):
+        given = f" from {keys['notation']}" if notation and "notation" in keys else ""
+        raise BaselineError(
+            f"baseline/reader cannot answer {asked.task}{given}; it reads MIDI text (muse), ABC (msu textual) and "
+            "LilyPond (lilybench bar_count, metadata_qa), and computes theory (ziqi comprehension); "
+            "valid for other tasks: baseline/chance, baseline/majority"
+        )
+    match keys["benchmark"]:
+        case "muse":
+            return muse.read(asked, error_rate)
+        case "ziqi":
+            place = solve(keys["question"], keys["options"])
+            return guess(asked) if place is None else asked.worded(keys["answers"][place])
+        case "msu":
+            questions = keys.get("questions") or [{"text": keys["question"], "kind": keys.get("kind")}]
+            return numbered(asked, [msu.answer(asked.music[0], one["text"], one["kind"]) for one in questions])
+    try:
+        answer = await anyio.to_thread.run_sync(lilybench.answer, asked, limiter=limiter)
+    except (LilyPondError, SandboxError) as error:
+        raise BaselineError(f"baseline/reader: {error}") from error
+    return guess(asked) if answer is None else asked.worded(answer)

@@ -1,0 +1,209 @@
+"""A score in ABC by parts and measures: its notes by music21's reader, and the signs that music21 passes over.
+
+Goes by the form in which this suite writes scores: a section a voice, a measure a line, and the number of the measure
+as a comment at its end.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from music_evals.notation.abc import parse_key
+from music_evals.notation.abc_score import plain_abc
+
+_MOST: Final = 400_000  # characters
+_LINE: Final = re.compile(r"([^%\n]*?) {0,4}% ?([0-9]{1,6})")
+_FIELD: Final = re.compile(r"\[([KM]):([^\[\]\n]*)\]")
+_CLEF: Final = re.compile(r"(?:^|[ =])((?:treble|bass|tenor|alto|perc)[0-9]?)(?=$| )")
+_SIGN: Final = r'"[^"\n]*"|![^!\s]{1,30}!'
+_MARKS: Final = re.compile(rf"{_SIGN}|\.(?![|:])")
+_TOKENS: Final = re.compile(rf"{_SIGN}|\[[A-Za-z]:[^\[\]\n]*\]|\{{[^{{}}\n]*\}}|(?P<note>[A-Ga-gxz])")
+_CLEFS: Final = {
+    **{name: f"{name.capitalize()} clef" for name in ("treble", "bass", "alto", "tenor")},
+    **{"alto1": "Soprano clef", "alto2": "Mezzo-soprano clef", "alto4": "Tenor clef"},
+}
+_VALUES: Final = {
+    **{name: name.capitalize() for name in ("longa", "whole", "half", "quarter", "eighth")},
+    **{"breve": "Double whole", "16th": "Sixteenth", "32nd": "Thirty-second", "64th": "Sixty-fourth"},
+}
+_DOTS: Final = ("", "Dotted ", "Double-dotted ")
+_UNPRINTED_REST: Final = "=C,,,,"  # music21 has no rest that is not printed; no instrument goes so low
+
+
+class Event(NamedTuple):
+    """A note, chord or rest: beginning and end in quarter notes of its measure, written value, and music21's pitches.
+
+    The value is empty in tuplets and where no sign has it; pitches go from the lowest up, and a rest has none.
+    """
+
+    start: Fraction
+    end: Fraction
+    value: str
+    pitches: tuple[Any, ...]
+    is_grace: bool
+
+
+@dataclass
+class Measure:
+    """One measure of one part; flats are negative sharps, and clefs without a plain name empty."""
+
+    number: int
+    metre: str
+    sharps: int
+    clef: str
+    texts: list[str]
+    events: list[Event]
+    new_clefs: list[str] = field(default_factory=list)
+    has_new_metre: bool = False
+    has_new_key: bool = False
+
+    @property
+    def notes(self) -> list[Event]:
+        """Notes and chords that are no grace notes."""
+        return [event for event in self.events if event.pitches and not event.is_grace]
+
+    @property
+    def pitches(self) -> list[Any]:
+        """Pitches of `notes` from the lowest up."""
+        return sorted((pitch for event in self.notes for pitch in event.pitches), key=lambda pitch: pitch.ps)
+
+    def signs(self, *, opening: bool = False) -> list[str]:
+        """Decorations without their ``!``, and annotations in quotation marks; only those ahead of the first notes."""
+        texts = (text[: _first_note(text)] if opening else text for text in self.texts)
+        return [sign.strip("!") for text in texts for sign in _MARKS.findall(text)]
+
+
+class Part(NamedTuple):
+    """A part: one staff, with its name as printed, or an empty one."""
+
+    name: str
+    measures: list[Measure]
+
+
+class Score(NamedTuple):
+    """A score: fields of its header, and its parts from the top."""
+
+    header: dict[str, str]
+    parts: list[Part]
+
+
+@lru_cache(maxsize=64)
+def read_score(abc: str) -> Score:
+    r"""Read a score.
+
+    Raises:
+        ValueError: it is too long, has no numbered measures, or music21 cannot read it.
+
+    Example:
+        >>> score = read_score("X:1\nT:Air\nL:1/4\nM:3/4\nK:G\nV:1 treble\nV:1\n!p!F2 =F | %1\nG3 |] %2\n")
+        >>> score.header["T"], [str(pitch) for pitch in score.parts[0].measures[0].pitches]
+        ('Air', ['F5', 'F#5'])
+    """
+    if len(abc) > _MOST:
+        raise ValueError(f"the score has {len(abc)} characters; accepted are {_MOST}")
+    header: dict[str, str] = {}
+    voices: dict[str, tuple[str, list[re.Match[str]]]] = {}
+    voice = "1"
+    for line in abc.splitlines():
+        if found := _LINE.fullmatch(line):
+            voices.setdefault(voice, ("", []))[1].append(found)
+        elif line.startswith("V:") and line[2:].strip():
+            voice = line[2:].split()[0]
+            voices.setdefault(voice, (line[2:], []))
+        elif line[1:2] == ":":
+            header.setdefault(line[0], line[2:].strip())
+    parts: list[Part] = []
+    for (voice, (words, lines)), events in zip(voices.items(), _events(header, voices), strict=True):
+        measures = list(_measures(header, words, lines, events))
+        # A further voice on the staff has the staff's number and a letter.
+        if parts and voice[-1:].isalpha():
+            for above, measure in zip(parts[-1].measures, measures, strict=False):
+                above.texts += measure.texts
+                above.events += measure.events
+        elif measures:
+            name = re.search(r'nm="([^"\n]*)"', words)
+            parts.append(Part(name[1] if name else "", measures))
+    if not parts:
+        raise ValueError("the score has no measures with numbers")
+    return Score(header, parts)
+
+
+def _first_note(text: str) -> int:
+    return next((token.start() for token in _TOKENS.finditer(text) if token["note"]), len(text))
+
+
+def _measures(
+    header: dict[str, str], words: str, lines: list[re.Match[str]], events: list[list[Event]]
+) -> Iterator[Measure]:
+    """The measures of a voice; `words` are those of its definition."""
+    metre, sharps, clef = header.get("M", ""), _sharps(header.get("K", "")) or 0, _clef(words)
+    for place, line in enumerate(lines):
+        text, number = line.groups()
+        measure = Measure(int(number), metre, sharps, clef, [text], events[place])
+        for found in _FIELD.finditer(text):
+            letter, value = found.groups()
+            is_ahead = found.start() < _first_note(text)
+            if letter == "M":
+                measure.has_new_metre = place > 0 and value != metre
+                measure.metre = metre = value
+            elif (signs := _sharps(value)) is not None:
+                measure.has_new_key = place > 0 and is_ahead and signs != sharps
+                measure.sharps, sharps = (signs if is_ahead else sharps), signs
+            if letter == "K" and _CLEF.search(value):
+                if is_ahead:
+                    measure.clef = _clef(value)
+                elif _clef(value) != clef:
+                    measure.new_clefs.append(_clef(value))
+                clef = _clef(value)
+        yield measure
+
+
+def _clef(value: str) -> str:
+    found = _CLEF.search(value)
+    return _CLEFS.get(found[1], "") if found else ""
+
+
+def _sharps(value: str) -> int | None:
+    """Of a key signature; None for a field that changes the clef alone."""
+    words = [word for word in value.split() if not word.startswith("clef=")]
+    return (0 if words[0] == "none" else parse_key(" ".join(words)).sharps) if words else None
+
+
+def _events(header: dict[str, str], voices: dict[str, tuple[str, list[re.Match[str]]]]) -> Iterator[list[list[Event]]]:
+    """By voice and measure what music21 reads."""
+    from music21 import converter, stream
+    from music21.exceptions21 import Music21Exception
+
+    # Without metres music21 goes by the bar lines, and does not bar anew what it finds too long.
+    tune = ["X:1", f"L:{header.get('L', '1/8')}", f"K:{header.get('K', 'C')}"]
+    for number, (_, lines) in enumerate(voices.values(), 1):
+        music = (re.sub(r"\[M:[^\]]*\]", "", line[1]) for line in lines)
+        music = (_TOKENS.sub(lambda token: _UNPRINTED_REST if token[0] == "x" else token[0], text) for text in music)
+        # music21 makes measures only of voices with several bar lines.
+        tune += [f"V:{number}", *music, "z | z | z |"]
+    try:
+        score: Any = converter.parseData(plain_abc("\n".join(tune)), format="abc")
+        for (_, lines), part in zip(voices.values(), score.parts or [score], strict=True):
+            measures = part.getElementsByClass(stream.Measure)[: len(lines)]
+            if len(measures) < len(lines):
+                raise ValueError(f"music21 reads {len(measures)} measures, and there are {len(lines)} lines")
+            yield [list(_events_of(measure)) for measure in measures]
+    except (Music21Exception, ArithmeticError, AttributeError, LookupError, TypeError, RecursionError) as error:
+        raise ValueError(f"music21 cannot read the score: {error}") from error
+
+
+def _events_of(measure: Any) -> Iterator[Event]:
+    for each in measure.notesAndRests:
+        pitches = () if each.isRest else tuple(sorted(each.pitches, key=lambda pitch: pitch.ps))
+        if "Harmony" in each.classes or any((pitch.step, pitch.octave) == ("C", 0) for pitch in pitches):
+            continue
+        written = each.duration
+        value = "" if written.tuplets or written.dots > 2 else _VALUES.get(written.type, "")
+        value = f"{_DOTS[written.dots]}{value.lower()}" if value and written.dots else value
+        start, end = (
+            Fraction(time).limit_denominator(10_000) for time in (each.offset, each.offset + each.quarterLength)
+        )
+        yield Event(start, end, value, pitches, written.isGrace)

@@ -1,0 +1,149 @@
+"""What the baselines answer, by what messages say that they ask and by nothing else."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, GenerateConfig, get_model
+
+from music_evals.baselines.asking import Asked, BaselineError, read_conversation
+from music_evals.baselines.chance import commonest, guess
+from music_evals.baselines.muse import SOLVERS
+from music_evals.evals import lilybench, muse, ziqi
+from tests.harness import metrics, run
+from tests.lilybench_dataset import write_small
+
+LETTERS = {"benchmark": "ziqi", "task": "comprehension", "answer_type": "choice", "answers": list("ABCD")}
+
+
+def conversation(text: str = "", **asks: Any) -> list[ChatMessage]:
+    return [ChatMessageSystem(content="Good day."), ChatMessageUser(content=text, metadata={"asks": asks})]
+
+
+def reply(model: str, messages: list[ChatMessage], seed: int | None = None, **arguments: Any) -> str:
+    asked = get_model(f"baseline/{model}", memoize=False, **arguments)
+    return asyncio.run(asked.generate(messages, config=GenerateConfig(seed=seed))).completion
+
+
+def replies(answer: Callable[[Asked], str], count: int, **asks: Any) -> Counter[str]:
+    return Counter(answer(read_conversation(conversation(f"question {number}", **asks), {})) for number in range(count))
+
+
+def test_models_and_arguments_that_there_are_not() -> None:
+    for name, arguments, message in [
+        ("player", {}, "baseline/chance, baseline/majority, baseline/reader, baseline/playback"),
+        ("chance", {"error_rate": 0.5}, "baseline/chance knows no argument 'error_rate'; it knows none"),
+        ("reader", {"folder": "scores"}, "baseline/reader knows no argument 'folder'; it knows error_rate"),
+        ("playback", {"path": "scores"}, "knows no argument 'path'; it knows folder"),
+        ("reader", {"error_rate": 1.5}, "error_rate is 1.5; a number from 0 to 1 is needed"),
+        ("reader", {"error_rate": "half"}, "error_rate is 'half'"),
+    ]:
+        with pytest.raises(BaselineError, match=message):
+            get_model(f"baseline/{name}", memoize=False, **arguments)
+
+
+@pytest.mark.parametrize("model", ["chance", "majority", "reader"])
+def test_other_conversations_are_refused(model: str) -> None:
+    with pytest.raises(BaselineError, match="answer the tasks of music-evals only"):
+        reply(model, [ChatMessageUser(content="Reply with one of A, B, C, D. Final Answer: X")])
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "task", "notation"),
+    [
+        *[("lilybench", task, "lilypond") for task in ("error_detection", "bar_sequencing", "genre_recognition")],
+        *[("lilybench", "generation", None), ("ziqi", "generation", None), ("musictheorybench", "knowledge", None)],
+        *[("muse", "syncopation", "audio"), ("msu", "visual", "pages"), ("msu", "textual", None)],
+    ],
+)
+def test_the_reader_names_what_it_cannot_read(benchmark: str, task: str, notation: str | None) -> None:
+    asked = conversation(benchmark=benchmark, task=task, answer_type="choice", answers=["A"], notation=notation)
+    with pytest.raises(
+        BaselineError, match=f"cannot answer {benchmark} {task}.*; it reads MIDI text .*baseline/chance"
+    ):
+        reply("reader", asked)
+
+
+def test_chance_is_uniform() -> None:
+    drawn = replies(guess, 400, **LETTERS, form="[[answer: $answer]]")
+    assert set(drawn) == {f"[[answer: {letter}]]" for letter in "ABCD"}
+    assert all(60 < count < 145 for count in drawn.values())
+    assert len(replies(guess, 300, benchmark="lilybench", task="bar_sequencing", answer_type="order")) == 24
+    measures = replies(guess, 100, benchmark="lilybench", task="error_detection", answer_type="measures")
+    assert 30 < measures["none"] < 70
+    assert all(1 <= int(number) <= 100 for number in measures if number != "none")
+    yes_no = replies(guess, 100, benchmark="msu", task="textual", answer_type="text", question="Is there a rest?")
+    assert set(yes_no) == {"Yes", "No"}
+    batch = [{"text": "Which clef?", "kind": "clef"}, {"text": "In measure 3, is there a rest?", "kind": "rest"}]
+    for answer in replies(guess, 5, benchmark="msu", task="textual", answer_type="text", questions=batch):
+        assert answer in ("1. Unknown\n2. Yes", "1. Unknown\n2. No")
+
+
+def test_pieces_by_chance_differ_by_seed() -> None:
+    asked = conversation(benchmark="lilybench", task="generation", answer_type="piece")
+    first, again, other = (reply("chance", asked, seed=seed) for seed in (1, 1, 2))
+    assert first == again != other
+    assert first.startswith('```lilypond\n\\version "2.24.3"\n')
+    with pytest.raises(BaselineError, match="baseline/majority cannot answer lilybench generation"):
+        reply("majority", asked)
+
+
+@pytest.mark.parametrize("task", SOLVERS)
+def test_lines_that_are_made_up_are_decided(task: str) -> None:
+    solver = SOLVERS[task]
+    identifiers = ["Clip1", "Clip2"] if task == "transposition" else ["Clip1"]
+    asks = {"benchmark": "muse", "task": task, "answer_type": "symbols"}
+    asks |= {"functor": solver.schema.functor, "identifiers": identifiers}
+    decided = Counter(solver.solve(lines, identifiers).answer for lines in replies(guess, 60, **asks))
+    assert len(decided) == {"syncopation": 5, "transposition": 2, "chord_quality": 4}[task]
+    for answer in decided:
+        assert answer is not None
+        (lines,) = replies(commonest, 1, **asks, majority=answer)
+        assert solver.solve(lines, identifiers).answer == answer
+
+
+def test_the_commonest_answer_is_given_in_the_form_asked_for() -> None:
+    assert set(replies(commonest, 3, **LETTERS, form="Final Answer: $answer", majority="C")) == {"Final Answer: C"}
+    batch = [{"text": "Which clef?", "kind": "clef"}, {"text": "Why?", "kind": None}]
+    asks = {"benchmark": "msu", "task": "textual", "answer_type": "text", "questions": batch}
+    assert set(replies(commonest, 1, **asks, majority=["Alto clef", "Unknown"])) == {"1. Alto clef\n2. Unknown"}
+    with pytest.raises(BaselineError, match="cannot answer ziqi comprehension, where no answer is commoner"):
+        replies(commonest, 1, **LETTERS)
+
+
+def test_music_is_read_where_the_message_says_and_a_later_message_asks() -> None:
+    text = "ticks_per_beat=480\n" + "".join(
+        f"tick={tick} beat={tick // 480} {event} channel=0 note={pitch} velocity=80\n"
+        for tick, event in ((0, "note_on"), (480, "note_off"))
+        for pitch in (60, 63, 67)
+    )
+    text += "tick=480 beat=1 end_of_track"
+    asks = {"benchmark": "muse", "task": "chord_quality", "form": "$answer", "notation": "midi"}
+    shown = conversation(f"<<{text}>>", **asks, answer_type="symbols", music=[[2, 2 + len(text)]], identifiers=["a"])
+    assert reply("reader", shown) == "chord(a, [60, 63, 67])"
+    question = ChatMessageUser(content="?", metadata={"asks": {**asks, "answer_type": "choice"}})
+    assert reply("reader", [*shown, question]) == "B"
+
+
+def test_the_wording_of_prompts_does_not_matter(tmp_path: Path) -> None:
+    for name, words in {
+        "muse": '[syncopation]\nstandalone = "Sag einen Buchstaben. $given"\nlogiclm = "Schreib auf: $given"\n'
+        'final = "$finding Und nun?"\n[logiclm]\nrefine = "Noch einmal: $output"\n',
+        "ziqi": '[en]\ninstruction = "Choose."\nquestion = "$question $a $b $c $d"\n',
+        "lilybench": 'score = "$score"\n[question]\nbar_count = "Wie viele Takte?"\n[reply]\nstandalone = "Antwort:"\n',
+    }.items():
+        (tmp_path / f"{name}.toml").write_text(words, encoding="utf-8")
+    small, own = write_small(tmp_path / "small"), str(tmp_path / "muse.toml")
+    tasks = [
+        muse.syncopation(prompts=own),
+        muse.syncopation(strategy="logiclm", prompts=own),
+        ziqi.comprehension(language="en", prompts=str(tmp_path / "ziqi.toml")),
+        lilybench.bar_count(dataset=small, prompts=str(tmp_path / "lilybench.toml")),
+    ]
+    found = [metrics(log) for log in run(tasks, tmp_path, limit=20)]
+    assert found[0]["final_answer"]["accuracy"] == found[1]["final_answer"]["accuracy"] == 1
+    assert found[1]["formulation"]["valid_first_try"] == 1
+    assert found[2]["lettered_choice"]["accuracy"] == found[3]["measure_count"]["exact"] == 1
