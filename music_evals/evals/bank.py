@@ -78,6 +78,7 @@ def record_to_sample(
         question=row["question"],
         options=row["options"],
         kind=row["kind"],
+        theory=True,
         majority=majority,
     )
     prompt = "\n\n".join([*opening, _worded(wording["question"], row)])

@@ -149,6 +149,7 @@ def record_to_sample(
         question=row["question"],
         options=list(options),
         kind=row["subtheme_en"],
+        theory=True if config == "comprehension" else None,
         majority=majority,
     )
     return Sample(
