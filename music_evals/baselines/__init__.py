@@ -1,1 +1,1 @@
-"""Model providers that are no language models: floors (chance, the commonest answer) and ceilings (reading, playback)."""
+"""Model providers that are no language models: floors (chance, the commonest answer) and ceilings."""

@@ -12,14 +12,13 @@ from music_evals.baselines.theory import solve
 from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.notation.lilypond.sandbox import SandboxError
 
-TASKS: Final = {
-    **dict.fromkeys([f"muse {task}" for task in muse.SOLVERS], "midi"),
-    "ziqi comprehension": None,
-    "msu textual": "abc",
-    "lilybench bar_count": "lilypond",
-    "lilybench metadata_qa": "lilypond",
-}
-"""Task that the reader answers → the notation that it needs for that."""
+TASKS: Final = (
+    *(f"muse {task}" for task in muse.SOLVERS),
+    "msu textual",
+    "lilybench bar_count",
+    "lilybench metadata_qa",
+)
+"""Tasks whose music the reader reads; questions that may be computed say so themselves."""
 
 
 async def read(asked: Asked, error_rate: float, limiter: anyio.CapacityLimiter) -> str:
@@ -29,23 +28,21 @@ async def read(asked: Asked, error_rate: float, limiter: anyio.CapacityLimiter) 
     share of symbolic lines is garbled on purpose, the error rate; the limiter says how many LilyPonds run at a time.
     """
     keys = asked.keys
-    notation = TASKS.get(asked.task, "")
-    if notation == "" or (notation and not asked.music and "refused" not in keys):
-        given = f" from {keys['notation']}" if notation and "notation" in keys else ""
+    if keys.get("theory"):
+        place = solve(keys["question"], keys["options"])
+        return guess(asked) if place is None else asked.worded(keys["answers"][place])
+    if asked.task not in TASKS or not (asked.music or "refused" in keys):
+        given = f" from {keys['notation']}" if asked.task in TASKS and "notation" in keys else ""
         raise BaselineError(
             f"baseline/reader cannot answer {asked.task}{given}; it reads MIDI text (muse), ABC (msu textual) and "
-            "LilyPond (lilybench bar_count, metadata_qa), and computes theory (ziqi comprehension); "
+            "LilyPond (lilybench bar_count, metadata_qa), and computes questions of theory; "
             "valid for other tasks: baseline/chance, baseline/majority"
         )
-    match keys["benchmark"]:
-        case "muse":
-            return muse.read(asked, error_rate)
-        case "ziqi":
-            place = solve(keys["question"], keys["options"])
-            return guess(asked) if place is None else asked.worded(keys["answers"][place])
-        case "msu":
-            questions = keys.get("questions") or [{"text": keys["question"], "kind": keys.get("kind")}]
-            return numbered(asked, [msu.answer(asked.music[0], one["text"], one["kind"]) for one in questions])
+    if keys["benchmark"] == "muse":
+        return muse.read(asked, error_rate)
+    if keys["benchmark"] == "msu":
+        questions = keys.get("questions") or [{"text": keys["question"], "kind": keys.get("kind")}]
+        return numbered(asked, [msu.answer(asked.music[0], one["text"], one["kind"]) for one in questions])
     try:
         answer = await anyio.to_thread.run_sync(lilybench.answer, asked, limiter=limiter)
     except (LilyPondError, SandboxError) as error:

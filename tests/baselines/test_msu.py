@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from music_evals.baselines.msu import answer
 from music_evals.baselines.score import read_score
-from music_evals.datasets_builders.msu.works import Work, default_works
 from music_evals.datasets_builders.msu.questions.compose import KINDS
 from music_evals.datasets_builders.msu.questions.reading import read
+from music_evals.datasets_builders.msu.works import Work, default_works
 from music_evals.notation.abc_score import score_to_abc
 from music_evals.scorers.music_answers import check
 

@@ -78,7 +78,19 @@ def test_bad_input_is_named(arguments: list[str], message: str, tmp_path: Path) 
 
 def test_a_benchmark_and_a_task_run_by_name_from_any_folder(tmp_path: Path, cache: dict[str, str]) -> None:
     said = subprocess.run(
-        [*RUN, "muse_chord_quality", "ziqi", "--model", "baseline/majority", "--limit", "2", "--display", "none", "-T", "seed=3"],
+        [
+            *RUN,
+            "muse_chord_quality",
+            "ziqi",
+            "--model",
+            "baseline/majority",
+            "--limit",
+            "2",
+            "--display",
+            "none",
+            "-T",
+            "seed=3",
+        ],
         env=cache,
         cwd=tmp_path,
         capture_output=True,
