@@ -67,22 +67,11 @@ class Plan:
 
 
 def read_plan(
-    dataset: str,
-    *,
-    benchmark: Benchmark,
-    make_prompt: MakePrompt,
-    max_characters: int | None = None,
+    dataset: str, *, benchmark: Benchmark, make_prompt: MakePrompt, max_characters: int | None = None
 ) -> Plan:
-    """Make the conversations of a dataset's train and validation splits.
+    """Make the conversations of a dataset's train and validation splits; what is too long or has no ABC is left out.
 
-    Args:
-        dataset: as for `load_split`.
-        benchmark: whose dataset it is; it has the configs `scores` and `questions`.
-        make_prompt: makes a question's messages; that of the evaluation, so that both ask alike.
-        max_characters: longest conversation that is kept, counted over all its messages; None for any.
-
-    Returns:
-        The plan; what is too long or has no ABC is left out, counted and named.
+    `make_prompt` makes a question's messages as the evaluation does; `max_characters` counts all of a conversation's.
 
     Raises:
         DatasetError: there is no such dataset, it lacks a split, a score of the test split occurs in another one, a
@@ -159,13 +148,8 @@ def _conversation(score: Mapping[str, Any], question: Mapping[str, Any], make_pr
 
 
 def write_plan(plan: Plan, out: Path, *, overwrite: bool = False) -> None:
-    """Write training data as a folder: all of it, or nothing.
-
-    The folder holds ``train.jsonl``, ``validation.jsonl``, ``dataset_info.json`` for LLaMA-Factory, and
-    ``finetune.json``: what it is made from, what is left out, and checksums.
-
-    Raises:
-        DatasetError: the target may not be written.
+    """Write training data as a folder, whole or not at all: a JSONL file a split, ``dataset_info.json`` for LLaMA-Factory,
+    and ``finetune.json``: what it is made from, what is left out, and checksums.
     """
     with written_whole(out, overwrite=overwrite, kind=TRAINING_DATA) as folder:
         digests: dict[str, str] = {}
@@ -206,9 +190,7 @@ def _dataset_info(plan: Plan) -> dict[str, Any]:
 def read_conversations(folder: Path) -> dict[str, list[Conversation]]:
     """Read training data that `write_plan` wrote: split → conversations.
 
-    Raises:
-        DatasetError: it is no training data of ours, or its files are not those that it names. Other people's files
-            are refused, for nothing would say whether they hold scores of the test split.
+    Other people's files are refused, for nothing would say whether they hold scores of the test split.
     """
     if not folder.is_dir():
         raise DatasetError(f"{folder} {'is not a folder' if folder.exists() else 'does not exist'}")

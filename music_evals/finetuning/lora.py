@@ -95,11 +95,6 @@ def read_settings(path: Path) -> Settings:
 
     Raises:
         FinetuneError: the file cannot be read, lacks a key, or has an unknown key or a bad value.
-
-    >>> from importlib.resources import files
-    >>> settings = read_settings(Path(str(files("music_evals.finetuning") / "config.example.toml")))
-    >>> settings.model, settings.rank, settings.learning_rate
-    ('Qwen/Qwen3-4B', 8, 5e-05)
     """
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -112,11 +107,7 @@ def read_settings(path: Path) -> Settings:
 
 
 def make_settings(entries: Mapping[str, Any]) -> Settings:
-    """Make settings from plain values, as a TOML file has them.
-
-    Raises:
-        FinetuneError: a key is missing or unknown, or a value is bad.
-    """
+    """Make settings from plain values, as a TOML file has them."""
     fields = {one.name: one for one in dataclasses.fields(Settings)}
     if unknown := [key for key in entries if key not in fields]:
         raise FinetuneError(f"unknown key {', '.join(map(repr, unknown))}; accepted: {', '.join(fields)}")
@@ -197,9 +188,7 @@ def _train_into(folder: Path, settings: Settings, data: Mapping[str, Sequence[Co
     try:
         tokenizer = AutoTokenizer.from_pretrained(settings.model, revision=settings.revision or "main")
         model = AutoModelForCausalLM.from_pretrained(
-            settings.model,
-            revision=settings.revision or "main",
-            dtype=torch.bfloat16 if in_bf16 else torch.float32,
+            settings.model, revision=settings.revision or "main", dtype=torch.bfloat16 if in_bf16 else torch.float32
         )
     except (OSError, ValueError) as error:
         raise FinetuneError(f"model {settings.model} cannot be loaded: {error}") from error

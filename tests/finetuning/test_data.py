@@ -11,14 +11,7 @@ from datasets import load_dataset
 from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.msu.dataset import BENCHMARK, QuestionRow, ScoreRow
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
-from music_evals.finetuning.data import (
-    TRAINING_DATA,
-    Message,
-    Plan,
-    read_conversations,
-    read_plan,
-    write_plan,
-)
+from music_evals.finetuning.data import TRAINING_DATA, Message, Plan, read_conversations, read_plan, write_plan
 from tests.msu_dataset import question, score, write_rows
 
 TUNES = {"train": "GABc|d2e2|", "validation": "CDEF|G2A2|", "test": "fedc|B2A2|"}
@@ -115,10 +108,7 @@ def test_what_is_written_is_read_back_and_changes_are_noticed(tmp_path: Path) ->
     ("leak", "message"),
     [
         ({"score_id": "test-1"}, "by their ids: test-1 (test-1 in test)"),
-        (
-            {"title": " PIÈCE test: 1!", "composer": "n.n"},
-            "by their titles and composers: copy (test-1 in test)",
-        ),
+        ({"title": " PIÈCE test: 1!", "composer": "n.n"}, "by their titles and composers: copy (test-1 in test)"),
         (
             {"abc": "X:7\nT:Other\nC:Other\nM:C\nK:C\n%%score 1\nV:1\nfedc |\\\nB2A2 | % 2\nzz4 |]\nw: la\n"},
             "by their music: copy (test-1 in test)",

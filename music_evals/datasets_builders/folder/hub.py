@@ -88,14 +88,9 @@ class Publication:
 def plan_publication(
     folder: Path, repo: str, *, benchmark: Benchmark, branch: str = MAIN, private: bool = False
 ) -> Publication:
-    """Say what publishing a folder would do; nothing is changed.
+    """Say what publishing a folder to a repository ``ORG/REPO`` would do; nothing is changed.
 
-    Args:
-        folder: the dataset folder.
-        repo: name of the repository, ``ORG/REPO``; it need not be there.
-        benchmark: whose dataset the folder must hold.
-        branch: where the commit goes; it need not be there.
-        private: whether the repository must be private.
+    Neither repository nor branch need be there; `private` asks for a repository that is private.
 
     Raises:
         DatasetError: a name is none, the folder is no sound dataset or may not be published, the repository holds

@@ -14,9 +14,6 @@ def licence_of_source(dataset: str, source: str) -> Source:
 
     Raises:
         DatasetError: it may not be published, or nothing is known of it.
-
-    >>> licence_of_source("ziqi", "published").licence
-    'cc-by-nc-sa-4.0'
     """
     known = dataset_facts(dataset).sources if dataset in dataset_names() else {}
     if source not in known:

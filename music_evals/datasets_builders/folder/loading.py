@@ -148,11 +148,7 @@ def load_split(
 
 
 def describe_dataset(dataset: str, *, benchmark: Benchmark) -> Origin:
-    """Say which data a dataset argument stands for, building or downloading what is needed to know.
-
-    Raises:
-        DatasetError: there is no such dataset, or it belongs to another benchmark.
-    """
+    """Say which data a dataset argument stands for, building or downloading what is needed to know; else `DatasetError`."""
     return _locate(dataset, benchmark, patterns=[])
 
 
@@ -219,14 +215,20 @@ def _download(dataset: str, patterns: list[str]) -> tuple[Path, str]:
             revision=match["revision"],
             allow_patterns=[PROVENANCE_FILE, CARD_FILE, *patterns],
         )
-    except RevisionNotFoundError as error:
-        raise DatasetError(f"{match['repo']} on the Hub has no revision '{match['revision']}'") from error
-    except RepositoryNotFoundError as error:
-        raise DatasetError(f"the Hub has no dataset {match['repo']}, or you have no access to it") from error
-    except LocalEntryNotFoundError as error:
-        raise DatasetError(f"{dataset} is not in the local cache and the Hub cannot be reached") from error
-    except HFValidationError as error:
-        raise DatasetError(f"{dataset}: {error}") from error
-    except TRANSPORT_ERRORS as error:
-        raise DatasetError(f"{dataset} could not be downloaded; {explain(error, match['repo'])}") from error
+    except (*TRANSPORT_ERRORS, HFValidationError) as error:
+        raise DatasetError(_refusal(error, dataset, match["repo"], match["revision"])) from error
     return Path(folder), Path(folder).name  # a snapshot's folder is named after its commit
+
+
+def _refusal(error: Exception, dataset: str, repo: str, revision: str | None) -> str:
+    match error:
+        case RevisionNotFoundError():
+            return f"{repo} on the Hub has no revision '{revision}'"
+        case RepositoryNotFoundError():
+            return f"the Hub has no dataset {repo}, or you have no access to it"
+        case LocalEntryNotFoundError():
+            return f"{dataset} is not in the local cache and the Hub cannot be reached"
+        case HFValidationError():
+            return f"{dataset}: {error}"
+        case _:
+            return f"{dataset} could not be downloaded; {explain(error, repo)}"

@@ -67,11 +67,9 @@ class Config:
 
 
 def features_of(row: type, **columns: Any) -> Features:
-    """Return the columns that a type of row declares.
+    """Return the columns that a `TypedDict` of texts, numbers, truth values and lists of such declares; any may be None.
 
-    Args:
-        row: a `TypedDict` of texts, numbers, truth values and lists of such, any of which may be None.
-        columns: column → its type where the row's own does not say it, as for audio and images.
+    `columns` gives the types that the row's own do not say, as for audio and images.
     """
     return Features({name: columns.get(name) or _column(kind) for name, kind in get_type_hints(row).items()})
 
@@ -85,12 +83,7 @@ def _column(kind: Any) -> Any:
 
 
 def check_target(out: Path, *, overwrite: bool = False, kind: FolderKind = DATASET) -> None:
-    """Check that a folder may be written, before any work is done.
-
-    Args:
-        out: the folder to be written.
-        overwrite: whether a folder of ours of that kind may be replaced.
-        kind: what is to be written.
+    """Check that a folder may be written, before any work is done; with `overwrite`, one of ours may be replaced.
 
     Raises:
         DatasetError: the target is a file, a folder of somebody else's, or ours and `overwrite` is off; or it lies in
@@ -117,10 +110,7 @@ def written_whole(out: Path, *, overwrite: bool = False, kind: FolderKind = DATA
     """Yield a new folder that takes the place of `out` when the block ends well, and is gone when it does not.
 
     It is made beside its target under a hidden name and then renamed. An exception, Ctrl-C, SIGTERM or SIGHUP removes
-    it; what a killed process left is removed by the next one with the same target.
-
-    Raises:
-        DatasetError: as for `check_target`.
+    it; what a killed process left is removed by the next one with the same target. Raises as `check_target`.
     """
     out = Path(os.path.realpath(out.expanduser()))
     check_target(out, overwrite=overwrite, kind=kind)

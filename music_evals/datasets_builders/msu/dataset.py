@@ -1,12 +1,5 @@
 """MSU-Bench: open questions on complete scores, as published, or computed on scores of one's own.
 
-Title: Musical Score Understanding Benchmark: Evaluating Large Language Models' Comprehension of Complete Musical Scores
-Authors: Congren Dai, Yue Yang, Krinos Li, Huichi Zhou, Shijie Liang, Bo Zhang, Enyang Liu, Ge Jin, Hongran An,
-    Haosen Zhang, Peiyuan Jing, Kinhei Lee, Zhenxuan Zhang, Xiaobing Li, Maosong Sun
-Paper: https://arxiv.org/abs/2511.20697
-Homepage: https://github.com/Congren-Dai/MSU-Bench
-Licence: the published questions are under Apache-2.0; scores are under whatever their encoders say
-
 Two configs, `scores` and `questions`, joined by `score_id`, each with the splits `train`, `validation` and `test`
 (6:2:2 by work). `ScoreRow` and `QuestionRow` say what a row holds.
 
@@ -123,11 +116,7 @@ class Plan:
 
 
 def build_generated(seed: int = DEFAULT_SEED, *, works: int | None = None) -> Plan:
-    """Compute questions on public-domain scores of music21's corpus.
-
-    Args:
-        seed: chooses the questions and the splits.
-        works: only so many works, from the beginning of the list.
+    """Compute questions on public-domain scores of music21's corpus; `works` limits their number.
 
     Raises:
         DatasetError: no work gives questions.
@@ -256,13 +245,7 @@ def _read(work: Work, seed: int) -> _ReadWork:
 def write(
     plan: Plan, out: Path, *, overwrite: bool = False, on_score: Callable[[str], None] | None = None
 ) -> Provenance:
-    """Write a planned dataset as a folder in the layout of the Hub, whole or not at all.
-
-    `on_score` is called with the id of each score after it is engraved.
-
-    Raises:
-        DatasetError: the folder may not be written.
-    """
+    """Write a planned dataset as a folder, whole or not at all; `on_score` is called with each score's id once engraved."""
     configs = {
         "scores": Config(FEATURES["scores"], {split: _engraved(plan, split, on_score) for split in plan.scores}),
         "questions": Config(FEATURES["questions"], {str(split): rows for split, rows in plan.questions.items()}),

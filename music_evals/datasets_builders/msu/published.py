@@ -54,11 +54,7 @@ def is_snapshot(folder: Path) -> bool:
 def download_published(revision: str | None = None) -> tuple[Path, str]:
     """Download the authors' repository from the Hub: its folder, and its name with the id of the commit.
 
-    Args:
-        revision: a commit's full id, a branch or a tag; the newest where none is named.
-
-    Raises:
-        DatasetError: the Hub cannot be reached or has no such revision.
+    The revision is a commit's full id, a branch or a tag; the newest where none is named.
     """
     try:
         folder = Path(huggingface_hub.snapshot_download(HUB_REPOSITORY, repo_type="dataset", revision=revision))

@@ -29,10 +29,6 @@ class Work:
     def load(self) -> Score:
         """Read the score, as `prepare_score` makes it.
 
-        Raises:
-            ScoreError: the file cannot be read.
-            music21.exceptions21.CorpusException: this copy of music21 has no corpus.
-
         >>> score = next(work for work in default_works() if work.name == "bach-66-6").load()
         >>> score.metadata.composer, len(score.parts)
         ('Johann Sebastian Bach', 4)

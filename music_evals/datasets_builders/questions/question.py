@@ -12,15 +12,7 @@ LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question in every language, with its right answer and three wrong ones.
-
-    Raises:
-        ValueError: two options of a language are the same text.
-
-    >>> Question("colour-of-c", "colours", {"en": "C is"}, {"en": "white"}, {"en": ("black", "red", "red")})
-    Traceback (most recent call last):
-    ValueError: colour-of-c: two of the options are the same (en): white, black, red, red
-    """
+    """One question in every language, with its right answer and three wrong ones; no two options may be the same."""
 
     name: str  # readable and stable, unique among the questions of one composer: says what is asked, not the answer
     kind: str  # the composer's kind, which becomes the sub-theme

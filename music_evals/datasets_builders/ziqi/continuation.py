@@ -118,24 +118,15 @@ class _Part:
 def compose_continuations(count: int, seed: int) -> list[Question]:
     """Ask which of four continuations belongs to the opening of a tune.
 
-    Args:
-        count: how many questions. Each of the tunes is asked about once before any is cut at another place. There is
-            one question to each place where a tune can be cut: 4,998 from 2,892 tunes with music21 10.5.1.
-        seed: decides which tunes, where they are cut, and what they are set against. Fewer questions of one seed are
-            the first of more.
-
-    Returns:
-        The questions, no two with the same opening.
+    Each of the tunes is asked about once before any is cut at another place; there is one question to each place where a
+    tune can be cut: 4,998 from 2,892 tunes with music21 10.5.1. No two have the same opening. The seed decides which
+    tunes, where they are cut, and what they are set against; fewer questions of one seed are the first of more.
 
     Raises:
         ValueError: count is below 0 or above what the tunes yield; the message says how many that is.
         FileNotFoundError: music21 is installed without its corpus.
 
     Source: ZIQI-Eval (arXiv 2406.15885), music generation; the wording and the choice of distractors are our own.
-
-    >>> question = compose_continuations(1, seed=4)[0]
-    >>> question.kind, len(question.wrong["en"])
-    ('continuation', 3)
     """
     if count < 0:
         raise ValueError(f"count is {count}; accepted are 0 or more questions")

@@ -1,12 +1,5 @@
 """ZIQI-Eval: four-option questions on music, as published, or of the same form and composed on this machine.
 
-Title: The Music Maestro or The Musically Challenged, A Massive Music Evaluation Benchmark for Large Language Models
-Authors: Jiajia Li, Lu Yang, Mingni Tang, Cong Chen, Zuchao Li, Ping Wang, Hai Zhao
-Paper: https://arxiv.org/abs/2406.15885
-Homepage: https://github.com/zcli-charlie/ZIQI-Eval
-Licence: the published questions are under CC BY-NC-SA 4.0; of the composed ones the questions of theory are under the
-    licence of this project, and the tunes under what the encoders of music21's corpus allow
-
 Two configs, `comprehension` (music knowledge) and `generation` (which continuation belongs to the opening of a tune),
 each with the splits `test` (scored) and `dev` (five worked examples a theme). `Row` says what a row holds.
 
@@ -132,17 +125,10 @@ def _banks() -> tuple[_Bank, ...]:
 def build_generated(seed: int = DEFAULT_SEED, *, theory: int = 240, continuation: int = 60) -> Plan:
     """Compose a bank of questions with computed answers, each in Chinese and in English, with its options in one order.
 
-    Args:
-        seed: another seed composes other questions.
-        theory: how many questions of theory there are in `test`; `dev` has five a theme.
-        continuation: how many questions on tunes there are in `test`.
+    `theory` and `continuation` count the questions in `test`; `dev` has five a theme.
 
     Raises:
         DatasetError: a number is negative, both are 0, or there are not so many tunes.
-
-    >>> plan = build_generated(7, theory=8, continuation=0)
-    >>> len(plan.rows["comprehension"]["test"]), len(plan.rows["comprehension"]["dev"])
-    (16, 10)
     """
     asked = {"theory": theory, "continuation": continuation}
     for name, count in asked.items():
@@ -187,11 +173,7 @@ def _composed(bank: _Bank, questions: Sequence[Question], language: Language, ke
 
 
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
-    """Write a planned dataset as a folder in the layout of the Hub, whole or not at all.
-
-    Raises:
-        DatasetError: the folder may not be written.
-    """
+    """Write a planned dataset as a folder in the layout of the Hub, whole or not at all."""
     configs: dict[str, Config] = {
         config: Config(FEATURES[config], {split: splits[split] for split in SPLITS if split in splits})
         for config, splits in plan.rows.items()

@@ -102,9 +102,6 @@ def download_published(revision: str = HUB_COMMIT) -> tuple[Path, str]:
     """Download the authors' files from the Hub: their folder, and the repository with the full id of the commit.
 
     The revision is a commit's id or the beginning of one, a branch or a tag.
-
-    Raises:
-        DatasetError: the Hub cannot be reached or has no such revision.
     """
     try:
         # The Hub serves files by full id only.

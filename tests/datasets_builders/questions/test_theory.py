@@ -46,10 +46,7 @@ KNOWN = {
     "intervals-inversion-a-major-seventh": ("小二度", "minor second"),
     "intervals-semitones-a-perfect-fifth": ("7", "7"),
     "intervals-simple-a-major-tenth": ("大三度", "major third"),
-    "scales-notes-e-flat-major": (
-        "降E、F、G、降A、降B、C、D",
-        "E flat, F, G, A flat, B flat, C, D",
-    ),
+    "scales-notes-e-flat-major": ("降E、F、G、降A、降B、C、D", "E flat, F, G, A flat, B flat, C, D"),
     "scales-notes-a-melodic-minor-ascending": ("A、B、C、D、E、升F、升G", "A, B, C, D, E, F sharp, G sharp"),
     "scales-notes-d-pentatonic-shang-mode": ("D、E、G、A、C", "D, E, G, A, C"),
     "scales-name-d-e-f-g-a-b-c": ("D多利亚调式", "D Dorian"),

@@ -24,28 +24,15 @@ class UnsuitableScoreError(ValueError):
 
 
 def compose_score_questions(score: Any, *, seed: int, name: str) -> list[ScoreQuestion]:
-    """Compose the twelve questions on a score, and compute their answers from it.
+    """Compose twelve questions on a music21 score, three a level and all of different kinds; answers are computed from it.
 
-    The levels and the number of questions are those of MSU-Bench (section 3 of the paper); the forms of question are
-    of its types (appendix E), in words of our own, and only those that a score answers without doubt: candidates with
-    ties, missing data or more than one reading are left out. No question gives away its own answer or, in the case of
-    the key, another's.
-
-    Args:
-        score: a music21 score of parts of measures, numbered alike in all parts.
-        seed: decides, with the name, which questions.
-        name: of the score; scores of other names get other kinds of questions.
-
-    Returns:
-        Twelve questions by level, all of different kinds.
+    The levels are those of MSU-Bench (section 3 of the paper); the forms of question are of its types (appendix E), in
+    words of our own, and only those that a score answers without doubt: candidates with ties, missing data or more than
+    one reading are left out. No question gives away its own answer or, in the case of the key, another's. The seed and
+    the name of the score decide which kinds are asked, and of what.
 
     Raises:
         UnsuitableScoreError: a level has fewer than three, or the parts differ in their measures.
-
-    >>> from music21 import corpus
-    >>> questions = compose_score_questions(corpus.parse("bach/bwv66.6"), seed=1, name="bwv66.6")
-    >>> [question.level for question in questions]
-    [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]
     """
     try:
         reading = read(score)
@@ -103,9 +90,5 @@ def _is_fair(question: ScoreQuestion, kind: Kind, others: list[ScoreQuestion]) -
 
 
 def says(text: str, answer: str) -> bool:
-    """Whether an answer stands in a text as whole words, in whatever case.
-
-    >>> says("In measure 13, how many?", "3"), says("In measure 3, how many?", "3")
-    (False, True)
-    """
+    """Whether an answer stands in a text as whole words, in whatever case."""
     return re.search(rf"(?<![\w♯♭]){re.escape(answer)}(?![\w♯♭])", text, re.IGNORECASE) is not None

@@ -1,10 +1,10 @@
 """Level 3: chords and keys (section 3.1 of the paper: chord and harmony)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import pairwise
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from music21 import key, pitch
 
@@ -161,10 +161,17 @@ def _broken_triad(reading: Reading, rng: Random) -> Answers:
 # --- a chord in its key ---
 
 
-def _numeral(reading: Reading, rng: Random) -> Answers:
-    tonality = certain_key(reading)
-    if tonality is None:
-        return
+def _in_key(draw: Callable[[Reading, Random, key.Key], Iterator[Any]]) -> Callable[[Reading, Random], Any]:
+    """Asks where the key is sure."""
+
+    def drawn(reading: Reading, rng: Random) -> Iterator[Any]:
+        if tonality := certain_key(reading):
+            yield from draw(reading, rng, tonality)
+
+    return drawn
+
+
+def _numeral(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
     found = [
         (index, written)
         for index, each in _chords(reading, rng)
@@ -181,29 +188,23 @@ def _is_plain_tonic(found: PlainChord, tonality: key.Key) -> bool | None:
     return True if found.quality == f"{tonality.mode} triad" else None
 
 
-def _is_tonic(reading: Reading, rng: Random) -> Cases:
-    tonality = certain_key(reading)
-    if tonality is None:
-        return
+def _is_tonic(reading: Reading, rng: Random, tonality: key.Key) -> Cases:
     for index, found in _chords(reading, rng):
         is_tonic = _is_plain_tonic(found, tonality)
         if is_tonic is not None:
             yield is_tonic, where(reading, index), key_name(tonality)
 
 
-def _begins_on_tonic(reading: Reading, rng: Random) -> Answers:
-    tonality, found = certain_key(reading), plain_chord(reading.opening)
-    if tonality is None or found is None or len(reading.voices) < 2:
+def _begins_on_tonic(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
+    found = plain_chord(reading.opening)
+    if found is None or len(reading.voices) < 2:
         return
     is_tonic = _is_plain_tonic(found, tonality)
     if is_tonic is not None and not (is_tonic and rng.random() < _TONIC_EDGES_LEFT_OUT):
         yield "Yes" if is_tonic else "No", key_name(tonality)
 
 
-def _is_dominant_tonic(reading: Reading, rng: Random) -> Cases:
-    tonality = certain_key(reading)
-    if tonality is None:
-        return
+def _is_dominant_tonic(reading: Reading, rng: Random, tonality: key.Key) -> Cases:
     for index in _indices(reading, rng, _PROGRESSION_SPAN)[: _PLACES // 3]:
         moments = _moments(reading, index, _PROGRESSION_SPAN)
         if len(moments) < 2:
@@ -230,9 +231,8 @@ def _bass_falls_home(bass: list[pitch.Pitch], tonality: key.Key) -> bool:
     return dominant in names and tonic in names[names.index(dominant) :]
 
 
-def _cadence(reading: Reading, rng: Random) -> Answers:
-    tonality = certain_key(reading)
-    if tonality is None or reading.measures[-1].fifths != reading.measures[0].fifths or len(reading.voices) < 2:
+def _cadence(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
+    if reading.measures[-1].fifths != reading.measures[0].fifths or len(reading.voices) < 2:
         return
     begin = max(len(reading.measures) - 3, 0)
     found: list[PlainChord] = []  # from the last one back
@@ -275,10 +275,7 @@ def _degrees(tonality: key.Key) -> dict[str, int]:
     return {tonality.pitchFromDegree(degree).name: degree for degree in range(1, 8)}
 
 
-def _bass_degree(reading: Reading, rng: Random) -> Answers:
-    tonality = certain_key(reading)
-    if tonality is None:
-        return
+def _bass_degree(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
     degrees = _degrees(tonality)
     found = []
     for index in _indices(reading, rng):
@@ -299,19 +296,15 @@ def _edge_degree(reading: Reading, tonality: key.Key, notes: Iterator[Event]) ->
         yield str(degrees[note.pitches[0].name]), part, key_name(tonality)
 
 
-def _final_degree(reading: Reading, rng: Random) -> Answers:
-    tonality = certain_key(reading)
+def _final_degree(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
     # The key is sure only if the bass ends on the tonic.
-    is_sure = len(reading.voices) > 1 and len({measure.fifths for measure in reading.measures}) == 1
-    if tonality and is_sure:
+    if len(reading.voices) > 1 and len({measure.fifths for measure in reading.measures}) == 1:
         lasts = (cell.notes[-1] for cell in reversed(reading.voices[0].cells) if cell.notes)
         yield from _edge_degree(reading, tonality, lasts)
 
 
-def _first_degree(reading: Reading, rng: Random) -> Answers:
-    if tonality := certain_key(reading):
-        firsts = (cell.notes[0] for cell in reading.voices[0].cells if cell.notes)
-        yield from _edge_degree(reading, tonality, firsts)
+def _first_degree(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
+    return _edge_degree(reading, tonality, (cell.notes[0] for cell in reading.voices[0].cells if cell.notes))
 
 
 KINDS: Final = (
@@ -321,17 +314,17 @@ KINDS: Final = (
     Kind(3, "doubled member", "text", _doubled),
     Kind(3, "chord spacing", "text", evenly(_is_close, "Close", "Open"), lists_answers=True),
     Kind(3, "bass note", "pitch", _bass_note, weight=0.5),
-    Kind(3, "Roman numeral", "numeral", _numeral, weight=3),
-    Kind(3, "scale degree", "number", _bass_degree),
-    Kind(3, "final degree", "number", _final_degree, weight=0.7),
-    Kind(3, "first degree", "number", _first_degree, weight=0.7),
+    Kind(3, "Roman numeral", "numeral", _in_key(_numeral), weight=3),
+    Kind(3, "scale degree", "number", _in_key(_bass_degree)),
+    Kind(3, "final degree", "number", _in_key(_final_degree), weight=0.7),
+    Kind(3, "first degree", "number", _in_key(_first_degree), weight=0.7),
     Kind(3, "broken triad", "chord", _broken_triad, weight=0.5),
-    Kind(3, "cadence", "cadence", _cadence, weight=3),
-    Kind(3, "tonic chord", "yes_no", evenly(_is_tonic), weight=1.5),
-    Kind(3, "tonic at the beginning", "yes_no", _begins_on_tonic, weight=0.7),
+    Kind(3, "cadence", "cadence", _in_key(_cadence), weight=3),
+    Kind(3, "tonic chord", "yes_no", evenly(_in_key(_is_tonic)), weight=1.5),
+    Kind(3, "tonic at the beginning", "yes_no", _in_key(_begins_on_tonic), weight=0.7),
     Kind(3, "given chord", "yes_no", evenly(_has_chord)),
     Kind(3, "seventh chord", "yes_no", evenly(_is_seventh), weight=0.7),
-    Kind(3, "dominant to tonic", "yes_no", evenly(_is_dominant_tonic), weight=1.5),
+    Kind(3, "dominant to tonic", "yes_no", evenly(_in_key(_is_dominant_tonic)), weight=1.5),
     Kind(3, "pedal point", "yes_no", evenly(_is_pedal)),
     Kind(3, "broken chord", "yes_no", evenly(_is_broken_chord), weight=0.7),
 )

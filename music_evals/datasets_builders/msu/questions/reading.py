@@ -207,11 +207,6 @@ def read(score: stream.Score) -> Reading:
 
     Raises:
         ValueError: there are no measures, or parts have different ones.
-
-    >>> from music21 import converter
-    >>> reading = read(converter.parse("tinynotation: 3/4 c4 d e f2."))
-    >>> [spell(each) for each in reading.sounding(0, Fraction(1))], reading.measures[1].metre
-    (['D4'], '3/4')
     """
     parts = list(score.parts) if isinstance(score, stream.Score) else [score]
     rows = [list(part.getElementsByClass(stream.Measure)) for part in parts]

@@ -82,11 +82,7 @@ def sharps(key: Key) -> int:
 
 @cache
 def altered(key: Key) -> tuple[str, ...]:
-    """The notes that a key signature alters, in their order in the signature.
-
-    >>> altered(("B", "minor"))
-    ('F#', 'C#')
-    """
+    """The notes that a key signature alters, in their order in the signature."""
     return tuple(pitch.name for pitch in KeySignature(sharps(key)).alteredPitches)
 
 

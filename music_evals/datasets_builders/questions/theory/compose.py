@@ -23,20 +23,13 @@ _NO_SLUG: Final = re.compile(r"[^a-z0-9]+")
 
 
 def compose_theory(count: int, seed: int) -> list[Question]:
-    """Compose music theory questions whose answers music21 computes.
+    """Compose music theory questions whose answers music21 computes; no text occurs twice.
 
     The kinds take turns, and within a kind its forms; those that have no question left drop out. Melodies to transpose
     and note values to add are there by the hundred thousand. With the same seed, more questions begin with fewer.
 
-    Returns:
-        The questions; no text occurs twice.
-
     Raises:
         ValueError: count is negative, or larger than the number of questions that there are.
-
-    >>> question = compose_theory(1, seed=5)[0]
-    >>> question.kind, len(question.wrong["zh"])
-    ('intervals', 3)
     """
     if count < 0:
         raise ValueError(f"count is {count}; it must be 0 or more")

@@ -96,20 +96,12 @@ def degree(number: int) -> Term:
 
 
 def key(key: tuple[str, str]) -> Term:
-    """Word a key.
-
-    >>> key(("F#", "minor"))
-    Term(zh='升F小调', en='F sharp minor')
-    """
+    """Word a key."""
     return joined(note(key[0]), MODES[key[1]])
 
 
 def signature(sharps: int) -> Term:
-    """Word a key signature; flats count as negative.
-
-    >>> signature(1).en, signature(-3), signature(0).zh
-    ('1 sharp', Term(zh='3个降号', en='3 flats'), '无升降号')
-    """
+    """Word a key signature; flats count as negative."""
     if sharps == 0:
         return Term("无升降号", "no sharps or flats")
     sign, n = SHARP if sharps > 0 else FLAT, abs(sharps)
