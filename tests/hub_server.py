@@ -239,11 +239,6 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
                     self.resolve(f"{org}/{name}", revision, "/".join(path))
                 case ["storage", oid]:
                     self.download(oid)
-                case ["verify"]:
-                    asked = json.loads(self.body)
-                    if len(hub.objects.get(asked["oid"], b"")) != asked["size"]:
-                        raise Refusal(404, "no such object")
-                    self.send_json({})
                 case _:
                     raise Refusal(404, "not here")
 
@@ -344,10 +339,7 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             for item in asked["objects"]:
                 one = {"oid": item["oid"], "size": item["size"]}
                 if item["oid"] not in hub.objects:
-                    one["actions"] = {
-                        "upload": {"href": f"{hub.storage}/storage/{item['oid']}"},
-                        "verify": {"href": f"{hub.endpoint}/verify"},
-                    }
+                    one["actions"] = {"upload": {"href": f"{hub.storage}/storage/{item['oid']}"}}
                 objects.append(one)
             self.send_json({"transfer": "basic", "objects": objects})
 

@@ -148,8 +148,10 @@ def _conversation(score: Mapping[str, Any], question: Mapping[str, Any], make_pr
 
 
 def write_plan(plan: Plan, out: Path, *, overwrite: bool = False) -> None:
-    """Write training data as a folder, whole or not at all: a JSONL file a split, ``dataset_info.json`` for LLaMA-Factory,
-    and ``finetune.json``: what it is made from, what is left out, and checksums.
+    """Write training data as a folder, whole or not at all.
+
+    It holds a JSONL file a split, ``dataset_info.json`` for LLaMA-Factory, and ``finetune.json``: what it is made
+    from, what is left out, and checksums.
     """
     with written_whole(out, overwrite=overwrite, kind=TRAINING_DATA) as folder:
         digests: dict[str, str] = {}

@@ -148,7 +148,7 @@ def load_split(
 
 
 def describe_dataset(dataset: str, *, benchmark: Benchmark) -> Origin:
-    """Say which data a dataset argument stands for, building or downloading what is needed to know; else `DatasetError`."""
+    """Say which data a dataset argument stands for, building or downloading what is needed to know."""
     return _locate(dataset, benchmark, patterns=[])
 
 

@@ -67,9 +67,9 @@ class Config:
 
 
 def features_of(row: type, **columns: Any) -> Features:
-    """Return the columns that a `TypedDict` of texts, numbers, truth values and lists of such declares; any may be None.
+    """Return the columns that a `TypedDict` of texts, numbers, truth values and lists of such declares.
 
-    `columns` gives the types that the row's own do not say, as for audio and images.
+    Any may be None. `columns` gives the types that the row's own do not say, as for audio and images.
     """
     return Features({name: columns.get(name) or _column(kind) for name, kind in get_type_hints(row).items()})
 

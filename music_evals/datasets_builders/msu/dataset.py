@@ -245,7 +245,7 @@ def _read(work: Work, seed: int) -> _ReadWork:
 def write(
     plan: Plan, out: Path, *, overwrite: bool = False, on_score: Callable[[str], None] | None = None
 ) -> Provenance:
-    """Write a planned dataset as a folder, whole or not at all; `on_score` is called with each score's id once engraved."""
+    """Write a planned dataset as a folder, whole or not at all; `on_score` gets the id of each engraved score."""
     configs = {
         "scores": Config(FEATURES["scores"], {split: _engraved(plan, split, on_score) for split in plan.scores}),
         "questions": Config(FEATURES["questions"], {str(split): rows for split, rows in plan.questions.items()}),

@@ -118,7 +118,7 @@ class _Part:
 def compose_continuations(count: int, seed: int) -> list[Question]:
     """Ask which of four continuations belongs to the opening of a tune.
 
-    Each of the tunes is asked about once before any is cut at another place; there is one question to each place where a
+    Each tune is asked about once before any is cut at another place; there is one question to each place where a
     tune can be cut: 4,998 from 2,892 tunes with music21 10.5.1. No two have the same opening. The seed decides which
     tunes, where they are cut, and what they are set against; fewer questions of one seed are the first of more.
 

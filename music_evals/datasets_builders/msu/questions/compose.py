@@ -24,7 +24,7 @@ class UnsuitableScoreError(ValueError):
 
 
 def compose_score_questions(score: Any, *, seed: int, name: str) -> list[ScoreQuestion]:
-    """Compose twelve questions on a music21 score, three a level and all of different kinds; answers are computed from it.
+    """Compose twelve questions on a music21 score, three a level, all of different kinds; it gives the answers.
 
     The levels are those of MSU-Bench (section 3 of the paper); the forms of question are of its types (appendix E), in
     words of our own, and only those that a score answers without doubt: candidates with ties, missing data or more than

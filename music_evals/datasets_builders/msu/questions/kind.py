@@ -64,7 +64,7 @@ def evenly(cases: Callable[[Reading, Random], Cases], yes: str = "Yes", no: str 
 
 
 def varied(found: Iterable[tuple[T, Any]], rng: Random, least: int = 2) -> Iterator[tuple[T, Any]]:
-    """Draw an answer of places and answers, and then a place that has it: frequent answers are not asked for more often."""
+    """Draw an answer, then a place that has it, so that frequent answers are not asked for more often."""
     found = list(found)
     answers = sorted({answer for _, answer in found})
     if len(answers) >= least:
