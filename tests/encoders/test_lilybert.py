@@ -66,8 +66,9 @@ def test_vectors_are_those_of_transformers_alone(folder: Path, encoder: Encoder)
     assert min(tokens) == 2
     assert max(tokens) > 2 * 512
     found = encoder.embed(TEXTS, batch_size=3)
-    for text, vectors in zip(TEXTS, found, strict=True):
+    for text, vectors, other in zip(TEXTS, found, encoder.embed(TEXTS), strict=True):
         assert_close(vectors, expected(folder, text))
+        assert_close(vectors, other)
     # The mean goes on where the first chunk ends.
     assert np.abs(found[1]["mean"] - found[4]["mean"]).max() > 0.01
 
@@ -102,12 +103,6 @@ def test_other_encoders(folder: Path, tmp_path: Path, change: str) -> None:
     np.testing.assert_allclose(found, wanted, atol=1e-5)
 
 
-def test_neighbours_in_a_batch_make_no_difference(encoder: Encoder) -> None:
-    together = encoder.embed(TEXTS, batch_size=16)
-    for text, vectors in zip(TEXTS, together, strict=True):
-        assert_close(encoder.embed([text], batch_size=1)[0], vectors)
-
-
 def test_equal_texts_are_read_once_and_counted_each(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     seen, done = watch(encoder, monkeypatch), []
     found = encoder.embed([SHORT, OTHER, SHORT], on_text=lambda: done.append(1))
@@ -137,8 +132,7 @@ def test_odd_texts(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_is_printed(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     before = logging.get_verbosity()
     load_encoder(folder, device="cpu").embed([LONG])
-    assert capfd.readouterr() == ("", "")
-    assert logging.get_verbosity() == before
+    assert (capfd.readouterr(), logging.get_verbosity()) == (("", ""), before)
 
 
 def test_kept_vectors_are_taken_without_the_model(

@@ -103,7 +103,7 @@ def test_letters_of_a_model_that_says_a() -> None:
     # By hand: against the mixture (0.625, 0.125, 0.125, 0.125) of (1, 0, 0, 0) and the uniform distribution,
     # half of log2(1 / 0.625) = 0.678 and half of 0.25 * log2(0.25 / 0.625) + 0.75 * log2(2) = 0.4195.
     assert figures["divergence_from_uniform"] == pytest.approx(0.5488, abs=1e-4)
-    assert letter_figures()([scored(None, "A")]) == {}
+    assert letter_figures()([scored(None, "A")]) == letter_figures()([]) == {}
 
 
 def test_consistency_over_rotations() -> None:
@@ -119,11 +119,6 @@ def test_consistency_over_rotations() -> None:
     overall = choice_figures()(scores)
     assert (overall["questions"], overall["accuracy"]) == (3, pytest.approx(5 / 12))
     assert by_rotation()(scores[:1]) == {}
-
-
-def test_nothing_scored() -> None:
-    for compute in (choice_figures, letter_figures, bias_figures, by_theme, by_subtheme, by_rotation):
-        assert compute()([]) == {}
 
 
 @pytest.mark.parametrize(
@@ -149,8 +144,5 @@ def test_the_scorer(protocol: Any, reply: str, value: str, answer: str | None) -
     score = asyncio.run(lettered_choice(protocol)(state, Target("C")))
     assert score is not None
     assert (score.value, score.answer, score.metadata) == (value, answer, {"key": "C"})
-
-
-def test_an_unknown_protocol() -> None:
     with pytest.raises(ValueError, match="valid values are: paper, strict"):
         lettered_choice("lax")  # type: ignore[arg-type]

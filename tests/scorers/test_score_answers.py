@@ -6,56 +6,38 @@ import pytest
 
 from music_evals.scorers.score_answers import Answer, measures_of, read_index, read_measures, read_number, read_order
 
-READERS = (read_number, read_index, read_order, read_measures)
+# By reader: replies with their strict and their paper's reading.
+CASES = {
+    read_number: [
+        ("24", "24", "24"), (" \n024\n", "24", "24"), ("Answer: 24.", "24", "24"), ("**24**", "24", "24"),
+        ("24 measures", None, "24"), ("There are 24, or 25.", None, "24"), ("-3", None, "3"), ("twenty", None, None),
+        ("2.5", None, "2"), ("99999999999", None, None), ("<think>It has 8 or 9</think>\n12", "12", "12"),
+    ],
+    read_index: [
+        ("2", "2", "2"), ("`2`", "2", "2"), ("2: G major", None, "2"), ("Option 3", None, "3"), ("4", None, None),
+        ("12", None, None), ("In 3/4 it is 1", None, "3"), ("G major", None, None),
+    ],
+    read_order: [
+        ("2031", "2031", "2031"), ("2 0 3 1", None, None), ("2-0-3-1", None, None), ("0011", None, "0011"),
+        ("The order is 2031.", None, "2031"), ("1685", None, "1685"), ("20310", None, None),
+    ],
+    read_measures: [
+        ("4", "4", "4"), ("7 4 4", "4 7", "4 7"), ("none", "none", "none"), ("None.", "none", "none"), ("0", "0", "0"),
+        ("4, 7", None, "4 7"), ("bars 4 and 7", None, "4 7"), ("There are none, not even in 3.", None, "none"),
+        ("Bar 3; none of the others.", None, "3"), ("nonesuch", None, None),
+    ],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("read", "reply", "strict", "paper"),
-    [
-        (read_number, "24", "24", "24"),
-        (read_number, " \n024\n", "24", "24"),
-        (read_number, "Answer: 24.", "24", "24"),
-        (read_number, "**24**", "24", "24"),
-        (read_number, "24 measures", None, "24"),
-        (read_number, "There are 24, or 25.", None, "24"),
-        (read_number, "-3", None, "3"),
-        (read_number, "twenty", None, None),
-        (read_number, "2.5", None, "2"),
-        (read_number, "99999999999", None, None),
-        (read_index, "2", "2", "2"),
-        (read_index, "`2`", "2", "2"),
-        (read_index, "2: G major", None, "2"),
-        (read_index, "Option 3", None, "3"),
-        (read_index, "4", None, None),
-        (read_index, "12", None, None),
-        (read_index, "In 3/4 it is 1", None, "3"),
-        (read_index, "G major", None, None),
-        (read_order, "2031", "2031", "2031"),
-        (read_order, "2 0 3 1", None, None),
-        (read_order, "2-0-3-1", None, None),
-        (read_order, "The order is 2031.", None, "2031"),
-        (read_order, "0011", None, "0011"),
-        (read_order, "1685", None, "1685"),
-        (read_order, "20310", None, None),
-        (read_measures, "4", "4", "4"),
-        (read_measures, "7 4 4", "4 7", "4 7"),
-        (read_measures, "none", "none", "none"),
-        (read_measures, "None.", "none", "none"),
-        (read_measures, "4, 7", None, "4 7"),
-        (read_measures, "bars 4 and 7", None, "4 7"),
-        (read_measures, "There are none, not even in 3.", None, "none"),
-        (read_measures, "Bar 3; none of the others.", None, "3"),
-        (read_measures, "nonesuch", None, None),
-        (read_measures, "0", "0", "0"),
-        (read_number, "<think>It has 8 or 9</think>\n12", "12", "12"),
-    ],
+    ("read", "reply", "strict", "paper"), [(read, *case) for read, cases in CASES.items() for case in cases]
 )
 def test_both_readings(read: Callable[..., Answer], reply: str, strict: str | None, paper: str | None) -> None:
     assert read(reply) == Answer(strict, strict is not None)
     assert read(reply, "paper") == Answer(paper, strict is not None)
 
 
-@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("read", CASES)
 def test_an_empty_reply_answers_nothing(read: Callable[..., Answer]) -> None:
     for protocol in ("strict", "paper"):
         for reasoned in (False, True):
@@ -80,7 +62,7 @@ def test_without_reasoning_the_paper_reads_from_the_beginning() -> None:
     assert read_index("2\n\nQuestion: …\nAnswer: 3") == Answer(None, False)
 
 
-@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("read", CASES)
 @pytest.mark.parametrize(
     "reply",
     [

@@ -80,11 +80,8 @@ def test_accuracy_and_confusion_agree_with_scikit_learn() -> None:
 
 
 def test_fields_have_accuracies_of_their_own() -> None:
-    scores = [
-        scored("index", "0", "0", "a", "key"),
-        scored("index", "0", "1", "b", "key"),
-        scored("index", "3", "3", "c", "metre"),
-    ]
+    cases = [("0", "0", "a", "key"), ("0", "1", "b", "key"), ("3", "3", "c", "metre")]
+    scores = [scored("index", *case) for case in cases]
     found = by_kind()(scores)
     assert (found["key/accuracy"], found["key/questions"], found["metre/accuracy"]) == (0.5, 2, 1)
     assert by_kind()([scored("index", "0", "0")]) == {}
@@ -99,13 +96,8 @@ def test_numbers_are_near_or_far() -> None:
 
 
 def test_orders_earn_their_tau() -> None:
-    scores = [
-        scored("order", "2031", "2031", "a"),
-        scored("order", "1302", "2031", "b"),
-        scored("order", "2013", "2031", "c"),
-        scored("order", "2011", "2031", "d", protocol="paper"),
-        scored("order", "?", "2031", "e"),
-    ]
+    scores = [scored("order", reply, "2031", str(n)) for n, reply in enumerate(["2031", "1302", "2013", "?"])]
+    scores.append(scored("order", "2011", "2031", "paper", protocol="paper"))
     assert [score.score.value for score in scores] == pytest.approx([1, 0, 5 / 6, 0, 0])
     found = order_figures()(scores)
     assert next(iter(found)) == "tau"
@@ -115,14 +107,11 @@ def test_orders_earn_their_tau() -> None:
 
 
 def test_errors_are_averaged_by_category_and_clean_scores_stand_apart() -> None:
-    scores = [
-        scored("measures", "4", "4", "a", "melodic_leap"),
-        scored("measures", "4 9", "4", "b", "melodic_leap"),
-        scored("measures", "none", "4", "c", "invalid_content"),
-        scored("measures", "none", "none", "d", "clean"),
-        scored("measures", "2", "none", "e", "clean"),
-        scored("measures", "I think none", "none", "f", "clean"),
-    ]
+    cases = [
+        ("4", "4", "a", "melodic_leap"), ("4 9", "4", "b", "melodic_leap"), ("none", "4", "c", "invalid_content"),
+        ("none", "none", "d", "clean"), ("2", "none", "e", "clean"), ("I think none", "none", "f", "clean"),
+    ]  # fmt: skip
+    scores = [scored("measures", *case) for case in cases]
     found = error_figures()(scores)
     assert next(iter(found)) == "macro_f1"
     assert found["macro_f1"] == pytest.approx(((1 + 2 / 3) / 2 + 0) / 2)

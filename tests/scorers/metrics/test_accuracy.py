@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as reference_mcnemar
 from statsmodels.stats.proportion import proportion_confint
@@ -68,11 +66,11 @@ def test_clusters() -> None:
     assert bootstrap_interval([1, 0, 1], clusters=["a", "a", "a"]) == pytest.approx((2 / 3, 2 / 3))
 
 
-@given(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=60))
-def test_the_interval_lies_within_0_and_1_around_the_mean(values: list[float]) -> None:
-    low, high = bootstrap_interval(values, resamples=500)
-    assert 0 <= low <= sum(values) / len(values) <= high <= 1
-    assert (low, high) == bootstrap_interval(values, resamples=500)
+@pytest.mark.parametrize(("right", "n"), [(0, 1), (1, 1), (1, 2), (3, 40), (40, 40), (30, 60)])
+def test_the_interval_lies_within_0_and_1_around_the_mean(right: int, n: int) -> None:
+    low, high = bootstrap_interval(outcomes(right, n), resamples=500)
+    assert 0 <= low <= right / n <= high <= 1
+    assert (low, high) == bootstrap_interval(outcomes(right, n), resamples=500)
 
 
 @pytest.mark.parametrize(
@@ -106,16 +104,6 @@ def test_scores_that_nobody_can_judge_at_a_level() -> None:
     assert once[1][:3] == twice[1][:3]
     with pytest.raises(ValueError, match="repetitions is 0"):
         level_success({}, repetitions=0)
-
-
-def test_success_never_rises_with_the_level() -> None:
-    rng = np.random.default_rng(2)
-    for _ in range(50):
-        scores = {n: {level: rng.random(3) < 0.7 for level in (1, 2, 3, 4)} for n in range(rng.integers(1, 12))}
-        found = level_success({n: {k: v.tolist() for k, v in levels.items()} for n, levels in scores.items()}).values()
-        rates = [level.rate for level in found]
-        assert rates == sorted(rates, reverse=True)
-        assert all(level.low - 1e-9 <= level.rate <= level.high + 1e-9 for level in found)
 
 
 def test_agreement_with_abstentions() -> None:
