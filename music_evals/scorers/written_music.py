@@ -23,12 +23,7 @@ from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.metrics.descriptor_similarity import js_interval, js_similarity
 from music_evals.scorers.metrics.figures import share, with_interval, within
 from music_evals.scorers.metrics.frechet import frechet_distance, frechet_infinity, frechet_interval, small_sample_note
-from music_evals.scorers.reference_pieces import (
-    chosen_references,
-    embedded_reference,
-    nearest_pieces,
-    shared_encoder,
-)
+from music_evals.scorers.reference_pieces import chosen_references, embedded_reference, nearest_pieces, shared_encoder
 from music_evals.scorers.scores import figures
 from music_evals.scorers.written_pieces import Piece, Workbench, decoded, stored_embedding
 
@@ -161,12 +156,9 @@ def explained(piece: Piece, protocol: Protocol, nearest: Mapping[str, tuple[str,
     parts = [f"Does not compile: {_plain(piece['problem'])}" if piece["problem"] else "Compiles."]
     if messages := piece["messages"].strip()[:MAX_SHOWN]:
         parts.append("\n".join(f"    {line}" for line in messages.splitlines()))
-    values = piece["descriptors"].get(protocol, {})
-    told = [f"{_words(name)} {value:.3f}" for name, value in values.items() if value is not None]
-    told += [
-        f"{_words(name) or 'descriptors'} undefined: {why}"
-        for name, why in piece["undefined"].get(protocol, {}).items()
-    ]
+    values, undefined = piece["descriptors"].get(protocol, {}), piece["undefined"].get(protocol, {})
+    told = [f"{name.replace('_', ' ')} {value:.3f}" for name, value in values.items() if value is not None]
+    told += [f"{name.replace('_', ' ') or 'descriptors'} undefined: {why}" for name, why in undefined.items()]
     if told:
         parts.append("; ".join(told))
     copied = [f"{part:.0%} of it in {place} {name}" for place, (name, part) in nearest.items() if part >= NEAR_COPY]
@@ -182,22 +174,15 @@ def _plain(text: str | None) -> str:
     return "".join(sign if sign not in "<>[]()`*_&!\\#|" else " " for sign in text or "")
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
 def _against_references(
     figure: str,
     scores: Sequence[SampleScore],
     compare: Callable[[Sequence[SampleScore], ReferenceSet], dict[str, float]],
 ) -> dict[str, float]:
-    references = chosen_references(_of(scores[0], "dataset"), _of(scores[0], "reference"))
-    if not references:
-        return {f"{figure} undefined: the dataset has no reference set": math.nan}
     found: dict[str, float] = {}
-    for reference in references:
+    for reference in chosen_references(_of(scores[0], "dataset"), _of(scores[0], "reference")):
         found |= within(reference.name, compare(scores, reference))
-    return found
+    return found or {f"{figure} undefined: the dataset has no reference set": math.nan}
 
 
 def _similarity(scores: Sequence[SampleScore], reference: ReferenceSet) -> dict[str, float]:
@@ -241,25 +226,20 @@ def _embeddings(scores: Sequence[SampleScore], reference: ReferenceSet) -> tuple
     encoder, pooling = _of(scores[0], "encoder"), _of(scores[0], "pooling")
     if encoder is None:
         raise EncoderError("no encoder was named")
-    found = [
-        (by, vector) for score in scores if (by := _of(score, "embedded_by")) and (vector := _of(score, "embedding"))
-    ]
-    if not found:
+    embedded = [score for score in scores if _of(score, "embedded_by") and _of(score, "embedding")]
+    if not embedded:
         raise EncoderError("no piece holds LilyPond")
-    identities = sorted({by for by, _ in found})
+    identities = sorted({_of(score, "embedded_by") for score in embedded})
     if len(identities) > 1:
         raise EncoderError(f"pieces were embedded by different encoders: {' and '.join(identities)}")
-    made = np.array([decoded(vector) for _, vector in found], dtype=np.float64)
+    made = np.array([decoded(_of(score, "embedding")) for score in embedded], dtype=np.float64)
     return embedded_reference(reference, encoder, identities[0], pooling), made
 
 
 def _descriptors(scores: Iterable[SampleScore]) -> Matrix:
     """The descriptors of the pieces that compiled, NaN for one that has no value."""
-    rows = [
-        [_number(_of(score, "descriptors").get(name)) for name in DESCRIPTORS]
-        for score in scores
-        if _is_compiled(score)
-    ]
+    compiled = [_of(score, "descriptors") for score in scores if _is_compiled(score)]
+    rows = [[_number(values.get(name)) for name in DESCRIPTORS] for values in compiled]
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(DESCRIPTORS))
 
 

@@ -9,7 +9,6 @@ Source: arXiv 2606.08722, section 3.2 (generation metrics), and the code publish
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -31,8 +30,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Similarity:
+class Similarity(NamedTuple):
     """How alike a generated set is to a reference, over all descriptors and `by_descriptor`.
 
     `value` is None, for the `reason` given, where a descriptor has no fit. `shifts` are the mean of the generated less
@@ -54,21 +52,6 @@ class SimilarityInterval(NamedTuple):
     reason: str | None = None
 
 
-def gaussian_divergence(mean_1: float, std_1: float, mean_2: float, std_2: float) -> float:
-    """The Jensen–Shannon divergence of two Gaussians, in nats, from 0 (equal) to ln 2 (apart).
-
-    By quadrature within `REACH` standard deviations of either mean; what lies outside is less than 1e-6. Means must be
-    finite and standard deviations above 0, else a ValueError is raised.
-
-    Source: J. Lin, "Divergence measures based on the Shannon entropy", IEEE Trans. Inf. Theory 37 (1991).
-    """
-    if not np.isfinite([mean_1, mean_2]).all():
-        raise ValueError(f"the means are {mean_1} and {mean_2}; finite numbers are needed")
-    if not all(0 < std < np.inf for std in (std_1, std_2)):
-        raise ValueError(f"the standard deviations are {std_1} and {std_2}; finite numbers above 0 are needed")
-    return float(_divergences(*(np.asarray(number, dtype=float) for number in (mean_1, std_1, mean_2, std_2))))
-
-
 def js_similarity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, names: Sequence[str]) -> Similarity:
     """Jensen–Shannon similarity of two sets of pieces, 100·exp(−2·mean divergence), over all descriptors and for each.
 
@@ -86,9 +69,8 @@ def js_similarity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, names: 
     ours, theirs = _checked(reference, generated)
     if len(names) != ours.shape[1] or len(set(names)) != len(names):
         raise ValueError(f"names are {list(names)}; a different one for each of {ours.shape[1]} descriptors is needed")
-    mean_r, std_r = _fit(ours)
-    mean_g, std_g = _fit(theirs)
-    divergences = _divergences(mean_r, std_r, mean_g, std_g)
+    (mean_r, std_r), (mean_g, std_g) = _fit(ours), _fit(theirs)
+    divergences = gaussian_divergences(mean_r, std_r, mean_g, std_g)
     reasons = [
         problem
         for column, name in enumerate(names)
@@ -127,7 +109,7 @@ def js_interval(
         raise ValueError(f"resamples is {resamples}; at least 1 is needed")
     ours, theirs = _checked(reference, generated)
     mean_r, std_r = _fit(ours)
-    estimate = float(_similarity(_divergences(mean_r, std_r, *_fit(theirs))))
+    estimate = float(_similarity(gaussian_divergences(mean_r, std_r, *_fit(theirs))))
     if np.isnan(estimate):
         return SimilarityInterval(None, None, 0, "the similarity itself is undefined")
     rng = np.random.default_rng(seed)
@@ -135,8 +117,7 @@ def js_interval(
     found = []
     for start in range(0, resamples, at_once):
         drawn = rng.integers(0, len(theirs), (min(at_once, resamples - start), len(theirs)))
-        mean_g, std_g = _fit(theirs[drawn])
-        found.append(_similarity(_divergences(mean_r, std_r, mean_g, std_g)))
+        found.append(_similarity(gaussian_divergences(mean_r, std_r, *_fit(theirs[drawn]))))
     values = np.concatenate(found)
     defined = values[~np.isnan(values)]
     undefined = resamples - len(defined)
@@ -186,8 +167,13 @@ def _why_not(name: str, side: str, values: _Floats) -> str | None:
     return None
 
 
-def _divergences(mean_1: _Floats, std_1: _Floats, mean_2: _Floats, std_2: _Floats) -> _Floats:
-    """Jensen–Shannon divergences, by broadcasting; NaN where a fit is."""
+def gaussian_divergences(mean_1: _Floats, std_1: _Floats, mean_2: _Floats, std_2: _Floats) -> _Floats:
+    """Jensen–Shannon divergences of Gaussians, in nats, from 0 (equal) to ln 2 (apart); NaN where a number is.
+
+    By quadrature within `REACH` standard deviations of either mean; what lies outside is less than 1e-6.
+
+    Source: J. Lin, "Divergence measures based on the Shannon entropy", IEEE Trans. Inf. Theory 37 (1991).
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         halves = _to_middle((mean_2 - mean_1) / std_1, std_2 / std_1) + _to_middle(
             (mean_1 - mean_2) / std_2, std_1 / std_2

@@ -9,10 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from music_evals.scorers.metrics.descriptor_similarity import gaussian_divergence, js_interval, js_similarity
+from music_evals.scorers.metrics.descriptor_similarity import gaussian_divergences, js_interval, js_similarity
 
 NAMES = ("polyphony rate", "groove consistency", "scale consistency")
 LN2 = float(np.log(2))
+
+
+def gaussian_divergence(*numbers: float) -> float:
+    return float(gaussian_divergences(*map(np.float64, numbers)))  # type: ignore[arg-type]
 
 
 def quadrature(mean_1: float, std_1: float, mean_2: float, std_2: float) -> float:
@@ -35,15 +39,10 @@ def quadrature(mean_1: float, std_1: float, mean_2: float, std_2: float) -> floa
 @pytest.mark.parametrize(
     "gaussians",
     [
-        (0.0, 1.0, 2.0, 1.0),
-        (0.9, 0.05, 0.87, 0.11),
-        (40.0, 20.0, 55.0, 3.0),
-        (0.0, 1.0, 0.0, 1e-4),
-        (3.0, 1e-4, 3.5, 1.0),
-        (0.0, 1e-3, 0.004, 1e-3),
-        (-2.0, 0.4, 1.0, 5.0),
+        (0, 1, 2, 1), (0.9, 0.05, 0.87, 0.11), (40, 20, 55, 3), (0, 1, 0, 1e-4), (3, 1e-4, 3.5, 1),
+        (0, 1e-3, 0.004, 1e-3), (-2, 0.4, 1, 5),
     ],
-)
+)  # fmt: skip
 def test_divergence_agrees_with_scipys_quadrature(gaussians: tuple[float, float, float, float]) -> None:
     mean_1, std_1, mean_2, std_2 = gaussians
     found = gaussian_divergence(*gaussians)
@@ -65,13 +64,6 @@ def test_divergence_does_not_depend_on_the_unit(shift: float, log_ratio: float, 
     assert 0 <= found <= LN2
     moved = gaussian_divergence(origin, unit, origin + shift * unit, ratio * unit)
     assert moved == pytest.approx(found, abs=1e-6)
-
-
-def test_what_is_no_gaussian() -> None:
-    with pytest.raises(ValueError, match="standard deviations are 0 and 1"):
-        gaussian_divergence(0, 0, 0, 1)
-    with pytest.raises(ValueError, match="means are 0 and nan"):
-        gaussian_divergence(0, 1, float("nan"), 1)
 
 
 def test_a_worked_case() -> None:
