@@ -45,7 +45,6 @@ class ReferenceSet:
     """A set of reference pieces."""
 
     name: str  # such as mutopia
-    label: str  # which dataset it is of, with its revision where it has one
     encoder: str | None  # identity of the encoder that embedded the pieces; None where none did
     rows: tuple[ReferenceRow, ...]
 
@@ -55,19 +54,9 @@ class ReferenceSet:
         return tuple(row["id"] for row in self.rows)
 
     @property
-    def works(self) -> tuple[str, ...]:
-        """The work of each piece."""
-        return tuple(row["work"] for row in self.rows)
-
-    @property
     def texts(self) -> tuple[str, ...]:
         """The pieces as LilyPond, compiled or not."""
         return tuple(row["text"] for row in self.rows)
-
-    @property
-    def compiles(self) -> npt.NDArray[np.bool_]:
-        """Whether each piece gives MIDI within the time that a written piece has, shape (n,)."""
-        return np.array([row["compiles"] for row in self.rows], dtype=np.bool_)
 
     def descriptors(self, protocol: Protocol) -> npt.NDArray[np.float64]:
         """The descriptors of each piece, shape (n, 3), columns in the order of `DESCRIPTORS`.

@@ -146,12 +146,13 @@ def test_real_headers_tell_nearly_everything() -> None:
     """Of each piece one file with the project's fields is read, whichever comes first."""
     required = re.compile(r"^[^%\n]*\bmutopiacomposer\s*=", re.MULTILINE)
     headers: dict[str, dict[str, str]] = {}
-    for path in sorted(MUTOPIA.rglob("*ly*")):
+    some = {*sorted(MUTOPIA.iterdir())[::3], MUTOPIA / "BachJS"}
+    for path in sorted(path for composer in some for path in composer.rglob("*ly*")):
         folder = next((one for one in path.parents if one.name.endswith("-lys")), path).parent
         piece = folder.relative_to(MUTOPIA).as_posix() if path.is_file() else ""
         if piece and piece not in headers and (field := required.search(text := read_text(path))):
             headers[piece] = read_header(text[: field.end() + 5000])
-    assert len(headers) >= 780
+    assert len(headers) >= 250
     somebody = {piece: one for piece, one in headers.items() if not piece.startswith(("Anonymous", "Traditional"))}
     composers = {piece: composer_of(one, piece) for piece, one in somebody.items()}
     assert sum(map(bool, composers.values())) / len(somebody) > 0.95
@@ -159,10 +160,8 @@ def test_real_headers_tell_nearly_everything() -> None:
     assert sum(style_of(one) is not None for one in headers.values()) / len(headers) > 0.98
     assert sum(instrument_of(one) is not None for one in headers.values()) / len(headers) > 0.95
     licences = Counter(licence_of(one) for one in headers.values())
-    known = {
-        licence for licence in licences if licence and re.fullmatch(r"Public Domain|CC BY(-SA)?( \d\.\d)?", licence)
-    }
-    assert sum(licences[licence] for licence in known) / len(headers) > 0.95
+    known = re.compile(r"Public Domain|CC BY(-SA)?( \d\.\d)?")
+    assert sum(many for licence, many in licences.items() if known.fullmatch(licence or "")) / len(headers) > 0.95
     # Bach is written in a dozen ways.
     bach = {composer for piece, composer in composers.items() if piece.startswith("BachJS/BWV8")}
     assert bach == {BACH}

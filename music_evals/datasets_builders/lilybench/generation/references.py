@@ -17,10 +17,8 @@ def load_references(dataset: str, names: str | None = None) -> tuple[ReferenceSe
         DatasetError: there is no such dataset, it belongs to another benchmark, or it has no such set; those that
             there are are listed.
     """
-    origin = describe_dataset(dataset, benchmark=BENCHMARK)
-    made = origin.provenance
+    made = describe_dataset(dataset, benchmark=BENCHMARK).provenance
     available = [name for name in REFERENCES if name in made.counts]
-    label = f"{origin.label}@{origin.revision}" if origin.revision else origin.label
     sets = []
     for name in available if names is None else [name.strip() for name in names.split(",")]:
         if name not in available:
@@ -29,7 +27,7 @@ def load_references(dataset: str, names: str | None = None) -> tuple[ReferenceSe
                 f"{dataset} has no reference set '{name}'; it has: {', '.join(available) or 'none'}{lacks}"
             )
         rows = load_split(dataset, name, REFERENCE_SPLIT, benchmark=BENCHMARK).to_list()
-        sets.append(ReferenceSet(name, label, made.made_with.get(ENCODER), tuple(rows)))
+        sets.append(ReferenceSet(name, made.made_with.get(ENCODER), tuple(rows)))
     return tuple(sets)
 
 
