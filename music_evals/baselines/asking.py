@@ -58,7 +58,7 @@ class Asked:
 
 def read_conversation(messages: Sequence[ChatMessage], tools: Mapping[str, str]) -> Asked:
     """Find what is asked; `BaselineError` where no message says it."""
-    asking = [(message, message.metadata["asks"]) for message in messages if (message.metadata or {}).get("asks")]
+    asking = [(each, asks) for each in messages if (asks := (each.metadata or {}).get("asks"))]
     if not asking:
         raise BaselineError(
             "the baselines answer the tasks of music-evals only: no message of this conversation says in its metadata "

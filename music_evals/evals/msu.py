@@ -125,7 +125,7 @@ def _task(
     columns = ["score_id", "title", "composer", *([used] if asked.content == "full" else [])]
     scores: list[ScoreRow] = _load(asked.dataset, "scores", splits, columns)
     questions: list[QuestionRow] = _load(asked.dataset, "questions", splits)
-    if asked.content == "full" and not all(score[used] for score in scores):
+    if asked.content == "full" and not all(dict(score)[used] for score in scores):
         raise ValueError(
             f"{asked.dataset} has scores without {'pages' if used == 'images' else 'ABC'}; valid for it is "
             "content=title"

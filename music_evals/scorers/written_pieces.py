@@ -63,7 +63,8 @@ class Workbench:
 
     async def pieces(self, state: TaskState) -> list[Piece]:
         """Find out about the piece of each reply of a sample, in order, or recall it from the store; keep it there."""
-        known: dict[str, Piece] = {piece["reply"]: piece for piece in state.store.get(STORE, [])}
+        stored: list[Piece] = state.store.get(STORE, [])
+        known = {piece["reply"]: piece for piece in stored}
         found: list[Piece] = []
         for reply in _replies(state):
             digest = hashlib.sha256(reply.encode("utf-8", "surrogatepass")).hexdigest()[:16]
