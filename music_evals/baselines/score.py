@@ -100,7 +100,7 @@ def read_score(abc: str) -> Score:
     Example:
         >>> score = read_score("X:1\nT:Air\nL:1/4\nM:3/4\nK:G\nV:1 treble\nV:1\n!p!F2 =F | %1\nG3 |] %2\n")
         >>> score.header["T"], [str(pitch) for pitch in score.parts[0].measures[0].pitches]
-        ('Air', ['F5', 'F#5'])
+        ('Air', ['F4', 'F#4'])
     """
     if len(abc) > _MOST:
         raise ValueError(f"the score has {len(abc)} characters; accepted are {_MOST}")
