@@ -11,7 +11,7 @@ from inspect_ai.model import GenerateConfig
 from music_evals.benchmarks import published
 from music_evals.reports.special.lilybench import PAPER
 from music_evals.reports.tables import Cell, Figure, Table
-from tests.reports.made import made_log, reasons, reports, runs, score, tables
+from tests.reports.made import made_log, reports, runs, score, tables
 
 TEXT = sorted((Path(__file__).parents[3] / "shared" / "seeds").glob("000*.txt"))
 MODELS = ("Phi-4", "Qwen2.5-Coder-14B", "DeepSeek-Coder-V2-Lite", "Codestral-22B")
@@ -247,14 +247,6 @@ def test_without_an_encoder_there_is_no_fmd_and_the_note_says_why() -> None:
     assert list(found.figures) == ["lilybench_table2"], "a point has two coordinates"
 
 
-def test_descriptors_and_their_shifts_stand_by_reference() -> None:
-    cells = rows(tables(header(papers()))["lilybench_descriptors"])
-    assert [row["Reference"] for row in cells] == ["bmdataset-test", "mutopia"]
-    assert [str(cell) for cell in list(cells[0].values())[5:]] == [
-        "60.00", "80.00", "75.50", "-1.25", "0.50", "0.00", "0.700",
-    ]  # fmt: skip
-
-
 def test_repairs_stand_by_attempt() -> None:
     three = written({"compile_figures": {"attempt_1": 0.5, "attempt_2": 0.55, "attempt_3": 0.6}})
     two = written({"compile_figures": {"attempt_1": 0.4, "attempt_2": 0.6}})
@@ -316,22 +308,3 @@ def test_the_last_scores_of_a_log_count() -> None:
     )
     both = runs(header(papers()), header(papers(), again))
     assert len(both) == 2, "another judgement does not replace the first"
-
-
-def test_of_runs_of_the_same_condition_the_latest_counts() -> None:
-    logs = header(papers(js=50.0)), header(papers(js=60.0), created="2026-01-03T10:00:00+00:00")
-    table = tables(*reversed(logs))["lilybench_table2"]
-    (row,) = rows(table)
-    assert str(row["JS (test)"]).startswith("60.00")
-    assert any("(generation): the latest of 2 runs counts, that of 2026-01-03 10:00" in note for note in table.notes)
-
-
-def test_logs_that_cannot_be_used_are_named() -> None:
-    broken, foreign, bare = header(papers()), header(papers()), header()
-    broken.status = "error"
-    foreign.eval.metadata = {"benchmark": "lilybench", "config": "another"}
-    assert reasons(broken, foreign, bare) == [
-        "no table is known for lilybench",
-        "its status is error, not success",
-        "it has no figures of the scorer written_music",
-    ]

@@ -8,7 +8,7 @@ from defusedxml import ElementTree
 from inspect_ai.log import EvalLog
 
 from music_evals.reports.tables import Table
-from tests.reports.made import made_log, reasons, reports, rows, score, tables
+from tests.reports.made import made_log, reports, rows, score, tables
 
 JUDGES = "openai/gpt-5,anthropic/claude,google/gemini"
 QUESTIONS = 1800
@@ -134,20 +134,6 @@ def test_a_level_without_a_scored_question_is_undefined_and_one_that_was_not_ask
     assert shown == ["25.00[1] (12.50–35.00)", "undefined[2]", "None"]
     assert "[1] of the 4 of 10 scores that can be judged" in table.notes
     assert "[2] no score can be judged, because too many questions are unscored" in table.notes
-
-
-def test_logs_that_cannot_be_used_are_named() -> None:
-    broken, foreign, bare, empty = header(status="cancelled"), header(), header(), header()
-    foreign.eval.metadata = {"benchmark": "another"}
-    assert bare.results is not None
-    assert empty.results is not None
-    bare.results.scores, empty.results.scores[0].scored_samples = [], 0
-    assert reasons(broken, foreign, bare, empty) == [
-        "no table is known for another",
-        "its status is cancelled, not success",
-        "it has no figures of the scorer judged",
-        "none of its questions was scored",
-    ]
 
 
 def test_the_figures_have_the_papers_best_models_and_hollow_marks_where_scores_are_not_judged() -> None:

@@ -76,15 +76,6 @@ def test_missing_answers_are_marked() -> None:
     assert any(note.startswith("* not every trial") for note in table.notes)
 
 
-def test_the_latest_run_of_a_cell_counts() -> None:
-    cell = Cell("syncopation", "midi", "zero", "standalone")
-    early = header(cell, 20, created="2026-01-02T12:00:00+02:00")  # an hour before the other one
-    late = header(cell, 5, created="2026-01-02T11:00:00+00:00")
-    table = tables(late, early)["muse_table1_syncopation"]
-    assert str(by_label(table, "MIDI", "Zero-shot", "Standalone")[table.columns[-1]]).startswith("25.00")
-    assert any("the latest of 2 runs counts" in note for note in table.notes)
-
-
 @pytest.mark.parametrize(("right", "other"), [(18, 9), (20, 0), (10, 10)])
 def test_an_effect_of_one_pair_is_newcombes_interval(right: int, other: int) -> None:
     cells = [Cell("syncopation", modality, "zero", "cot") for modality in ("midi", "audio")]
