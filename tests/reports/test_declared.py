@@ -81,8 +81,8 @@ def test_a_folder_with_a_declared_table_has_published_rows_beside_measured_ones(
     assert table.columns == ("Model", "Source", "Condition", "Triads", "Sevenths")
     assert [[str(cell) for cell in row] for row in table.rows] == [
         ["GPT-4", "paper", "None", "58.20", "None"],
-        ["some/model", "measured", "data published", "50.00 (40.00–60.00)", "25.00 (15.00–35.00)"],
         ["some/model", "measured", "data published, shots=five", "75.00 (65.00–85.00)", "None"],
+        ["some/model", "measured", "data published", "50.00 (40.00–60.00)", "25.00 (15.00–35.00)"],
         ["chance", "floor", "None", "25.00", "25.00"],
         ["majority", "floor", "None", "30.00", "30.00"],
     ]
