@@ -1,11 +1,13 @@
 """Small pieces of many composers, keys and metres, written as LilyPond for the tests."""
 
 import random
+from collections.abc import Iterator
 
 import pytest
 
 from music_evals.datasets_builders.lilybench.corpus import Usable, survey
 from music_evals.datasets_builders.lilybench.rows import Piece
+from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.syntax import read_header
 
 COMPOSERS = [
@@ -65,6 +67,14 @@ def make_piece(number: int) -> Piece:
     return Piece(f"{code}/piece{number}", text, text, read_header(text))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def lilypond_runs_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One cache for all modules of this folder, which read the same tunes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MUSIC_EVALS_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+        yield
+
+
 @pytest.fixture(scope="session")
 def tunes() -> list[Piece]:
     return [make_piece(number) for number in range(16)]
@@ -72,6 +82,6 @@ def tunes() -> list[Piece]:
 
 @pytest.fixture(scope="session")
 def usable_tunes(tunes: list[Piece]) -> list[Usable]:
-    found = list(survey(tunes))
+    found = list(survey(tunes, cache=lilypond_cache()))
     assert [row["reason"] for row, _ in found] == [None] * 16
     return [piece for _, piece in found if piece is not None]

@@ -1,5 +1,8 @@
 """Clean scores for the tests: one in relative octaves with a pickup, one in absolute octaves, one of two voices."""
 
+from music_evals.notation.lilypond.compiler import lilypond_cache
+from music_evals.notation.lilypond.structure import Structure, read_structure
+
 RELATIVE = r"""\version "2.24.0"
 voiceA = \relative c'' {
   \clef "treble" \key g \major \time 3/4 \partial 4
@@ -30,3 +33,8 @@ TWO_VOICES = r"""\version "2.24.0"
 """
 
 CLEAN = {"relative": RELATIVE, "absolute": ABSOLUTE, "two voices": TWO_VOICES}
+
+
+def read(text: str) -> Structure:
+    """LilyPond's reading, made once for all tests."""
+    return read_structure(text, cache=lilypond_cache())

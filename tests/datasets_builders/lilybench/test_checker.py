@@ -6,13 +6,13 @@ import pytest
 
 from music_evals.datasets_builders.lilybench.checker import find_errors, is_foreign
 from music_evals.notation.lilypond.languages import name_of
-from music_evals.notation.lilypond.structure import Key, read_structure
-from tests.datasets_builders.lilybench.scores import ABSOLUTE, CLEAN, RELATIVE, TWO_VOICES
+from music_evals.notation.lilypond.structure import Key
+from tests.datasets_builders.lilybench.scores import ABSOLUTE, CLEAN, RELATIVE, TWO_VOICES, read
 
 
 @pytest.mark.parametrize("text", CLEAN.values(), ids=CLEAN)
 def test_clean_scores_have_no_errors(text: str) -> None:
-    assert find_errors(text, read_structure(text)) == {}
+    assert find_errors(text, read(text)) == {}
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,13 @@ def test_an_error_is_found_in_its_measure_and_nothing_else(
     wrong = text.replace(before, after)
     # What stands at the very beginning takes effect in the pickup, if there is one.
     expected = {"invalid_metadata": [0]} if before == '\\clef "treble"' else errors
-    assert find_errors(wrong, read_structure(wrong)) == expected
+    assert find_errors(wrong, read(wrong)) == expected
 
 
 def test_closely_related_keys_belong_to_the_key() -> None:
     # A minor's own raised degrees, and leading notes of E, D and B minor's relatives, but no a flat and no e sharp.
     minor = "{ \\key a \\minor a'4 fis' gis' a' | dis' e' cis' d' | bes' a' aes' g' | f' eis' f' f' | a'1 }"
-    assert find_errors(minor, read_structure(minor)) == {"accidental_outside_key": [3, 4]}
+    assert find_errors(minor, read(minor)) == {"accidental_outside_key": [3, 4]}
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ def test_what_is_foreign_moves_with_the_signature(altered: dict[int, int], own: 
 
 def test_notes_apart_by_a_rest_or_in_a_chord_do_not_leap() -> None:
     text = "{ c'4 r c'''2 | <c c'>1 | c'1 | }"
-    assert find_errors(text, read_structure(text)) == {"melodic_leap": [2]}
+    assert find_errors(text, read(text)) == {"melodic_leap": [2]}
 
 
 def test_rests_of_several_measures_and_repeats_fill_their_measures() -> None:
     text = "{ \\time 3/4 R2.*3 | \\repeat volta 2 { c'2. | d'2. | } e'2. | R2.*2 | f'2. | }"
-    assert find_errors(text, read_structure(text)) == {}
+    assert find_errors(text, read(text)) == {}

@@ -7,15 +7,15 @@ import pytest
 from music_evals.datasets_builders.lilybench.checker import find_errors
 from music_evals.datasets_builders.lilybench.corruptions import corrupt
 from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, Corruption
-from music_evals.notation.lilypond.structure import read_structure
-from tests.datasets_builders.lilybench.scores import CLEAN, RELATIVE
+from music_evals.notation.lilypond.compiler import lilypond_cache
+from tests.datasets_builders.lilybench.scores import CLEAN, RELATIVE, read
 from tests.oracles.lilypond_errors import wrong_measures
 
 
 @pytest.mark.parametrize("kind", CORRUPTIONS)
 def test_a_corruption_is_the_only_error_of_its_score(kind: Corruption) -> None:
-    scores = [(text, read_structure(text)) for text in CLEAN.values()]
-    made = [corrupt(text, structure, kind, seed=5) for text, structure in scores]
+    scores = [(text, read(text)) for text in CLEAN.values()]
+    made = [corrupt(text, structure, kind, seed=5, cache=lilypond_cache()) for text, structure in scores]
     if kind == "invalid_metadata":  # only one of the scores has a key or clef in a complete measure that begins one
         assert any(made)
     else:
@@ -24,7 +24,7 @@ def test_a_corruption_is_the_only_error_of_its_score(kind: Corruption) -> None:
         assert wrong_measures(text) == []
         if corrupted is None:
             continue
-        assert find_errors(corrupted.text, read_structure(corrupted.text)) == {kind: [corrupted.measure]}
+        assert find_errors(corrupted.text, read(corrupted.text)) == {kind: [corrupted.measure]}
         assert wrong_measures(corrupted.text) == [corrupted.measure]
         # One note changes, and at most the next one is written out.
         changes = [
@@ -40,8 +40,8 @@ def test_a_corruption_is_the_only_error_of_its_score(kind: Corruption) -> None:
 
 
 def test_the_seed_chooses_the_place() -> None:
-    structure = read_structure(RELATIVE)
-    made = [corrupt(RELATIVE, structure, CORRUPTIONS[4], seed=seed) for seed in (1, 1, 2, 3, 4)]
+    structure = read(RELATIVE)
+    made = [corrupt(RELATIVE, structure, CORRUPTIONS[4], seed=seed, cache=lilypond_cache()) for seed in (1, 1, 2, 3)]
     texts = [one.text for one in made if one is not None]
     assert texts[0] == texts[1]
     assert len(set(texts)) > 1

@@ -39,13 +39,6 @@ def emopia(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _cache(tmp_path_factory: pytest.TempPathFactory) -> object:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MUSIC_EVALS_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
-        yield
-
-
 def test_all_tasks_in_both_protocols(source: Path, emopia: Path, tmp_path: Path) -> None:
     plan = build_mutopia(source, emopia, seed=5, sizes=FEW)
     assert "absent.ily" in plan.left_out["BachJS/missing"]

@@ -59,13 +59,6 @@ def works_named(*names: str) -> list[Work]:
     return [Work(name, ()) for name in names]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _cache(tmp_path_factory: pytest.TempPathFactory) -> object:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MUSIC_EVALS_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
-        yield
-
-
 def test_labels_in_words(tmp_path: Path) -> None:
     suite, concerto = read_labels(write_labels(tmp_path, LABELS)).works
     assert suite.id == "anon_suite"

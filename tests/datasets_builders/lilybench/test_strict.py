@@ -10,6 +10,7 @@ from music_evals.baselines.lilybench import count_measures, perform
 from music_evals.datasets_builders.lilybench.corpus import Usable
 from music_evals.datasets_builders.lilybench.rows import CLEAN, CORRUPTIONS, FIELDS, TaskName, TaskRow
 from music_evals.datasets_builders.lilybench.strict import MASK, TooFewError, make_rows, near_metadata
+from music_evals.notation.lilypond.compiler import lilypond_cache
 from tests.datasets_builders.lilybench.conftest import COMPOSERS
 from tests.oracles.lilypond_errors import wrong_measures
 
@@ -22,7 +23,7 @@ CHOICES: list[TaskName] = [
 @pytest.fixture(scope="module")
 def rows(usable_tunes: list[Usable]) -> dict[TaskName, list[TaskRow]]:
     tasks: list[TaskName] = [*CHOICES, "bar_count", "bar_sequencing", "error_detection"]
-    return {task: make_rows(task, usable_tunes, 7, 15) for task in tasks}
+    return {task: make_rows(task, usable_tunes, 7, 15, cache=lilypond_cache()) for task in tasks}
 
 
 def test_every_task_has_its_rows_with_ids_of_their_own(rows: dict[TaskName, list[TaskRow]]) -> None:
