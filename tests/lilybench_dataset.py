@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from music_evals.datasets_builders.folder import Config, Provenance, write_dataset
-from music_evals.datasets_builders.folder.card import make_card
+from music_evals.datasets_builders.folder import make_provenance, write_dataset
 from music_evals.datasets_builders.lilybench.rows import (
     CLEAN,
     CORRUPTIONS,
@@ -69,16 +68,13 @@ def row(name: TaskName, protocol: Protocol, number: int) -> TaskRow:
 
 def write_small(folder: Path, source: str = "mutopia") -> str:
     """Write four rows a task and protocol, six of `error_detection`: one a category, and a clean one."""
-    configs = {
-        name: Config(
-            TASK_FEATURES,
-            {
-                protocol: [row(name, protocol, number) for number in range(6 if name == "error_detection" else ROWS)]
-                for protocol in PROTOCOLS
-            },
-        )
+    rows = {
+        name: {
+            protocol: [row(name, protocol, number) for number in range(6 if name == "error_detection" else ROWS)]
+            for protocol in PROTOCOLS
+        }
         for name in TASKS
     }
-    made = Provenance("lilybench", "1.0.0", source, "other", seed=5)
-    write_dataset(folder, configs, card=make_card, provenance=made)
+    made = make_provenance("lilybench", "1.0.0", source, seed=5)
+    write_dataset(folder, rows, features=dict.fromkeys(TASKS, TASK_FEATURES), provenance=made)
     return str(folder)

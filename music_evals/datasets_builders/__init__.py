@@ -4,8 +4,12 @@ The module of a dataset ``NAME`` holds ``BENCHMARK``, by which its folders are l
 ``build(out, *, source, seed, overwrite)`` too, ``music-evals build NAME`` is that function.
 """
 
+import tomllib
+from functools import cache
 from importlib import import_module
+from importlib.resources import files
 from types import ModuleType
+from typing import Any
 
 
 def builder(dataset: str) -> ModuleType:
@@ -16,3 +20,10 @@ def builder(dataset: str) -> ModuleType:
     """
     module = import_module(f"{__name__}.{dataset.replace('-', '.')}")
     return import_module(f"{module.__name__}.dataset") if hasattr(module, "__path__") else module
+
+
+@cache
+def read_table(path: str) -> dict[str, Any]:
+    """Read a TOML file of this folder, such as ``names/ziqi.toml``; nobody may change what comes back."""
+    found: dict[str, Any] = tomllib.loads(files(__name__).joinpath(path).read_text("utf-8"))
+    return found

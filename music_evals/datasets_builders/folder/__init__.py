@@ -23,8 +23,8 @@ from music_evals.datasets_builders.folder.provenance import (
     some,
 )
 from music_evals.datasets_builders.folder.writing import (
-    Config,
     FolderKind,
+    Rows,
     check_target,
     features_of,
     write_dataset,
@@ -38,11 +38,11 @@ __all__ = [
     "GENERATED",
     "PROVENANCE_FILE",
     "Benchmark",
-    "Config",
     "DatasetError",
     "FolderKind",
     "Origin",
     "Provenance",
+    "Rows",
     "as_json",
     "check_target",
     "describe_dataset",

@@ -5,20 +5,18 @@
 """
 
 from string import Template
+from typing import Any
 
 from huggingface_hub import DatasetCard
 
 from music_evals.benchmarks import Source, dataset_facts, load
-from music_evals.datasets_builders.folder import PROVENANCE_FILE, Provenance
+from music_evals.datasets_builders.folder.provenance import PROVENANCE_FILE, Provenance
 
 _FOLDER = "path/to/this/folder"  # in the examples of all cards
 
 
 def make_card(provenance: Provenance) -> str:
     """Fill in the card of a dataset, which its benchmark's folder holds.
-
-    Raises:
-        KeyError: the card has a placeholder that nobody fills.
 
     >>> made = Provenance("muse", "1.0", "generated", "mit", seed=7, counts={"syncopation": {"test": 20}})
     >>> DatasetCard(make_card(made)).data["configs"]  # doctest: +NORMALIZE_WHITESPACE
@@ -44,9 +42,7 @@ def make_card(provenance: Provenance) -> str:
             for number, (config, splits) in enumerate(provenance.counts.items())
         ],
     }
-    for key, value in header.items():
-        if value is not None:
-            card.data[key] = value
+    _state(card, **header)
     card.text = Template(card.text).substitute(
         pretty_name=source.title,
         title=about.paper,
@@ -62,12 +58,15 @@ def make_card(provenance: Provenance) -> str:
 def publish_card(text: str, repo: str, licence: Source) -> str:
     """Make a folder's card that of a repository: its examples name it, and it states the licence."""
     card = DatasetCard(text)
-    card.data["license"] = licence.licence
-    for key, value in (("license_name", licence.licence_name), ("license_link", licence.link)):
-        if value is not None:
-            card.data[key] = value
+    _state(card, license=licence.licence, license_name=licence.licence_name, license_link=licence.link)
     card.text = f"{card.text.replace(_FOLDER, repo).rstrip()}\n\n## Licence\n\n{licence.statement}\n"
     return str(card)
+
+
+def _state(card: DatasetCard, **header: Any) -> None:
+    for key, value in header.items():
+        if value is not None:
+            card.data[key] = value
 
 
 def _counts(provenance: Provenance) -> str:

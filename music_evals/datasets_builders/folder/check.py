@@ -27,12 +27,7 @@ _DATA_FILE: Final = re.compile(r"(?P<config>[^/]+)/(?P<split>[^/]+)-\d{5}-of-\d{
 
 
 def check_folder(folder: Path, benchmark: Benchmark) -> Provenance:
-    """Return what a dataset folder says about itself, when all of it is true.
-
-    Raises:
-        DatasetError: it is no folder or no dataset of the benchmark; files are missing, changed or not known to its
-            provenance; a number of rows or a column is another one than stated; or its card lacks an entry.
-    """
+    """Return what a dataset folder of a benchmark says about itself; DatasetError where any of it is not true."""
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder")
     try:

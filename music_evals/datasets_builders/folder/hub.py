@@ -7,19 +7,19 @@ refuses. What arrived of an interrupted upload stays on the Hub, without a commi
 Only what our own provenance in the repository names is ever replaced or deleted there.
 """
 
-import hashlib
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import huggingface_hub
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, get_token
 from huggingface_hub.errors import RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
+from huggingface_hub.utils.sha import git_hash
 
 from music_evals.benchmarks import Source
 from music_evals.datasets_builders.folder import (
@@ -29,7 +29,6 @@ from music_evals.datasets_builders.folder import (
     DatasetError,
     Origin,
     Provenance,
-    file_sha256,
     read_provenance,
     some,
 )
@@ -65,7 +64,7 @@ class Publication:
     deleted: Sizes  # files of an earlier publication that the folder does not have
     unchanged: Sizes  # files that are there with the same content
     kept: Sizes  # files there that are not ours
-    content: Mapping[str, Path | bytes]  # path → what to upload, a file or its content
+    content: Mapping[str, CommitOperationAdd]  # path → what to upload
     licence: Source  # what the data is published as
     provenance: Provenance  # what the folder says about itself
 
@@ -90,18 +89,15 @@ def plan_publication(
 ) -> Publication:
     """Say what publishing a folder to a repository ``ORG/REPO`` would do; nothing is changed.
 
-    Neither repository nor branch need be there; `private` asks for a repository that is private.
-
-    Raises:
-        DatasetError: a name is none, the folder is no sound dataset or may not be published, the repository holds
-            something else or is public though asked to be private, or the Hub refuses or cannot be reached.
+    Neither repository nor branch need be there. A DatasetError says what stands against it.
     """
     _check_names(repo, branch)
     made = check_folder(folder, benchmark)
     licence = licence_of_source(made.benchmark, made.source)
     check_publishable(folder, made, licence)
     card = publish_card((folder / CARD_FILE).read_text(encoding="utf-8"), repo, licence).encode()
-    content = {path: folder / path for path in (*made.files, PROVENANCE_FILE)} | {CARD_FILE: card}
+    files = {path: folder / path for path in (*made.files, PROVENANCE_FILE)} | {CARD_FILE: card}
+    content = {path: CommitOperationAdd(path, file) for path, file in files.items()}
     api = huggingface_hub.HfApi()
     with _plain_errors(repo):
         found = _look_up(api, repo, branch)
@@ -114,7 +110,7 @@ def plan_publication(
     same = {path for path in content.keys() & there.keys() if _is_same(content[path], there[path])}
     _check_strangers(repo, kept - same, made, content)
     sizes = {path: file.size for path, file in there.items()}
-    new_sizes = {path: _size(what) for path, what in content.items()}
+    new_sizes = {path: added.upload_info.size for path, added in content.items()}
     return Publication(
         repo=repo,
         branch=branch,
@@ -137,9 +133,7 @@ def plan_publication(
 def publish(plan: Publication) -> str:
     """Do what a plan says: create what is to be created, make one commit, and return it.
 
-    Raises:
-        DatasetError: there is no token, or none that may write; somebody has pushed since the plan was made; the upload
-            was interrupted or refused. No commit was made then, and what has arrived need not be sent again.
+    After a DatasetError no commit was made, and what has arrived need not be sent again.
     """
     api = huggingface_hub.HfApi()
     with _plain_errors(plan.repo):
@@ -150,7 +144,7 @@ def publish(plan: Publication) -> str:
             head = api.dataset_info(plan.repo).sha
         if plan.is_new_branch:
             api.create_branch(plan.repo, repo_type=_DATASET, branch=plan.branch, revision=head)
-        uploads = [CommitOperationAdd(path, plan.content[path]) for path in plan.uploads]
+        uploads = [plan.content[path] for path in plan.uploads]
         removals = [CommitOperationDelete(path) for path in plan.deleted]
         if not uploads and not removals:
             return str(head)
@@ -166,8 +160,7 @@ def publish(plan: Publication) -> str:
     return str(commit.oid)
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     """The repository as it is: `private` is None where there is none, `head` is what the branch is at or begins at."""
 
     private: bool | None
@@ -228,7 +221,7 @@ def _is_ours(path: str, file: RepoFile, earlier: Provenance | None) -> bool:
     return path in earlier.files and (file.lfs is None or file.lfs.sha256 == earlier.files[path])
 
 
-def _check_strangers(repo: str, kept: set[str], made: Provenance, content: Mapping[str, Path | bytes]) -> None:
+def _check_strangers(repo: str, kept: Set[str], made: Provenance, content: Iterable[str]) -> None:
     """Refuse where somebody else's file would be replaced, or read as rows of ours."""
     globs = [f"{config}/{split}-*.parquet" for config, splits in made.counts.items() for split in splits]
     if bad := sorted(path for path in kept if path in content or any(fnmatchcase(path, glob) for glob in globs)):
@@ -238,17 +231,12 @@ def _check_strangers(repo: str, kept: set[str], made: Provenance, content: Mappi
         )
 
 
-def _is_same(content: Path | bytes, there: RepoFile) -> bool:
+def _is_same(added: CommitOperationAdd, there: RepoFile) -> bool:
     """Whether a file has the same content in the repository, which knows it as a large file or as a blob of git."""
     if there.lfs is not None:
-        digest = hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else file_sha256(content)
-        return digest == there.lfs.sha256
-    data = content if isinstance(content, bytes) else content.read_bytes()
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest() == there.blob_id
-
-
-def _size(content: Path | bytes) -> int:
-    return len(content) if isinstance(content, bytes) else content.stat().st_size
+        return added.upload_info.sha256.hex() == there.lfs.sha256
+    with added.as_file() as file:
+        return git_hash(file.read()) == there.blob_id
 
 
 def _only(sizes: Sizes, paths: Set[str]) -> Sizes:
@@ -265,10 +253,9 @@ def _check_token(api: HfApi) -> None:
 
 @contextmanager
 def _plain_errors(repo: str) -> Iterator[None]:
-    """Turn what the client raises into one message.
+    """Turn what the client raises into one message, alone, for the error may quote what was sent.
 
-    The client wraps errors of an upload in RuntimeError, and says with ValueError that a card or a batch is not
-    accepted. What it raised is not shown along with the message, for it may quote what was sent.
+    The client wraps errors of an upload in RuntimeError, and says with ValueError that a card or a batch is refused.
     """
     if problem := token_problem():
         raise DatasetError(problem)

@@ -20,10 +20,7 @@ _HIDDEN: Final = "(the token)"
 
 
 def token_problem() -> str | None:
-    """Say why the token cannot be one, None where it can or where there is none.
-
-    A header with such a token is refused by the HTTP client with an error that quotes it, so this is asked first.
-    """
+    """Say why the token cannot be one, if so: asked first, because the HTTP client's own error quotes the token."""
     token = get_token()
     if token is None or _TOKEN.fullmatch(token):
         return None
@@ -36,9 +33,8 @@ def explain(error: BaseException, repo: str) -> str:
     >>> explain(ConnectionError("unreachable"), "ORG/muse")
     'ORG/muse: the connection failed: unreachable; run it again, what has arrived is kept'
     """
-    message = _message(error, repo)
     token = get_token()
-    return message if token is None else message.replace(token, _HIDDEN)
+    return _message(error, repo).replace(token or _HIDDEN, _HIDDEN)
 
 
 def _message(error: BaseException, repo: str) -> str:

@@ -1,20 +1,24 @@
 """What may be published of which source: what its benchmark's folder says, and the checks of a dataset folder."""
 
+import re
 from pathlib import Path
+from typing import Final
 
 import pyarrow.parquet as pq
 
 from music_evals.benchmarks import Source, dataset_facts, dataset_names
 from music_evals.datasets_builders.folder import DatasetError, Provenance, some
-from music_evals.datasets_builders.lilybench.facts import is_free
+
+_FREE: Final = re.compile(r"Public Domain|CC BY(-SA)?( \d\.\d)?")
+
+
+def is_free(licence: str | None) -> bool:
+    """Whether a licence, in the words of the Mutopia Project, lets a piece be passed on to anybody."""
+    return licence is not None and _FREE.fullmatch(licence) is not None
 
 
 def licence_of_source(dataset: str, source: str) -> Source:
-    """Return what a source of a dataset is published as.
-
-    Raises:
-        DatasetError: it may not be published, or nothing is known of it.
-    """
+    """Return what a source of a dataset is published as; DatasetError where it may not be, or nothing is known."""
     known = dataset_facts(dataset).sources if dataset in dataset_names() else {}
     if source not in known:
         raise DatasetError(
@@ -27,12 +31,7 @@ def licence_of_source(dataset: str, source: str) -> Source:
 
 
 def check_publishable(folder: Path, provenance: Provenance, licence: Source) -> None:
-    """Check that all that a dataset folder holds may be published; its files are those that its provenance names.
-
-    Raises:
-        DatasetError: it was built under another licence, lacks a file that must travel with the data, or holds what may
-            not be published; pieces are named.
-    """
+    """Raise DatasetError if a dataset folder, whose files are those of its provenance, may not be published."""
     where = f"{provenance.benchmark} from {provenance.source} in {folder} may not be published"
     if provenance.licence != licence.licence:
         raise DatasetError(

@@ -93,7 +93,7 @@ class Origin:
 def load_split(
     dataset: str, config: str, split: str, *, benchmark: Benchmark, columns: Sequence[str] | None = None
 ) -> Dataset:
-    """Load one split of one config, with audio as encoded bytes.
+    """Load one split of one config; audio is ``{"bytes": ..., "path": ...}``, not decoded.
 
     Args:
         dataset: ``"generated"`` (built on this machine when first asked for, then cached), a dataset folder, or
@@ -103,12 +103,8 @@ def load_split(
         benchmark: whose dataset it must be.
         columns: the columns to read, None for all; what is not read costs no time.
 
-    Returns:
-        The rows; audio columns are ``{"bytes": ..., "path": ...}``, not decoded.
-
     Raises:
-        DatasetError: there is no such dataset, config or split, it belongs to another benchmark, lacks a column, or
-            its files are not those that its provenance names.
+        DatasetError: there is no such dataset, config, split or column, or its files are not those that were written.
     """
     if config not in benchmark.features:
         raise DatasetError(f"{benchmark.name} has no config '{config}'; it has: {', '.join(benchmark.features)}")
@@ -136,10 +132,9 @@ def load_split(
             f"config '{config}' of {dataset} lacks the columns {', '.join(lacking)} (built by version "
             f"{made.builder_version} of the builder, this is {benchmark.version}); build it again"
         )
-    wanted = list(expected)
-    table = pa.concat_tables([pq.read_table(origin.folder / path, columns=wanted, partitioning=None) for path in paths])
+    tables = [pq.read_table(origin.folder / path, columns=list(expected), partitioning=None) for path in paths]
     try:
-        table = table.select(wanted).cast(expected.arrow_schema)
+        table = pa.concat_tables(tables).select(list(expected)).cast(expected.arrow_schema)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DatasetError(f"config '{config}' of {dataset} has a column of another type: {error}") from error
     # Given, because `datasets` would otherwise pickle the whole table to hash it.

@@ -82,11 +82,7 @@ def make_provenance(dataset: str, version: str, source: str, **about: Any) -> Pr
 
 
 def read_provenance(folder: Path) -> Provenance:
-    """Read what a dataset folder says about itself.
-
-    Raises:
-        DatasetError: it has no provenance file of ours.
-    """
+    """Read what a dataset folder says about itself; DatasetError where it has no provenance file of ours."""
     try:
         text = (folder / PROVENANCE_FILE).read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError) as error:

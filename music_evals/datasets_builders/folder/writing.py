@@ -11,16 +11,16 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from types import FrameType, UnionType
-from typing import Any, Final, get_args, get_origin, get_type_hints
+from types import FrameType, NoneType, UnionType
+from typing import Any, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from datasets import Audio, Features, Image, List, Value
 
+from music_evals.datasets_builders.folder.card import make_card
 from music_evals.datasets_builders.folder.provenance import (
     CARD_FILE,
     FORMAT,
@@ -36,8 +36,7 @@ _ROWS_WITH_FILES_PER_GROUP: Final = 32
 _COLUMNS: Final = {str: "string", int: "int64", float: "float64", bool: "bool", bytes: "binary"}
 
 
-@dataclass(frozen=True, slots=True)
-class FolderKind:
+class FolderKind(NamedTuple):
     """A kind of folder that we write: the file in it that says so, that file's entry ``format``, and what it holds."""
 
     record: str
@@ -56,39 +55,32 @@ class FolderKind:
 DATASET: Final = FolderKind(PROVENANCE_FILE, FORMAT, "a dataset")
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
-    """One config of a dataset, ready to be written."""
-
-    features: Features  # the declared columns
-    # Split → rows. They are read once and in order, so that a generator need not hold all its audio; a split without
-    # rows is left out of the dataset.
-    splits: Mapping[str, Iterable[Mapping[str, Any]]]
+Rows = Mapping[Any, Mapping[Any, Iterable[Mapping[str, Any]]]]
+"""Config → split → rows, which are read once and in order, so that a generator need not hold all its audio."""
 
 
 def features_of(row: type, **columns: Any) -> Features:
-    """Return the columns that a `TypedDict` of texts, numbers, truth values and lists of such declares.
+    """Declare the columns of a `TypedDict` of texts, bytes, numbers, lists of these, and any of them or None.
 
-    Any may be None. `columns` gives the types that the row's own do not say, as for audio and images.
+    `columns` gives those of any other kind, as for audio and images; a literal is a text.
+
+    >>> from typing import TypedDict
+    >>> features_of(TypedDict("Row", {"id": str, "pitches": list[int] | None}))
+    {'id': Value('string'), 'pitches': List(Value('int64'))}
     """
     return Features({name: columns.get(name) or _column(kind) for name, kind in get_type_hints(row).items()})
 
 
-def _column(kind: Any) -> Any:
+def _column(kind: Any) -> Value | List:
     if isinstance(kind, UnionType):
-        kind = next(one for one in get_args(kind) if one is not type(None))
+        (kind,) = (one for one in get_args(kind) if one is not NoneType)
     if get_origin(kind) is list:
         return List(_column(get_args(kind)[0]))
-    return Value(_COLUMNS[kind])
+    return Value("string" if get_origin(kind) is Literal else _COLUMNS[kind])
 
 
 def check_target(out: Path, *, overwrite: bool = False, kind: FolderKind = DATASET) -> None:
-    """Check that a folder may be written, before any work is done; with `overwrite`, one of ours may be replaced.
-
-    Raises:
-        DatasetError: the target is a file, a folder of somebody else's, or ours and `overwrite` is off; or it lies in
-            no folder that may be written to.
-    """
+    """Raise DatasetError where a folder may not be written; with `overwrite`, one of ours may be replaced."""
     out = out.expanduser().absolute()
     above = next(folder for folder in out.parents if os.path.lexists(folder))
     if not above.is_dir():
@@ -122,44 +114,36 @@ def written_whole(out: Path, *, overwrite: bool = False, kind: FolderKind = DATA
 
 def write_dataset(
     out: Path,
-    configs: Mapping[str, Config],
+    rows: Rows,
     *,
-    card: Callable[[Provenance], str],
+    features: Mapping[str, Features],
     provenance: Provenance,
     overwrite: bool = False,
     extra_files: Mapping[str, bytes] | None = None,
+    card: Callable[[Provenance], str] = make_card,
 ) -> Provenance:
-    """Write a dataset folder: all of it, or nothing.
+    """Write a dataset folder, all of it or nothing, and return its completed provenance.
 
     Args:
-        out: the folder to write; absent, empty, or (with `overwrite`) a dataset folder.
-        configs: config → columns and rows, written in order.
-        card: makes the content of ``README.md`` from the completed provenance.
+        out: the folder to write; absent, empty, or (with `overwrite`) a dataset folder of ours.
+        rows: config → split → rows, written in order; a split without rows is left out.
+        features: config → declared columns.
         provenance: who builds it from what; `counts` and `files` are filled here.
         overwrite: whether a dataset folder of ours may be replaced.
         extra_files: further files by path in the folder, such as the licence of the source.
-
-    Returns:
-        The completed provenance.
+        card: makes the content of ``README.md`` from the completed provenance.
 
     Raises:
         DatasetError: the target may not be written, a row does not fit its columns, or there are no rows at all.
-
-    >>> import tempfile
-    >>> config = Config(Features({"id": Value("string")}), {"test": [{"id": "a"}, {"id": "b"}]})
-    >>> made = Provenance("letters", "1.0", source="generated", licence="mit", seed=7)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_dataset(Path(folder) / "out", {"letters": config}, card=str, provenance=made).counts
-    {'letters': {'test': 2}}
     """
     with written_whole(out, overwrite=overwrite) as folder:
         counts: dict[str, dict[str, int]] = {}
         files: dict[str, str] = {}
-        for config_name, config in configs.items():
-            for split, rows in config.splits.items():
-                path = folder / config_name / f"{split}-00000-of-00001.parquet"
-                if count := _write_rows(path, rows, config.features, f"{config_name}/{split}"):
-                    counts.setdefault(config_name, {})[split] = count
+        for config, splits in rows.items():
+            for split, some in splits.items():
+                path = folder / config / f"{split}-00000-of-00001.parquet"
+                if count := _write_rows(path, some, features[config], f"{config}/{split}"):
+                    counts.setdefault(config, {})[split] = count
                     files[path.relative_to(folder).as_posix()] = file_sha256(path)
         if not counts:
             raise DatasetError(f"nothing to write to {out}: no config has any rows")

@@ -20,12 +20,11 @@ from datasets import Features
 from music_evals.datasets_builders.folder import (
     GENERATED,
     Benchmark,
-    Config,
     DatasetError,
     Provenance,
+    make_provenance,
     write_dataset,
 )
-from music_evals.datasets_builders.folder.card import make_card
 from music_evals.datasets_builders.lilybench import emopia as emotion
 from music_evals.datasets_builders.lilybench import paper, strict
 from music_evals.datasets_builders.lilybench.corpus import survey
@@ -108,11 +107,10 @@ def build_mutopia(
     clips, bad_clips = ([], {}) if emopia is None else emotion.read_clips(emopia)
     pieces, left_out = read_pieces(source, free_only=free_only)
     on_pieces(len(pieces))
-    provenance = Provenance(
+    provenance = make_provenance(
         NAME,
         VERSION,
         "mutopia",
-        "other",
         seed=seed,
         source_sha256=_checksum(pieces, clips),
         missing=() if emopia else ("EMOPIA, for emotion_recognition",),
@@ -135,7 +133,7 @@ def build_generated(
     pieces, left_out = default_pieces(cache=lilypond_cache())
     on_pieces(len(pieces))
     clips = emotion.compose_clips(seed, per_quadrant=GENERATED_SIZES["emotion_recognition"] // 4)
-    provenance = Provenance(NAME, VERSION, GENERATED, "other", seed=seed, made_with=made_with)
+    provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
     return _planned(pieces, clips, left_out, provenance, seed, GENERATED_SIZES, on_piece)
 
 
@@ -183,14 +181,8 @@ def _planned(
 
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     """Write a planned dataset as a folder in the layout of the Hub, whole or not at all, or raise DatasetError."""
-    configs = {
-        **{
-            str(task): Config(TASK_FEATURES, {str(name): rows for name, rows in splits.items()})
-            for task, splits in plan.rows.items()
-        },
-        "corpus": Config(CORPUS_FEATURES, {"full": plan.corpus}),
-    }
-    return write_dataset(out, configs, card=make_card, provenance=plan.provenance, overwrite=overwrite)
+    rows = {**plan.rows, "corpus": {"full": plan.corpus}}
+    return write_dataset(out, rows, features=FEATURES, provenance=plan.provenance, overwrite=overwrite)
 
 
 def made_by() -> dict[str, str]:

@@ -10,18 +10,17 @@ What LilyPond does not compile, or what is longer than `MAX_CHARACTERS`, is left
 
 import re
 import tempfile
-import tomllib
 import unicodedata
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache as cached
-from importlib.resources import files
 from itertools import tee
 from multiprocessing import get_context
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree
 
+from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.lilybench.facts import composer_named
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.datasets_builders.msu.works import default_works
@@ -82,7 +81,7 @@ class Converted:
 @cached
 def default_sources() -> tuple[Source, ...]:
     """What the pieces are made from, by id."""
-    listed = tomllib.loads((files("music_evals.datasets_builders.names") / "lilybench_pieces.toml").read_text("utf-8"))
+    listed = read_table("names/lilybench_pieces.toml")
     sources = [
         Source(_id(work.path), work.path, None, work.title, work.composer, listed["works"].get(work.composer), None)
         for work in default_works()

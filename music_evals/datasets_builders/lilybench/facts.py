@@ -6,13 +6,13 @@ varied. The table of names is ``datasets_builders/names/lilybench.toml``.
 """
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Final
+
+from music_evals.datasets_builders import read_table
 
 STYLES: Final = (
     *("Baroque", "Classical", "Folk", "Gospel", "Hymn", "Jazz", "March", "Modern", "Popular", "Renaissance"),
@@ -34,8 +34,6 @@ _BRACKETED: Final = re.compile(r"\([^()]{0,200}\)|\[[^\[\]]{0,200}\]")
 _PREPOSITION: Final = re.compile(r"\b(?:after|auf|aus|by|for|from|fur|in|of|on|per|pour|sur|uber)\b.*", re.DOTALL)
 _REMARK: Final = re.compile(r"\((?:hymntune|hymn tune|alternative typesetting)\)", re.IGNORECASE)
 _ARTICLE_LAST: Final = re.compile(r"(.{1,200}), (The|An?|Les?|La|Der|Die|Das|Il)")
-
-_FREE = re.compile(r"Public Domain|CC BY(-SA)?( \d\.\d)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ class _Names:
 
 @cache
 def _names() -> _Names:
-    listed = tomllib.loads((files("music_evals.datasets_builders.names") / "lilybench.toml").read_text("utf-8"))
+    listed = read_table("names/lilybench.toml")
     by_code: dict[str, tuple[Composer, frozenset[str]]] = {}
     by_name: dict[str, Composer] = {}
     for code, entry in listed["mutopia"].items():
@@ -182,11 +180,6 @@ def licence_of(header: Mapping[str, str]) -> str | None:
     names = ("license", "licence", "mutopialicense", "copyright", "mutopiacopyright")
     texts = [text for name in names if (text := _tidy(header.get(name, "")))]
     return next((licence for text in texts if (licence := _known_licence(text))), texts[0] if texts else None)
-
-
-def is_free(licence: str | None) -> bool:
-    """Whether a licence, as `licence_of` gives it, lets a piece be passed on to anybody."""
-    return licence is not None and _FREE.fullmatch(licence) is not None
 
 
 def _known_licence(text: str) -> str | None:

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Final
 
 from music_evals.datasets_builders.folder import DatasetError
-from music_evals.datasets_builders.lilybench.facts import is_free, licence_of
+from music_evals.datasets_builders.folder.licences import is_free
+from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.notation.lilypond.compiler import ConversionError
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes

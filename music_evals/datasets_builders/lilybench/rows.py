@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypedDict, get_args
 
-from music_evals.datasets_builders.columns import features_of
+from music_evals.datasets_builders.folder import features_of
 
 TaskName = Literal[
     "bar_count",

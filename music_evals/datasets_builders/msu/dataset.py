@@ -20,14 +20,13 @@ from datasets import Features, Image, List
 from music_evals.datasets_builders.folder import (
     GENERATED,
     Benchmark,
-    Config,
     DatasetError,
     Provenance,
+    Rows,
     features_of,
     make_provenance,
     write_dataset,
 )
-from music_evals.datasets_builders.folder.card import make_card
 from music_evals.datasets_builders.msu.questions import UnsuitableScoreError, compose_score_questions
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 from music_evals.datasets_builders.msu.works import Work, default_works
@@ -246,11 +245,9 @@ def write(
     plan: Plan, out: Path, *, overwrite: bool = False, on_score: Callable[[str], None] | None = None
 ) -> Provenance:
     """Write a planned dataset as a folder, whole or not at all; `on_score` gets the id of each engraved score."""
-    configs = {
-        "scores": Config(FEATURES["scores"], {split: _engraved(plan, split, on_score) for split in plan.scores}),
-        "questions": Config(FEATURES["questions"], {str(split): rows for split, rows in plan.questions.items()}),
-    }
-    return write_dataset(out, configs, card=make_card, provenance=plan.provenance, overwrite=overwrite)
+    scores = {split: _engraved(plan, split, on_score) for split in plan.scores}
+    rows: Rows = {"scores": scores, "questions": plan.questions}
+    return write_dataset(out, rows, features=FEATURES, provenance=plan.provenance, overwrite=overwrite)
 
 
 def _engraved(plan: Plan, split: Split, on_score: Callable[[str], None] | None) -> Iterator[ScoreRow]:
@@ -266,9 +263,7 @@ def _engraved(plan: Plan, split: Split, on_score: Callable[[str], None] | None) 
                 on_score(score["score_id"])
 
 
-def _generate(out: Path) -> None:
-    write(build_generated(), out, overwrite=True)
-
-
-BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+BENCHMARK: Final = Benchmark(
+    NAME, VERSION, DEFAULT_SEED, FEATURES, lambda out: write(build_generated(), out, overwrite=True)
+)
 """MSU-Bench for `load_split` and `describe_dataset`."""

@@ -1,14 +1,13 @@
 """The scores on which questions are asked: by default, works in music21's corpus on the machine where they are read."""
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from music21 import corpus
 from music21.stream import Score
 
+from music_evals.datasets_builders import read_table
 from music_evals.notation.score_file import prepare_score, read_score
 
 
@@ -44,5 +43,4 @@ class Work:
 @cache
 def default_works() -> tuple[Work, ...]:
     """The default works by name, which ``names/msu_works.toml`` lists with their sources."""
-    listed = tomllib.loads((files("music_evals.datasets_builders.names") / "msu_works.toml").read_text("utf-8"))
-    return tuple(Work(name, *entry) for name, entry in sorted(listed.items()))
+    return tuple(Work(name, *entry) for name, entry in sorted(read_table("names/msu_works.toml").items()))

@@ -22,12 +22,11 @@ from typing import Any, Final, TypeVar
 from music_evals.datasets_builders.folder import (
     GENERATED,
     Benchmark,
-    Config,
     DatasetError,
     Provenance,
+    make_provenance,
     write_dataset,
 )
-from music_evals.datasets_builders.folder.card import make_card
 from music_evals.datasets_builders.muse import chords, drum_loops, melodies, rows
 from music_evals.notation.audio import render_wav
 from music_evals.notation.midi import midi_to_text, read_notes, write_midi
@@ -115,11 +114,10 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
         digest = hashlib.sha256(soundfont.read_bytes()).hexdigest()
     except OSError as error:
         raise DatasetError(f"the soundfont cannot be read: {error}") from error
-    provenance = Provenance(
-        benchmark=NAME,
-        builder_version=VERSION,
-        source=GENERATED,
-        licence="mit",
+    provenance = make_provenance(
+        NAME,
+        VERSION,
+        GENERATED,
         seed=seed,
         made_with={
             **{package: version(package) for package in ("mido", "numpy", "symusic")},
@@ -323,12 +321,13 @@ def write(
             if on_row is not None:
                 on_row(config, split)
 
-    configs = {
-        config: Config(rows.FEATURES[config], {split: made(config, split) for split in splits})
-        for config, splits in plan.makers.items()
-    }
     return write_dataset(
-        out, configs, card=make_card, provenance=plan.provenance, overwrite=overwrite, extra_files=plan.extra_files
+        out,
+        {config: {split: made(config, split) for split in splits} for config, splits in plan.makers.items()},
+        features=rows.FEATURES,
+        provenance=plan.provenance,
+        overwrite=overwrite,
+        extra_files=plan.extra_files,
     )
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from music_evals.benchmarks import load
-from music_evals.datasets_builders.folder import DatasetError, Provenance
+from music_evals.datasets_builders.folder import DatasetError, make_provenance
 from music_evals.datasets_builders.muse import rows
 from music_evals.datasets_builders.muse.chords import ROOTS
 from music_evals.datasets_builders.muse.dataset import NAME, VERSION, Maker, Plan
@@ -122,14 +122,8 @@ def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
         raise DatasetError("\n  ".join(problems))
 
     listing = "".join(f"{digest}  {path}\n" for path, digest in sorted(digests.items()))
-    provenance = Provenance(
-        benchmark=NAME,
-        builder_version=VERSION,
-        source="recordings",
-        licence="other",
-        source_sha256=hashlib.sha256(listing.encode()).hexdigest(),
-        missing=tuple(missing),
-    )
+    checksum = hashlib.sha256(listing.encode()).hexdigest()
+    provenance = make_provenance(NAME, VERSION, "recordings", source_sha256=checksum, missing=tuple(missing))
     # The licence asks to travel with the recordings.
     extra = {} if LICENCE_FILE in missing else {LICENCE_FILE: (source / LICENCE_FILE).read_bytes()}
     makers: dict[str, dict[str, list[Maker]]] = {config: {"test": [], "fewshot": []} for config in rows.CONFIGS}

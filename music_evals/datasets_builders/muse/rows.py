@@ -11,7 +11,7 @@ from typing import Final, Literal, TypedDict, get_args
 
 from datasets import Audio, Features
 
-from music_evals.datasets_builders.columns import features_of
+from music_evals.datasets_builders.folder import features_of
 from music_evals.datasets_builders.muse.chords import QUALITIES
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 

@@ -6,14 +6,12 @@ from random import Random
 from typing import Final, TypedDict
 
 from music_evals.datasets_builders.folder import (
-    Config,
     DatasetError,
     Provenance,
     features_of,
     make_provenance,
     write_dataset,
 )
-from music_evals.datasets_builders.folder.card import make_card
 from music_evals.datasets_builders.questions.question import Language, Question
 
 LETTERS: Final = "ABCD"
@@ -90,5 +88,5 @@ def write_bank(
                         f"{config}/{split}, row {row['id']}: a question, four options and an answer A to D are needed"
                     )
     provenance = make_provenance(name, version, source, seed=seed, source_revision=revision)
-    configs = {config: Config(FEATURES, splits) for config, splits in rows.items()}
-    return write_dataset(out, configs, card=make_card, provenance=provenance, overwrite=overwrite)
+    features = dict.fromkeys(rows, FEATURES)
+    return write_dataset(out, rows, features=features, provenance=provenance, overwrite=overwrite)

@@ -8,28 +8,25 @@ tunes from music21's corpus. It is made here; `published` takes the authors' que
 """
 
 import random
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Final, Literal, TypedDict, get_args
 
 from datasets import Features
 
+from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.folder import (
     GENERATED,
     Benchmark,
-    Config,
     DatasetError,
     Provenance,
     features_of,
     make_provenance,
     write_dataset,
 )
-from music_evals.datasets_builders.folder.card import make_card
 from music_evals.datasets_builders.questions.bank import LETTERS, places
 from music_evals.datasets_builders.questions.question import LANGUAGES, Language, Question
 
@@ -85,8 +82,7 @@ class Theme:
 @cache
 def published_themes() -> tuple[Theme, ...]:
     """Return the eleven themes of ZIQI-Eval, the continuation of tunes among them."""
-    names = tomllib.loads((files("music_evals.datasets_builders") / "names/ziqi.toml").read_text("utf-8"))
-    return tuple(Theme(file, **theme) for file, theme in names.items())
+    return tuple(Theme(file, **theme) for file, theme in read_table("names/ziqi.toml").items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,16 +170,10 @@ def _composed(bank: _Bank, questions: Sequence[Question], language: Language, ke
 
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     """Write a planned dataset as a folder in the layout of the Hub, whole or not at all."""
-    configs: dict[str, Config] = {
-        config: Config(FEATURES[config], {split: splits[split] for split in SPLITS if split in splits})
-        for config, splits in plan.rows.items()
-    }
-    return write_dataset(out, configs, card=make_card, provenance=plan.provenance, overwrite=overwrite)
+    return write_dataset(out, plan.rows, features=FEATURES, provenance=plan.provenance, overwrite=overwrite)
 
 
-def _generate(out: Path) -> None:
-    write(build_generated(), out, overwrite=True)
-
-
-BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+BENCHMARK: Final = Benchmark(
+    NAME, VERSION, DEFAULT_SEED, FEATURES, lambda out: write(build_generated(), out, overwrite=True)
+)
 """ZIQI-Eval for `load_split` and `describe_dataset`."""

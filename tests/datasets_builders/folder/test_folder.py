@@ -5,7 +5,8 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from datasets import Audio, Features, List, Value
 from music_evals.datasets_builders import folder
 from music_evals.datasets_builders.folder import (
     Benchmark,
-    Config,
     DatasetError,
     Provenance,
     check_target,
@@ -42,8 +42,10 @@ def card(provenance: Provenance) -> str:
     return f"---\nconfigs:\n{configs}---\n"
 
 
-def write(out: Path, count: int = 3, **options: Any) -> Provenance:
-    return write_dataset(out, {"abc": Config(FEATURES, {"test": rows(count)})}, card=card, provenance=MADE, **options)
+def write(out: Path, some: Iterable[dict[str, Any]] | int = 3, **options: Any) -> Provenance:
+    """Write rows, or so many."""
+    splits = {"test": rows(some) if isinstance(some, int) else some}
+    return write_dataset(out, {"abc": splits}, features={"abc": FEATURES}, card=card, **{"provenance": MADE, **options})
 
 
 def generate(out: Path) -> None:
@@ -88,8 +90,9 @@ def test_same_rows_give_same_bytes(tmp_path: Path) -> None:
 
 
 def test_empty_splits_are_left_out_and_an_empty_dataset_is_refused(tmp_path: Path) -> None:
-    configs = {"abc": Config(FEATURES, {"test": rows(1), "fewshot": []})}
-    assert write_dataset(tmp_path / "out", configs, card=card, provenance=MADE).counts == {"abc": {"test": 1}}
+    splits = {"test": rows(1), "fewshot": []}
+    made = write_dataset(tmp_path / "out", {"abc": splits}, features={"abc": FEATURES}, card=card, provenance=MADE)
+    assert made.counts == {"abc": {"test": 1}}
     with pytest.raises(DatasetError, match="nothing to write"):
         write(tmp_path / "none", 0)
     assert os.listdir(tmp_path) == ["out"]
@@ -104,7 +107,7 @@ def test_empty_splits_are_left_out_and_an_empty_dataset_is_refused(tmp_path: Pat
 )
 def test_row_that_does_not_fit_is_named(tmp_path: Path, row: dict[str, Any], message: str) -> None:
     with pytest.raises(DatasetError, match=message):
-        write_dataset(tmp_path / "out", {"abc": Config(FEATURES, {"test": [row]})}, card=card, provenance=MADE)
+        write(tmp_path / "out", [row])
     assert os.listdir(tmp_path) == []
 
 
@@ -144,9 +147,7 @@ def test_failure_leaves_nothing_and_keeps_what_was_there(tmp_path: Path) -> None
     write(tmp_path / "out")
     for out in (tmp_path / "out", tmp_path / "new"):
         with pytest.raises(RuntimeError, match="boom"):
-            write_dataset(
-                out, {"abc": Config(FEATURES, {"test": failing()})}, card=card, provenance=MADE, overwrite=True
-            )
+            write(out, failing(), overwrite=True)
     assert os.listdir(tmp_path) == ["out"]
     assert len(load_split(str(tmp_path / "out"), "abc", "test", benchmark=benchmark())) == 3
 
@@ -157,7 +158,7 @@ def _write_slowly(out: Path, begun: Any) -> None:
         begun.set()
         time.sleep(60)
 
-    write_dataset(out, {"abc": Config(FEATURES, {"test": slow()})}, card=card, provenance=MADE)
+    write(out, slow())
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
@@ -231,7 +232,7 @@ def test_errors_name_what_is_wrong_and_what_is_accepted(tmp_path: Path) -> None:
 
 def test_what_a_partial_copy_lacks_is_said_where_a_split_is_missing(tmp_path: Path) -> None:
     partial = Provenance("letters", "1.0", source="alphabet", licence="mit", missing=("x.wav", "y.wav"))
-    write_dataset(tmp_path / "out", {"abc": Config(FEATURES, {"test": rows(1)})}, card=card, provenance=partial)
+    write(tmp_path / "out", provenance=partial)
     with pytest.raises(DatasetError, match=r"no split 'fewshot'.*built from a copy that lacks x\.wav, y\.wav"):
         load_split(str(tmp_path / "out"), "abc", "fewshot", benchmark=benchmark())
     assert describe_dataset(str(tmp_path / "out"), benchmark=benchmark()).label == "alphabet-partial"
@@ -294,13 +295,7 @@ def test_generated_dataset_is_built_once_and_again_when_it_is_no_longer_right(ca
     def counted(**changes: Any) -> Benchmark:
         def build(out: Path) -> None:
             builds.append(out)
-            write_dataset(
-                out,
-                {"abc": Config(FEATURES, {"test": rows(3)})},
-                card=card,
-                provenance=Provenance("letters", changes.get("version", "1.0"), "generated", "mit", seed=7),
-                overwrite=True,
-            )
+            write(out, overwrite=True, provenance=replace(MADE, builder_version=changes.get("version", "1.0")))
 
         return benchmark(generate=build, **changes)
 

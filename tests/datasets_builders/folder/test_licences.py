@@ -1,24 +1,32 @@
 """What may be published: the licences as their owners state them, and pieces with licences of their own."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from datasets import Features, Value
 
-from music_evals.datasets_builders.folder import Config, DatasetError, Provenance, write_dataset
+from music_evals.datasets_builders.folder import DatasetError, Provenance, write_dataset
 from music_evals.datasets_builders.folder.licences import check_publishable, licence_of_source
 
 CORPUS = Features({"id": Value("string"), "licence": Value("string")})
 
 
-def write(folder: Path, source: str, configs: dict[str, list[str | None]], **about: str) -> Provenance:
+def write(
+    folder: Path,
+    source: str,
+    configs: dict[str, list[str | None]],
+    benchmark: str = "lilybench",
+    licence: str = "other",
+    **options: Any,
+) -> Provenance:
     """Write configs of rows that hold an id and a licence."""
-    made = Provenance(about.get("benchmark", "lilybench"), "1.0", source, about.get("licence", "other"))
     rows = {
-        name: Config(CORPUS, {"full": [{"id": f"piece{n}", "licence": one} for n, one in enumerate(licences)]})
+        name: {"full": [{"id": f"piece{n}", "licence": one} for n, one in enumerate(licences)]}
         for name, licences in configs.items()
     }
-    return write_dataset(folder, rows, card=str, provenance=made)
+    made = Provenance(benchmark, "1.0", source, licence)
+    return write_dataset(folder, rows, features=dict.fromkeys(rows, CORPUS), card=str, provenance=made, **options)
 
 
 @pytest.mark.parametrize(
@@ -65,12 +73,12 @@ def test_what_is_withheld_is_named_with_the_way_to_do_without(tmp_path: Path) ->
     clips = write(tmp_path / "clips", "mutopia", {"corpus": ["Public Domain"], "emotion_recognition": [None]})
     with pytest.raises(DatasetError, match=r"emotion_recognition: its clips are EMOPIA's.*build without --emopia"):
         check_publishable(tmp_path / "clips", clips, licence_of_source("lilybench", "mutopia"))
-    about = {"benchmark": "lilybench-generation"}
+    about = "lilybench-generation"
     bmdataset = licence_of_source("lilybench-generation", "bmdataset")
-    files = write(tmp_path / "files", "bmdataset", {"mutopia": ["CC BY 4.0"], "bmdataset-test": ["CC BY 4.0"]}, **about)
+    files = write(tmp_path / "files", "bmdataset", {"mutopia": ["CC BY 4.0"], "bmdataset-test": ["CC BY 4.0"]}, about)
     with pytest.raises(DatasetError, match="bmdataset-test: its pieces are BMdataset's LilyPond files"):
         check_publishable(tmp_path / "files", files, bmdataset)
-    labels = write(tmp_path / "labels", "bmdataset", {"mutopia": ["CC BY 4.0"]}, **about)
+    labels = write(tmp_path / "labels", "bmdataset", {"mutopia": ["CC BY 4.0"]}, about)
     check_publishable(tmp_path / "labels", labels, bmdataset)
 
 
@@ -85,12 +93,6 @@ def test_recordings_are_not_published_without_their_licence(tmp_path: Path) -> N
     made = write(tmp_path / "muse", "recordings", {"syncopation": [None]}, benchmark="muse")
     with pytest.raises(DatasetError, match=r"without LICENSE_DATA\.md, which must travel with the data"):
         check_publishable(tmp_path / "muse", made, recordings)
-    config = Config(CORPUS, {"test": [{"id": "loop", "licence": None}]})
-    whole = write_dataset(
-        tmp_path / "whole",
-        {"syncopation": config},
-        card=str,
-        provenance=Provenance("muse", "1.0", "recordings", "other"),
-        extra_files={"LICENSE_DATA.md": b"for research"},
-    )
+    files = {"LICENSE_DATA.md": b"for research"}
+    whole = write(tmp_path / "whole", "recordings", {"syncopation": [None]}, benchmark="muse", extra_files=files)
     check_publishable(tmp_path / "whole", whole, recordings)

@@ -11,16 +11,15 @@ Expected layout: a folder with ``labels_v1.json`` and the files ``*.ly`` anywher
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.generation.rows import Description, Score
@@ -220,8 +219,8 @@ def ensemble(instruments: Sequence[str]) -> str | None:
 
 @cache
 def _instruments() -> Mapping[str, str]:
-    listed = tomllib.loads((files("music_evals.datasets_builders.names") / "bmdataset.toml").read_text("utf-8"))
-    return {label: name for name, labels in listed["instruments"].items() for label in labels}
+    listed = read_table("names/bmdataset.toml")["instruments"]
+    return {label: name for name, labels in listed.items() for label in labels}
 
 
 def _plain(label: str) -> str | None:

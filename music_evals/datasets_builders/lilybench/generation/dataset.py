@@ -13,17 +13,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from music_evals.datasets_builders.folder import (
     GENERATED,
     Benchmark,
-    Config,
     DatasetError,
     Provenance,
+    Rows,
+    make_provenance,
     write_dataset,
 )
-from music_evals.datasets_builders.folder.card import make_card
 from music_evals.datasets_builders.lilybench.dataset import made_by
 from music_evals.datasets_builders.lilybench.default_pieces import default_pieces
 from music_evals.datasets_builders.lilybench.facts import licence_of
@@ -100,7 +100,7 @@ def build_bmdataset(
         labels.works, scores, rows.BMDATASET_TEST, others, rows.MUTOPIA, works.TEST_SHARE, {**left_out, **unread}
     )
     checksum = _checksum(labels.data, [*scores, *others])
-    provenance = Provenance(NAME, VERSION, "bmdataset", "other", seed=seed, source_sha256=checksum, made_with=made_with)
+    provenance = make_provenance(NAME, VERSION, "bmdataset", seed=seed, source_sha256=checksum, made_with=made_with)
     return _planned(source, provenance, seed, loaded, on_piece, on_pieces)
 
 
@@ -119,9 +119,8 @@ def build_generated(
     source = _Source(
         found.works, found.scores, rows.MUSIC21_TEST, found.others, rows.MUSIC21_OTHER, GENERATED_TEST_SHARE, left_out
     )
-    provenance = Provenance(
-        NAME, VERSION, GENERATED, "other", seed=seed, made_with={**made_with, "music21": version("music21")}
-    )
+    made_with["music21"] = version("music21")
+    provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
     return _planned(source, provenance, seed, loaded, on_piece, on_pieces)
 
 
@@ -188,14 +187,13 @@ def _planned(
 
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     """Write a planned dataset as a folder in the layout of the Hub, whole or not at all, or raise DatasetError."""
-    splits: dict[str, Mapping[str, Sequence[Mapping[str, Any]]]] = {
+    made: Rows = {
         rows.PROMPTS: {"test": plan.prompts},
-        rows.DEMONSTRATIONS: {str(split): some for split, some in plan.demonstrations.items()},
+        rows.DEMONSTRATIONS: plan.demonstrations,
         rows.WORKS: {"full": plan.works},
         **{name: {rows.REFERENCE_SPLIT: some} for name, some in plan.references.items()},
     }
-    configs = {name: Config(rows.FEATURES[name], some) for name, some in splits.items()}
-    return write_dataset(out, configs, card=make_card, provenance=plan.provenance, overwrite=overwrite)
+    return write_dataset(out, made, features=rows.FEATURES, provenance=plan.provenance, overwrite=overwrite)
 
 
 def _made_with(encoder: str | None) -> tuple[dict[str, str], Encoder | None]:

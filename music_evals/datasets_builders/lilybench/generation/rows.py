@@ -9,7 +9,7 @@ from typing import Final, Literal, TypedDict
 
 from datasets import Features, List, Value
 
-from music_evals.datasets_builders.columns import features_of
+from music_evals.datasets_builders.folder import features_of
 from music_evals.notation.reference_pieces import ReferenceRow
 
 PROMPTS: Final = "prompts"

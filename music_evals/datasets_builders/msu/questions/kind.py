@@ -1,13 +1,11 @@
 """What a kind of question is, and how the kinds draw places and answers evenly."""
 
-import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from random import Random
 from typing import Any, Final, TypeVar
 
+from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.msu.questions.question import AnswerType, Level, ScoreQuestion
 from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice
 
@@ -39,14 +37,9 @@ class Kind:
     def ask(self, reading: Reading, rng: Random) -> ScoreQuestion | None:
         """Draw a question; None where the score has none with one sure answer."""
         for answer, *blanks in self.draw(reading, rng):
-            text = _wording()[str(self.level)][self.name].format(*blanks)
-            return ScoreQuestion(self.level, self.name, text, answer, self.answer_type)
+            wording = read_table("msu/questions/wording.toml")[str(self.level)][self.name]
+            return ScoreQuestion(self.level, self.name, wording.format(*blanks), answer, self.answer_type)
         return None
-
-
-@cache
-def _wording() -> dict[str, dict[str, str]]:
-    return tomllib.loads((files(__package__) / "wording.toml").read_text("utf-8"))
 
 
 def evenly(cases: Callable[[Reading, Random], Cases], yes: str = "Yes", no: str = "No") -> Draw:

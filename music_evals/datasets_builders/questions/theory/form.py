@@ -1,13 +1,11 @@
 """What a form of question is: a wording with blanks, and the drafts that fill them."""
 
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from random import Random
 from typing import TypeVar
 
+from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.questions.theory.terms import Term
 
 T = TypeVar("T")
@@ -39,7 +37,8 @@ class Form:
 
 def forms(kind: str, drafts: Mapping[str, Drafts]) -> list[Form]:
     """Return the forms of a kind, name → drafts, with the wording of ``wording.toml``."""
-    return [Form(kind, name, Term(*_wording()[kind][name]), draw) for name, draw in drafts.items()]
+    wording = read_table("questions/theory/wording.toml")[kind]
+    return [Form(kind, name, Term(*wording[name]), draw) for name, draw in drafts.items()]
 
 
 def draft(word: Callable[[T], Term], right: T, wrong: Iterable[T], *asked: Term) -> Draft:
@@ -51,8 +50,3 @@ def shuffled(cases: Iterable[T], rng: Random) -> list[T]:
     """Put cases into a random order."""
     cases = list(cases)
     return rng.sample(cases, len(cases))
-
-
-@cache
-def _wording() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    return tomllib.loads((files(__package__) / "wording.toml").read_text("utf-8"))

@@ -3,11 +3,11 @@
 Each function words one thing and needs no theory itself: what is worded has been computed before.
 """
 
-import tomllib
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
 from typing import Final, NamedTuple
+
+from music_evals.datasets_builders import read_table
 
 
 class Term(NamedTuple):
@@ -29,8 +29,7 @@ def words(table: str) -> dict[str, Term]:
     >>> words("modes")["minor"]
     Term(zh='小调', en='minor')
     """
-    tables = tomllib.loads((files(__package__) / "words.toml").read_text("utf-8"))
-    return {name: Term(*pair) for name, pair in tables[table].items()}
+    return {name: Term(*pair) for name, pair in read_table("questions/theory/words.toml")[table].items()}
 
 
 MODES: Final = words("modes")
