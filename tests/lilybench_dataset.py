@@ -14,6 +14,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     Protocol,
     TaskName,
     TaskRow,
+    task_row,
 )
 
 ROWS = 4
@@ -55,15 +56,7 @@ def row(name: TaskName, protocol: Protocol, number: int) -> TaskRow:
                 score = "".join(lines)
         case _:
             pass
-    suffix = f".{kind}" if kind else ""
-    return {
-        "id": f"{name}.{protocol}.piece{number}{suffix}",
-        "piece": f"piece{number}",
-        "kind": kind,
-        "score": score,
-        "options": options,
-        "answer": answer,
-    }
+    return task_row(name, protocol, f"piece{number}", answer, kind=kind, score=score, options=options)
 
 
 def write_small(folder: Path, source: str = "mutopia") -> str:

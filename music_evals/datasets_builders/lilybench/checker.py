@@ -47,11 +47,10 @@ _NOT_A_NOTE: Final = re.compile(r"^[^:\n]*:(\d+):(\d+): error: (?:not a note nam
 def find_errors(text: str, structure: Structure) -> dict[Corruption, list[int]]:
     """Find the errors of the five kinds: kind → numbers of the measures, ascending; only kinds that occur.
 
-    Example:
-        >>> from music_evals.notation.lilypond.structure import read_structure
-        >>> text = "{ \\\\key g \\\\major g'4 a' b' c'' | d''4 c''8 b' a'4 | g'4 fis' e'' aes' | g'1 }"
-        >>> find_errors(text, read_structure(text))
-        {'invalid_bar_duration': [2], 'accidental_outside_key': [3]}
+    >>> from music_evals.notation.lilypond.structure import read_structure
+    >>> text = "{ \\\\key g \\\\major g'4 a' b' c'' | d''4 c''8 b' a'4 | g'4 fis' e'' aes' | g'1 }"
+    >>> find_errors(text, read_structure(text))
+    {'invalid_bar_duration': [2], 'accidental_outside_key': [3]}
     """
     spans = find_spans(text, structure)
     places = Places(structure)
@@ -171,9 +170,8 @@ def _leaps(structure: Structure) -> Iterator[Event]:
 def is_foreign(key: Key | None, step: int, alteration: Fraction) -> bool:
     """Whether a note (step 0 = C to 6 = B, alteration in semitones) is in neither a key nor its closely related ones.
 
-    Example:
-        >>> [name for name, step in zip("CDEFGAB", range(7)) if is_foreign(None, step, Fraction(1))]
-        ['E', 'A', 'B']
+    >>> [name for name, step in zip("CDEFGAB", range(7)) if is_foreign(None, step, Fraction(1))]
+    ['E', 'A', 'B']
     """
     signature = sum(key.scale, Fraction(0)) if key is not None else 0
     # On the line of fifths ... F C G D A E B F sharp ... a key's seven notes stand in a row, its closely related keys

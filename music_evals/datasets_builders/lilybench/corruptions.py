@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from music_evals.datasets_builders.lilybench.checker import Places, find_errors, is_foreign
 from music_evals.datasets_builders.lilybench.measures import find_spans
@@ -43,8 +43,7 @@ _OCTAVES: Final = 2  # fourteen steps: a leap from wherever the melody is, and n
 _TRIES: Final = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Corrupted:
+class Corrupted(NamedTuple):
     """A corrupted score, and the number of the measure that its error is in."""
 
     text: str
@@ -93,18 +92,13 @@ def _content(event: Event) -> tuple[object, ...]:
     return (event.kind, event.grace, event.step, event.alteration, event.octave, event.duration, event.tied)
 
 
-@dataclass(frozen=True, slots=True)
-class _Note:
-    """A single note that is written once, as a candidate, with its text.
-
-    `following` is the note after it in the same voice and measure, with its text. `checked` tells whether bar checks
-    stand at both ends of what is written of its voice around it.
-    """
+class _Note(NamedTuple):
+    """A single note that is written once, as a candidate, with its text."""
 
     event: Event
     match: re.Match[str]
-    following: tuple[Event, re.Match[str]] | None
-    checked: bool
+    following: tuple[Event, re.Match[str]] | None  # the note after it in the same voice and measure
+    checked: bool  # whether bar checks stand at both ends of what is written of its voice around it
 
 
 def _candidates(text: str, structure: Structure, kind: Corruption, draw: random.Random) -> Iterator[_Change]:

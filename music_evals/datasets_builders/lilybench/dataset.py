@@ -54,12 +54,8 @@ DEFAULT_SEED: Final = 1234
 FEATURES: Final[Mapping[str, Features]] = {**dict.fromkeys(TASKS, TASK_FEATURES), "corpus": CORPUS_FEATURES}
 """Config → declared columns."""
 
-GENERATED_SIZES: Final[Mapping[TaskName, int]] = {
-    **dict.fromkeys(TASKS, 24),
-    "metadata_qa": 30,
-    "metadata_prediction": 30,
-    "error_detection": 50,
-}
+_LARGER: Final[Mapping[TaskName, int]] = {"metadata_qa": 30, "metadata_prediction": 30, "error_detection": 50}
+GENERATED_SIZES: Final[Mapping[TaskName, int]] = {**dict.fromkeys(TASKS, 24), **_LARGER}
 """Rows of a task in the default dataset, which is to be there within a minute or two."""
 
 
@@ -88,7 +84,7 @@ def build_mutopia(
     on_piece: Callable[[], None] = lambda: None,
     on_pieces: Callable[[int], None] = lambda _: None,
 ) -> Plan:
-    """Plan the dataset on a checkout of the Mutopia Project.
+    """Plan the dataset on a checkout of the Mutopia Project, or raise DatasetError.
 
     Args:
         source: holds the checkout's ``ftp`` folder.
@@ -98,24 +94,15 @@ def build_mutopia(
         sizes: rows of each task; default are the paper's.
         on_piece: called after each piece that LilyPond has read.
         on_pieces: called with the number of pieces before that.
-
-    Raises:
-        DatasetError: a folder is not what it should be, or holds too few pieces or clips.
     """
     made_with = made_by()
     # A clip's file is small and there is nothing to do without it, so it is read first.
     clips, bad_clips = ([], {}) if emopia is None else emotion.read_clips(emopia)
     pieces, left_out = read_pieces(source, free_only=free_only)
     on_pieces(len(pieces))
-    provenance = make_provenance(
-        NAME,
-        VERSION,
-        "mutopia",
-        seed=seed,
-        source_sha256=_checksum(pieces, clips),
-        missing=() if emopia else ("EMOPIA, for emotion_recognition",),
-        made_with=made_with,
-    )
+    missing = () if emopia else ("EMOPIA, for emotion_recognition",)
+    about = {"source_sha256": _checksum(pieces, clips), "missing": missing, "made_with": made_with}
+    provenance = make_provenance(NAME, VERSION, "mutopia", seed=seed, **about)
     return _planned(pieces, clips, {**left_out, **bad_clips}, provenance, seed, sizes, on_piece)
 
 
@@ -125,10 +112,7 @@ def build_generated(
     on_piece: Callable[[], None] = lambda: None,
     on_pieces: Callable[[int], None] = lambda _: None,
 ) -> Plan:
-    """Plan the dataset, of `GENERATED_SIZES`, on scores that come with music21 and on composed clips.
-
-    Args as for `build_mutopia`; the seed composes the clips too.
-    """
+    """Plan the dataset, of `GENERATED_SIZES`, on scores that come with music21 and on clips composed from the seed."""
     made_with = {**made_by(), "music21": version("music21")}
     pieces, left_out = default_pieces(cache=lilypond_cache())
     on_pieces(len(pieces))

@@ -17,7 +17,7 @@ from functools import cache as cached
 from itertools import tee
 from multiprocessing import get_context
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree
 
 from music_evals.datasets_builders import read_table
@@ -53,23 +53,18 @@ _MIDI: Final = re.compile(r"% To create MIDI output[^\n]*\n[ \t]*%[ \t]*(\\midi 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a piece comes from, and what is known of it.
-
-    `path` is in music21's corpus, `tune` the number of a tune in a file of several; the style is in the Mutopia
-    Project's words, and without an instrument the parts' names are taken.
-    """
+    """Where a piece comes from, and what is known of it."""
 
     id: str
-    path: str
-    tune: int | None
+    path: str  # in music21's corpus
+    tune: int | None  # number of a tune in a file of several
     title: str
     composer: str | None
-    style: str | None
-    instrument: str | None
+    style: str | None  # in the Mutopia Project's words
+    instrument: str | None  # where none is known, the parts' names are taken
 
 
-@dataclass(frozen=True, slots=True)
-class Converted:
+class Converted(NamedTuple):
     """A piece, or the reason why there is none; `measures` is how many the first part's MusicXML has."""
 
     source: Source

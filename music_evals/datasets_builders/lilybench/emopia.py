@@ -30,7 +30,7 @@ import mido
 from mido.midifiles.meta import KeySignatureError
 
 from music_evals.datasets_builders.folder import DatasetError
-from music_evals.datasets_builders.lilybench.rows import PER_QUADRANT, QUADRANTS, Protocol, TaskRow
+from music_evals.datasets_builders.lilybench.rows import PER_QUADRANT, QUADRANTS, Protocol, TaskRow, task_row
 from music_evals.notation.lilypond.compiler import ConversionError, midi_to_lilypond
 from music_evals.notation.midi import load_score, write_midi
 from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
@@ -100,16 +100,8 @@ def make_rows(
 ) -> tuple[list[TaskRow], dict[str, str]]:
     """Make the rows of `emotion_recognition`; the quadrants take turns. Also: ids of clips not converted → why.
 
-    Args:
-        protocol: which texts are shown, as the module says.
-        clips: the clips to draw from, in any order.
-        seed: of the draw.
-        per_quadrant: rows of each quadrant.
-        convert: writes a MIDI file as LilyPond text, as midi2ly does: its first line is a comment that ends in the
-            name of the file. It is called from several threads.
-
-    Raises:
-        ValueError: a quadrant has too few clips that can be converted (in strict rows: too few songs).
+    `convert` writes a MIDI file as LilyPond text, as midi2ly does: its first line is a comment that ends in the name of
+    the file. It is called from several threads. ValueError where a quadrant has too few clips (strict: songs).
     """
     left_out: dict[str, str] = {}
     by_quadrant: list[list[TaskRow]] = []
@@ -135,16 +127,10 @@ def make_rows(
                     if problem:
                         left_out[clip.id] = problem
                     else:
-                        rows.append(
-                            {
-                                "id": f"emotion_recognition.{protocol}.{clip.id}",
-                                "piece": clip.id,
-                                "kind": "",
-                                "score": text,
-                                "options": list(QUADRANTS),
-                                "answer": str(index),
-                            }
+                        made = task_row(
+                            "emotion_recognition", protocol, clip.id, str(index), score=text, options=QUADRANTS
                         )
+                        rows.append(made)
             by_quadrant.append(rows)
     return [row for turn in zip(*by_quadrant, strict=True) for row in turn], left_out
 
@@ -199,17 +185,13 @@ def _text(protocol: Protocol, clip: Clip, convert: Callable[[bytes], str]) -> tu
 
 @dataclass(frozen=True, slots=True)
 class _Arousal:
-    """Ranges of what tells high from low arousal; the two overlap in each.
+    """Ranges of what tells high from low arousal; the two overlap in each."""
 
-    The tempo is in quarter notes a minute; `notes_a_beat` says how often a beat has so many melody notes; `melody` is
-    the lowest MIDI pitch of the melody, which spans an octave and a fifth; `patterns` are of the left hand.
-    """
-
-    tempo: tuple[int, int]
-    notes_a_beat: Mapping[int, float]
+    tempo: tuple[int, int]  # quarter notes a minute
+    notes_a_beat: Mapping[int, float]  # melody notes in a beat → how often
     velocity: tuple[int, int]
-    melody: tuple[int, int]
-    patterns: Sequence[str]
+    melody: tuple[int, int]  # lowest MIDI pitch of the melody, which spans an octave and a fifth
+    patterns: Sequence[str]  # of the left hand
 
 
 _HIGH: Final = _Arousal(
@@ -242,8 +224,7 @@ def compose_clips(seed: int, per_quadrant: int = PER_QUADRANT) -> list[Clip]:
     """Compose short piano pieces whose arousal and valence are those of a quadrant, each a song of its own.
 
     Tempo, density, register and loudness overlap between high and low arousal, so that no single figure decides; the
-    mode is major where the valence is positive, minor with more semitone clashes where it is negative. As in EMOPIA,
-    the file names no key.
+    mode is major where the valence is positive, minor with more semitone clashes where it is negative.
 
     Source: J. A. Russell, "A circumplex model of affect", Journal of Personality and Social Psychology 39 (1980).
     """

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from music_evals.datasets_builders import read_table
 
@@ -50,8 +50,7 @@ class Composer:
         return f"{self.name} ({self.born}–{self.died})" if self.born and self.died else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
+class _Names(NamedTuple):
     """The table; by code with the words of which one must stand in a header that names the composer."""
 
     by_code: Mapping[str, tuple[Composer, frozenset[str]]]
@@ -93,9 +92,9 @@ def composer_of(header: Mapping[str, str], piece_id: str) -> Composer | None:
     """Who composed a piece, if that is certain.
 
     The Mutopia Project's code of a composer (``mutopiacomposer``, or the first folder of the piece) decides. A header
-    whose own ``composer`` names somebody else, or nobody (a folk tune that the person arranged), leaves it open, and so
-    do the words ``attributed`` and ``spurious``, a title such as ``March by Rossini``, and a work that scholars doubt.
-    Of a composer whom the table lacks, name and years are read from ``composer``.
+    whose own ``composer`` names somebody else, or nobody, leaves it open, and so do words such as ``attributed``, a
+    title such as ``March by Rossini``, and a work that scholars doubt. Of a composer whom the table lacks, name and
+    years are read from ``composer``.
     """
     names = _names()
     stated = _tidy(header.get("composer", ""))
@@ -139,12 +138,11 @@ def title_of(header: Mapping[str, str]) -> str | None:
 def title_kind(title: str) -> str | None:
     """The kind of piece that a title names, in English: prelude, fugue, minuet, waltz, étude, hymn, song and so on.
 
-    Of several kinds the last one counts, which is the movement's (``English Suite II: Gigue``), but not what stands
-    behind a preposition (``Air from Suite No. 3``), and what is in brackets only where nothing else names a kind.
+    Of several kinds the last one counts, which is the movement's, but not what stands behind a preposition, and what is
+    in brackets only where nothing else names a kind.
 
-    Example:
-        >>> [title_kind(title) for title in ("English Suite II: Gigue", "Air, from Suite No. 3", "Für Elise")]
-        ['gigue', 'air', None]
+    >>> [title_kind(title) for title in ("English Suite II: Gigue", "Air, from Suite No. 3", "Für Elise")]
+    ['gigue', 'air', None]
     """
     outside = _BRACKETED.sub(" ; ", title)
     return _last_kind(outside) or _last_kind(title.translate(str.maketrans("()[]", ";;;;")))

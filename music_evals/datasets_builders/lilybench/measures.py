@@ -16,20 +16,15 @@ from music_evals.notation.lilypond.syntax import Kind, code_tokens
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What stands between two bar checks of a voice, or ahead of the first, or after the last.
-
-    `start` and `end` are offsets in the text. `closed` tells whether a bar check of the same voice begins and ends it,
-    `length` the whole notes until the next stretch of the voice begins (None where none follows directly), `shared`
-    whether other voices are written in it too, or it is played more than once. There is one event at least.
-    """
+    """What stands between two bar checks of a voice, or ahead of the first, or after the last."""
 
     voice: int
-    start: int
+    start: int  # offset in the text
     end: int
-    closed: bool
-    events: tuple[Event, ...]
-    length: Fraction | None
-    shared: bool
+    closed: bool  # whether a bar check of the same voice begins and ends it
+    events: tuple[Event, ...]  # one at least
+    length: Fraction | None  # whole notes until the next stretch of the voice; None where none follows directly
+    shared: bool  # whether other voices are written in it too, or it is played more than once
 
     @property
     def measure(self) -> int:
@@ -40,11 +35,10 @@ class Span:
 def find_spans(text: str, structure: Structure) -> list[Span]:
     """Find the stretches between bar checks, by voice and then by time; `structure` was read from the text.
 
-    Example:
-        >>> from music_evals.notation.lilypond.structure import read_structure
-        >>> text = "{ c'4 d' e' f' | g'1 | c''2 r2 }"
-        >>> [(span.measure, text[span.start : span.end].strip()) for span in find_spans(text, read_structure(text))]
-        [(1, "{ c'4 d' e' f'"), (2, "g'1"), (3, "c''2 r2 }")]
+    >>> from music_evals.notation.lilypond.structure import read_structure
+    >>> text = "{ c'4 d' e' f' | g'1 | c''2 r2 }"
+    >>> [(span.measure, text[span.start : span.end].strip()) for span in find_spans(text, read_structure(text))]
+    [(1, "{ c'4 d' e' f'"), (2, "g'1"), (3, "c''2 r2 }")]
     """
     checks = [token.start for token in code_tokens(text) if token.kind is Kind.SIGN and token.text == "|"]
     uses: dict[int, int] = defaultdict(int)

@@ -38,15 +38,10 @@ def read_pieces(
     free_only: bool = False,
     convert: Callable[[str], str] = upgrade,
 ) -> tuple[list[Piece], dict[str, str]]:
-    """Read every piece of a checkout as one self-contained text in the current syntax, by id.
+    """Read every piece of a checkout as one self-contained text in the current syntax, by id; and those left out → why.
 
-    Args:
-        source: folder in the layout above.
-        free_only: leave out pieces whose header states no licence that lets them be passed on to anybody.
-        convert: brings the text of one file to the current syntax; the default is LilyPond's ``convert-ly`` with mends.
-
-    Returns:
-        The pieces, and for each folder that is left out the reason, by the id it would have.
+    `free_only` leaves out pieces whose header states no licence that lets them be passed on to anybody. `convert`
+    brings the text of one file to the current syntax; the default is LilyPond's ``convert-ly`` with mends.
     """
     root = source.expanduser()
     if not root.is_dir():
@@ -87,8 +82,7 @@ def main_file(name: str, files: Sequence[Path]) -> Path | None:
 
     Only files ``.ly`` that no other one includes, and that hold music themselves or by what they include, can be it.
     Of these, the files nearest to the piece's folder; of these, one named like the piece; then one whose name tells a
-    full score; of these, the one that with all it includes is longest; then the first by name. So a score goes before
-    its parts, and of two paper sizes of the same music the first is taken.
+    full score; of these, the one that with all it includes is longest; then the first by name.
     """
     if len(own := [path for path in files if path.suffix == _MAIN]) == 1:
         return own[0]

@@ -30,8 +30,7 @@ Where the paper is silent, this is what is done:
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from music_evals.datasets_builders.lilybench.rows import (
     CORRUPTIONS,
@@ -42,6 +41,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     Piece,
     TaskName,
     TaskRow,
+    task_row,
 )
 
 CONTEXT: Final = 4
@@ -76,8 +76,7 @@ _INSERTED: Final[Mapping[Corruption, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(NamedTuple):
     """A bar as the published procedure sees it: what stands ahead of a ``|``, and the offset of that in the text."""
 
     text: str
@@ -87,13 +86,9 @@ class Bar:
 def make_rows(
     task: TaskName, pieces: Sequence[Piece], seed: int, sizes: Mapping[TaskName, int] = SIZES
 ) -> list[TaskRow]:
-    """Make the rows of a task by the published procedure, from the pieces' raw texts.
+    """Make the rows of a task by the published procedure, from the pieces' raw texts, whose order does not matter.
 
-    The order of the pieces does not matter, and each task draws by itself.
-
-    Raises:
-        ValueError: the task is not made from pieces, or the corpus is too small for it; the message says how many
-            pieces or values are there and how many are needed.
+    Each task draws by itself. ValueError where the corpus is too small for it.
     """
     rng = random.Random(f"lilybench.paper.{task}.{seed}")
     ordered = sorted(pieces, key=lambda piece: piece.id)
@@ -116,13 +111,10 @@ def make_rows(
 
 
 def split_bars(text: str) -> list[Bar]:
-    r"""Split a text at every ``|`` outside of ``\header``, ``\paper`` and quotes.
+    r"""Split a text at every ``|`` outside of ``\header``, ``\paper`` and quotes; what follows the last is no bar.
 
-    A string without its second quote ends where its line does. What follows the last ``|`` is no bar.
-
-    Example:
-        >>> [bar.text for bar in split_bars('\\header { x = "|" } { c1 | d1 \\bar "|." | }')]
-        ['{ c1', 'd1 \\bar "|."']
+    >>> [bar.text for bar in split_bars('\\header { x = "|" } { c1 | d1 \\bar "|." | }')]
+    ['{ c1', 'd1 \\bar "|."']
     """
     bars: list[Bar] = []
     parts: list[str] = []
@@ -156,7 +148,7 @@ def _bar_count(pieces: Sequence[Piece], rng: random.Random, size: int) -> list[T
     bars = {piece.id: len(split_bars(piece.raw)) for piece in pieces}
     usable = [piece for piece in pieces if bars[piece.id]]
     chosen = _sample("bar_count", usable, rng, size, "pieces with a bar line")
-    return [_row("bar_count", piece.id, "", piece.raw, [], str(bars[piece.id])) for piece in chosen]
+    return [task_row("bar_count", "paper", piece.id, str(bars[piece.id]), score=piece.raw) for piece in chosen]
 
 
 def _metadata(task: TaskName, pieces: Sequence[Piece], rng: random.Random, size: int) -> list[TaskRow]:
@@ -170,7 +162,7 @@ def _metadata(task: TaskName, pieces: Sequence[Piece], rng: random.Random, size:
         for piece in _sample(task, usable, rng, _share(size, number, len(FIELDS)), f"pieces with a {field}"):
             options, answer = _choice(values[piece.id], pool, rng)
             score = _masked(piece.raw, field) if task == "metadata_prediction" else piece.raw
-            rows.append(_row(task, piece.id, field, score, options, answer))
+            rows.append(task_row(task, "paper", piece.id, answer, kind=field, score=score, options=options))
         by_kind.append(rows)
     return _in_turns(by_kind)
 
@@ -184,7 +176,7 @@ def _from_header(task: TaskName, pieces: Sequence[Piece], rng: random.Random, si
     for piece in _sample(task, usable, rng, size, f"pieces with a {name} in quotes"):
         options, answer = _choice(values[piece.id], pool, rng)
         blanked = piece.raw if name == "style" else _HEADER_FIELD[name].sub(r'\1""', piece.raw)
-        rows.append(_row(task, piece.id, "", blanked, options, answer))
+        rows.append(task_row(task, "paper", piece.id, answer, score=blanked, options=options))
     return rows
 
 
@@ -201,7 +193,7 @@ def _next_bar(pieces: Sequence[Piece], rng: random.Random, size: int) -> list[Ta
         place = rng.randrange(CONTEXT, len(bars))
         options, answer = _choice(bars[place], _distinct(bars), rng)
         context = "".join(f"{bar} |\n" for bar in bars[place - CONTEXT : place])
-        rows.append(_row("next_bar_prediction", piece.id, "", context, options, answer))
+        rows.append(task_row("next_bar_prediction", "paper", piece.id, answer, score=context, options=options))
     return rows
 
 
@@ -217,7 +209,8 @@ def _bar_sequencing(pieces: Sequence[Piece], rng: random.Random, size: int) -> l
         bars = rng.choice(runs[piece.id])
         shown = rng.sample(range(CONTEXT), CONTEXT)
         answer = "".join(str(shown.index(number)) for number in range(CONTEXT))
-        rows.append(_row("bar_sequencing", piece.id, "", "", [bars[number] for number in shown], answer))
+        options = [bars[number] for number in shown]
+        rows.append(task_row("bar_sequencing", "paper", piece.id, answer, score="", options=options))
     return rows
 
 
@@ -232,7 +225,7 @@ def _error_detection(pieces: Sequence[Piece], rng: random.Random, size: int) -> 
             wrong = rng.randrange(len(bars[piece.id]))
             end = bars[piece.id][wrong].end
             score = f"{piece.raw[:end]} {_inserted(kind, piece.raw, rng)} {piece.raw[end:]}"
-            rows.append(_row("error_detection", piece.id, kind, score, [], str(wrong + 1)))
+            rows.append(task_row("error_detection", "paper", piece.id, str(wrong + 1), kind=kind, score=score))
         by_kind.append(rows)
     return _in_turns(by_kind)
 
@@ -335,8 +328,3 @@ def _share(size: int, number: int, kinds: int) -> int:
 def _in_turns(by_kind: Sequence[Sequence[TaskRow]]) -> list[TaskRow]:
     longest = max(len(rows) for rows in by_kind)
     return [rows[place] for place in range(longest) for rows in by_kind if place < len(rows)]
-
-
-def _row(task: TaskName, piece: str, kind: str, score: str, options: list[str], answer: str) -> TaskRow:
-    name = f"{task}.paper.{piece}.{kind}" if kind else f"{task}.paper.{piece}"
-    return TaskRow(id=name, piece=piece, kind=kind, score=score, options=options, answer=answer)

@@ -3,7 +3,7 @@
 Source: arXiv 2606.08722, section 3.2 and Table 1.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypedDict, get_args
 
@@ -82,6 +82,22 @@ class TaskRow(TypedDict):
     score: str
     options: list[str]
     answer: str
+
+
+def task_row(
+    task: TaskName,
+    protocol: Protocol,
+    piece: str,
+    answer: str,
+    *,
+    score: str,
+    kind: str = "",
+    options: Sequence[str] = (),
+    measure: int | None = None,
+) -> TaskRow:
+    """A row with its id, which names the measure where one is given."""
+    name = f"{task}.{protocol}.{piece}" + (f".{kind}" if kind else "") + (f".m{measure}" if measure is not None else "")
+    return TaskRow(id=name, piece=piece, kind=kind, score=score, options=list(options), answer=answer)
 
 
 class CorpusRow(TypedDict):

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from music_evals.datasets_builders.lilybench.checker import fills_its_measure, find_errors
 from music_evals.datasets_builders.lilybench.corpus import Usable
@@ -27,6 +27,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     Field,
     TaskName,
     TaskRow,
+    task_row,
 )
 from music_evals.notation.lilypond.syntax import Token, code_tokens
 
@@ -66,25 +67,13 @@ _RAREST_FIRST: Final[tuple[Corruption, ...]] = (
 _CLOSE: Final = 7  # a true value and its distractors are drawn from so many neighbours
 
 
-class TooFewError(ValueError):
-    """The pieces do not give as many rows as a task has."""
-
-    def __init__(self, task: str, found: int, needed: int) -> None:
-        super().__init__(f"{task}: {needed} rows are needed, and the pieces give {found}")
-
-
 def make_rows(
     task: TaskName, pieces: Sequence[Usable], seed: int, size: int, *, cache: Path | None = None
 ) -> list[TaskRow]:
-    """Make the strict rows of a task on Mutopia, by id; TooFewError where the pieces do not give so many.
+    """Make the strict rows of a task on Mutopia, by id; ValueError where the pieces do not give so many.
 
-    Args:
-        task: any but ``emotion_recognition``.
-        pieces: what may be used.
-        seed: chooses pieces, places and distractors; each task draws by itself.
-        size: rows to make; for ``error_detection`` corrupted ones, a fifth of each kind, besides as many clean
-            controls as there are of a kind.
-        cache: a folder to keep LilyPond's readings in.
+    Each task draws by itself. For ``error_detection`` the size is that of the corrupted rows, a fifth of each kind;
+    besides there are as many clean controls as of a kind.
     """
     draw = random.Random(f"{seed} strict {task}")
     shuffled = list(pieces)
@@ -113,21 +102,12 @@ def _spread(pieces: Sequence[Usable]) -> list[Usable]:
 def _enough(task: str, rows: Iterable[TaskRow], size: int) -> list[TaskRow]:
     taken = list(islice(rows, size))
     if len(taken) < size:
-        raise TooFewError(task, len(taken), size)
+        raise ValueError(f"{task}: {size} rows are needed, and the pieces give {len(taken)}")
     return taken
 
 
-def _row(
-    task: TaskName, piece: Usable, answer: str, *, kind: str = "", score: str | None = None, options: Sequence[str] = ()
-) -> TaskRow:
-    return {
-        "id": f"{task}.strict.{piece.id}" + (f".{kind}" if kind else ""),
-        "piece": piece.id,
-        "kind": kind,
-        "score": piece.score if score is None else score,
-        "options": list(options),
-        "answer": answer,
-    }
+def _row(task: TaskName, piece: Usable, answer: str, score: str | None = None, **more: Any) -> TaskRow:
+    return task_row(task, "strict", piece.id, answer, score=piece.score if score is None else score, **more)
 
 
 def _choice(true: str, distractors: Iterable[str], draw: random.Random) -> tuple[list[str], str] | None:
@@ -199,11 +179,8 @@ def _metadata(piece: Usable, field: Field) -> str | None:
 def near_metadata(field: Field, true: str, draw: random.Random) -> Sequence[str]:
     """Values among which a key, metre or note length is not told by being in the middle; the true one is one of them.
 
-    Example:
-        >>> near_metadata("key", "E-flat major", random.Random(1))
-        ['A-flat major', 'F minor', 'E-flat major', 'C minor', 'B-flat major', 'G minor', 'F major', 'D minor']
-        >>> near_metadata("note_length", "4", random.Random(1))
-        ('2', '4', '8', '16')
+    >>> near_metadata("key", "E-flat major", random.Random(1))
+    ['A-flat major', 'F minor', 'E-flat major', 'C minor', 'B-flat major', 'G minor', 'F major', 'D minor']
     """
     ordered, width = _NEIGHBOURS[field]
     if true in ordered:
@@ -304,9 +281,8 @@ def _sequences(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
         while order == sorted(order):
             draw.shuffle(order)
         answer = "".join(str(order.index(place)) for place in range(_SHOWN))
-        row = _row("bar_sequencing", piece, answer, score="", options=[texts[place] for place in order])
-        row["id"] += f".m{phrase[0].measure}"
-        yield row
+        shown = [texts[place] for place in order]
+        yield _row("bar_sequencing", piece, answer, "", options=shown, measure=phrase[0].measure)
 
 
 def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
@@ -328,9 +304,9 @@ def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
         draw.shuffle(others)
         choice = _choice(true, others, draw)
         if choice is not None and true not in context:
-            row = _row("next_bar_prediction", piece, choice[1], score=" |\n".join(context) + " |", options=choice[0])
-            row["id"] += f".m{phrase[-1].measure}"
-            yield row
+            shown = " |\n".join(context) + " |"
+            options, answer = choice
+            yield _row("next_bar_prediction", piece, answer, shown, options=options, measure=phrase[-1].measure)
 
 
 def _per_piece(
@@ -438,8 +414,7 @@ def _error_detection(pieces: Sequence[Usable], seed: int, size: int, cache: Path
     for kind in CORRUPTIONS:
         # Another place in a piece that has one already, where there are not enough pieces.
         for attempt in range(1, 4):
-            found = rows[kind]
-            found += _elsewhere(pieces, kind, found, seed + attempt, share - len(found), cache)
+            rows[kind] += _elsewhere(pieces, kind, rows[kind], seed + attempt, share - len(rows[kind]), cache)
     return [row for name, found in rows.items() for row in _enough(f"error_detection ({name})", found, share)]
 
 
@@ -447,9 +422,8 @@ def _corrupted_row(piece: Usable, kind: Corruption, seed: int, cache: Path | Non
     corrupted = corrupt(piece.score, piece.structure, kind, seed=seed, cache=cache)
     if corrupted is None:
         return None
-    row = _row("error_detection", piece, str(corrupted.measure), kind=kind, score=corrupted.text)
-    row["id"] += f".m{corrupted.measure}"
-    return row
+    measure = corrupted.measure
+    return _row("error_detection", piece, str(measure), corrupted.text, kind=kind, measure=measure)
 
 
 def _elsewhere(

@@ -5,6 +5,8 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,15 +17,13 @@ import pytest
 from huggingface_hub import DatasetCard
 
 from music_evals.datasets_builders import builder
-from music_evals.datasets_builders.folder import Provenance
+from music_evals.datasets_builders.folder import Provenance, describe_dataset, file_sha256, load_split
 from music_evals.datasets_builders.ziqi import dataset as ziqi
 from tests import lilybench_dataset, msu_dataset
-from tests.hub_client import ROOT, HubClient, hub_environment
-from tests.hub_server import READ, WRITE, Blob, Hub
+from tests.hub_client import HubClient, hub_environment
+from tests.hub_server import READ, WRITE, Blob, Handler, Hub, Lost, Refusal
 
 UNKNOWN = "hf_nobodyNOBODYnobodyNOBODYnobody00"
-FORGET = "import shutil; from huggingface_hub import constants; shutil.rmtree(constants.HF_HUB_CACHE, True)"
-TASKS_OF = {"ziqi": "ziqi.comprehension(dataset=D)", "msu": "msu.textual(dataset=D)"}
 
 
 def write_muse(folder: Path) -> None:
@@ -37,15 +37,11 @@ def write_ziqi(folder: Path) -> None:
     ziqi.write(replace(plan, rows={"comprehension": theory, "generation": theory}), folder)
 
 
-def write_lilybench(folder: Path) -> None:
-    lilybench_dataset.write_small(folder, "generated")
-
-
 WRITERS: dict[str, Callable[[Path], object]] = {
     "muse": write_muse,
     "ziqi": write_ziqi,
     "msu": msu_dataset.write_small,
-    "lilybench": write_lilybench,
+    "lilybench": lambda folder: lilybench_dataset.write_small(folder, "generated"),
 }
 
 
@@ -78,10 +74,71 @@ def hub(server: Hub) -> Hub:
 
 def publish(client: HubClient, name: str, folder: Path, *options: str, token: str | None = WRITE) -> tuple[int, str]:
     """Publish to ORG/NAME; no output of any kind may hold a token."""
-    outcome = client.run("publish", name, "--repo", f"ORG/{name}", "--dir", folder, *options, token=token)
+    code, text, log = client.run("publish", name, "--repo", f"ORG/{name}", "--dir", folder, *options, token=token)
     for secret in (WRITE, READ, UNKNOWN):
-        assert secret not in outcome.text + outcome.log
-    return outcome.code, outcome.text
+        assert secret not in text + log
+    return code, text
+
+
+# What the client is told to do.
+
+
+def load(name: str, config: str, split: str) -> int:
+    return len(load_split(f"hf://datasets/ORG/{name}", config, split, benchmark=builder(name).BENCHMARK))
+
+
+def forget() -> None:
+    from huggingface_hub import constants
+
+    shutil.rmtree(constants.HF_HUB_CACHE, ignore_errors=True)
+
+
+def load_on_a_full_disk(*given: str) -> int:
+    """No file may grow beyond 100 kB, which a process is told by the same kind of error as of a full disk."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        return load(*given)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def load_all(name: str, wanted: list[tuple[str, str]], out: Path) -> tuple[str | None, dict[str, str]]:
+    """Load splits with `datasets` and with our loader; what came is written to `out`."""
+    from datasets import load_dataset
+
+    benchmark = builder(name).BENCHMARK
+    origin = describe_dataset(f"hf://datasets/ORG/{name}", benchmark=benchmark)
+    for config, split in wanted:
+        rows = load_dataset(f"ORG/{name}", config, split=split)
+        assert rows.features == benchmark.features[config], rows.features
+        rows.to_parquet(out / f"{config}-{split}.parquet")
+        loaded = load_split(f"hf://datasets/ORG/{name}@{origin.revision}", config, split, benchmark=benchmark)
+        assert loaded.to_list() == rows.to_list()
+    files = {path.relative_to(origin.folder).as_posix(): path for path in origin.folder.rglob("*.parquet")}
+    return origin.revision, {path: file_sha256(file) for path, file in files.items()}
+
+
+def run_tasks(logs: Path) -> dict[str, tuple[str, str, str]]:
+    from inspect_ai import eval as inspect_eval
+
+    from music_evals.evals import msu, ziqi
+
+    found = {}
+    for name, task in (("ziqi", ziqi.comprehension), ("msu", msu.textual)):
+        asked = task(dataset=f"hf://datasets/ORG/{name}")
+        log = inspect_eval(asked, model="baseline/reader", log_dir=str(logs), display="none", limit=1)[0]
+        found[name] = (log.status, log.eval.metadata["dataset"], log.eval.metadata["dataset_revision"])
+    return found
+
+
+def failure(client: HubClient, function: Callable[..., Any], *given: str, token: str | None = None) -> str:
+    """What a traceback shows of a call that fails."""
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        client.call(function, *given, token=token)
+    return "".join(traceback.format_exception(caught.value))
 
 
 def uploaded(hub: Hub, folder: Path) -> dict[str, bytes]:
@@ -110,29 +167,7 @@ def test_datasets_come_back_byte_for_byte(
     assert f"Published ORG/{name} at {commit}" in text
     made = json.loads((folder / "provenance.json").read_text())
     wanted = [(config, split) for config, splits in made["counts"].items() for split in splits]
-    found = client.call(
-        f"""
-import hashlib
-from datasets import load_dataset
-from music_evals.datasets_builders import builder
-from music_evals.datasets_builders.folder import describe_dataset, load_split
-benchmark = builder({name!r}).BENCHMARK
-origin = describe_dataset("hf://datasets/ORG/{name}", benchmark=benchmark)
-result = dict(revision=origin.revision, same=[], files=dict())
-for config, split in {wanted!r}:
-    rows = load_dataset("ORG/{name}", config, split=split)
-    assert rows.features == benchmark.features[config], rows.features
-    rows.to_parquet({str(tmp_path)!r} + f"/{{config}}-{{split}}.parquet")
-    loaded = load_split("hf://datasets/ORG/{name}@{commit}", config, split, benchmark=benchmark)
-    result["same"].append(loaded.to_list() == rows.to_list())
-for path in sorted(origin.folder.rglob("*.parquet")):
-    result["files"][path.relative_to(origin.folder).as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
-"""
-    )
-    assert isinstance(found, dict), found
-    assert found["revision"] == commit
-    assert found["same"] == [True] * len(wanted)
-    assert found["files"] == made["files"]
+    assert client.call(load_all, name, wanted, tmp_path) == (commit, made["files"])
     for config, split in wanted:
         expected = pq.read_table(folder / config / f"{split}-00000-of-00001.parquet", partitioning=None).to_pylist()
         assert len(expected) == made["counts"][config][split]
@@ -150,25 +185,14 @@ def test_audio_and_images_were_among_them(folders: dict[str, Path]) -> None:
     assert first("msu", "scores")["images"][0]["bytes"].startswith(b"\x89PNG")
 
 
-def test_tasks_run_from_the_hub_and_log_the_commit(hub: Hub, client: HubClient, folders: dict[str, Path]) -> None:
-    for name in TASKS_OF:
+def test_tasks_run_from_the_hub_and_log_the_commit(
+    hub: Hub, client: HubClient, folders: dict[str, Path], tmp_path: Path
+) -> None:
+    for name in ("ziqi", "msu"):
         assert publish(client, name, folders[name], "--yes")[0] == 0
-    found = client.call(
-        f"""
-import tempfile
-from inspect_ai import eval as inspect_eval
-from music_evals.evals import msu, ziqi
-result = dict()
-for name, call in {TASKS_OF!r}.items():
-    D = "hf://datasets/ORG/" + name
-    task = eval(call)
-    with tempfile.TemporaryDirectory() as logs:
-        log = inspect_eval(task, model="baseline/reader", log_dir=logs, display="none", limit=1)[0]
-    result[name] = [log.status, log.eval.metadata["dataset"], log.eval.metadata["dataset_revision"]]
-"""
-    )
-    assert found == {
-        name: ["success", f"hf://datasets/ORG/{name}", hub.repos[f"ORG/{name}"].branches["main"]] for name in TASKS_OF
+    assert client.call(run_tasks, tmp_path) == {
+        name: ("success", f"hf://datasets/ORG/{name}", hub.repos[f"ORG/{name}"].branches["main"])
+        for name in ("ziqi", "msu")
     }
 
 
@@ -205,7 +229,7 @@ def test_dry_run_shows_everything_and_changes_nothing(hub: Hub, client: HubClien
     assert "in 8 files" in text
     assert "Licence other (music21-corpus)" in text
     assert "This was a dry run" in text
-    assert {method for method, _ in hub.requests} == {"GET"}
+    assert hub.methods == {"GET"}
 
 
 def test_second_time_nothing_is_done(hub: Hub, client: HubClient, folders: dict[str, Path], tmp_path: Path) -> None:
@@ -246,7 +270,7 @@ def test_only_what_changed_is_uploaded_and_what_is_gone_is_deleted(
     assert publish(client, "ziqi", other, "--yes")[0] == 0
     assert uploaded(hub, other) == {**on_disk(other), "notes/of/others.txt": b"keep me"}
     assert len(hub.puts) == 1
-    assert len(hub.repos["ORG/ziqi"].messages) == 4  # created, published, notes, published: one commit each
+    assert len(hub.repos["ORG/ziqi"].commits) == 4  # created, published, notes, published: one commit each
 
 
 def test_a_branch_is_made_from_main_and_main_stays(hub: Hub, client: HubClient, folders: dict[str, Path]) -> None:
@@ -265,14 +289,10 @@ def test_a_branch_is_made_from_main_and_main_stays(hub: Hub, client: HubClient, 
 def test_private_repositories(hub: Hub, client: HubClient, folders: dict[str, Path]) -> None:
     assert publish(client, "msu", folders["msu"], "--yes", "--private")[0] == 0
     assert hub.repos["ORG/msu"].private
-    load = """
-from music_evals.datasets_builders import builder
-from music_evals.datasets_builders.folder import load_split
-result = len(load_split("hf://datasets/ORG/msu", "questions", "test", benchmark=builder("msu").BENCHMARK))
-"""
-    client.call(FORGET)
-    assert "the Hub has no dataset ORG/msu, or you have no access to it" in client.call(load, token=None)
-    assert client.call(load, token=READ) == 12
+    client.call(forget)
+    said = failure(client, load, "msu", "questions", "test")
+    assert "the Hub has no dataset ORG/msu, or you have no access to it" in said
+    assert client.call(load, "msu", "questions", "test", token=READ) == 12
     hub.repos["ORG/msu"].private = False
     code, text = publish(client, "msu", folders["msu"], "--private")
     assert code == 1
@@ -327,10 +347,7 @@ def test_a_token_that_will_not_do_is_refused_and_not_shown(
         stored = Path(client.env["HF_HOME"]) / "token"
         stored.write_text(token)
         code, text = publish(client, "msu", folders["msu"], "--yes", token=None)
-        loaded = client.call(
-            "from music_evals.datasets_builders import builder, folder\n"
-            "folder.describe_dataset('hf://datasets/ORG/msu', benchmark=builder('msu').BENCHMARK)"
-        )
+        loaded = failure(client, load, "msu", "questions", "test")
         stored.unlink()
         assert message in loaded
         assert WRITE not in loaded
@@ -342,9 +359,16 @@ def test_a_token_that_will_not_do_is_refused_and_not_shown(
     assert not hub.repos
 
 
+def refusing(status: int, message: str) -> Callable[[Handler], None]:
+    def fault(_: Handler) -> None:
+        raise Refusal(status, message)
+
+    return fault
+
+
 def test_a_token_that_the_hub_quotes_is_hidden(hub: Hub, client: HubClient, folders: dict[str, Path]) -> None:
     hub.add("ORG/msu", {".gitattributes": b""})
-    hub.faults.refusal = f"permission denied for Bearer {WRITE}"
+    hub.faults["preupload"] = refusing(403, f"permission denied for Bearer {WRITE}")
     code, text = publish(client, "msu", folders["msu"], "--yes")
     assert code == 1
     assert "permission denied for Bearer (the token)" in text
@@ -353,10 +377,18 @@ def test_a_token_that_the_hub_quotes_is_hidden(hub: Hub, client: HubClient, fold
 # --- what goes wrong on the way ---
 
 
+def losing(when: Callable[[Handler], bool] = lambda _: True) -> Callable[[Handler], None]:
+    def fault(handler: Handler) -> None:
+        if when(handler):
+            raise Lost
+
+    return fault
+
+
 def test_lost_connection_and_again_sends_only_what_had_not_arrived(
     hub: Hub, client: HubClient, folders: dict[str, Path]
 ) -> None:
-    hub.faults.lose_put = lambda number: number > 2
+    hub.faults["put"] = losing(lambda handler: handler.number > 2)
     code, text = publish(client, "msu", folders["msu"], "--yes")
     assert code == 1
     assert text.endswith("run it again, what has arrived is kept\n")
@@ -365,7 +397,7 @@ def test_lost_connection_and_again_sends_only_what_had_not_arrived(
     arrived = set(hub.objects)
     assert len(arrived) == 2
     assert len(hub.repos["ORG/msu"].commits) == 1  # the Hub's own, at the creation
-    hub.faults.lose_put = lambda _: False
+    hub.faults.clear()
     hub.puts.clear()
     assert publish(client, "msu", folders["msu"], "--yes")[0] == 0
     assert len(hub.puts) == 4
@@ -374,29 +406,38 @@ def test_lost_connection_and_again_sends_only_what_had_not_arrived(
 
 
 def test_killed_in_the_middle_and_again(hub: Hub, client: HubClient, folders: dict[str, Path], tmp_path: Path) -> None:
-    hub.faults.hold_put = 3
+    held = threading.Event()
+
+    def hold(handler: Handler) -> None:
+        if handler.number == 3:
+            held.set()
+            while handler.connection.recv(1 << 16):  # until the client is gone
+                pass
+            raise Lost
+
+    hub.faults["put"] = hold
     music_evals = (sys.executable, "-c", "from music_evals.commands.main import app; app()")
     process = subprocess.Popen(
         [*music_evals, "publish", "msu", "--repo", "ORG/msu", "--dir", str(folders["msu"]), "--yes"],
         env={**hub_environment(hub.endpoint, tmp_path), "HF_TOKEN": WRITE},
-        cwd=ROOT,
+        cwd=Path(__file__).parents[3],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    assert hub.faults.held.wait(30)
+    assert held.wait(30)
     process.send_signal(signal.SIGKILL)
     process.wait(10)
     arrived = set(hub.objects)
     assert len(hub.repos["ORG/msu"].commits) == 1
     hub.puts.clear()
-    hub.faults.hold_put = 0
+    hub.faults.clear()
     assert publish(client, "msu", folders["msu"], "--yes")[0] == 0
     assert not arrived & set(hub.puts)
     assert uploaded(hub, folders["msu"]) == on_disk(folders["msu"])
 
 
 def test_a_hub_without_room(hub: Hub, client: HubClient, folders: dict[str, Path]) -> None:
-    hub.faults.is_full = True
+    hub.faults["put"] = refusing(507, "No space left on device")
     code, text = publish(client, "msu", folders["msu"], "--yes")
     assert code == 1
     assert "ORG/msu: the Hub has no room for it (No space left on device)" in text
@@ -404,11 +445,11 @@ def test_a_hub_without_room(hub: Hub, client: HubClient, folders: dict[str, Path
 
 
 def test_a_push_by_somebody_else_is_not_overwritten(hub: Hub, client: HubClient, folders: dict[str, Path]) -> None:
-    def push() -> None:
+    def push(_: Handler) -> None:
         repo = hub.repos["ORG/msu"]
         repo.commit({**repo.head, "theirs.txt": Blob(b"pushed meanwhile")}, "theirs")
 
-    hub.faults.before_commit = push
+    hub.faults["commit"] = push
     code, text = publish(client, "msu", folders["msu"], "--yes")
     assert code == 1
     assert "somebody else has changed it meanwhile" in text
@@ -416,36 +457,17 @@ def test_a_push_by_somebody_else_is_not_overwritten(hub: Hub, client: HubClient,
     assert set(hub.repos["ORG/msu"].head) == {".gitattributes", "theirs.txt"}
 
 
-LOAD = """
-import resource
-from music_evals.datasets_builders import builder, folder
-def load():
-    benchmark = builder("muse").BENCHMARK
-    return len(folder.load_split("hf://datasets/ORG/muse", "syncopation", "test", benchmark=benchmark))
-"""
-
-
 def test_failed_downloads_are_one_message_and_again_succeed(
     hub: Hub, client: HubClient, folders: dict[str, Path]
 ) -> None:
+    wanted = ("muse", "syncopation", "test")
     assert publish(client, "muse", folders["muse"], "--yes")[0] == 0
-    client.call(FORGET)
-    hub.faults.lose_download = True
-    found = client.call(LOAD + "load()")
-    assert "DatasetError: hf://datasets/ORG/muse could not be downloaded; ORG/muse: the connection failed" in found
-    hub.faults.lose_download = False
-    # No file may grow beyond 100 kB, which a process is told by the same kind of error as of a full disk.
-    found = client.call(
-        LOAD
-        + """
-soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
-try:
-    load()
-finally:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-"""
-    )
-    assert "DatasetError: hf://datasets/ORG/muse could not be downloaded" in found
-    assert "File too large" in found
-    assert client.call(LOAD + "result = load()") == 1
+    client.call(forget)
+    hub.faults["download"] = losing()
+    said = failure(client, load, *wanted)
+    assert "DatasetError: hf://datasets/ORG/muse could not be downloaded; ORG/muse: the connection failed" in said
+    hub.faults.clear()
+    said = failure(client, load_on_a_full_disk, *wanted)
+    assert "DatasetError: hf://datasets/ORG/muse could not be downloaded" in said
+    assert "File too large" in said
+    assert client.call(load, *wanted) == 1

@@ -9,7 +9,7 @@ import pytest
 from music_evals.baselines.lilybench import count_measures, perform
 from music_evals.datasets_builders.lilybench.corpus import Usable
 from music_evals.datasets_builders.lilybench.rows import CLEAN, CORRUPTIONS, FIELDS, TaskName, TaskRow
-from music_evals.datasets_builders.lilybench.strict import MASK, TooFewError, make_rows, near_metadata
+from music_evals.datasets_builders.lilybench.strict import MASK, make_rows, near_metadata
 from music_evals.notation.lilypond.compiler import lilypond_cache
 from tests.datasets_builders.lilybench.conftest import COMPOSERS
 from tests.oracles.lilypond_errors import wrong_measures
@@ -127,5 +127,5 @@ def test_the_seed_decides(usable_tunes: list[Usable]) -> None:
 
 
 def test_too_few_pieces_are_an_error(usable_tunes: list[Usable]) -> None:
-    with pytest.raises(TooFewError, match=r"bar_count: 100 rows are needed, and the pieces give 16"):
+    with pytest.raises(ValueError, match=r"bar_count: 100 rows are needed, and the pieces give 16"):
         make_rows("bar_count", usable_tunes, 1, 100)

@@ -13,11 +13,10 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.folder import DatasetError
@@ -43,8 +42,7 @@ _LISTS: Final = ("musical_form", "midi_instruments")
 _TEXTS: Final = ("composer", "period")
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
+class Labels(NamedTuple):
     """What the labels say: works in the order of their names, and the file as it is."""
 
     works: tuple[Work, ...]
@@ -78,12 +76,9 @@ def read_scores(
     *,
     convert: Callable[[str], str] = upgrade,
 ) -> tuple[list[Score], dict[str, str]]:
-    """Read the works' files, each as one self-contained text in the current syntax.
+    """Read the works' files, each as one self-contained text in the current syntax; and files left out → why.
 
     A file that another one includes is no score of its own. `convert` brings the text of one file to that syntax.
-
-    Returns:
-        The scores in order of their ids, and for each file that is left out the reason, by the id it would have.
     """
     paths = sorted(path for path in folder.rglob(f"*{_ENDING}") if path.is_file())
     included = {
@@ -192,9 +187,8 @@ def _entry(work: str, known: Description, position: int, title: str, said: Mappi
 def key_name(tonic: object, scale: object) -> str | None:
     """A key in English, by the tonic's Italian name; None where it is not told, or in other words.
 
-    Example:
-        >>> key_name("sib", "major"), key_name("fad", "minor"), key_name("ut", "major")
-        ('B-flat major', 'F-sharp minor', None)
+    >>> key_name("sib", "major"), key_name("fad", "minor"), key_name("ut", "major")
+    ('B-flat major', 'F-sharp minor', None)
     """
     if not isinstance(tonic, str) or scale not in ("major", "minor"):
         return None
@@ -206,21 +200,15 @@ def key_name(tonic: object, scale: object) -> str | None:
 def ensemble(instruments: Sequence[str]) -> str | None:
     """Instruments in readable words, each once, in the order of a score; None where there are none.
 
-    Example:
-        >>> ensemble(["cello", "violin", "synth voice", "voice oohs"])
-        'voice, violin, cello'
+    >>> ensemble(["cello", "violin", "synth voice", "voice oohs"])
+    'voice, violin, cello'
     """
-    words = _instruments()
+    listed = read_table("names/bmdataset.toml")["instruments"]
+    words = {label: name for name, labels in listed.items() for label in labels}
     order = list(dict.fromkeys(words.values()))
     found = dict.fromkeys(words.get(name, _plain(name) or "") for name in instruments)
     known = sorted((name for name in found if name in order), key=order.index)
     return ", ".join([*known, *(name for name in found if name and name not in order)]) or None
-
-
-@cache
-def _instruments() -> Mapping[str, str]:
-    listed = read_table("names/bmdataset.toml")["instruments"]
-    return {label: name for name, labels in listed.items() for label in labels}
 
 
 def _plain(label: str) -> str | None:

@@ -75,7 +75,7 @@ def build_bmdataset(
     on_piece: Callable[[], None] = lambda: None,
     on_pieces: Callable[[int], None] = lambda _: None,
 ) -> Plan:
-    """Plan the dataset on BMdataset and a checkout of the Mutopia Project.
+    """Plan the dataset on BMdataset and a checkout of the Mutopia Project, or raise DatasetError.
 
     Args:
         bmdataset: folder of the labels and, where they are at hand, the LilyPond files. Without the files there are
@@ -86,9 +86,6 @@ def build_bmdataset(
         encoder: embeds the reference pieces: a name on the Hub, or a folder; None for no embeddings.
         on_piece: called after each reference piece that was measured.
         on_pieces: called with the number of reference pieces before that.
-
-    Raises:
-        DatasetError: a folder is not what it should be, the encoder cannot be had, or LilyPond cannot be run.
     """
     made_with, loaded = _made_with(encoder)
     folder = bmdataset.expanduser()

@@ -59,10 +59,10 @@ def draw_demonstrations(
     *,
     cache: Path | None = None,
 ) -> list[DemonstrationRow]:
-    """Draw demonstrations from pieces of the training split, each of another work.
+    """Draw `N_DEMONSTRATIONS` pieces of the training split, or fewer where there are no more, each of another work.
 
-    A piece can be shown if it compiles to MIDI within the time that a written piece has, and if its text has at most
-    `MAX_DEMONSTRATION` characters. There are `N_DEMONSTRATIONS`, or fewer where there are no more.
+    A piece can be shown if it compiles to MIDI within the time that a written piece has, and is no longer than
+    `MAX_DEMONSTRATION`.
     """
     known = {work.id: work for work in works}
     candidates = [score for score in scores if splits[score.work] == "train" and len(score.text) <= MAX_DEMONSTRATION]

@@ -6,9 +6,8 @@ from collections of the eighteenth and nineteenth century, are the other one.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from music_evals.datasets_builders.lilybench.corpus import opening
 from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, style_of, title_kind, title_of
@@ -22,8 +21,7 @@ _MOVEMENT: Final = re.compile(r", (\w{1,20} movement)(?: \(.{1,80}\))?$")
 _VOICES: Final = re.compile(r"Voice|Choir|Soprano")
 
 
-@dataclass(frozen=True, slots=True)
-class Domains:
+class Domains(NamedTuple):
     """Works of named composers, in order of their ids, with their scores, and traditional tunes."""
 
     works: tuple[Work, ...]
@@ -32,11 +30,7 @@ class Domains:
 
 
 def domains(pieces: Sequence[Piece], *, cache: Path | None = None) -> Domains:
-    """Tell the pieces of composers from traditional tunes, and describe the former.
-
-    Movements are one work, and so are pieces of a composer with the same title, such as two settings of a chorale.
-    An entry's id is that of its piece.
-    """
+    """Tell the pieces of composers, where those of one title are one work, from traditional tunes; entries by piece."""
     composers = {piece.id: composer_of(piece.header, piece.id) for piece in pieces}
     art = [piece for piece in pieces if composers[piece.id] is not None]
     entries: dict[str, list[Entry]] = {}

@@ -7,15 +7,9 @@ from music_evals.notation.reference_pieces import ReferenceSet
 
 
 def load_references(dataset: str, names: str | None = None) -> tuple[ReferenceSet, ...]:
-    """Load reference sets, in the order asked for, or all with the in-domain one first.
+    """Load reference sets by their names, separated by commas, or all with the in-domain one first.
 
-    Args:
-        dataset: ``generated``, a folder, or ``hf://datasets/ORG/NAME[@REVISION]``.
-        names: of the sets, separated by commas; None for all that the dataset has.
-
-    Raises:
-        DatasetError: there is no such dataset, it belongs to another benchmark, or it has no such set; those that
-            there are are listed.
+    DatasetError where there is no such dataset of this benchmark, or no such set in it.
     """
     made = describe_dataset(dataset, benchmark=BENCHMARK).provenance
     available = [name for name in REFERENCES if name in made.counts]
@@ -32,7 +26,7 @@ def load_references(dataset: str, names: str | None = None) -> tuple[ReferenceSe
 
 
 def load_demonstrations(dataset: str) -> dict[str, str]:
-    """Load the demonstrations of all regimes, ``SPLIT/ID`` → LilyPond; args and errors as of `load_references`."""
+    """Load the demonstrations of all regimes, ``SPLIT/ID`` → LilyPond."""
     splits = describe_dataset(dataset, benchmark=BENCHMARK).provenance.counts.get(DEMONSTRATIONS, {})
     return {
         f"{split}/{row['id']}": row["text"]

@@ -4,8 +4,7 @@ Source: arXiv 2606.08722, sections 3.1 and 3.3.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Literal, TypedDict
+from typing import Final, Literal, NamedTuple, TypedDict
 
 from datasets import Features, List, Value
 
@@ -98,8 +97,7 @@ FEATURES: Final[Mapping[str, Features]] = {
 """Config → declared columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(NamedTuple):
     """A piece of a source, self-contained and in the current syntax; its licence is as its header says."""
 
     id: str

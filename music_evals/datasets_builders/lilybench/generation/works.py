@@ -3,9 +3,8 @@
 import hashlib
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from music_evals.datasets_builders.lilybench.generation.rows import (
     N_PROMPTS,
@@ -20,31 +19,23 @@ TEST_SHARE: Final = 0.2
 """Part of the works that are held out; the paper tells no ratio."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """What a prompt is made from; its id is the work's, with the number of the movement where the work has several."""
 
     id: str
     description: Description
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """A work of the source.
-
-    `entries` are its movements, or the one entry of a work of which no movements are known; one at least. `shares` are
-    names that it has in common with other excerpts of the same whole, and with other editions of it.
-    """
+class Work(NamedTuple):
+    """A work of the source."""
 
     id: str
-    entries: tuple[Entry, ...]
-    shares: tuple[str, ...] = ()
+    entries: tuple[Entry, ...]  # its movements, or the one entry of a work of which no movements are known
+    shares: tuple[str, ...] = ()  # names in common with other excerpts of the same whole, and with other editions
 
 
 def draw_prompts(works: Sequence[Work], seed: int, count: int = N_PROMPTS) -> list[PromptRow]:
-    """Draw prompts from the entries of all works, with replacement; nothing but works, order and seed decide.
-
-    Each entry counts once, so that composers, periods and forms come up in proportion to their entries.
+    """Draw prompts from the entries of all works, each of which counts once, with replacement.
 
     Source: arXiv 2606.08722, section 3.1 (200 prompts, seed 1234).
     """
@@ -59,11 +50,10 @@ def draw_prompts(works: Sequence[Work], seed: int, count: int = N_PROMPTS) -> li
 def split_works(
     works: Sequence[Work], texts: Mapping[str, Sequence[str]], seed: int, share: float = TEST_SHARE
 ) -> dict[str, WorkSplit]:
-    """Hold out a part of the works, each with all its movements and files, and with what belongs to it.
+    """Hold out a part of the works, with those that share a name or are near-copies (`NEAR_COPY`) by their texts.
 
-    Works that share a name are on one side, and so are near-copies (`NEAR_COPY`) by their texts in LilyPond, as far as
-    they are at hand. The side follows from the name of the first of those works and the seed alone, so that it stays
-    where it is when others are added. Music that was transposed is not recognised as a copy.
+    The side follows from the name of the first of those works and the seed alone, so that it stays where it is when
+    others are added. Music that was transposed is not recognised as a copy.
     """
     groups = _groups(
         ((work.id, name) for work in works for name in (work.id, *work.shares)),
