@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Final, Literal, TypedDict, get_args
+from typing import Final, Literal, NamedTuple, TypedDict, get_args
 
 from datasets import Features, Image, List
 
@@ -87,8 +87,7 @@ FEATURES: Final[Mapping[str, Features]] = {
 """Config → declared columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class _ReadWork:
+class _ReadWork(NamedTuple):
     """What came of a work: its score without pages and its questions, or the reason why it is left out."""
 
     name: str
@@ -115,21 +114,15 @@ class Plan:
 
 
 def build_generated(seed: int = DEFAULT_SEED, *, works: int | None = None) -> Plan:
-    """Compute questions on public-domain scores of music21's corpus; `works` limits their number.
-
-    Raises:
-        DatasetError: no work gives questions.
-    """
+    """Compute questions on public-domain scores of music21's corpus; `works` limits their number."""
     return _computed(default_works()[:works], seed, GENERATED)
 
 
 def build_own(folder: Path, seed: int = DEFAULT_SEED) -> Plan:
     """Compute questions on the scores of a folder: MusicXML, MXL, MIDI, ABC or kern files, at any depth.
 
-    A file that cannot be read, or cannot support twelve questions, is named in `Plan.left_out`.
-
-    Raises:
-        DatasetError: there is no such folder, no score in it, or none that gives questions.
+    A file that cannot be read, or cannot support twelve questions, is named in `Plan.left_out`; where none is left,
+    DatasetError.
     """
     folder = folder.expanduser()
     if not folder.is_dir():
@@ -182,10 +175,7 @@ def split_plan(
 
 
 def split_works(scores: Sequence[ScoreRow], seed: int) -> dict[str, Split]:
-    """Assign scores to splits, 6:2:2, those of the same work to the same split.
-
-    Scores are of the same work if they have the same title and composer, or the same music. Several harmonisations of
-    one hymn have one title, for example, so that numbers can be a little off.
+    """Assign scores to splits, 6:2:2, those of one work (by title and composer, or by the music) to the same split.
 
     Source: arXiv 2511.20697, section 5.1 (90, 30 and 30 of 150).
     """

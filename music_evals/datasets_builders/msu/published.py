@@ -52,10 +52,7 @@ def is_snapshot(folder: Path) -> bool:
 
 
 def download_published(revision: str | None = None) -> tuple[Path, str]:
-    """Download the authors' repository from the Hub: its folder, and its name with the id of the commit.
-
-    The revision is a commit's full id, a branch or a tag; the newest where none is named.
-    """
+    """Download the authors' repository at a commit's full id, a branch or a tag: its folder, and what it is called."""
     try:
         folder = Path(huggingface_hub.snapshot_download(HUB_REPOSITORY, repo_type="dataset", revision=revision))
     except (OSError, ValueError) as error:  # the Hub's own errors are OSErrors, of names and ids ValueErrors
@@ -66,9 +63,7 @@ def download_published(revision: str | None = None) -> tuple[Path, str]:
 def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEFAULT_SEED) -> Plan:
     """Read a snapshot of the repository on the Hub, at a revision where that is known; the seed decides the splits.
 
-    Raises:
-        DatasetError: a file cannot be read, a question is malformed, or ``flat`` and ``nested`` do not hold the same
-            questions.
+    DatasetError where a question is malformed, or ``flat`` and ``nested`` do not hold the same questions.
     """
     scores, questions = [], []
     for number, row in enumerate(_rows(folder, "nested"), start=1):
@@ -76,14 +71,16 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
         score_id = _text(row, "song_id", where)
         abc = row.get("abc_notation")
         header = _header(abc or "")
-        images = [ImageCell(bytes=_image_bytes(image, where), path=None) for image in row.get("images") or []]
+        pages = [image.get("bytes") if isinstance(image, dict) else None for image in row.get("images") or []]
+        if not all(isinstance(page, bytes) and page for page in pages):
+            raise DatasetError(f"{where}: a page has no bytes")
         scores.append(
             ScoreRow(
                 score_id=score_id,
                 title=header.get("T", ""),
                 composer=header.get("C", ""),
                 abc=abc,
-                images=images,
+                images=[ImageCell(bytes=page, path=None) for page in pages],
                 musicxml=None,
                 source=f"{HUB_REPOSITORY}: {score_id}",
             )
@@ -104,13 +101,11 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
 def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
     """Read the authors' spreadsheets: questions and a list of the scores, but no music; the seed decides the splits.
 
-    Raises:
-        DatasetError: a file is missing or unreadable, has other columns, an empty cell, or a level that is none of 1
-            to 4; or a question is on a score that the list does not have. The message names file and row.
+    DatasetError names file and row of what is missing or malformed.
     """
     scores: dict[str, ScoreRow] = {}
     for where, row in _sheet(folder / SCORES_FILE, _SCORE_COLUMNS):
-        score_id = _score_id(str(row["Link"]))
+        score_id = str(row["Link"]).rstrip("/").rpartition("/")[2]
         if score_id in scores:
             raise DatasetError(f"{where}: the score {row['Link']} is there already")
         scores[score_id] = ScoreRow(
@@ -124,7 +119,7 @@ def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
         )
     asked: dict[str, list[tuple[str, Mapping[str, Any]]]] = {score_id: [] for score_id in scores}
     for where, row in _sheet(folder / QUESTIONS_FILE, _QUESTION_COLUMNS):
-        score_id = _score_id(str(row["Link"]))
+        score_id = str(row["Link"]).rstrip("/").rpartition("/")[2]
         if score_id not in asked:
             raise DatasetError(f"{where}: {SCORES_FILE} has no score {row['Link']}")
         asked[score_id].append((where, {name.lower(): value for name, value in row.items()}))
@@ -187,13 +182,6 @@ def _items(given: Any, where: str) -> list[Mapping[str, Any]]:
     raise DatasetError(f"{where}: the score has no questions")
 
 
-def _image_bytes(image: Any, where: str) -> bytes:
-    content = image.get("bytes") if isinstance(image, dict) else None
-    if not isinstance(content, bytes) or not content:
-        raise DatasetError(f"{where}: a page has no bytes")
-    return content
-
-
 def _sheet(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     if not path.is_file():
         raise DatasetError(f"{path} is missing")
@@ -212,11 +200,6 @@ def _sheet(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, 
         if len(row) != len(columns) or any(cell is None or not str(cell).strip() for cell in row):
             raise DatasetError(f"{where}: a cell is empty; every column is needed")
         yield where, dict(zip(columns, row, strict=True))
-
-
-def _score_id(link: str) -> str:
-    """The number in a score's address names it, shortly and for good."""
-    return link.rstrip("/").rpartition("/")[2]
 
 
 def _text(row: Mapping[str, Any], name: str, where: str) -> str:

@@ -49,11 +49,7 @@ Maker = Callable[[], Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many test rows to generate; the defaults are the paper's. The few-shot examples come on top.
-
-    Raises:
-        DatasetError: a count is negative, or there are fewer chords than asked for.
-    """
+    """How many test rows to generate; the defaults are the paper's. The few-shot examples come on top."""
 
     syncopation: int = 20
     transposition: int = 20
@@ -93,18 +89,15 @@ class Plan:
 def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, soundfont: Path | None = None) -> Plan:
     """Compose fresh stimuli from a seed: levels, answers, instruments and kinds of foil balanced, none twice.
 
-    Composing happens here, so that what cannot be done fails at once; the rendering happens while the rows are
-    written. The same seed and version give the same bytes with the same renderer and soundfont, both of which the
-    provenance names. The first rows do not depend on how many are asked for. Of the plain chords there are only as
-    many as the paper uses: up to 44 of them, another seed changes their order and, below 44, which roots are taken.
+    Composing happens here, so that what cannot be done fails at once, with a DatasetError; the rendering happens while
+    the rows are written. The same seed and version give the same bytes with the same renderer and soundfont, both of
+    which the provenance names. The first rows do not depend on how many are asked for. Of the plain chords there are
+    only as many as the paper uses: up to 44 of them, another seed changes their order and, below 44, the roots.
 
     Args:
         seed: any integer.
         counts: number of test rows a config; default the paper's.
         soundfont: soundfont to render with; default the one that comes with the suite.
-
-    Raises:
-        DatasetError: the soundfont cannot be used, or there are not as many different stimuli as asked for.
 
     Source: arXiv 2510.22455, sections on tasks and stimuli, for the counts and the make of the stimuli.
     """
@@ -198,14 +191,11 @@ def _pair_keys(pair: melodies.MelodyPair) -> set[_Key]:
 
 
 def _pair_row(name: str, pair: melodies.MelodyPair, soundfont: Path) -> rows.TranspositionRow:
-    melodies = (pair.first, pair.second)
-    (clip_1, midi_1), (clip_2, midi_2) = (
-        _clip(melody.performance, melody.instrument, soundfont) for melody in melodies
-    )
-    _check_pair(name, midi_1, midi_2, pair)
+    first, second = (_clip(one.performance, one.instrument, soundfont) for one in (pair.first, pair.second))
+    _check_pair(name, first[1], second[1], pair)
     return rows.transposition_row(
         name,
-        (clip_1, clip_2),
+        (first[0], second[0]),
         (pair.first.key, pair.second.key),
         pair.foil,
         GENERATED,
@@ -298,21 +288,9 @@ def _check_chord(name: str, midi: bytes, chord: chords.Chord) -> None:
 def write(
     plan: Plan, out: Path, *, overwrite: bool = False, on_row: Callable[[str, str], None] | None = None
 ) -> Provenance:
-    """Write a planned dataset as a folder in the layout of the Hub, whole or not at all.
+    """Write a planned dataset as a folder, whole or not at all; `on_row` gets config and split after each row.
 
-    Args:
-        plan: from `build_generated` or `build_recordings`.
-        out: the folder.
-        overwrite: whether a dataset folder of ours may be replaced.
-        on_row: called with config and split after each row, for a progress bar.
-
-    Raises:
-        DatasetError: the folder may not be written, or a written MIDI file does not say what its row says.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(build_generated(counts=Counts(0, 0, 4)), Path(folder) / "muse").counts["chord_quality"]
-    {'test': 4, 'fewshot': 4}
+    DatasetError where the folder may not be written, or a written MIDI file does not say what its row says.
     """
 
     def made(config: str, split: str) -> Iterator[Mapping[str, Any]]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
 
@@ -102,8 +102,7 @@ class MelodyPair:
     semitones: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(NamedTuple):
     """Everything of a melody but its pitches: rhythm in ticks, and where the phrases and measures begin."""
 
     meter: tuple[int, int]
@@ -128,14 +127,10 @@ def is_transposition(first: Sequence[int], second: Sequence[int]) -> bool:
 
 
 def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Random) -> MelodyPair:
-    """Compose two melodies to compare, in different keys of one mode.
+    """Compose two melodies to compare, in different keys of one mode; no foil is a transposition of the other.
 
-    Args:
-        foil: None for a transposition. ``"other_melody"``: new pitches throughout. ``"changed_interval"``: exactly
-            one interval differs, in size and not in direction. ``"reordered"``: the same pitches relative to the
-            key, the same number of times, in another order. A foil is no transposition by `is_transposition`.
-        instrument: what plays both.
-        rng: source of all randomness.
+    ``"other_melody"`` has new pitches throughout. In ``"changed_interval"`` exactly one interval differs, in size and
+    not in direction. ``"reordered"`` has the same pitches relative to the key, as often, in another order.
 
     Source: MUSE (arXiv 2510.22455), transposition task; the foils other than ``"other_melody"`` go beyond it.
     """
@@ -351,7 +346,7 @@ def _change_interval(pitches: list[int], mode: str, rng: random.Random) -> list[
 
 def _reorder(pitches: list[int], rng: random.Random) -> list[int] | None:
     """Put the notes in another order that is about as smooth; the last one stays."""
-    roughness = _roughness(pitches)
+    roughness = sum(abs(b - a) for a, b in pairwise(pitches))
     for _ in range(60):
         changed = list(pitches)
         for _ in range(rng.randint(2, 4)):
@@ -359,13 +354,9 @@ def _reorder(pitches: list[int], rng: random.Random) -> list[int] | None:
             changed[i], changed[j] = changed[j], changed[i]
         differing = sum(a != b for a, b in zip(pitches, changed, strict=True))
         leaps = [abs(b - a) for a, b in pairwise(changed)]
-        if differing >= 3 and max(leaps) <= _MAX_LEAP and _roughness(changed) <= 1.25 * roughness:
+        if differing >= 3 and max(leaps) <= _MAX_LEAP and sum(leaps) <= 1.25 * roughness:
             return changed
     return None
-
-
-def _roughness(pitches: list[int]) -> int:
-    return sum(abs(b - a) for a, b in pairwise(pitches))
 
 
 def _lenient_intervals(pitches: Sequence[int]) -> tuple[int, ...]:

@@ -7,18 +7,16 @@ Expected layout of a copy of the recordings (``--source``), as in the authors' r
     stimuli/Intermediate/{NoSync,Sync1,Sync2,Sync3,Sync4}_{A..D}.wav, NoSync_E.wav, Sync3_E.wav
     stimuli/M<number>_<key>_<tempo>[_<meter>][_Piano].wav
 
-Recordings have no MIDI: their MIDI and note columns are null. Which examples the paper showed is published as
-numbers only; of the recordings these are the natural ones: the two rhythms and the two melodies (M11, M12) that
-no published trial uses, and of the chords the first four files, all on A flat.
+Which examples the paper showed is published as numbers only; of the recordings these are the natural ones: the two
+rhythms and the two melodies (M11, M12) that no published trial uses, and of the chords the first four files, on A flat.
 """
 
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from music_evals.benchmarks import load
 from music_evals.datasets_builders.folder import DatasetError, make_provenance
@@ -67,8 +65,7 @@ _MELODY_NAME: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(NamedTuple):
     """A row of recordings: its files, and how it is made of their bytes."""
 
     config: rows.ConfigName
@@ -80,14 +77,8 @@ class Recorded:
 def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
     """Take the rows from a copy of the authors' repository; every file is read and checked before any is written.
 
-    Args:
-        source: the copy's folder; its layout is described at the top of this module.
-        allow_partial: whether rows whose files are missing may be left out. What is missing is then in the
-            provenance. An unreadable file is an error all the same.
-
-    Raises:
-        DatasetError: the folder is not there, files are missing (all are named), or some cannot be decoded (all are
-            named, with the reason).
+    With `allow_partial` rows whose files are missing are left out, which the provenance says. DatasetError names all
+    files that are missing or cannot be decoded.
     """
     source = source.expanduser()
     if not source.is_dir():

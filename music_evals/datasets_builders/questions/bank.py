@@ -46,21 +46,17 @@ def places(count: int, key: str) -> list[int]:
 
 def composed_rows(questions: Sequence[Question], key: str, language: Language = "en") -> list[BankRow]:
     """Turn composed questions into rows; the key decides at which letters the right answers are."""
-    rows = []
-    for question, place in zip(questions, places(len(questions), key), strict=True):
-        options = list(question.wrong[language])
-        options.insert(place, question.right[language])
-        rows.append(
-            BankRow(
-                id=question.name,
-                question=question.text[language],
-                abc=None,
-                options=options,
-                answer=LETTERS[place],
-                kind=question.kind,
-            )
+    return [
+        BankRow(
+            id=question.name,
+            question=question.text[language],
+            abc=None,
+            options=question.options(language, place),
+            answer=LETTERS[place],
+            kind=question.kind,
         )
-    return rows
+        for question, place in zip(questions, places(len(questions), key), strict=True)
+    ]
 
 
 def write_bank(
@@ -74,12 +70,7 @@ def write_bank(
     revision: str | None = None,
     overwrite: bool = False,
 ) -> Provenance:
-    """Write a bank as a dataset folder, whole or not at all.
-
-    Raises:
-        DatasetError: a question lacks its text or one of four options, or its answer is no letter; or the folder may
-            not be written.
-    """
+    """Write a bank as a dataset folder, whole or not at all; DatasetError names a question that is none."""
     for config, splits in rows.items():
         for split, some in splits.items():
             for row in some:

@@ -24,6 +24,11 @@ class Question:
     def __post_init__(self) -> None:
         """Check that the options differ."""
         for language in self.text:
-            options = (self.right[language], *self.wrong[language])
+            options = self.options(language, 0)
             if len(set(options)) != len(options):
                 raise ValueError(f"{self.name}: two of the options are the same ({language}): {', '.join(options)}")
+
+    def options(self, language: Language, place: int) -> list[str]:
+        """Return the four options, the right one at a place from 0."""
+        wrong = self.wrong[language]
+        return [*wrong[:place], self.right[language], *wrong[place:]]

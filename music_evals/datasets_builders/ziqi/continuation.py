@@ -1,9 +1,8 @@
 """Which continuation belongs to the opening of a tune: questions from the traditional tunes that come with music21.
 
-The opening and four continuations are in ABC. One continuation is the tune's own; three are what stands at the same
-place in other tunes of the same metre, unit note length, kind of rhythm and, where there are enough, key signature
-(else one sharp or flat away). All are spelled alike by `music_evals.notation.abc.spell`, four whole measures each. None
-repeats a measure of the opening, the right one neither, so that looking for repeats finds nothing.
+One continuation is the tune's own; three are what stands at the same place in other tunes of the same metre, unit note
+length, kind of rhythm and, where there are enough, key signature (else one sharp or flat away). All are four whole
+measures of ABC, spelled alike. None repeats a measure of the opening, the right one neither.
 
 The tunes are read from three folders of music21's corpus, on the machine where the questions are made: ``ryansMammoth``
 (*Ryan's Mammoth Collection*, Boston 1883), ``airdsAirs`` (James Aird's *Selection*, Glasgow 1778 to 1801; encoded by
@@ -20,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from music21 import corpus
 
@@ -84,8 +83,7 @@ class _Source:
         return [_contour(measure, self.key) for measure in self.events]
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(NamedTuple):
     """A tune and a place to cut it."""
 
     source: _Source
@@ -116,15 +114,11 @@ class _Part:
 
 
 def compose_continuations(count: int, seed: int) -> list[Question]:
-    """Ask which of four continuations belongs to the opening of a tune.
+    """Ask which of four continuations belongs to the opening of a tune; no two questions have the same opening.
 
-    Each tune is asked about once before any is cut at another place; there is one question to each place where a
-    tune can be cut: 4,998 from 2,892 tunes with music21 10.5.1. No two have the same opening. The seed decides which
-    tunes, where they are cut, and what they are set against; fewer questions of one seed are the first of more.
-
-    Raises:
-        ValueError: count is below 0 or above what the tunes yield; the message says how many that is.
-        FileNotFoundError: music21 is installed without its corpus.
+    Each tune is asked about once before any is cut at another place: 4,998 questions on 2,892 tunes of music21 10.5.1.
+    The seed decides which tunes, where they are cut, and what they are set against; fewer questions of one seed are the
+    first of more. ValueError says how many there are, where more are asked for.
 
     Source: ZIQI-Eval (arXiv 2406.15885), music generation; the wording and the choice of distractors are our own.
     """
@@ -137,7 +131,10 @@ def compose_continuations(count: int, seed: int) -> list[Question]:
             break
         wrong = _distractors(part, pools, random.Random(f"{seed}/{part.name}"))
         if wrong is not None:
-            questions.append(_question(part, wrong))
+            text = {language: f"{lead_in}\n\n{part.asked}" for language, lead_in in _LEAD_INS.items()}
+            right = dict.fromkeys(LANGUAGES, _lay_out(part.continuation))
+            others = dict.fromkeys(LANGUAGES, tuple(_lay_out(other.continuation) for other in wrong))
+            questions.append(Question(part.name, "continuation", text, right, others))
     if len(questions) < count:
         raise ValueError(f"count is {count}; the tunes yield {len(questions)} questions with seed {seed}")
     return questions
@@ -181,27 +178,12 @@ def _are_versions(first: _Part, second: _Part) -> bool:
     one, other = first.source, second.source
     if one.name == other.name or one.titles & other.titles or first.continuation == second.continuation:
         return True
-    cut = first.length
-    return any(
-        _agreement(one.contour[where], other.contour[where]) > _VERSION_SHARE
-        for where in (slice(cut), slice(cut, cut + CONTINUATION))
-    )
-
-
-def _agreement(first: Sequence[Sequence[int | None]], second: Sequence[Sequence[int | None]]) -> float:
-    """Share of the eighths at which two contours agree."""
-    pairs = [pair for one, other in zip(first, second, strict=True) for pair in zip(one, other, strict=True)]
-    return sum(one == other for one, other in pairs) / len(pairs)
-
-
-def _question(part: _Part, wrong: Sequence[_Part]) -> Question:
-    return Question(
-        name=part.name,
-        kind="continuation",
-        text={language: f"{lead_in}\n\n{part.asked}" for language, lead_in in _LEAD_INS.items()},
-        right=dict.fromkeys(LANGUAGES, _lay_out(part.continuation)),
-        wrong=dict.fromkeys(LANGUAGES, tuple(_lay_out(other.continuation) for other in wrong)),
-    )
+    for where in (slice(first.length), slice(first.length, first.length + CONTINUATION)):
+        measures = zip(one.contour[where], other.contour[where], strict=True)
+        eighths = [a == b for measure, likewise in measures for a, b in zip(measure, likewise, strict=True)]
+        if sum(eighths) / len(eighths) > _VERSION_SHARE:
+            return True
+    return False
 
 
 def _lay_out(measures: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final, Literal, TypedDict, get_args
+from typing import Final, Literal, NamedTuple, TypedDict, get_args
 
 from datasets import Features
 
@@ -93,8 +93,7 @@ class Plan:
     provenance: Provenance
 
 
-@dataclass(frozen=True, slots=True)
-class _Bank:
+class _Bank(NamedTuple):
     """A part of the composed bank: its config, theme and the composer of its questions."""
 
     config: ConfigName
@@ -121,10 +120,8 @@ def _banks() -> tuple[_Bank, ...]:
 def build_generated(seed: int = DEFAULT_SEED, *, theory: int = 240, continuation: int = 60) -> Plan:
     """Compose a bank of questions with computed answers, each in Chinese and in English, with its options in one order.
 
-    `theory` and `continuation` count the questions in `test`; `dev` has five a theme.
-
-    Raises:
-        DatasetError: a number is negative, both are 0, or there are not so many tunes.
+    `theory` and `continuation` count the questions in `test`; `dev` has five a theme. DatasetError where there are not
+    so many questions.
     """
     asked = {"theory": theory, "continuation": continuation}
     for name, count in asked.items():
@@ -152,12 +149,10 @@ def _composed(bank: _Bank, questions: Sequence[Question], language: Language, ke
     """Turn questions into rows; the right answers are spread evenly over the letters, alike in every language."""
     drawn = places(len(questions), f"{key}/{bank.label}/letters")
     for question, place in zip(questions, drawn, strict=True):
-        options = list(question.wrong[language])
-        options.insert(place, question.right[language])
         yield {
             "id": f"{bank.label}-{question.name}-{language}",
             "question": question.text[language],
-            "options": options,
+            "options": question.options(language, place),
             "answer": LETTERS[place],
             "theme_zh": bank.theme["zh"],
             "theme_en": bank.theme["en"],

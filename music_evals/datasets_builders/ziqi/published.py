@@ -64,17 +64,10 @@ class _Report:
 
 
 def build_published(source: Path, *, skip_bad: bool = False, revision: str | None = None) -> Plan:
-    """Read the authors' CSV files; the plan's provenance counts what is odd.
+    """Read the authors' CSV files in the layout above; the plan's provenance counts what is odd.
 
-    Args:
-        source: folder in the layout above.
-        skip_bad: leave malformed rows out, and count them, instead of stopping at the first.
-        revision: where the files come from, where that is known better than by their checksum.
-
-    Raises:
-        DatasetError: a file is missing or unreadable, or (without `skip_bad`) a row is malformed: it has another
-            number of columns, an empty field, an answer that is none of A to D, or an unknown sub-theme. The message
-            names file and row.
+    With `skip_bad` malformed rows are left out, and counted; else the first is a DatasetError. `revision` says where
+    the files come from, where that is known better than by their checksum.
     """
     folder = source.expanduser()
     if not folder.is_dir():
@@ -99,10 +92,7 @@ def build_published(source: Path, *, skip_bad: bool = False, revision: str | Non
 
 
 def download_published(revision: str = HUB_COMMIT) -> tuple[Path, str]:
-    """Download the authors' files from the Hub: their folder, and the repository with the full id of the commit.
-
-    The revision is a commit's id or the beginning of one, a branch or a tag.
-    """
+    """Download the authors' files at a commit (its id or how that begins, a branch or a tag): folder and commit."""
     try:
         # The Hub serves files by full id only.
         commits = huggingface_hub.HfApi().list_repo_commits(HUB_REPOSITORY, repo_type="dataset")

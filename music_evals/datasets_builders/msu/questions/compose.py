@@ -1,7 +1,6 @@
 """Composes twelve questions on a score, three a level, whose answers the score itself gives."""
 
 import re
-from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
@@ -30,9 +29,6 @@ def compose_score_questions(score: Any, *, seed: int, name: str) -> list[ScoreQu
     words of our own, and only those that a score answers without doubt: candidates with ties, missing data or more than
     one reading are left out. No question gives away its own answer or, in the case of the key, another's. The seed and
     the name of the score decide which kinds are asked, and of what.
-
-    Raises:
-        UnsuitableScoreError: a level has fewer than three, or the parts differ in their measures.
     """
     try:
         reading = read(score)
@@ -72,11 +68,10 @@ def _choose(reading: Reading, level: Level, rng: Random, others: list[ScoreQuest
     return chosen
 
 
-def _shuffled(level: Level, rng: Random) -> Iterator[Kind]:
+def _shuffled(level: Level, rng: Random) -> list[Kind]:
     """The kinds of a level; heavy ones tend to the front."""
-    kinds = [(rng.random() ** (1 / kind.weight), kind.name, kind) for kind in KINDS if kind.level == level]
-    for *_, kind in sorted(kinds, reverse=True, key=lambda item: item[:2]):
-        yield kind
+    keys = {kind: (rng.random() ** (1 / kind.weight), kind.name) for kind in KINDS if kind.level == level}
+    return sorted(keys, reverse=True, key=keys.__getitem__)
 
 
 def _is_fair(question: ScoreQuestion, kind: Kind, others: list[ScoreQuestion]) -> bool:

@@ -17,7 +17,7 @@ from music_evals.datasets_builders.msu.questions.kind import (
     span,
     where,
 )
-from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice, spell
+from music_evals.datasets_builders.msu.questions.reading import Cell, Event, Reading, Voice, spell
 
 # How many notes a question may count, or pitches it may have listed.
 _COUNTED: Final = range(3, 17)
@@ -89,29 +89,19 @@ def _has_rest(_: Voice, cell: Cell) -> bool | None:
     return bool(cell.rests) if cell.notes and cell.is_printed else None
 
 
-def _only(found: set[str]) -> str | None:
-    return found.pop() if len(found) == 1 else None
+def _only_mark(marks: Callable[[Event], frozenset[str]]) -> Any:
+    """Asks of measures whose notes have one kind of mark."""
 
+    def answer(_: Voice, cell: Cell) -> str | None:
+        found = {name for event in cell.notes for name in marks(event)}
+        return found.pop() if len(found) == 1 else None
 
-def _articulation(_: Voice, cell: Cell) -> str | None:
-    return _only({name for event in cell.notes for name in event.articulations})
-
-
-def _ornament(_: Voice, cell: Cell) -> str | None:
-    return _only({name for event in cell.notes for name in event.ornaments})
+    return of_cells(answer)
 
 
 def _is_last_tied(cell: Cell) -> bool:
     end = max(event.end for event in cell.notes)
     return any(event.is_tied_on for event in cell.notes if event.end == end)
-
-
-def _has_fermata(cell: Cell) -> bool:
-    return any(event.has_fermata for event in cell.events)
-
-
-def _has_staccato(cell: Cell) -> bool:
-    return any("Staccato" in event.articulations for event in cell.notes)
 
 
 def _new_clef(_: Voice, cell: Cell) -> str | None:
@@ -171,10 +161,10 @@ KINDS: Final = (
     Kind(2, "shortest rest", "duration", _extreme_value("rest", min)),
     Kind(2, "longest rest", "duration", _extreme_value("rest", max), weight=0.7),
     Kind(2, "dynamic", "text", _dynamic, weight=2),
-    Kind(2, "articulation", "text", of_cells(_articulation), weight=2),
-    Kind(2, "staccato", "yes_no", _of_notes(_has_staccato)),
-    Kind(2, "ornament", "text", of_cells(_ornament), weight=2.5),
-    Kind(2, "fermata", "yes_no", _of_notes(_has_fermata)),
+    Kind(2, "articulation", "text", _only_mark(lambda event: event.articulations), weight=2),
+    Kind(2, "staccato", "yes_no", _of_notes(lambda cell: any("Staccato" in one.articulations for one in cell.notes))),
+    Kind(2, "ornament", "text", _only_mark(lambda event: event.ornaments), weight=2.5),
+    Kind(2, "fermata", "yes_no", _of_notes(lambda cell: any(event.has_fermata for event in cell.events))),
     Kind(2, "grace note", "yes_no", _of_notes(lambda cell: cell.has_grace)),
     Kind(2, "tie", "yes_no", _of_notes(_is_last_tied)),
     Kind(2, "repeat sign", "yes_no", evenly(_repeat), weight=1.5),

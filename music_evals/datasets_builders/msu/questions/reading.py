@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from music21 import articulations, bar, chord, clef, expressions, harmony, key, meter, note, pitch, spanner, stream
 
@@ -123,8 +123,7 @@ class Cell:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Voice:
+class Voice(NamedTuple):
     """One part of the score: one staff."""
 
     name: str  # as written, or empty
@@ -138,8 +137,7 @@ class Voice:
         return self.is_pitched and all(cell.is_at_pitch for cell in self.cells)
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(NamedTuple):
     """What a measure is in all parts."""
 
     number: int  # as written
@@ -203,11 +201,7 @@ def spell(each: pitch.Pitch) -> str:
 
 
 def read(score: stream.Score) -> Reading:
-    """Read a score whose parts agree in their measures.
-
-    Raises:
-        ValueError: there are no measures, or parts have different ones.
-    """
+    """Read a score; ValueError where it has no measures, or parts have different ones."""
     parts = list(score.parts) if isinstance(score, stream.Score) else [score]
     rows = [list(part.getElementsByClass(stream.Measure)) for part in parts]
     if not rows or not rows[0]:
@@ -226,16 +220,12 @@ def read(score: stream.Score) -> Reading:
     )
     metadata = score.metadata
     return Reading(
-        title=_clean((metadata.title or metadata.movementName) if metadata else None),
-        composer=_clean(metadata.composer if metadata else None),
+        title=" ".join(((metadata and (metadata.title or metadata.movementName)) or "").split()),
+        composer=" ".join(((metadata and metadata.composer) or "").split()),
         voices=voices,
         measures=tuple(_measures(rows, voices)),
         source=score,
     )
-
-
-def _clean(words: str | None) -> str:
-    return " ".join((words or "").split())
 
 
 def _is_made_up(name: str) -> bool:
@@ -252,11 +242,8 @@ def _label(names: list[str], index: int) -> str:
 
 def _is_pitched(part: Any) -> bool:
     """Whether the part is written at its pitch, in signs that say it."""
-    if any(part[note.Unpitched]) or any(
-        isinstance(each, clef.PercussionClef | clef.TabClef) for each in part[clef.Clef]
-    ):
-        return False
-    return all(each.transposition is None for each in part.getInstruments(recurse=True))
+    unpitched = [*part[note.Unpitched], *part[clef.PercussionClef], *part[clef.TabClef]]
+    return not unpitched and all(each.transposition is None for each in part.getInstruments(recurse=True))
 
 
 def _octave_signs(part: Any) -> set[int]:
@@ -302,13 +289,9 @@ def _cells(row: list[Any], octave_signs: set[int]) -> Iterator[Cell]:
             new_clefs=tuple(new_clefs),
             is_clear=is_clear,
             is_at_pitch=is_clear and not octave,
-            dynamics=tuple((start, each.value) for start, each in within if _is_dynamic(each)),
+            dynamics=tuple((start, each.value) for start, each in within if "Dynamic" in each.classes and each.value),
         )
         fifths = signatures[-1][1].sharps if signatures else fifths
-
-
-def _is_dynamic(each: Any) -> bool:
-    return "Dynamic" in each.classes and bool(each.value)
 
 
 def _events(measure: Any, within: list[tuple[Fraction, Any]]) -> Iterator[Event]:
@@ -332,19 +315,17 @@ def _events(measure: Any, within: list[tuple[Fraction, Any]]) -> Iterator[Event]
                 is_measure_rest=each.isRest
                 and (getattr(each, "fullMeasure", False) is True or length == _time(measure.barDuration.quarterLength)),
                 is_hidden=bool(each.style.hideObjectOnPrint),
-                articulations=frozenset(_named(each.articulations, _ARTICULATIONS)),
-                ornaments=frozenset(_named(each.expressions, _ORNAMENTS)),
+                articulations=_named(each.articulations, _ARTICULATIONS),
+                ornaments=_named(each.expressions, _ORNAMENTS),
                 has_fermata=any(isinstance(one, expressions.Fermata) for one in each.expressions),
             )
         )
     yield from sorted(found, key=lambda one: (one.start, not one.is_grace, [each.ps for each in one.pitches]))
 
 
-def _named(marks: Sequence[Any], names: Sequence[tuple[type, str]]) -> Iterator[str]:
-    for mark in marks:
-        name = next((name for kind, name in names if isinstance(mark, kind)), None)
-        if name:
-            yield name
+def _named(marks: Sequence[Any], names: Sequence[tuple[type, str]]) -> frozenset[str]:
+    found = (next((name for kind, name in names if isinstance(mark, kind)), None) for mark in marks)
+    return frozenset(name for name in found if name)
 
 
 def _value(each: Any) -> str | None:

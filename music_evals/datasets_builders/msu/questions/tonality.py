@@ -1,9 +1,8 @@
 """Keys and chords, where they are beyond doubt."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
-from weakref import WeakKeyDictionary
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from music21 import chord, key, pitch
@@ -62,20 +61,15 @@ _NUMERALS: Final = {
 _KEY_MARGIN: Final = 0.08
 # music21 has no types for it.
 _Profiles: Any = KrumhanslSchmuckler
-_keys: WeakKeyDictionary[Reading, key.Key | None] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, slots=True)
-class PlainChord:
-    """A complete triad or seventh chord without other notes, by its spelling; its quality is one of `QUALITIES`.
-
-    For every note from the lowest up, `members` says which it is: 0 root, 1 third, 2 fifth, 3 seventh.
-    """
+class PlainChord(NamedTuple):
+    """A complete triad or seventh chord without other notes, by its spelling."""
 
     root: str
     root_pitch: pitch.Pitch
-    quality: str
-    members: tuple[int, ...]
+    quality: str  # one of `QUALITIES`
+    members: tuple[int, ...]  # of every note from the lowest up: 0 root, 1 third, 2 fifth, 3 seventh
 
     @property
     def inversion(self) -> int:
@@ -142,17 +136,12 @@ def key_name(tonality: key.Key) -> str:
     return f"{_name(tonality.tonic)} {tonality.mode}"
 
 
+@lru_cache(maxsize=4)
 def certain_key(reading: Reading) -> key.Key | None:
     """The key of the beginning, if signature, notes, bass and, where the file says one, mode agree on it.
 
     None where there is a doubt, as in modal pieces and where parts have different signatures.
     """
-    if reading not in _keys:
-        _keys[reading] = _find_key(reading)
-    return _keys[reading]
-
-
-def _find_key(reading: Reading) -> key.Key | None:
     if not reading.is_harmonic or any(voice.cells[0].fifths != reading.measures[0].fifths for voice in reading.voices):
         return None
     changes = [index for index, measure in enumerate(reading.measures) if measure.fifths != reading.measures[0].fifths]

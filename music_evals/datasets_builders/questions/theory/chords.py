@@ -167,9 +167,6 @@ def _degree_chord(rng: Random) -> Iterator[Draft]:
 
 
 FORMS: Final = (
-    *forms("chords", {"spelling": _spelling, "name": _chord_name, "root": _root, "member": _member}),
-    *forms(
-        "roman_numerals",
-        {"notes": _numeral_notes, "numeral": _numeral_name, "bass": _numeral_bass, "function": _degree_chord},
-    ),
+    *forms("chords", spelling=_spelling, name=_chord_name, root=_root, member=_member),
+    *forms("roman_numerals", notes=_numeral_notes, numeral=_numeral_name, bass=_numeral_bass, function=_degree_chord),
 )

@@ -35,10 +35,11 @@ class Form:
     drafts: Drafts
 
 
-def forms(kind: str, drafts: Mapping[str, Drafts]) -> list[Form]:
-    """Return the forms of a kind, name → drafts, with the wording of ``wording.toml``."""
+def forms(kind: str, **drafts: Drafts) -> list[Form]:
+    """Return the forms of a kind with the wording of ``wording.toml``, whose names have hyphens."""
     wording = read_table("questions/theory/wording.toml")[kind]
-    return [Form(kind, name, Term(*wording[name]), draw) for name, draw in drafts.items()]
+    named = {name.replace("_", "-"): draw for name, draw in drafts.items()}
+    return [Form(kind, name, Term(*wording[name]), draw) for name, draw in named.items()]
 
 
 def draft(word: Callable[[T], Term], right: T, wrong: Iterable[T], *asked: Term) -> Draft:

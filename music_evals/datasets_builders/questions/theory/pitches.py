@@ -213,28 +213,21 @@ def _part_key(rng: Random) -> Iterator[Draft]:
 FORMS: Final = (
     *forms(
         "intervals",
-        {
-            "up": _between(down=False),
-            "down": _between(down=True),
-            "above": _lying(down=False),
-            "below": _lying(down=True),
-            "inversion": _inversion,
-            "simple": _reduced,
-            "semitones": _semitones,
-        },
+        up=_between(down=False),
+        down=_between(down=True),
+        above=_lying(down=False),
+        below=_lying(down=True),
+        inversion=_inversion,
+        simple=_reduced,
+        semitones=_semitones,
     ),
-    *forms(
-        "enharmonics",
-        {"note": _respelled, "key": _respelled_key, "interval": _respelled_interval, "line": _respelled_line},
-    ),
+    *forms("enharmonics", note=_respelled, key=_respelled_key, interval=_respelled_interval, line=_respelled_line),
     *forms(
         "transposition",
-        {
-            "line": _moved_line,
-            "sounding": _part(written=False),
-            "written": _part(written=True),
-            "key": _moved_key,
-            "part-key": _part_key,
-        },
+        line=_moved_line,
+        sounding=_part(written=False),
+        written=_part(written=True),
+        key=_moved_key,
+        part_key=_part_key,
     ),
 )

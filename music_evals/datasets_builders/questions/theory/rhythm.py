@@ -140,13 +140,11 @@ def _tuplet_fraction(rng: Random) -> Iterator[Draft]:
 
 FORMS: Final = forms(
     "metre",
-    {
-        "bars": _bars,
-        "value": _contained,
-        "division": _division,
-        "sum": _sum,
-        "rest-of-bar": _rest_of_bar,
-        "tuplet": _tuplet,
-        "tuplet-note": _tuplet_fraction,
-    },
+    bars=_bars,
+    value=_contained,
+    division=_division,
+    sum=_sum,
+    rest_of_bar=_rest_of_bar,
+    tuplet=_tuplet,
+    tuplet_note=_tuplet_fraction,
 )

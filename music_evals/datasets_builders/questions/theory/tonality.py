@@ -184,25 +184,16 @@ def _distant(rng: Random) -> Iterator[Draft]:
 
 FORMS: Final = (
     *forms(
-        "scales",
-        {
-            "notes": _scale_notes,
-            "name": _scale_name,
-            "degree": _degree,
-            "which-degree": _which_degree,
-            "function": _function,
-        },
+        "scales", notes=_scale_notes, name=_scale_name, degree=_degree, which_degree=_which_degree, function=_function
     ),
     *forms(
         "key_signatures",
-        {
-            "count": _signature,
-            "key": _key_of_signature,
-            "relative": _relative,
-            "parallel": _parallel,
-            "last": _last_accidental,
-            "common": _common,
-            "distant": _distant,
-        },
+        count=_signature,
+        key=_key_of_signature,
+        relative=_relative,
+        parallel=_parallel,
+        last=_last_accidental,
+        common=_common,
+        distant=_distant,
     ),
 )
