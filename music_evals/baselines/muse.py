@@ -12,7 +12,7 @@ from music_evals.solvers.symbolic.schema import Schema
 SOLVERS: Final = {"syncopation": SYNCOPATION, "transposition": TRANSPOSITION, "chord_quality": CHORD_QUALITY}
 """Task → its solver."""
 
-_KICK, _SNARE, _PERCUSSION = 36, 38, 9
+_KICK, _SNARE = 36, 38
 _INTEGER: Final = re.compile(r"-?[0-9]{1,6}")
 
 
@@ -41,7 +41,7 @@ def _transcribed(asked: Asked) -> list[list[int]]:
     for text in map(parse_midi_text, asked.music):
         notes = sorted(text.notes, key=lambda note: note.onset)
         if task == "syncopation":
-            hits = [note for note in notes if note.channel == _PERCUSSION and note.pitch in (_KICK, _SNARE)]
+            hits = [note for note in notes if note.is_drum and note.pitch in (_KICK, _SNARE)]
             lists.append([1 + round(2 * note.onset / text.ticks_per_beat) for note in hits])
         else:
             pitches = [note.pitch for note in notes]

@@ -15,7 +15,6 @@ are no music, and a title can hold the answer to a question about the file.
 
 import io
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,7 +26,6 @@ from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
 
 _PERCUSSION_CHANNEL: Final = 9
 _DEFAULT_TEMPO: Final = 500_000  # microseconds a quarter note where a file names no tempo (MIDI standard)
-_DEFAULT_METER: Final = (4, 4)
 _MAX_TEMPO: Final = 0xFFFFFF  # set_tempo has 24 bits
 
 KEYS: Final = (
@@ -36,52 +34,16 @@ KEYS: Final = (
 )
 """The keys that a key signature can name, as `mido` spells them: major and minor, seven flats to seven sharps."""
 
-_META_FIELDS: Final[dict[str, tuple[str, ...]]] = {
+_META_FIELDS: Final = {
     "set_tempo": ("tempo",),
     "time_signature": ("numerator", "denominator"),
     "key_signature": ("key",),
 }
-_FIELDS: Final[dict[str, tuple[str, ...]]] = {
-    "note_on": ("channel", "note", "velocity"),
-    "note_off": ("channel", "note", "velocity"),
-    **_META_FIELDS,
-    "program_change": ("channel", "program"),
-    "control_change": ("channel", "control", "value"),
-    "pitchwheel": ("channel", "pitch"),
-    "polytouch": ("channel", "note", "value"),
-    "aftertouch": ("channel", "value"),
-    "end_of_track": (),
-}
-_RANGES: Final = {
-    "channel": (0, 15),
-    "tempo": (1, _MAX_TEMPO),
-    "numerator": (1, 255),
-    "denominator": (1, 2**15),
-    "pitch": (-8192, 8191),
-}
-_NUMBER: Final = r"(?:0|[1-9]\d{0,8})"
-_LINE: Final = re.compile(rf"tick=({_NUMBER}) beat=({_NUMBER}(?:\.\d{{1,3}})?) ([a-z_]+)((?: [a-z]+=[A-Za-z0-9#-]+)*)")
-
-
-@dataclass(frozen=True, slots=True)
-class TextNote:
-    """One note of a MIDI text; onset and duration in ticks."""
-
-    channel: int  # 0 to 15; 9 is percussion
-    onset: int
-    duration: int
-    pitch: int
-    velocity: int
-
-
-@dataclass(frozen=True, slots=True)
-class MidiText:
-    """What a MIDI text says; the notes are by onset, channel and pitch."""
-
-    ticks_per_beat: int
-    tempo: float  # quarter notes a minute, to two decimals; 120 where the text names none
-    meter: tuple[int, int]  # (4, 4) where the text names none
-    notes: tuple[TextNote, ...]
+_LINE: Final = re.compile(
+    r"tick=(\d{1,9}) beat=\d{1,9}(?:\.\d{1,3})? (?:note_(on|off) channel=(\d{1,2}) note=(\d{1,3}) velocity=(\d{1,3})"
+    r"|set_tempo tempo=([1-9]\d{0,7})|(?!note_|set_tempo)[a-z_]+(?: [a-z]+=[A-Za-z0-9#-]{1,9})*)",
+    re.ASCII,
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -93,10 +55,10 @@ class FileNote(Note):
 
 @dataclass(frozen=True, slots=True)
 class MidiFile:
-    """What `read_notes` finds in a MIDI file; the notes are by onset and pitch."""
+    """What a MIDI file, or the text of one, holds; the notes are by onset and pitch."""
 
     ticks_per_beat: int
-    tempo: float  # at the start, in quarter notes a minute, to two decimals; 120 where the file names none
+    tempo: float  # at the start, in quarter notes a minute, to two decimals; 120 where there is none
     notes: tuple[FileNote, ...]
 
 
@@ -181,72 +143,32 @@ def midi_to_text(data: bytes) -> str:
     return "\n".join([f"ticks_per_beat={midi.ticks_per_beat}", *events])
 
 
-def parse_midi_text(text: str) -> MidiText:
-    """Read the text that `midi_to_text` writes; strict, and linear in the length of the text.
-
-    ValueError if a line is not of the format, contradicts the others, or changes tempo or metre on the way; it names
-    the line (from 1) and what is accepted.
-    """
-    lines = text.removesuffix("\n").split("\n")
-    at = (1, lines[0])
-
-    def wrong(problem: str) -> ValueError:
-        number, line = at
-        shown = line if len(line) <= 80 else line[:77] + "..."
-        return ValueError(f"MIDI text, line {number} ({shown!r}): {problem}")
-
-    head = re.fullmatch(rf"ticks_per_beat=({_NUMBER})", lines[0])
-    if head is None or not 1 <= int(head[1]) < 0x8000:
-        raise wrong("accepted is ticks_per_beat=N with N from 1 to 32767")
-    ticks_per_beat = int(head[1])
-
-    tempo: int | None = None
-    meter: tuple[int, int] | None = None
-    notes: list[TextNote] = []
+def parse_midi_text(text: str) -> MidiFile:
+    """Read the notes of the text that `midi_to_text` writes; ValueError, which names the line, for any other text."""
+    head, *lines = text.removesuffix("\n").split("\n")
+    resolution = re.fullmatch(r"ticks_per_beat=([1-9]\d{0,4})", head, re.ASCII)
+    if resolution is None:
+        raise ValueError(f"MIDI text, line 1 ({head[:80]!r}): accepted is ticks_per_beat=N")
+    tempo = _DEFAULT_TEMPO
+    notes: list[FileNote] = []
     sounding: dict[tuple[int, int], tuple[int, int]] = {}  # (channel, pitch) -> (onset, velocity)
-    now, kind = 0, ""
-    for at in enumerate(lines[1:], start=2):
-        if kind == "end_of_track":
-            raise wrong("nothing may follow end_of_track")
-        match = _LINE.fullmatch(at[1])
+    for number, line in enumerate(lines, start=2):
+        match = _LINE.fullmatch(line)
         if match is None:
-            raise wrong("accepted is tick=T beat=B EVENT with the event's FIELD=VALUE pairs")
-        tick, beat, kind = int(match[1]), match[2], match[3]
-        if tick < now:
-            raise wrong(f"ticks may not go back; accepted is {now} or more")
-        if beat != _beat(tick, ticks_per_beat):
-            raise wrong(f"beat does not fit the tick; accepted is beat={_beat(tick, ticks_per_beat)}")
-        now = tick
-        fields = _fields(kind, match[4], wrong)
-        place = (fields.get("channel", 0), fields.get("note", 0))
-        if kind == "note_on":
-            if place in sounding:
-                raise wrong("this note sounds already; accepted is a note_off before it")
-            sounding[place] = (tick, fields["velocity"])
-        elif kind == "note_off":
-            if place not in sounding:
-                raise wrong("no such note sounds; accepted is a note_off after its note_on")
-            onset, velocity = sounding.pop(place)
-            if tick == onset:
-                raise wrong("the note has no length; accepted is an end at least one tick later")
-            notes.append(TextNote(place[0], onset, tick - onset, place[1], velocity))
-        elif kind == "set_tempo":
-            if tick > 0 or tempo not in (None, fields["tempo"]):
-                raise wrong("accepted is one tempo, at tick 0")
-            tempo = fields["tempo"]
-        elif kind == "time_signature":
-            if tick > 0 or meter not in (None, (fields["numerator"], fields["denominator"])):
-                raise wrong("accepted is one time signature, at tick 0")
-            meter = (fields["numerator"], fields["denominator"])
-    if kind != "end_of_track":
-        raise ValueError(
-            f"MIDI text ends after line {len(lines)} without end_of_track; accepted is one, as the last line"
-        )
-    if sounding:
-        channel, pitch = min(sounding)
-        raise wrong(f"note {pitch} on channel {channel} still sounds; accepted is a note_off")
-    notes.sort(key=lambda note: (note.onset, note.channel, note.pitch))
-    return MidiText(ticks_per_beat, _bpm(tempo or _DEFAULT_TEMPO), meter or _DEFAULT_METER, tuple(notes))
+            raise ValueError(
+                f"MIDI text, line {number} ({line[:80]!r}): accepted is tick=T beat=B EVENT with the event's fields"
+            )
+        tempo = int(match[6] or tempo)
+        if match[2]:
+            tick, channel, pitch, velocity = (int(match[group]) for group in (1, 3, 4, 5))
+            if match[2] == "on":
+                sounding[channel, pitch] = (tick, velocity)
+            elif (channel, pitch) in sounding:
+                onset, velocity = sounding.pop((channel, pitch))
+                notes.append(FileNote(onset, pitch, tick - onset, velocity, channel == _PERCUSSION_CHANNEL))
+            else:
+                raise ValueError(f"MIDI text, line {number} ({line[:80]!r}): no such note sounds")
+    return MidiFile(int(resolution[1]), _bpm(tempo), tuple(sorted(notes)))
 
 
 def read_notes(data: bytes) -> MidiFile:
@@ -307,29 +229,6 @@ def _validate(performance: Performance) -> int:
     if performance.length is not None and performance.length < end:
         raise ValueError(f"length {performance.length} is shorter than the notes; accepted are {end} ticks or more")
     return end if performance.length is None else performance.length
-
-
-def _fields(kind: str, pairs: str, wrong: Callable[[str], ValueError]) -> dict[str, int]:
-    """Check the fields of one event; return those with numbers."""
-    expected = _FIELDS.get(kind)
-    if expected is None:
-        raise wrong(f"unknown event {kind!r}; accepted are {', '.join(_FIELDS)}")
-    found = [pair.split("=") for pair in pairs.split()]
-    if [name for name, _ in found] != list(expected):
-        raise wrong(f"accepted are the fields {' '.join(expected) or '(none)'}, in this order")
-    values: dict[str, int] = {}
-    for name, value in found:
-        if name == "key":
-            if value not in KEYS:
-                raise wrong(f"key is {value!r}; accepted are {', '.join(KEYS)}")
-            continue
-        low, high = _RANGES.get(name, (0, 127))
-        if kind == "note_on" and name == "velocity":
-            low = 1  # a start with velocity 0 would be an end
-        if re.fullmatch(rf"-?{_NUMBER}", value) is None or not low <= int(value) <= high:
-            raise wrong(f"{name} is {value!r}; accepted are whole numbers from {low} to {high}")
-        values[name] = int(value)
-    return values
 
 
 def _beat(tick: int, ticks_per_beat: int) -> str:
