@@ -158,26 +158,23 @@ def compile_text(text: str, **how: Unpack[Compiling]) -> Compiled:
     return compiled
 
 
-def midi_to_lilypond(midi: bytes, *, limits: Limits = _CONVERTING, confinement: Confinement | None = None) -> str:
+def midi_to_lilypond(midi: bytes) -> str:
     """Turn MIDI into LilyPond code, by LilyPond's own midi2ly; ConversionError, with its messages, if it cannot."""
     arguments = ["--quiet", "--output=score.ly", "score.midi"]
-    return _convert("midi2ly", arguments, "score.midi", midi, limits, confinement, result="score.ly")
+    return _convert("midi2ly", arguments, "score.midi", midi, result="score.ly")
 
 
 def musicxml_to_lilypond(musicxml: str, *, limits: Limits = _CONVERTING, confinement: Confinement | None = None) -> str:
-    """Turn MusicXML, as text, into LilyPond code with relative pitches, by LilyPond's own musicxml2ly.
+    """Turn MusicXML into LilyPond code with relative pitches, by musicxml2ly; ConversionError if it cannot.
 
-    It needs the sandbox, for musicxml2ly evaluates part of its input as Python. ConversionError if it cannot.
+    It needs the sandbox, for musicxml2ly evaluates part of its input as Python.
     """
     arguments = ["--relative", "--loglevel=WARN", "--output=-", "score.xml"]
     return _convert("musicxml2ly", arguments, "score.xml", musicxml.encode(), limits, confinement)
 
 
 def modernise(text: str) -> str:
-    """Bring LilyPond code to the syntax of the installed LilyPond, by LilyPond's own convert-ly.
-
-    ConversionError, with its messages, if it fails, as with a text that tells no version.
-    """
+    """Bring LilyPond code to today's syntax by convert-ly; ConversionError if it fails, as without any version."""
     return _convert("convert-ly", ["--loglevel=WARN", "score.ly"], "score.ly", text.encode())
 
 
@@ -235,8 +232,7 @@ class _Job:
         # Of LilyPond's limits, time is left out: only what ended in time is kept.
         limits = [self.limits.memory, self.limits.file_bytes, self.limits.scratch_bytes]
         limits += [self.limits.scratch_files, self.limits.output_bytes]
-        kind = "none" if self.confinement is Confinement.NONE else "confined"
-        parts = [_CACHE_FORMAT, lilypond_version(), kind, self.settings, self.collect, limits]
+        parts = [_CACHE_FORMAT, lilypond_version(), "confined", self.settings, self.collect, limits]
         return hashlib.sha256(json.dumps(parts).encode() + b"\0" + content).hexdigest()
 
 

@@ -228,10 +228,9 @@ def _install_filter() -> None:
     _check(result, "installing the filter of system calls")
 
 
-def _become_program(request: Mapping[str, Any], confined: bool) -> None:
+def _become_program(request: Mapping[str, Any]) -> None:
     """Turn this process into the program."""
-    if confined:
-        os.setsid()  # an unconfined program stays in the group of processes that the caller stops
+    os.setsid()
     empty, held = os.pipe()
     os.dup2(empty, 0)
     os.close(held)
@@ -249,12 +248,11 @@ def _become_program(request: Mapping[str, Any], confined: bool) -> None:
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    if confined:
-        _install_filter()
+    _install_filter()
     os.execve(request["command"][0], request["command"], request["environment"])
 
 
-def _start(request: Mapping[str, Any], confined: bool) -> int:
+def _start(request: Mapping[str, Any]) -> int:
     """Start the program and return its process id, or fail with the reason why it did not start."""
     failure, notice = os.pipe()  # closed by a successful start
     child = os.fork()
@@ -262,7 +260,7 @@ def _start(request: Mapping[str, Any], confined: bool) -> int:
         try:
             os.dup2(notice, 3, inheritable=False)
             os.closerange(4, 1 << 20)
-            _become_program(request, confined)
+            _become_program(request)
         except BaseException as error:
             os.write(3, f"{type(error).__name__}: {error}"[:4000].encode())
         os._exit(127)
@@ -293,26 +291,21 @@ def _wait(child: int, folder: int, scratch_files: int) -> tuple[int, bool]:
         poll.register(ended, select.POLLIN)
         poll.register(0, select.POLLIN)
         looks = 0
-        while not (events := poll.poll(_LOOK_EVERY * 1000)):
-            if os.getpid() != 1:
-                continue  # an unconfined program, whose files and threads are among all others
+        while not too_many and not (events := poll.poll(_LOOK_EVERY * 1000)):
             looks += 1
             counts = os.fstatvfs(folder)
             too_many = (
                 counts.f_files - counts.f_ffree > scratch_files or not 0 <= _newest_process() - child - looks <= THREADS
             )
-            if too_many:
-                break
         if too_many or ended not in dict(events):
             os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    if os.getpid() == 1:
-        try:
-            os.kill(-1, signal.SIGKILL)
-            while True:
-                os.wait()
-        except (ProcessLookupError, ChildProcessError):
-            pass  # nothing else runs
+    try:
+        os.kill(-1, signal.SIGKILL)
+        while True:
+            os.wait()
+    except (ProcessLookupError, ChildProcessError):
+        pass  # nothing else runs
     return os.waitstatus_to_exitcode(status), too_many
 
 
@@ -346,28 +339,23 @@ def _collect(folder: int, patterns: Sequence[str], most: int) -> tuple[list[tupl
 
 
 def main(mode: str, request_fd: int, report_fd: int) -> None:
-    """Serve one request.
-
-    In mode ``namespaces`` the file system is made private first; in ``bubblewrap`` that is done; ``none`` confines not.
-    """
+    """Serve one request; in mode ``namespaces`` make the file system private first, which bubblewrap has done."""
     os.set_inheritable(request_fd, False)
     os.set_inheritable(report_fd, False)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     with open(request_fd, "rb") as stream, open(report_fd, "wb") as out:
         request = unpack_header(stream)
-        confined = mode != "none"
         try:
             if mode == "namespaces":
                 enter_private_root(request["read_only"], request["scratch_bytes"], request["scratch_files"])
-            if confined:
-                if os.getpid() != 1:
-                    raise _StartError("not the first process of a name space of processes")
-                drop_privileges()
+            if os.getpid() != 1:
+                raise _StartError("not the first process of a name space of processes")
+            drop_privileges()
             folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
             for name, size in request["files"]:
                 with open(name, "wb") as file:
                     file.write(stream.read(size))
-            status, too_many = _wait(_start(request, confined), folder, request["scratch_files"])
+            status, too_many = _wait(_start(request), folder, request["scratch_files"])
         except (_StartError, OSError) as error:
             out.write(pack({"error": str(error)}, ()))
             return

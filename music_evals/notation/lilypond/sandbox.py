@@ -24,7 +24,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -48,7 +48,6 @@ class Confinement(StrEnum):
 
     BUBBLEWRAP = "bubblewrap"
     NAMESPACES = "namespaces"
-    NONE = "none"  # not at all: it has every right of the user, and only its time, memory and output are bounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ class Ended:
 def available_confinement() -> Confinement:
     """Find the way in which programs are confined here, by really running one; SandboxError says why there is none."""
     reasons = []
-    for confinement in (Confinement.BUBBLEWRAP, Confinement.NAMESPACES):
+    for confinement in Confinement:
         reason = why_unavailable(confinement)
         if reason is None:
             return confinement
@@ -95,8 +94,6 @@ def available_confinement() -> Confinement:
 @functools.cache
 def why_unavailable(confinement: Confinement) -> str | None:
     """Try a confinement and say why it does not work here; None if it does."""
-    if confinement is Confinement.NONE:
-        return None
     if platform.system() != "Linux" or platform.machine() not in ("x86_64", "aarch64"):
         return f"only on Linux on x86_64 or aarch64, not on {platform.system()} on {platform.machine()}"
     tool = {"bubblewrap": "bwrap", "namespaces": "unshare"}[confinement]
@@ -123,23 +120,20 @@ def run_confined(
     confinement: Confinement | None = None,
     stop: threading.Event | None = None,
 ) -> Ended:
-    """Run a program in a sandbox and wait for its end.
+    """Run a program in a sandbox and wait for its end; several threads may do so at the same time.
 
     It works in a scratch folder that at first holds the given files, has no input, no network and no right to write
-    anywhere else, and cannot start other programs. Several threads may run programs at the same time.
+    anywhere else, and cannot start other programs. SandboxError if there is no way to confine it, or it does not start.
 
     Args:
         command: the program, an absolute path, and its arguments.
-        files: names (plain ones, without a folder) and contents of the files that it finds.
-        collect: patterns, such as ``*.midi``, of the names of the files that are handed back. Only regular files right
-            in the scratch folder are, and no link is followed.
+        files: plain names and contents of the files that it finds.
+        collect: patterns, such as ``*.midi``, of the files right in the scratch folder that are handed back; no link is
+            followed.
         readable: files and folders that it may read beside the system's libraries: absolute, with no symbolic link.
         limits: what it may use up; default `Limits()`.
         confinement: default is what `available_confinement` finds.
         stop: when this is set, the program is ended, as if its time were up.
-
-    Raises:
-        SandboxError: if there is no way to confine it, or it does not start.
     """
     limits = limits or Limits()
     confinement = confinement or available_confinement()
@@ -147,32 +141,27 @@ def run_confined(
         raise SandboxError(f"{strange[0]!r} is no plain file name")
     if sum(map(len, files.values())) > limits.scratch_bytes or len(files) > limits.scratch_files:
         raise SandboxError(f"the files for {command[0]} are more than {limits.scratch_bytes} bytes")
-    unconfined = confinement is Confinement.NONE
-    with (
-        tempfile.TemporaryDirectory(prefix="music-evals-") if unconfined else nullcontext(launcher.SCRATCH) as scratch,
-        tempfile.TemporaryFile() as asked,
-    ):
-        request = {
-            "command": list(command),
-            "environment": {"PATH": "/usr/bin:/bin", "HOME": scratch, "TMPDIR": scratch, "LC_ALL": "C.UTF-8"},
-            "files": [(name, len(content)) for name, content in files.items()],
-            "collect": list(collect),
-            "read_only": _read_only(readable),
-            "memory": limits.memory,
-            "cpu_seconds": int(4 * limits.seconds) + 1,
-            "file_bytes": limits.file_bytes,
-            "scratch_bytes": limits.scratch_bytes,
-            "scratch_files": limits.scratch_files,
-        }
+    scratch = launcher.SCRATCH
+    request = {
+        "command": list(command),
+        "environment": {"PATH": "/usr/bin:/bin", "HOME": scratch, "TMPDIR": scratch, "LC_ALL": "C.UTF-8"},
+        "files": [(name, len(content)) for name, content in files.items()],
+        "collect": list(collect),
+        "read_only": _read_only(readable),
+        "memory": limits.memory,
+        "cpu_seconds": int(4 * limits.seconds) + 1,
+        "file_bytes": limits.file_bytes,
+        "scratch_bytes": limits.scratch_bytes,
+        "scratch_files": limits.scratch_files,
+    }
+    with tempfile.TemporaryFile() as asked:
         asked.write(launcher.pack(request, files.values()))
         asked.seek(0)
         outer = [*_outer_command(confinement, request), confinement.value, str(asked.fileno())]
-        return _serve(outer, asked.fileno(), scratch if unconfined else None, limits, stop)
+        return _serve(outer, asked.fileno(), limits, stop)
 
 
-def _serve(
-    outer: Sequence[str], request_fd: int, folder: str | None, limits: Limits, stop: threading.Event | None
-) -> Ended:
+def _serve(outer: Sequence[str], request_fd: int, limits: Limits, stop: threading.Event | None) -> Ended:
     """Run the launcher, gather what comes back within the limits, and leave nothing running."""
     report_end, report_write = os.pipe()
     deadline = time.monotonic() + limits.seconds
@@ -185,7 +174,6 @@ def _serve(
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 pass_fds=(request_fd, report_write),
-                cwd=folder,
                 start_new_session=True,
             )
         finally:
@@ -237,8 +225,7 @@ def _gather(
                     continue
                 selector.unregister(key.fileobj)
                 if key.fileobj is report:
-                    # What is left to come lies in the pipes, and their end comes with the end of all processes. One
-                    # that an unconfined program left behind may never close them.
+                    # What is left to come lies in the pipes, and their end comes with the end of all processes.
                     complete, deadline = True, time.monotonic() + _AFTERMATH
             if streams[report] and not complete:
                 deadline = max(deadline, reported_by)
@@ -251,8 +238,6 @@ def _outer_command(confinement: Confinement, request: Mapping[str, Any]) -> list
     """Make the command line that starts the launcher in a confinement, but for the launcher's arguments."""
     script = os.path.realpath(launcher.__file__)
     python = [_interpreter(), "-I", "-S", "-B"]
-    if confinement is Confinement.NONE:
-        return [*python, script]
     if confinement is Confinement.NAMESPACES:
         apart = ("--user", "--map-root-user", "--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup")
         return [_tool("unshare"), *apart, "--fork", "--kill-child=KILL", "--", *python, script]

@@ -26,6 +26,5 @@ def _parameter(confinement: Confinement):
     return pytest.param(confinement, id=confinement, marks=pytest.mark.skipif(bool(reason), reason=f"{reason}"))
 
 
-ALL = [_parameter(confinement) for confinement in Confinement]
-"""Parameters for each way to run a program, skipped where it is not to be had."""
-CONFINED = ALL[:2]
+with_each_confinement = pytest.mark.parametrize("confinement", [*map(_parameter, Confinement)])
+"""Runs a test in each sandbox, and skips it where that is not to be had."""

@@ -7,7 +7,6 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import textwrap
 import threading
 import time
@@ -30,9 +29,8 @@ from music_evals.notation.lilypond.sandbox import (
     run_confined,
     why_unavailable,
 )
-from tests.notation.lilypond.conftest import ALL, CONFINED
+from tests.notation.lilypond.conftest import with_each_confinement
 
-AVAILABLE = [confinement for confinement in Confinement if why_unavailable(confinement) is None]
 needs_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc, to look for processes")
 
 
@@ -53,7 +51,7 @@ def shell(script: str, confinement: Confinement, **options: object) -> Ended:
     )
 
 
-@pytest.mark.parametrize("confinement", ALL)
+@with_each_confinement
 def test_how_programs_end(confinement: Confinement) -> None:
     assert shell("exit 3", confinement).status == 3
     assert shell("kill -KILL $$", confinement).status == -signal.SIGKILL
@@ -61,16 +59,15 @@ def test_how_programs_end(confinement: Confinement) -> None:
     assert ended == Ended(0, None, "out\none\n1\n", "wrong\n")  # nothing is to be read from its input
 
 
-@pytest.mark.parametrize("confinement", ALL)
+@with_each_confinement
 def test_files_come_back_in_order(confinement: Confinement) -> None:
     script = "for name in z y x; do echo $name > $name.out; done; echo more >> a.txt; echo no > other"
     files = shell(script, confinement, collect=["*.out", "[ab].*"]).files
     assert files == {"b.bin": b"\0\xff", "z.out": b"z\n", "y.out": b"y\n", "x.out": b"x\n", "a.txt": b"one\nmore\n"}
-    if confinement is not Confinement.NONE:
-        assert [name for name in files if name.endswith(".out")] == ["z.out", "y.out", "x.out"]
+    assert [name for name in files if name.endswith(".out")] == ["z.out", "y.out", "x.out"]
 
 
-@pytest.mark.parametrize("confinement", CONFINED)
+@with_each_confinement
 def test_nothing_else_is_there(confinement: Confinement, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     script = f"""
@@ -92,7 +89,7 @@ def test_nothing_else_is_there(confinement: Confinement, tmp_path: Path) -> None
     assert not (tmp_path / "made").exists()
 
 
-@pytest.mark.parametrize("confinement", CONFINED)
+@with_each_confinement
 def test_no_other_process_starts(confinement: Confinement) -> None:
     ended = shell("(echo child)", confinement)
     assert ended.status != 0
@@ -100,7 +97,7 @@ def test_no_other_process_starts(confinement: Confinement) -> None:
     assert shell("kill -KILL 1; kill -KILL $PPID; echo alive", confinement).stdout == "alive\n"
 
 
-@pytest.mark.parametrize("confinement", ALL)
+@with_each_confinement
 def test_limits(confinement: Confinement) -> None:
     line = "0123456789" * 10
     limits = Limits(seconds=20.0, file_bytes=5000, scratch_bytes=20_000, scratch_files=50, output_bytes=10_000)
@@ -117,16 +114,13 @@ def test_limits(confinement: Confinement) -> None:
     lines = f"m=0; while test $m -lt 49; do echo {line}; m=$((m + 1)); done"
     script = f"n=0; while test $n -lt 5; do {lines} > $n || exit; n=$((n + 1)); done"
     ended = shell(script, confinement, limits=limits, collect=["?"])
-    if confinement is Confinement.NONE:
-        assert (ended.stopped, ended.files) == ("output", {})
-    else:
-        assert sum(map(len, ended.files.values())) <= 20_480  # whole pages
-        ended = shell("n=0; while :; do n=$((n + 1)); true > $n; done", confinement, limits=limits, collect=["*"])
-        assert ended.stopped == "output" or ended.status != 0
-        assert len(ended.files) <= 50
+    assert sum(map(len, ended.files.values())) <= 20_480  # whole pages
+    ended = shell("n=0; while :; do n=$((n + 1)); true > $n; done", confinement, limits=limits, collect=["*"])
+    assert ended.stopped == "output" or ended.status != 0
+    assert len(ended.files) <= 50
 
 
-@pytest.mark.parametrize("confinement", ALL)
+@with_each_confinement
 def test_memory_is_limited(confinement: Confinement) -> None:
     script = "text=0123456789; while :; do text=$text$text$text$text; done"
     ended = shell(script, confinement, limits=Limits(seconds=30.0, memory=200 << 20))
@@ -134,7 +128,7 @@ def test_memory_is_limited(confinement: Confinement) -> None:
     assert ended.status != 0
 
 
-@pytest.mark.parametrize("confinement", ALL)
+@with_each_confinement
 def test_stopping_early(confinement: Confinement) -> None:
     stop = threading.Event()
     threading.Timer(0.5, stop.set).start()
@@ -160,21 +154,16 @@ def eventually(condition: Callable[[], object]) -> bool:
 
 
 @needs_proc
-@pytest.mark.parametrize("confinement", ALL)
+@with_each_confinement
 def test_nothing_runs_on(confinement: Confinement) -> None:
     mark = uuid.uuid4().hex
     assert shell(f"mark={mark}; while :; do :; done", confinement, limits=Limits(seconds=0.5)).stopped == "time"
     assert eventually(lambda: not running(mark))
-    if confinement is Confinement.NONE:
-        # Here a program can leave others behind, which are ended with it.
-        ended = shell(f"sh -c 'mark={mark}; while :; do :; done' & echo started", confinement)
-        assert ended.stdout == "started\n"
-        assert eventually(lambda: not running(mark))
 
 
 @needs_proc
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
-@pytest.mark.parametrize("confinement", CONFINED)
+@with_each_confinement
 def test_nothing_is_left_when_the_caller_ends(confinement: Confinement, number: int, tmp_path: Path) -> None:
     mark = uuid.uuid4().hex
     caller = f"""
@@ -203,8 +192,8 @@ def test_nothing_is_left_when_the_caller_ends(confinement: Confinement, number: 
     assert not list(tmp_path.iterdir())
 
 
-def test_what_cannot_be_run(tmp_path: Path) -> None:
-    confinement = AVAILABLE[0]
+@with_each_confinement
+def test_what_cannot_be_run(confinement: Confinement, tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="no/such/program does not start: FileNotFoundError"):
         run_confined(["/no/such/program"], {}, confinement=confinement)
     for name in ("", "..", "a/b", "/etc/passwd", "a\0b"):
@@ -234,8 +223,6 @@ def test_refusal_without_any_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
         run_confined([str(program("true"))], {}, readable=[program("true")])
     assert "bwrap is not installed" in str(refusal.value)
     assert "unshare is not installed" in str(refusal.value)
-    # Only who says so runs it unconfined.
-    assert run_confined([str(program("true"))], {}, confinement=Confinement.NONE).status == 0
 
 
 @pytest.mark.usefixtures("_untried")
@@ -250,11 +237,6 @@ def test_refusal_where_name_spaces_are_forbidden(monkeypatch: pytest.MonkeyPatch
     assert "bubblewrap: " in str(refusal.value)
     assert "bwrap: Operation not permitted" in str(refusal.value)
     assert "unshare: Operation not permitted" in str(refusal.value)
-
-
-@pytest.mark.skipif(AVAILABLE == [Confinement.NONE], reason="no sandbox works here")
-def test_first_choice_is_bubblewrap() -> None:
-    assert available_confinement() is AVAILABLE[0]
 
 
 def decide(machine: str, architecture: int, number: int, argument: int = 0) -> int:
@@ -307,10 +289,8 @@ def test_no_filter_for_other_machines() -> None:
         launcher.seccomp_filter("riscv64")
 
 
-@pytest.mark.parametrize("confinement", CONFINED)
+@with_each_confinement
 def test_several_threads_at_once(confinement: Confinement) -> None:
-    before = set(os.listdir(tempfile.gettempdir()))
     with ThreadPoolExecutor(8) as pool:
         ends = list(pool.map(lambda n: shell(f"echo {n} > {n}.out", confinement, collect=["*.out"]), range(16)))
     assert [end.files for end in ends] == [{f"{n}.out": f"{n}\n".encode()} for n in range(16)]
-    assert not [name for name in set(os.listdir(tempfile.gettempdir())) - before if name.startswith("music-evals")]
