@@ -25,8 +25,7 @@ from measuring import arguments, timed
 
 from music_evals.notation.descriptors import describe
 from music_evals.notation.lilypond.compiler import compile_text
-from music_evals.notation.lilypond.reply import complete_code
-from music_evals.notation.lilypond.writing import LIMITS, why_not
+from music_evals.notation.lilypond.writing import LIMITS, complete_code, why_not
 from music_evals.scorers.written_pieces import Piece, Workbench
 
 SHORTEST, LONGEST = 2_000, 12_000

@@ -22,8 +22,7 @@ from music_evals.encoders.lilybert import Encoder, Pooling
 from music_evals.notation.descriptors import DescriptorError, Protocol, describe
 from music_evals.notation.lilypond.compiler import cores, lilypond_cache
 from music_evals.notation.lilypond.pictures import first_system
-from music_evals.notation.lilypond.reply import complete_code
-from music_evals.notation.lilypond.writing import LIMITS, compile_reply
+from music_evals.notation.lilypond.writing import LIMITS, compile_reply, complete_code
 from music_evals.notation.piano_roll import piano_roll
 
 STORE: Final = "written_pieces"

@@ -1,26 +1,40 @@
-r"""What a model wrote when asked for a piece: its LilyPond, and what LilyPond makes of that.
+r"""A piece that a model wrote: the LilyPond code in its reply, made ready as the benchmark's authors do, and compiled.
+
+They take the first fenced block if there is one, and add ``\version "2.24.4"`` and ``\language "nederlands"`` where the
+code has none. The LilyPond that comes with this package is 2.24.3, and refuses a text that asks for a later one. So
+`VERSION` is what is added here, and a text that states 2.24.4 states `VERSION` afterwards: within a stable series the
+language stays the same. A later version stands as it is, for theirs refuses it too.
 
 Source: arXiv 2606.08722, section 3.3, and the code published with it: a piece counts as compiled when LilyPond ends
 with status 0 and leaves a MIDI file within 15 seconds; one whose ``\score`` has no ``\midi`` fails. Of several MIDI
 files the first is the piece.
 """
 
+import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from music_evals.notation.lilypond.compiler import Compiled, compile_text, lilypond_cache
-from music_evals.notation.lilypond.reply import complete_code, extract_code
 from music_evals.notation.lilypond.sandbox import Limits
+from music_evals.notation.lilypond.syntax import Kind, code_tokens
+from music_evals.notation.lilypond.upgrade import Edit, edited
 
 LIMITS: Final = Limits(seconds=15.0)  # what a piece may use up; the seconds are the paper's
 MAX_MESSAGES: Final = 4_000  # characters of LilyPond's messages that are kept
+MAX_CHARACTERS: Final = 200_000  # how much of a reply is looked at
+VERSION: Final = "2.24.3"
+PUBLISHED_VERSION: Final = "2.24.4"
+LANGUAGE: Final = "nederlands"
+
+_FENCE: Final = re.compile(r"^[ \t]*(?:(`{3,})[^`\n]*|(~{3,})[^\n]*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
     """A piece as it was written, and what LilyPond made of it."""
 
-    code: str  # as it was written; what was compiled is its `reply.complete_code`
+    code: str  # as it was written; what was compiled is its `complete_code`
     midi: bytes | None  # None where the piece did not compile
     problem: str | None  # why it did not compile, in one line; None where it did
     messages: str  # LilyPond's warnings and errors, in which the text is score.ly; cut to `MAX_MESSAGES`
@@ -50,3 +64,39 @@ def why_not(compiled: Compiled) -> str | None:
         return r"LilyPond made no MIDI file: no \score block with music in it holds \midi"
     # Code can write files of its own, under whatever names.
     return None if compiled.midi[0].startswith(b"MThd") else "what was left as a MIDI file is none"
+
+
+def extract_code(reply: str) -> str:
+    """Take the code out of a reply: the first fenced block, whatever its tag, or the whole reply where there is none.
+
+    A fence is, as in CommonMark, a line of three or more backticks or tildes, which may go on with a tag; it may be
+    indented by any white space. The block ends where as many of the same come again, on a line of their own or not: no
+    LilyPond code has them. It goes to the end where none do, as in a reply that was cut off. What is beyond
+    `MAX_CHARACTERS` is dropped.
+    """
+    reply = reply[:MAX_CHARACTERS].replace("\r\n", "\n")
+    if (opening := _FENCE.search(reply)) is None:
+        return reply
+    block, _, _ = reply[opening.end() + 1 :].partition(opening[1] or opening[2])
+    return block
+
+
+def complete_code(code: str) -> str:
+    """Add the version and the language of note names where code does not state them.
+
+    They stand ahead of the code in its first line, so that lines keep their numbers in LilyPond's messages. What is in
+    comments and strings does not state anything. A version of 2.24.4 is lowered, as the module says.
+    """
+    found = code_tokens(code)
+    commands = {token.text for token in found if token.kind is Kind.COMMAND}
+    added = [
+        f'{command} "{value}" '
+        for command, value in (("\\version", VERSION), ("\\language", LANGUAGE))
+        if command not in commands
+    ]
+    lowered: list[Edit] = [
+        (after.start, after.end, f'"{VERSION}"')
+        for token, after in pairwise(found)
+        if token.text == "\\version" and after.text.lstrip("#") == f'"{PUBLISHED_VERSION}"'
+    ]
+    return "".join([*added, edited(code, lowered)])

@@ -5,8 +5,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from music_evals.notation.lilypond.compiler import compile_texts, lilypond_version
-from music_evals.notation.lilypond.reply import MAX_CHARACTERS, VERSION, complete_code, extract_code
 from music_evals.notation.lilypond.syntax import version_of
+from music_evals.notation.lilypond.writing import MAX_CHARACTERS, VERSION, complete_code, extract_code
 
 CODE = "\\score {\n  { c'4 }\n  \\midi { }\n}\n"
 
