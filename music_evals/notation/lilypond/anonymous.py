@@ -484,10 +484,8 @@ class _Cleaner:
         if index >= len(found) or level > _NESTING:
             return min(index, len(found))
         token = found[index]
-        if token.text == "{":
+        if token.text in ("{", "<<"):
             return closing(found, index) + 1
-        if token.text == "<<":
-            return _closing_angles(found, index) + 1
         if token.kind is Kind.SCHEME:
             return index + 1
         if token.kind is not Kind.COMMAND:
@@ -613,15 +611,6 @@ def _tweaked(found: Sequence[Token], index: int) -> int:
     while _text_at(found, index) == ".":
         index += 2
     return index
-
-
-def _closing_angles(found: Sequence[Token], index: int) -> int:
-    depth = 0
-    for here in range(index, len(found)):
-        depth += (found[here].text == "<<") - (found[here].text == ">>")
-        if not depth:
-            return here
-    return len(found) - 1
 
 
 def _kinds(parts: Sequence[Token]) -> str:

@@ -10,23 +10,13 @@ markup a word holds almost any character (``50%`` is a word there), elsewhere it
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-
-class Kind(StrEnum):
-    """What a token is."""
-
-    COMMENT = "comment"
-    STRING = "string"
-    SCHEME = "scheme"
-    COMMAND = "command"
-    WORD = "word"
-    NUMBER = "number"
-    SIGN = "sign"
+Kind = StrEnum("Kind", ["COMMENT", "STRING", "SCHEME", "COMMAND", "WORD", "NUMBER", "SIGN"])
+"""What a token is."""
 
 
 class Token(NamedTuple):
@@ -47,8 +37,7 @@ class Definition(NamedTuple):
 
     name: str
     start: int
-    value: int
-    """Offset at which the value begins."""
+    value: int  # offset at which the value begins
     end: int
 
 
@@ -136,7 +125,7 @@ def embedded(text: str, part: Token) -> tuple[int, int]:
 
 
 class Lines:
-    """Where the lines of a text begin, to go from LilyPond's places to offsets and back.
+    """Where the lines of a text begin, to go from LilyPond's places to offsets.
 
     LilyPond counts lines from 1; ``ly:input-file-line-char-column`` gives, after the line, the characters (those of
     Unicode) before the place in it.
@@ -167,13 +156,6 @@ class Lines:
             raise ValueError(f"line {line} has {reached} columns, not {column}")
         return self._end(line)
 
-    def place(self, offset: int) -> tuple[int, int]:
-        """Line (from 1) and characters before the place in it; ValueError if the text has no such offset."""
-        if not 0 <= offset <= len(self._text):
-            raise ValueError(f"the text has {len(self._text)} characters; there is no offset {offset}")
-        line = bisect_right(self._starts, offset)
-        return line, offset - self._starts[line - 1]
-
     def _end(self, line: int) -> int:
         return self._starts[line] - 1 if line < len(self._starts) else len(self._text)
 
@@ -191,14 +173,14 @@ def literal_value(token: Token) -> str | None:
 
 
 def closing(found: Sequence[Token], index: int) -> int:
-    """Index of the brace that closes the one at an index; of the last token where none does."""
+    """Index of the brace or the angles that close those at an index; of the last token where none do."""
+    opening = found[index].text
+    ending = {"{": "}", "<<": ">>"}[opening]
     depth = 0
     for here in range(index, len(found)):
-        token = found[here]
-        if token.kind is Kind.SIGN:
-            depth += (token.text == "{") - (token.text == "}")
-            if not depth:
-                return here
+        depth += (found[here].text == opening) - (found[here].text == ending)
+        if not depth:
+            return here
     return len(found) - 1
 
 
@@ -256,23 +238,19 @@ def definitions(text: str) -> list[Definition]:
 
 
 def read_header(text: str) -> dict[str, str]:
-    """The fields of a text's header as plain text, in order of appearance; white space is single spaces.
+    """The fields of a text's header as plain text with single spaces, in order of appearance; empty ones are absent.
 
     They are those of the first header that holds any, and of later ones what that lacks. Markup is reduced to its
-    words; a field that refers to another or to a variable of the text has its value; ``##f`` and what is empty is
-    absent.
+    words; a field that refers to another or to a variable of the text has its value.
     """
     fields: dict[str, str] = {}
-    spans = block_spans(text, "\\header")
-    if not spans:
-        return fields
     variables = {
         definition.name: value
         for definition in definitions(text)
         if text[definition.value] in '"\\#$'
         and (value := _plain(code_tokens(text, definition.value, definition.end), {}))
     }
-    for start, end in spans:
+    for start, end in block_spans(text, "\\header"):
         found = code_tokens(text, start, end)[2:]
         if found and found[-1].text == "}":
             found.pop()
@@ -328,10 +306,7 @@ def _depths(found: Sequence[Token]) -> list[int]:
     for token in found:
         depths.append(depth)
         if token.kind is Kind.SIGN:
-            if token.text in ("{", "<<"):
-                depth += 1
-            elif token.text in ("}", ">>"):
-                depth = max(0, depth - 1)
+            depth = max(0, depth + (token.text in ("{", "<<")) - (token.text in ("}", ">>")))
     return depths
 
 
@@ -378,8 +353,7 @@ def _lex(text: str, start: int, end: int, level: int, *, within: bool = False) -
     awaited: str | None = None  # the command whose brace would open such text
     while position < end:
         match = (_TEXT if modes[-1] else _MUSIC).match(text, position)
-        if match is None:  # cannot be: the sign takes any character
-            raise AssertionError(position)
+        assert match is not None  # the sign takes any character
         what = match.lastgroup
         stop = match.end()
         if what == "space":
@@ -388,8 +362,9 @@ def _lex(text: str, start: int, end: int, level: int, *, within: bool = False) -
         if what == "scheme":
             if within and text.startswith("#}", position):
                 return
-            stop = _scheme_end(text, position, level)
             kind = Kind.SCHEME
+            for part in _lex_scheme(text, position, level):
+                stop = part.end
         elif what == "block":
             closed = text.find("%}", stop)
             stop, kind = (len(text) if closed < 0 else closed + 2), Kind.COMMENT
@@ -429,21 +404,13 @@ def _string_end(text: str, position: int) -> int:
     return found.end() if found else len(text)
 
 
-def _scheme_end(text: str, position: int, level: int) -> int:
-    end = position + 1
-    for part in _lex_scheme(text, position, level):
-        end = part.end
-    return min(end, len(text))
-
-
 def _lex_scheme(text: str, position: int, level: int) -> Iterator[Token]:
     """Parts of the one Scheme datum after the ``#`` or ``$`` at an offset."""
     position += 2 if text.startswith("@", position + 1) else 1
     depth = 0
     while position < len(text):
         match = _SCHEME.match(text, position)
-        if match is None:  # cannot be: the patterns cover all characters
-            raise AssertionError(position)
+        assert match is not None  # the patterns cover all characters
         what, stop = match.lastgroup, match.end()
         kind = Kind.SIGN
         if what == "space":
