@@ -6,9 +6,9 @@ with matplotlib, that music21 depends on.
 
 import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from music_evals.notation.score_file import ScoreError, score_to_musicxml
+from music_evals.notation.score_file import ScoreError
 
 # With these a staff is some 29 pixels high, so that accidentals and ledger lines can be told apart, and the page stays
 # below the 1,568 pixels to which several models scale an image down.
@@ -21,13 +21,11 @@ _FONT: Final = "DejaVu Serif"
 _TEXT_SIGNS: Final = {"\ueca3": "half note", "\ueca5": "\u2669", "\ueca7": "\u266a", "\uecb7": "."}  # of SMuFL
 
 
-def engrave_pages(score: Any) -> list[bytes]:
-    """Engrave a prepared music21 score, or MusicXML as text, as PNG pages: upright A4 on white, `width` pixels wide.
+def engrave_pages(musicxml: str) -> list[bytes]:
+    """Engrave a score as PNG pages: upright A4 on white; ScoreError if verovio reads no music from it.
 
     The first page has the title and the composer. Every system but one that starts with measure 1 bears the number of
-    its first measure. The same score gives the same bytes with the same versions of verovio and resvg. `scale` is the
-    size of the music in percent of verovio's own; a staff is ``width * scale / 2100`` pixels high. ScoreError if
-    verovio reads no music from it.
+    its first measure. The same score gives the same bytes with the same versions of verovio and resvg.
     """
     import resvg_py
 
@@ -42,11 +40,11 @@ def engrave_pages(score: Any) -> list[bytes]:
             font_family=_FONT,
             serif_family=_FONT,
         )
-        for svg in engrave_svgs(score)
+        for svg in engrave_svgs(musicxml)
     ]
 
 
-def engrave_svgs(score: Any) -> list[str]:
+def engrave_svgs(musicxml: str) -> list[str]:
     """Engrave a score as SVG pages, as for `engrave_pages`; their text names a font that is at hand there."""
     import verovio
 
@@ -71,8 +69,7 @@ def engrave_svgs(score: Any) -> list[str]:
             "xmlIdChecksum": True,  # ids are random otherwise, and with them the SVG
         }
     )
-    text = score if isinstance(score, str) else score_to_musicxml(score)
-    if not tool.loadData(text) or not (count := tool.getPageCount()):
+    if not tool.loadData(musicxml) or not (count := tool.getPageCount()):
         raise ScoreError("verovio reads no music from the score")
     svgs = [tool.renderToSVG(page) for page in range(1, count + 1)]
     if 'class="note"' not in "".join(svgs) and 'class="rest"' not in "".join(svgs):

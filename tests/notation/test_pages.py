@@ -7,20 +7,21 @@ from music21 import corpus
 from PIL import Image
 
 from music_evals.notation.pages import engrave_pages, engrave_svgs
-from music_evals.notation.score_file import prepare_score
+from music_evals.notation.score_file import prepare_score, score_to_musicxml
 
 
 def test_chorale_has_title_and_numbers() -> None:
     score = prepare_score(corpus.parse("corelli/opus3no1/1grave"))
     score.metadata.title = "Grave"
-    svgs = engrave_svgs(score)
+    musicxml = score_to_musicxml(score)
+    svgs = engrave_svgs(musicxml)
     for number, svg in enumerate(svgs):
         systems = len(re.findall(r'class="system"', svg))
         assert systems
         assert len(re.findall(r'class="mNum', svg)) >= systems - (number == 0)
-    pages = engrave_pages(score)
+    pages = engrave_pages(musicxml)
     assert len(pages) == len(svgs)
-    assert pages == engrave_pages(score)
+    assert pages == engrave_pages(musicxml)
     image = Image.open(io.BytesIO(pages[0])).convert("L")
     assert image.size == (1400, 1980)
     assert image.getpixel((2, 2)) == 255

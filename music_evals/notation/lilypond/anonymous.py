@@ -24,6 +24,7 @@ from music_evals.notation.lilypond.syntax import (
     LYRICS,
     MARKUPS,
     Definition,
+    Edit,
     Kind,
     Token,
     block_spans,
@@ -31,14 +32,14 @@ from music_evals.notation.lilypond.syntax import (
     code_tokens,
     comment_spans,
     definitions,
+    edited,
     embedded,
     literal_value,
     scheme_tokens,
     string_value,
 )
-from music_evals.notation.lilypond.upgrade import Edit, edited
 
-_OUTPUTS: Final = frozenset({"\\layout", "\\midi"})
+_BLOCKS: Final = frozenset({"\\header", "\\paper", "\\layout", "\\midi"})
 _BREAKS: Final = frozenset({"\\break", "\\noBreak", "\\pageBreak", "\\noPageBreak", "\\pageTurn", "\\allowPageTurn"})
 _MUSICAL: Final = frozenset(
     {
@@ -258,16 +259,12 @@ class _Cleaner:
         token = found[index]
         word = token.text
         following = _text_at(found, index + 1)
-        if word in ("\\header", "\\paper") and following == "{":
+        if word in _BLOCKS and following == "{":
             end = closing(found, index + 1)
-            if index and found[index - 1].text == "=":
-                self.edits.append((found[index + 1].end, found[end].start, " "))
-            else:
+            is_header = word in ("\\header", "\\paper")
+            if is_header and _text_at(found, index - 1) != "=":
                 self.remove(token.start, found[end].end)
-            return end + 1
-        if word in _OUTPUTS and following == "{":
-            end = closing(found, index + 1)
-            if end > index + 2:
+            elif is_header or end > index + 2:
                 self.edits.append((found[index + 1].end, found[end].start, " "))
             return end + 1
         if word in _BREAKS:
@@ -336,10 +333,9 @@ class _Cleaner:
         if end is not None:
             return self.remove_tokens(found, index, end)
         if found[index].text == "\\tweak":
-            after = self.tweak_end(found, index)
             value = _tweaked(found, index)
             if value < len(found) and self.is_text_value(found[value]):
-                return self.remove_tokens(found, index, after)
+                return self.remove_tokens(found, index, self.value_end(found, value))
             return value
         if found[index].text == "\\tag":
             return self.tagged(found, index + 1)
@@ -350,16 +346,13 @@ class _Cleaner:
         while True:
             word = _text_at(found, index)
             if word == "\\tweak":
-                index = self.tweak_end(found, index)
+                index = self.value_end(found, _tweaked(found, index))
             elif word == "\\tag":
                 index = _tag_end(found, index + 1)
             elif word in _SIGNS:
                 index += 1
             else:
                 return index
-
-    def tweak_end(self, found: Sequence[Token], index: int) -> int:
-        return self.value_end(found, _tweaked(found, index))
 
     def value_end(self, found: Sequence[Token], index: int) -> int:
         if _text_at(found, index) in MARKUPS:
@@ -630,15 +623,10 @@ def _kinds(parts: Sequence[Token]) -> str:
 
 def _letters(number: int) -> str:
     """A, B … Z, AA, AB …: neutral names hold no digits, which LilyPond would take for a duration."""
-    name = ""
-    while number >= 0:
-        name = chr(ord("A") + number % 26) + name
-        number = number // 26 - 1
-    return name
+    return ("" if number < 26 else _letters(number // 26 - 1)) + chr(ord("A") + number % 26)
 
 
 def _tidy(text: str) -> str:
     """Without blank lines in a row, and white space at the ends of lines."""
-    lines = [line.rstrip() for line in text.split("\n")]
-    kept = [line for index, line in enumerate(lines) if line or (index and lines[index - 1])]
-    return "\n".join(kept).strip("\n") + "\n"
+    lines = "\n".join(line.rstrip() for line in text.split("\n"))
+    return re.sub("\n{3,}", "\n\n", lines).strip("\n") + "\n"

@@ -1,16 +1,19 @@
 """LilyPond files: their encodings, the files that they include, and one text of all that in the current syntax."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from music_evals.notation.lilypond.syntax import (
+    Edit,
     Kind,
     Token,
     code_tokens,
     definitions,
+    edited,
     literal_value,
     string_value,
     version_of,
@@ -21,17 +24,14 @@ MAX_BYTES: Final = 4_000_000  # most bytes of a file, and most characters of a t
 _MAX_DEPTH: Final = 20  # of files that include files
 _MAX_FILES: Final = 500  # inclusions in one text
 
-OWN_FILES: Final = frozenset(
-    {
-        *("arabic.ly", "articulate.ly", "bagpipe.ly", "base-tkit.ly", "catalan.ly", "deutsch.ly", "english.ly"),
-        *("espanol.ly", "event-listener.ly", "gregorian.ly", "hel-arabic.ly", "italiano.ly", "lyrics-tkit.ly"),
-        *("makam.ly", "nederlands.ly", "norsk.ly", "persian.ly", "piano-tkit.ly", "portugues.ly"),
-        *("predefined-fretboards-init.ly", "predefined-guitar-fretboards.ly", "predefined-guitar-ninth-fretboards.ly"),
-        *("predefined-mandolin-fretboards.ly", "predefined-ukulele-fretboards.ly", "satb.ly", "ssaattbb.ly"),
-        *("staff-tkit.ly", "suomi.ly", "svenska.ly", "swing.ly", "text-replacements.ly", "turkish-makam.ly"),
-        *("vlaams.ly", "vocal-tkit.ly", "voice-tkit.ly"),
-    }
+_OWN_NAMES: Final = (
+    "arabic articulate bagpipe base-tkit catalan deutsch english espanol event-listener gregorian hel-arabic "
+    "italiano lyrics-tkit makam nederlands norsk persian piano-tkit portugues predefined-fretboards-init "
+    "predefined-guitar-fretboards predefined-guitar-ninth-fretboards predefined-mandolin-fretboards "
+    "predefined-ukulele-fretboards satb ssaattbb staff-tkit suomi svenska swing text-replacements turkish-makam "
+    "vlaams vocal-tkit voice-tkit"
 )
+OWN_FILES: Final = frozenset(f"{name}.ly" for name in _OWN_NAMES.split())
 """Files that come with LilyPond 2.24.3 for pieces to include; those that it reads itself at its start are left out."""
 
 
@@ -49,19 +49,12 @@ class Resolved:
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    """Return the text of a file of unknown encoding, and the encoding's name.
-
-    UTF-8 and UTF-16 with a byte-order mark, UTF-8 without, else Windows-1252, and Latin-1 where the bytes are not even
-    that. The mark goes, and lines end in a line feed.
-    """
+    """Return the text of a file, with line feeds and without a byte-order mark, and the name of the encoding found."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return _unix(data.decode("utf-16", errors="replace")), "utf-16"
-    for encoding in ("utf-8-sig", "cp1252"):
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        return _unix(text), "utf-8" if encoding == "utf-8-sig" else encoding
+    for encoding, name in (("utf-8-sig", "utf-8"), ("cp1252", "cp1252")):
+        with suppress(UnicodeDecodeError):
+            return _unix(data.decode(encoding)), name
     return _unix(data.decode("latin-1")), "latin-1"
 
 
@@ -74,15 +67,12 @@ def resolve_includes(path: Path, *, root: Path | None = None, convert: Callable[
     r"""Join a file and the files that it includes, as LilyPond would read them.
 
     A file is looked for beside the one that includes it, then beside the main file; one that comes with LilyPond
-    (`OWN_FILES`) stays an ``\include``. What stands in comments and strings includes nothing. The text has one
-    ``\version``, at its top: the main file's, or the first there is. No included file may lie outside of `root`, by
-    default the main file's folder. `convert` brings the text of one file to another syntax, by the ``\version`` that it
-    holds; it is called for each file alone, since their versions may differ, and a file without one is given
-    the main file's first. What it raises is passed on.
+    (`OWN_FILES`) stays an ``\include``. The text has one ``\version``, at its top: the main file's, or the first there
+    is. SourceError if a file is missing, cannot be read, lies outside of `root` (by default the main file's folder),
+    includes itself, is named by Scheme, or the text gets too large.
 
-    Raises:
-        SourceError: a file is missing, cannot be read, lies outside of the root, includes itself, is named by Scheme,
-            or the text gets too large.
+    `convert` brings the text of one file to another syntax, by the ``\version`` that it holds; a file without one is
+    given the main file's first. What it raises is passed on.
     """
     joining = _Joining((root or path.parent).resolve(), path.parent.resolve(), convert)
     text = joining.joined(path.resolve(), ())
@@ -120,19 +110,14 @@ class _Joining:
         self.characters += len(text)
         if self.characters > MAX_BYTES:
             raise SourceError(f"with {name} the text gets longer than {MAX_BYTES:,} characters")
-        pieces: list[str] = []
-        reached = 0
+        edits: list[Edit] = []
         for start, end, named in _inclusions(text):
             included = self._named(named, name)
             file = self._find(included, path, name)
-            pieces.append(text[reached:start])
-            if file is None:
-                pieces.append(f'\\include "{included}"')
-            else:
-                # A comment in the included file's last line must not swallow what follows.
-                pieces.append(self.joined(file, (*above, path)).rstrip("\n") + "\n")
-            reached = end
-        return "".join([*pieces, text[reached:]])
+            # A comment in the included file's last line must not swallow what follows.
+            content = self.joined(file, (*above, path)).rstrip("\n") + "\n" if file else f'\\include "{included}"'
+            edits.append((start, end, content))
+        return edited(text, edits)
 
     def _content(self, path: Path, name: str) -> str:
         """A file's text, converted, without its version."""
@@ -190,20 +175,14 @@ class _Joining:
 def _inclusions(text: str) -> list[tuple[int, int, Token]]:
     """Start and end of every inclusion, and what names the file."""
     return [
-        (token.start, after.end, after)
-        for token, after in pairwise(code_tokens(text))
-        if token.kind is Kind.COMMAND and token.text == "\\include"
+        (token.start, after.end, after) for token, after in pairwise(code_tokens(text)) if token.text == "\\include"
     ]
 
 
 def _without_version(text: str) -> str:
-    found = code_tokens(text)
-    kept, reached = [], 0
-    for token, after in pairwise(found):
-        if token.kind is Kind.COMMAND and token.text == "\\version" and literal_value(after) is not None:
-            kept.append(text[reached : token.start])
-            reached = after.end
-    return "".join([*kept, text[reached:]])
+    pairs = pairwise(code_tokens(text))
+    stated = [pair for pair in pairs if pair[0].text == "\\version" and literal_value(pair[1]) is not None]
+    return edited(text, [(token.start, after.end, "") for token, after in stated])
 
 
 def _read(path: Path, name: str) -> tuple[str, str]:

@@ -32,6 +32,10 @@ class Token(NamedTuple):
     end: int
 
 
+Edit = tuple[int, int, str]
+"""Start and end of a part of a text, and what comes in its place."""
+
+
 class Definition(NamedTuple):
     """A variable that a text defines at top level: ``source[start:end]`` is ``name = value``."""
 
@@ -158,6 +162,16 @@ class Lines:
 
     def _end(self, line: int) -> int:
         return self._starts[line] - 1 if line < len(self._starts) else len(self._text)
+
+
+def edited(text: str, edits: Sequence[Edit]) -> str:
+    """Replace parts of a text; of parts that overlap the one that begins first, or of these the longest, counts."""
+    pieces, reached = [], 0
+    for start, end, new in sorted(edits, key=lambda edit: (edit[0], -edit[1])):
+        if start >= reached:
+            pieces += [text[reached:start], new]
+            reached = end
+    return "".join([*pieces, text[reached:]])
 
 
 def string_value(literal: str) -> str:

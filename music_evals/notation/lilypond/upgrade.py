@@ -22,11 +22,13 @@ from typing import Final
 
 from music_evals.notation.lilypond.compiler import modernise
 from music_evals.notation.lilypond.syntax import (
+    Edit,
     Kind,
     Token,
     block_spans,
     code_tokens,
     definitions,
+    edited,
     string_value,
     version_of,
 )
@@ -36,8 +38,6 @@ _OCTAVATION: Final = re.compile(r"[#$]\(\s*set-octavation\s+(-?[0-9]+)\s*\)")
 _GLUED: Final = re.compile(r"#-?[0-9]+(?:\.[0-9]+)?(?=[\\|{}<>~])")
 _CONDITION: Final = re.compile(r"[#$]\(\s*if\s")
 _SPACING: Final = re.compile(r"[#$]\([^()]*\bstaff-space\b")
-
-Edit = tuple[int, int, str]
 
 
 def upgrade(text: str) -> str:
@@ -56,19 +56,6 @@ def mend(text: str) -> str:
         *_repetitions(text, found),
     ]
     return edited(text, edits)
-
-
-def edited(text: str, edits: Sequence[Edit]) -> str:
-    """Replace parts of a text: start, end and replacement of each, in any order.
-
-    Of parts that overlap the one that begins first, or of these the longest, counts.
-    """
-    pieces, reached = [], 0
-    for start, end, new in sorted(edits, key=lambda edit: (edit[0], -edit[1])):
-        if start >= reached:
-            pieces += [text[reached:start], new]
-            reached = end
-    return "".join([*pieces, text[reached:]])
 
 
 def _numbers(found: Sequence[Token]) -> Iterator[Edit]:
@@ -124,11 +111,6 @@ def _with_three_numbers(text: str) -> str:
     if stated is None or not re.fullmatch(r"[0-9]{1,3}(?:\.[0-9]{1,3}){1,5}", stated) or stated.count(".") == 2:
         return text
     numbers = ".".join([*stated.split("."), "0"][:3])
-    return edited(
-        text,
-        [
-            (token.start, token.end, f'"{numbers}"')
-            for token in code_tokens(text)
-            if token.kind is Kind.STRING and string_value(token.text).strip() == stated
-        ][:1],
-    )
+    places = [(one.start, one.end) for one in code_tokens(text) if one.kind is Kind.STRING]
+    first = next(place for place in places if string_value(text[slice(*place)]).strip() == stated)
+    return edited(text, [(*first, f'"{numbers}"')])

@@ -17,8 +17,7 @@ from typing import Final
 
 from music_evals.notation.lilypond.compiler import Compiled, compile_text, lilypond_cache
 from music_evals.notation.lilypond.sandbox import Limits
-from music_evals.notation.lilypond.syntax import Kind, code_tokens
-from music_evals.notation.lilypond.upgrade import Edit, edited
+from music_evals.notation.lilypond.syntax import Kind, code_tokens, edited
 
 LIMITS: Final = Limits(seconds=15.0)  # what a piece may use up; the seconds are the paper's
 MAX_MESSAGES: Final = 4_000  # characters of LilyPond's messages that are kept
@@ -67,12 +66,11 @@ def why_not(compiled: Compiled) -> str | None:
 
 
 def extract_code(reply: str) -> str:
-    """Take the code out of a reply: the first fenced block, whatever its tag, or the whole reply where there is none.
+    """Take the first fenced block out of a reply, or the whole reply where there is none; cut to `MAX_CHARACTERS`.
 
     A fence is, as in CommonMark, a line of three or more backticks or tildes, which may go on with a tag; it may be
-    indented by any white space. The block ends where as many of the same come again, on a line of their own or not: no
-    LilyPond code has them. It goes to the end where none do, as in a reply that was cut off. What is beyond
-    `MAX_CHARACTERS` is dropped.
+    indented by any white space. The block ends where as many of the same come again, on a line of their own or not, or
+    at the reply's end.
     """
     reply = reply[:MAX_CHARACTERS].replace("\r\n", "\n")
     if (opening := _FENCE.search(reply)) is None:
@@ -82,10 +80,9 @@ def extract_code(reply: str) -> str:
 
 
 def complete_code(code: str) -> str:
-    """Add the version and the language of note names where code does not state them.
+    """Add the version and the language of note names where code does not state them, and lower a version of 2.24.4.
 
-    They stand ahead of the code in its first line, so that lines keep their numbers in LilyPond's messages. What is in
-    comments and strings does not state anything. A version of 2.24.4 is lowered, as the module says.
+    They stand in the code's first line, so that lines keep their numbers in LilyPond's messages.
     """
     found = code_tokens(code)
     commands = {token.text for token in found if token.kind is Kind.COMMAND}
@@ -94,7 +91,7 @@ def complete_code(code: str) -> str:
         for command, value in (("\\version", VERSION), ("\\language", LANGUAGE))
         if command not in commands
     ]
-    lowered: list[Edit] = [
+    lowered = [
         (after.start, after.end, f'"{VERSION}"')
         for token, after in pairwise(found)
         if token.text == "\\version" and after.text.lstrip("#") == f'"{PUBLISHED_VERSION}"'

@@ -3,7 +3,8 @@
 import pytest
 
 from music_evals.notation.lilypond.compiler import ConversionError, compile_texts
-from music_evals.notation.lilypond.upgrade import edited, mend, upgrade
+from music_evals.notation.lilypond.syntax import edited
+from music_evals.notation.lilypond.upgrade import mend, upgrade
 
 pytestmark = pytest.mark.usefixtures("lilypond_runs")
 
