@@ -10,7 +10,7 @@ set that is never trained on) and Appendix I (long scores are left out of traini
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypedDict
@@ -28,9 +28,7 @@ from music_evals.datasets_builders.folder import (
 )
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 
-SPLITS: Final = ("train", "validation")
-"""Splits that are written, each as ``<split>.jsonl``."""
-
+SPLITS: Final = ("train", "validation")  # that are written, each as ``<split>.jsonl``
 HELD_OUT: Final = "test"
 TRAINING_DATA: Final = FolderKind("finetune.json", "music-evals fine-tuning data, version 1", "training data")
 
@@ -71,11 +69,8 @@ def read_plan(
 ) -> Plan:
     """Make the conversations of a dataset's train and validation splits; what is too long or has no ABC is left out.
 
-    `make_prompt` makes a question's messages as the evaluation does; `max_characters` counts all of a conversation's.
-
-    Raises:
-        DatasetError: there is no such dataset, it lacks a split, a score of the test split occurs in another one, a
-            question is on a score of another split, or a prompt is no prompt.
+    DatasetError if there is no such dataset, it lacks a split, a score of the test split occurs in another one, a
+    question is on a score of another split, or a prompt is no prompt.
     """
     scores: dict[str, dict[str, dict[str, Any]]] = {}
     for split in (*SPLITS, HELD_OUT):
@@ -96,16 +91,12 @@ def read_plan(
                     f"question {question['id']} in '{split}' of {dataset} is on {question['score_id']}, which is no "
                     f"score of that split"
                 )
-            if not score["abc"]:
-                reason = "no ABC"
-            else:
-                conversation = _conversation(score, question, make_prompt)
-                length = sum(len(message["content"]) for message in conversation["messages"])
-                if max_characters is None or length <= max_characters:
-                    conversations[split].append(conversation)
-                    continue
-                reason = "too long"
-            left_out[split].setdefault(score["score_id"], reason)
+            conversation = _conversation(score, question, make_prompt) if score["abc"] else None
+            length = sum(len(message["content"]) for message in conversation["messages"]) if conversation else 0
+            if conversation and (max_characters is None or length <= max_characters):
+                conversations[split].append(conversation)
+                continue
+            left_out[split].setdefault(score["score_id"], "too long" if conversation else "no ABC")
             questions_left_out[split] += 1
         if not conversations[split]:
             raise DatasetError(f"nothing is left of '{split}' of {dataset}: {_reasons(left_out[split])}")
@@ -118,8 +109,7 @@ def _reasons(left_out: Mapping[str, str]) -> str:
     return ", ".join(f"{count} scores left out, {reason}" for reason, count in counts.items()) or "it has no questions"
 
 
-def _refuse_leaks(others: Iterable[Mapping[str, Any]], held_out: Iterable[Mapping[str, Any]], where: str) -> None:
-    others, held_out = list(others), list(held_out)
+def _refuse_leaks(others: Collection[Mapping[str, Any]], held_out: Collection[Mapping[str, Any]], where: str) -> None:
     kinds: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
         "their ids": lambda score: score["score_id"],
         "their titles and composers": lambda score: name_of(score["title"] or "", score["composer"] or ""),
@@ -148,11 +138,7 @@ def _conversation(score: Mapping[str, Any], question: Mapping[str, Any], make_pr
 
 
 def write_plan(plan: Plan, out: Path, *, overwrite: bool = False) -> None:
-    """Write training data as a folder, whole or not at all.
-
-    It holds a JSONL file a split, ``dataset_info.json`` for LLaMA-Factory, and ``finetune.json``: what it is made
-    from, what is left out, and checksums.
-    """
+    """Write training data as a folder, whole or not at all; ``finetune.json`` in it says what it is made from."""
     with written_whole(out, overwrite=overwrite, kind=TRAINING_DATA) as folder:
         digests: dict[str, str] = {}
         for split, conversations in plan.conversations.items():
@@ -178,22 +164,12 @@ def _dataset_info(plan: Plan) -> dict[str, Any]:
     """Return what LLaMA-Factory reads of a folder of data: how each file is laid out."""
     tags = {"role_tag": "role", "content_tag": "content"}
     tags |= {f"{role}_tag": role for role in ("user", "assistant", "system")}
-    return {
-        f"msu_{split}": {
-            "file_name": f"{split}.jsonl",
-            "formatting": "sharegpt",
-            "columns": {"messages": "messages"},
-            "tags": tags,
-        }
-        for split in plan.conversations
-    }
+    common = {"formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": tags}
+    return {f"msu_{split}": {"file_name": f"{split}.jsonl", **common} for split in plan.conversations}
 
 
 def read_conversations(folder: Path) -> dict[str, list[Conversation]]:
-    """Read training data that `write_plan` wrote: split → conversations.
-
-    Other people's files are refused, for nothing would say whether they hold scores of the test split.
-    """
+    """Read training data that `write_plan` wrote: split → conversations; nobody else's, which may hold test scores."""
     if not folder.is_dir():
         raise DatasetError(f"{folder} {'is not a folder' if folder.exists() else 'does not exist'}")
     record = TRAINING_DATA.read_record(folder)

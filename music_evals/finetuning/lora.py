@@ -8,7 +8,7 @@ for what it does not say (alpha is twice the rank, no dropout, all linear layers
 import csv
 import dataclasses
 import importlib.util
-import math
+import json
 import os
 import shutil
 import sys
@@ -18,7 +18,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import ConfigDict, Field, NonNegativeFloat, PositiveFloat, PositiveInt, TypeAdapter, ValidationError
 
 from music_evals.datasets_builders.folder import FolderKind, as_json, file_sha256, some, written_whole
 from music_evals.finetuning.data import Conversation, read_conversations
@@ -28,18 +30,13 @@ HISTORY_FILE: Final = "history.csv"
 LIBRARIES: Final = ("torch", "transformers", "peft", "trl", "accelerate")
 EXTRA: Final = "pip install 'music-evals[finetune]'"
 
-Schedule = Literal["cosine", "linear", "constant"]
 Precision = Literal["auto", "bf16", "fp32"]
-Keep = Literal["last", "best"]
+_Text = Annotated[str, Field(pattern=r"\S")]
+_Names = Annotated[tuple[_Text, ...], Field(min_length=1)]
+_Share = Annotated[float, Field(ge=0, lt=1)]
 
 # By Transformers' names; its plain "constant" knows no warm-up.
 _SCHEDULES: Final[Mapping[str, str]] = {"cosine": "cosine", "linear": "linear", "constant": "constant_with_warmup"}
-_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
-    "schedule": get_args(Schedule),
-    "precision": get_args(Precision),
-    "keep": get_args(Keep),
-}
-_AT_LEAST_ONE: Final = ("rank", "alpha", "batch_size", "accumulation", "max_steps", "max_tokens")
 
 
 class FinetuneError(ValueError):
@@ -50,52 +47,47 @@ class FinetuneError(ValueError):
 class Settings:
     """What to train, on what, and how, with the paper's defaults; ``config.example.toml`` says what each key means."""
 
-    model: str
+    model: _Text
     data: Path
     out: Path
-    revision: str | None = None
-    rank: int = 8
-    alpha: int = 16
-    dropout: float = 0.0
-    target_modules: str | tuple[str, ...] = "all-linear"
-    learning_rate: float = 5e-5
-    schedule: Schedule = "cosine"
-    warmup_ratio: float = 0.1
-    weight_decay: float = 0.0
-    max_grad_norm: float = 1.0
-    batch_size: int = 1
-    accumulation: int = 16
-    epochs: float = 20
-    max_steps: int | None = None
-    keep: Keep = "last"
-    max_tokens: int | None = None
+    revision: _Text | None = None
+    rank: PositiveInt = 8
+    alpha: PositiveInt = 16
+    dropout: _Share = 0.0
+    target_modules: Literal["all-linear"] | _Names = "all-linear"
+    learning_rate: PositiveFloat = 5e-5
+    schedule: Literal["cosine", "linear", "constant"] = "cosine"
+    warmup_ratio: _Share = 0.1
+    weight_decay: NonNegativeFloat = 0.0
+    max_grad_norm: PositiveFloat = 1.0
+    batch_size: PositiveInt = 1
+    accumulation: PositiveInt = 16
+    epochs: PositiveFloat = 20
+    max_steps: PositiveInt | None = None
+    keep: Literal["last", "best"] = "last"
+    max_tokens: PositiveInt | None = None
     precision: Precision = "auto"
     gradient_checkpointing: bool = True
-    seed: int = 1
-    chat_template: Mapping[str, Any] = field(default_factory=dict)
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 1
+    chat_template: dict[str, Any] = field(default_factory=dict)
+
+    __pydantic_config__ = ConfigDict(strict=True, allow_inf_nan=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What training came to: losses of the first and last step, and on the validation split after each epoch.
-
-    `left_out` names, by split, the conversations that were longer than `max_tokens`; None takes any length.
-    """
+    """What training came to."""
 
     steps: int
     first_loss: float
     last_loss: float
-    eval_loss: Sequence[float]
-    left_out: Mapping[str, Sequence[str]]
+    eval_loss: Sequence[float]  # on the validation split after each epoch
+    left_out: Mapping[str, Sequence[str]]  # split → ids of the conversations that were longer than `max_tokens`
     max_tokens: int | None
 
 
 def read_settings(path: Path) -> Settings:
-    """Read settings from a TOML file; paths in it are relative to the current folder.
-
-    Raises:
-        FinetuneError: the file cannot be read, lacks a key, or has an unknown key or a bad value.
-    """
+    """Read settings from a TOML file; FinetuneError names what is wrong."""
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:  # what is no TOML or no UTF-8 is a ValueError
@@ -114,42 +106,11 @@ def make_settings(entries: Mapping[str, Any]) -> Settings:
     needed = [name for name, one in fields.items() if one.default is one.default_factory is dataclasses.MISSING]
     if missing := [name for name in needed if name not in entries]:
         raise FinetuneError(f"missing key {', '.join(map(repr, missing))}; needed: {', '.join(needed)}")
-    for key, value in entries.items():
-        if accepted := _what_is_accepted(key, value):
-            raise FinetuneError(f"'{key}' is {value!r}; accepted: {accepted}")
-    values = dict(entries)
-    values["data"], values["out"] = Path(values["data"]), Path(values["out"])
-    if isinstance(values.get("target_modules"), list):
-        values["target_modules"] = tuple(values["target_modules"])
-    return Settings(**values)
-
-
-def _what_is_accepted(key: str, value: Any) -> str | None:
-    """Say what a key accepts if the value is not that."""
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    is_number = (is_whole or isinstance(value, float)) and math.isfinite(value)
-    if key in _CHOICES:
-        return None if value in _CHOICES[key] else ", ".join(_CHOICES[key])
-    if key in _AT_LEAST_ONE:
-        return None if is_whole and value >= 1 else "a whole number from 1"
-    match key:
-        case "model" | "data" | "out" | "revision":
-            return None if isinstance(value, str) and value.strip() else "a text that is not empty"
-        case "seed":
-            return None if is_whole and 0 <= value < 2**32 else "a whole number from 0, below 2 to the 32nd"
-        case "learning_rate" | "epochs" | "max_grad_norm":
-            return None if is_number and value > 0 else "a number above 0"
-        case "weight_decay":
-            return None if is_number and value >= 0 else "a number from 0"
-        case "dropout" | "warmup_ratio":
-            return None if is_number and 0 <= value < 1 else "a number from 0, below 1"
-        case "gradient_checkpointing":
-            return None if isinstance(value, bool) else "true or false"
-        case "target_modules":
-            is_list = isinstance(value, list) and value and all(isinstance(name, str) and name for name in value)
-            return None if is_list or value == "all-linear" else '"all-linear" or a list of names of layers'
-        case _:
-            return None if isinstance(value, dict) else "a table"
+    try:
+        return TypeAdapter(Settings).validate_json(json.dumps(entries, default=str))
+    except ValidationError as error:
+        wrong = [f"'{one['loc'][0]}' is {one['input']!r}: {one['msg']}" for one in error.errors()]
+        raise FinetuneError("; ".join(wrong)) from error
 
 
 def check_libraries() -> None:
@@ -159,16 +120,12 @@ def check_libraries() -> None:
 
 
 def train(settings: Settings, *, overwrite: bool = False) -> Trained:
-    """Train an adapter and write it in PEFT's format: all of its folder, or nothing.
+    """Train an adapter and write it in PEFT's format, whole or not at all; what is too long for it is left out.
 
-    The loss is that of the answers alone. Conversations are never cut short: a cut would take the answer, so what is
-    too long is left out. The folder holds the adapter (``adapter_config.json``, ``adapter_model.safetensors``),
-    ``history.csv`` (step, epoch, learning rate, loss, loss on the validation split) and ``training.json`` (settings,
-    versions, checksums of the data, what is left out).
-
-    Raises:
-        FinetuneError: libraries are missing, or the model cannot be loaded or trained as asked.
-        DatasetError: the data is none of ours, or the target may not be written.
+    The loss is that of the answers alone. Beside the adapter the folder holds ``history.csv`` (losses by step) and
+    ``training.json`` (settings, versions, checksums of the data, what is left out). FinetuneError if libraries are
+    missing or the model cannot be trained as asked; DatasetError if the data is none of ours, or the target may not be
+    written.
     """
     check_libraries()
     data = read_conversations(settings.data)
@@ -199,16 +156,10 @@ def _train_into(folder: Path, settings: Settings, data: Mapping[str, Sequence[Co
     kept, left_out = _without_long(data, tokenizer, settings, limit)
     # As prompt and completion, for then TRL takes the loss of the completion alone with any chat template; from whole
     # conversations it can do so only with templates that mark the answers.
+    variables = {"chat_template_kwargs": settings.chat_template} if settings.chat_template else {}
     rows = {
         split: Dataset.from_list(
-            [
-                {
-                    "prompt": one["messages"][:-1],
-                    "completion": one["messages"][-1:],
-                    **({"chat_template_kwargs": dict(settings.chat_template)} if settings.chat_template else {}),
-                }
-                for one in conversations
-            ]
+            [{"prompt": one["messages"][:-1], "completion": one["messages"][-1:], **variables} for one in conversations]
         )
         for split, conversations in kept.items()
     }
@@ -351,9 +302,8 @@ def _write_history(path: Path, log: Sequence[Mapping[str, Any]]) -> list[dict[st
     columns = ("step", "epoch", "learning_rate", "loss", "eval_loss")
     rows: dict[int, dict[str, Any]] = {}
     for entry in log:
-        found = {name: entry[name] for name in columns if name in entry}
-        if "loss" in found or "eval_loss" in found:
-            rows.setdefault(entry["step"], {}).update(found)
+        if "loss" in entry or "eval_loss" in entry:
+            rows.setdefault(entry["step"], {}).update((name, entry[name]) for name in columns if name in entry)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns)
         writer.writeheader()

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from string import Template
 from typing import Any, Literal
 
+import click
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, GenerateConfig, Model, execute_tools, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolCall, ToolDef
@@ -24,18 +25,12 @@ from inspect_ai.util import span
 from music_evals.solvers.symbolic.music import SymbolicSolver
 from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, ErrorKind, FormulationError
 
-MAX_REFINEMENTS = 2
-"""Rounds to repair a formulation that fails the validation."""
-
+MAX_REFINEMENTS = 2  # rounds to repair a formulation that fails the validation
+# With constrained decoding the token limit falls away, as it would cut a line.
 REFINEMENT_CONFIG = GenerateConfig(temperature=0.0, top_p=1.0, top_k=1, max_tokens=256)
-"""Decoding of the refinement chat; with constrained decoding the token limit falls away, as it would cut a line."""
-
 CONSTRAINING_PROVIDERS = ("vllm", "openai-api")
 """Inspect's providers whose servers may take ``structured_outputs``; others would fail, or worse, ignore it."""
-
-MAX_ECHO = 4_000
-"""Characters of a refused output that the refinement chat shows again."""
-
+MAX_ECHO = 4_000  # characters of a refused output that the refinement chat shows again
 STORE_KEY = "formulation"
 """Where a sample's store holds its attempts, as dictionaries with the fields of `Attempt`."""
 
@@ -64,7 +59,7 @@ def logiclm(
 ) -> Solver:
     """Ask for symbolic lines, have a deterministic solver decide, then ask for the answer.
 
-    The sample's metadata names the trial's ``identifiers``; its messages are the trial.
+    The sample's metadata names the trial's ``identifiers``; its store then holds the attempts under `STORE_KEY`.
 
     Args:
         symbolic: the deterministic solver, with its schema.
@@ -72,21 +67,16 @@ def logiclm(
             ``decided`` and ``undecided`` ($result) and, for native tools, ``native`` ($tool).
         tools: ``text`` has the harness call the solver on the text that the model writes, as in the paper;
             ``native`` gives the solver to the model as a tool, with the same limits.
-        structured_output: constrain the formulation to the schema while decoding (servers that take
-            ``structured_outputs``, such as vLLM).
-
-    Raises:
-        ValueError: (while solving) if structured output is asked of a provider that has none.
-
-    Returns:
-        The solver. It leaves its attempts in the sample's store, under :data:`STORE_KEY`, for the scorers.
-
-    Source: arXiv 2510.22455, section 2.3 and Appendix C.
+        structured_output: constrain the formulation to the schema while decoding (on servers such as vLLM).
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        if structured_output:
-            check_constrained_decoding(get_model())
+        provider = str(get_model()).partition("/")[0]
+        if structured_output and provider not in CONSTRAINING_PROVIDERS:
+            raise click.UsageError(
+                "structured_output needs a server that takes 'structured_outputs', such as vLLM, by one of the "
+                f"providers {', '.join(CONSTRAINING_PROVIDERS)}; the model's provider is {provider!r}"
+            )
         trial = _Trial(symbolic, state, prompts, structured_output)
         if tools == "native":
             await trial.formulate_by_calls(state)
@@ -103,16 +93,6 @@ def logiclm(
         return state
 
     return solve
-
-
-def check_constrained_decoding(model: Model) -> None:
-    """Raise a ValueError if a model's provider is not one of `CONSTRAINING_PROVIDERS`."""
-    provider = str(model).partition("/")[0]
-    if provider not in CONSTRAINING_PROVIDERS:
-        raise ValueError(
-            "structured_output needs a server that takes 'structured_outputs', such as vLLM, by one of the "
-            f"providers {', '.join(CONSTRAINING_PROVIDERS)}; the model's provider is {provider!r}"
-        )
 
 
 class _Trial:

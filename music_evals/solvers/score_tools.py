@@ -20,10 +20,8 @@ from music_evals.notation.lilypond.structure import Structure, StructureError, r
 from music_evals.notation.lilypond.syntax import read_header
 from music_evals.solvers.symbolic.lilypond import tell_count, tell_header, tell_measure, tell_problems, tell_signatures
 
-MAX_TURNS: Final = 6
-"""Turns in which the model may call tools."""
-MAX_CALLS: Final = 12
-"""Calls that are answered."""
+MAX_TURNS: Final = 6  # in which the model may call tools
+MAX_CALLS: Final = 12  # that are answered
 
 
 @solver
@@ -61,22 +59,18 @@ class ScoreTools:
 
     def definitions(self) -> list[ToolDef]:
         """The tools for a model."""
+        signatures = "Lists the key and time signatures of the score, with the measures where they begin."
+        problems = "Lists what LilyPond finds wrong with the text, with line and column."
         return [
             self._about("count_measures", "Counts the measures of the score.", tell_count),
-            self._about(
-                "read_key_and_metre",
-                "Lists the key and time signatures of the score, with the measures where they begin.",
-                tell_signatures,
-            ),
+            self._about("read_key_and_metre", signatures, tell_signatures),
             ToolDef(
                 self._list_measure,
                 name="list_measure",
                 description="Lists the notes and rests of one measure, with staff, voice, onset and length.",
                 parameters={"number": "Number of the measure; the first complete one is 1, a pickup is 0."},
             ),
-            self._about(
-                "list_problems", "Lists what LilyPond finds wrong with the text, with line and column.", tell_problems
-            ),
+            self._about("list_problems", problems, tell_problems),
             ToolDef(self._read_header, name="read_header", description="Lists the fields of the score's header."),
         ]
 

@@ -14,22 +14,17 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from music_evals.notation.lilypond.compiler import cores
 from music_evals.notation.lilypond.writing import Written, compile_reply
 
-SEED: Final = 1234
-"""Seed of the first prompt's sampling; each further prompt has the next."""
+SEED: Final = 1234  # of the first prompt's sampling; each further prompt has the next
 _EPOCH: Final = 10_000  # apart, so that no two pieces are sampled alike
-MAX_PROBLEM: Final = 1_500
-"""Characters of LilyPond's messages that the model is shown."""
+MAX_PROBLEM: Final = 1_500  # characters of LilyPond's messages that the model is shown
 
 
 @solver
 def write_music(attempts: int = 1, repair: str = "$problem") -> Solver:
-    """Have the model write a piece; where LilyPond does not take it, tell it why and let it try again.
+    """Have the model write a piece; where LilyPond does not take it, tell it why by `repair` and let it try again.
 
     The sample's metadata has the prompt's place in the bank as ``index``; sampling is seeded with `SEED` and that.
-
-    Args:
-        attempts: replies that the model has; the last is not compiled here.
-        repair: what the model is told after a reply that does not compile, with the placeholder ``$problem``.
+    The last of the `attempts` is not compiled here.
     """
     one_a_core = anyio.CapacityLimiter(cores())
 

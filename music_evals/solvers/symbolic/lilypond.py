@@ -30,8 +30,7 @@ def tell_signatures(score: Structure) -> str:
 def tell_measure(score: Structure, number: int) -> str:
     """List what stands in a measure, 0 for a pickup: the time signature, then notes and rests by staff, voice and time.
 
-    Raises:
-        ValueError: there is no such measure.
+    ValueError if there is no such measure.
 
     Example:
         >>> from fractions import Fraction

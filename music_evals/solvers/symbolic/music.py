@@ -45,10 +45,7 @@ class SymbolicSolver:
     decide: Callable[[Sequence[Sequence[int]]], Decision]
 
     def solve(self, text: str, identifiers: Sequence[str]) -> Decision:
-        """Read a formulation with a line for each identifier, and decide.
-
-        Raises:
-            FormulationError: the text is no valid formulation.
+        """Read a formulation with a line for each identifier, and decide; FormulationError if it is no valid one.
 
         Example:
             >>> CHORD_QUALITY.solve("chord(Excerpt1, [57, 60, 64])", ["Excerpt1"]).answer
@@ -58,13 +55,9 @@ class SymbolicSolver:
 
 
 def count_off_beats(lists: Sequence[Sequence[int]]) -> Decision:
-    """Count onsets on the even slots of the 32-slot grid of eighth notes.
+    """Count onsets on the even slots of the 32-slot grid of eighth notes; undecided for a count that is no level.
 
-    Args:
-        lists: one list of 1-based slots. A slot that stands twice (kick and snare together) counts twice.
-
-    Returns:
-        The level's letter; undecided for an empty list and for a count that is no level.
+    Slots are 1-based. One that stands twice (kick and snare together) counts twice.
 
     Example:
         >>> count_off_beats([[1, 4, 5, 8]])
@@ -99,9 +92,7 @@ def compare_intervals(lists: Sequence[Sequence[int]]) -> Decision:
 
 
 def classify_chord(lists: Sequence[Sequence[int]]) -> Decision:
-    """Name the quality of a chord, one list of MIDI pitches in any order, over whichever root fits.
-
-    It is undecided if no root gives one of the four pitch-class sets.
+    """Name the quality of a chord, one list of MIDI pitches in any order, over whichever root fits, if any.
 
     Example:
         >>> classify_chord([[60, 64, 67, 70]])

@@ -17,8 +17,7 @@ from typing import Literal
 
 ErrorKind = Literal["parse", "structural", "domain"]
 
-MAX_CHARACTERS = 20_000
-"""A longer text is refused unread: no formulation that fits a schema comes near it."""
+MAX_CHARACTERS = 20_000  # a longer text is refused unread: no formulation that fits a schema comes near it
 
 # Each part is delimited by a character that the part itself excludes, so that matching takes linear time.
 _LINE = re.compile(r"([A-Za-z_]+)[ \t]*\(([^,()\[\]]+),[ \t]*\[([^\[\]()]*)\][ \t]*\)")
@@ -30,8 +29,7 @@ class FormulationError(ValueError):
 
     def __init__(self, kind: ErrorKind, message: str) -> None:
         super().__init__(message)
-        self.kind = kind
-        self.message = message
+        self.kind, self.message = kind, message
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +62,8 @@ class Schema:
     def parse(self, text: str, identifiers: Sequence[str]) -> list[list[int]]:
         """Read one list of integers, which may be empty, for each of the identifiers in their order.
 
-        Surrounding white space and empty lines are ignored, nothing else.
-
-        Raises:
-            FormulationError: with the kind of the first error found (parse before structural before domain).
+        Surrounding white space and empty lines are ignored, nothing else. FormulationError has the kind of the first
+        error found (parse before structural before domain).
 
         Example:
             >>> Schema("rhythm", 1, 32, 64).parse("rhythm(Excerpt1, [1, 4, 9])", ["Excerpt1"])
@@ -76,24 +72,22 @@ class Schema:
         required = f"Required:\n{self.template(identifiers)}"
         if len(text) > MAX_CHARACTERS:
             raise FormulationError("parse", f"the output is longer than {MAX_CHARACTERS} characters. {required}")
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        if not lines:
+        if not text.strip():
             raise FormulationError("parse", f"the output is empty. {required}")
-        parsed = [self._split(line) for line in lines]
+        parsed = [self._split(line.strip()) for line in text.splitlines() if line.strip()]
         if len(parsed) != len(identifiers):
             message = f"{_lines(len(parsed))} found, exactly {_lines(len(identifiers))} required"
             raise FormulationError("structural", message)
         for (functor, identifier, numbers), expected in zip(parsed, identifiers, strict=True):
+            message = None
             if functor != self.functor:
-                raise FormulationError(
-                    "structural", f"the line starts with {_shown(functor)}, required is {self.functor!r}"
-                )
-            if identifier != expected:
-                raise FormulationError("structural", f"identifier {_shown(identifier)} found, {expected!r} required")
-            if len(numbers) > self.longest:
-                raise FormulationError(
-                    "structural", f"the list holds {len(numbers)} integers, at most {self.longest} are allowed"
-                )
+                message = f"the line starts with {_shown(functor)}, required is {self.functor!r}"
+            elif identifier != expected:
+                message = f"identifier {_shown(identifier)} found, {expected!r} required"
+            elif len(numbers) > self.longest:
+                message = f"the list holds {len(numbers)} integers, at most {self.longest} are allowed"
+            if message:
+                raise FormulationError("structural", message)
         return [[self._in_range(number) for number in numbers] for _, _, numbers in parsed]
 
     def pattern(self, identifiers: Sequence[str]) -> str:
