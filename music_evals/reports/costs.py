@@ -6,13 +6,13 @@ Source: arXiv 2511.20697, section 5.1 and Appendix K, which holds accuracy again
 from collections.abc import Sequence
 
 import numpy as np
+from scipy import stats
 
 from music_evals.reports.compared import Compared, known, notes_on, varying, worded
 from music_evals.reports.figures import Panel, Series, panels_figure
 from music_evals.reports.runs import grouped
 from music_evals.reports.samples import Floats
 from music_evals.reports.tables import Cell, Figure, Table, whole
-from music_evals.scorers.metrics.quantiles import quantile_interval
 
 _ON_POINTS = "A point is a run, under whatever condition; bars: 95% intervals of the median."
 
@@ -90,5 +90,8 @@ def _quantile(values: Floats, share: float, decimals: int = 2) -> Figure | None:
     found = values[~np.isnan(values)]
     if not len(found):
         return None
-    low, high = quantile_interval(found, share) or (None, None)
+    # Two of the values hold the quantile, whatever the distribution; too few values have no such interval.
+    low, high = (
+        None if np.isnan(end) else float(end) for end in stats.quantile_test(found, p=share).confidence_interval()
+    )
     return Figure(float(np.quantile(found, share)), low, high, decimals)

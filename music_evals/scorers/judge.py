@@ -16,7 +16,6 @@ Source: arXiv 2511.20697, sections 3.3 and 5.1, Appendices G and H.
 """
 
 import csv
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -27,16 +26,13 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError, collect
+from scipy.stats import pearsonr
 
 from music_evals.scorers.batch_answers import split_answers
-from music_evals.scorers.metrics.accuracy import (
-    bootstrap_interval,
-    inter_judge_agreement,
-    level_success,
-    mcnemar,
-    pearson,
-)
-from music_evals.scorers.metrics.figures import with_interval, within
+from music_evals.scorers.metrics.accuracy import level_success, unanimity
+from music_evals.scorers.metrics.figures import mean, within
+from music_evals.scorers.metrics.paired import mcnemar
+from music_evals.scorers.metrics.resampling import bootstrap_interval
 from music_evals.scorers.music_answers import check
 from music_evals.scorers.scores import fence, figures
 
@@ -122,10 +118,7 @@ def judged_success(scores: list[SampleScore]) -> dict[str, float]:
             some.extend([None] * (number - len(some)))
     found: dict[str, float] = {}
     for level, success in level_success(outcomes, repetitions=len({epoch for _, epoch in outcomes}) or 1).items():
-        rate, low, high, judged_scores, unjudged_scores = success
-        named = with_interval("success", rate, (low, high))
-        counts = {"judged_scores": judged_scores, "unjudged_scores": unjudged_scores}
-        found |= within(f"level_{level}", {**named, **counts})
+        found |= within(f"level_{level}", success)
     return found
 
 
@@ -143,9 +136,8 @@ def judge_agreement(scores: list[SampleScore]) -> dict[str, float]:
     if answered:
         found["rules_decided"] = sum(entry["rule"] is not None for entry in answered) / len(answered)
     judged = [entry for entry in answered if entry["votes"]]
-    if agreement := inter_judge_agreement([list(entry["votes"].values()) for entry in judged]):
-        found |= with_interval("unanimous", agreement.share, (agreement.low, agreement.high))
-        found["unanimous_questions"] = agreement.items
+    if unanimous := unanimity([list(entry["votes"].values()) for entry in judged]):
+        found |= {**mean("unanimous", unanimous), "unanimous_questions": len(unanimous)}
     both = [entry for entry in judged if entry["rule"] is not None and entry["verdict"] is not None]
     if both:
         found["rules_agreement"] = sum(bool(entry["verdict"]) == entry["rule"] for entry in both) / len(both)
@@ -180,14 +172,15 @@ def human_agreement(scores: list[SampleScore]) -> dict[str, float]:
         return found
     verdicts, labels = [entry["verdict"] for entry in both], [entry["human"] for entry in both]
     found["human_agreement"] = sum(map(int.__eq__, verdicts, labels)) / len(both)
-    test = mcnemar(verdicts, labels)
-    found |= {"human_mcnemar": test.statistic, "human_mcnemar_p": test.p}
-    r, p = pearson(verdicts, labels)
-    if not math.isnan(r):  # as it is where all verdicts or all labels are the same
-        found |= {"human_pearson": r, "human_pearson_p": p}
+    pairs = list(zip(verdicts, labels, strict=True))
+    statistic, p = mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))
+    found |= {"human_mcnemar": statistic, "human_mcnemar_p": p}
+    if len(set(verdicts)) == len(set(labels)) == 2:  # else there is no correlation
+        r = pearsonr(verdicts, labels)
+        found |= {"human_pearson": float(r.statistic), "human_pearson_p": float(r.pvalue)}
     votes = [[*entry["votes"].values(), entry["human"]] for entry in labelled if entry["votes"]]
-    if agreement := inter_judge_agreement(votes):
-        found |= with_interval("human_unanimous", agreement.share, (agreement.low, agreement.high))
+    if unanimous := unanimity(votes):
+        found |= mean("human_unanimous", unanimous)
     return found
 
 
@@ -441,5 +434,4 @@ def _accuracy(entries: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         return dict(counts)
     verdicts = [entry["verdict"] for entry in scored]
     repeated = len({entry["epoch"] for entry in scored}) > 1
-    interval = bootstrap_interval(verdicts, clusters=[entry["id"] for entry in scored] if repeated else None)
-    return {**with_interval("accuracy", sum(verdicts) / len(verdicts), interval), **counts}
+    return {**mean("accuracy", verdicts, [entry["id"] for entry in scored] if repeated else None), **counts}

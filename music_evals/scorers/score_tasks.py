@@ -14,10 +14,8 @@ from typing import Final
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.metrics.accuracy import bootstrap_interval
-from music_evals.scorers.metrics.figures import share, with_interval, within
-from music_evals.scorers.metrics.measures import count_figures, macro_interval, macro_mean, measure_f1
-from music_evals.scorers.metrics.ordering import penalised_tau
+from music_evals.scorers.metrics.figures import mean, share, with_interval, within
+from music_evals.scorers.metrics.measures import count_figures, macro_interval, macro_mean, measure_f1, penalised_tau
 from music_evals.scorers.score_answers import (
     Answer,
     Protocol,
@@ -84,7 +82,7 @@ def number_figures(scores: list[SampleScore]) -> dict[str, float]:
 def order_figures(scores: list[SampleScore]) -> dict[str, float]:
     """``tau``, the mean penalised Kendall τ, and ``exact``, the share of orders that are right."""
     return {
-        **_mean("tau", _questions(scores)),
+        **mean("tau", _questions(scores)),
         **_share("exact", scores, lambda score: score.score.answer == _right(score)),
         **_form(scores),
     }
@@ -118,7 +116,7 @@ def by_category(scores: list[SampleScore]) -> dict[str, float]:
     found: dict[str, float] = {}
     for kind, some in grouped(scores, "kind").items():
         values = _questions(some)
-        found |= within(kind, {**_mean("f1", values), "questions": len(values)})
+        found |= within(kind, {**mean("f1", values), "questions": len(values)})
     return found
 
 
@@ -188,10 +186,6 @@ def _form(scores: list[SampleScore]) -> dict[str, float]:
 
 def _share(name: str, scores: list[SampleScore], holds: Callable[[SampleScore], bool]) -> dict[str, float]:
     return share(name, sum(holds(score) for score in scores) / len(scores), len(_questions(scores)))
-
-
-def _mean(name: str, values: list[float]) -> dict[str, float]:
-    return with_interval(name, sum(values) / len(values), bootstrap_interval(values))
 
 
 def _questions(scores: Iterable[SampleScore]) -> list[float]:

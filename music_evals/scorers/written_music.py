@@ -22,7 +22,13 @@ from music_evals.notation.lilypond.copies import NEAR_COPY
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.metrics.descriptor_similarity import js_interval, js_similarity
 from music_evals.scorers.metrics.figures import share, with_interval, within
-from music_evals.scorers.metrics.frechet import frechet_distance, frechet_infinity, frechet_interval, small_sample_note
+from music_evals.scorers.metrics.frechet import (
+    LEAST_PIECES,
+    frechet_distance,
+    frechet_infinity,
+    frechet_interval,
+    small_sample_note,
+)
 from music_evals.scorers.reference_pieces import chosen_references, embedded_reference, nearest_pieces, shared_encoder
 from music_evals.scorers.scores import figures
 from music_evals.scorers.written_pieces import Piece, Workbench, decoded, stored_embedding
@@ -188,17 +194,16 @@ def _against_references(
 def _similarity(scores: Sequence[SampleScore], reference: ReferenceSet) -> dict[str, float]:
     real, made = reference.descriptors(_of(scores[0], "protocol")), _descriptors(scores)
     alike = js_similarity(real, made, names=DESCRIPTORS)
-    found = {"js": _number(alike.value)}
+    low, high, reason = js_interval(real, made, resamples=RESAMPLES)
+    found = with_interval("js", alike.value, (low, high))
     if alike.reason is not None:
         few = f"{len(made)} of {len(scores)} pieces compile; at least 2 are needed"
         found[f"js undefined: {few if len(made) < 2 else alike.reason}"] = math.nan
-    interval = js_interval(real, made, resamples=RESAMPLES)
-    found |= with_interval("js", found["js"], (_number(interval.low), _number(interval.high)))
-    if interval.reason is not None and alike.reason is None:
-        found[f"js note: {interval.reason}"] = math.nan
+    elif reason is not None:
+        found[f"js note: {reason}"] = math.nan
     for descriptor in DESCRIPTORS:
-        found[f"js_{descriptor}"] = _number(alike.by_descriptor[descriptor])
-        found[f"shift_{descriptor}"] = _number(alike.shifts[descriptor])
+        found[f"js_{descriptor}"] = alike.by_descriptor[descriptor]
+        found[f"shift_{descriptor}"] = alike.shifts[descriptor]
     return found
 
 
@@ -210,12 +215,11 @@ def _frechet(scores: Sequence[SampleScore], reference: ReferenceSet) -> dict[str
         return {**undefined, f"fmd undefined: {error}": math.nan}
     if min(len(real), len(made)) < 2:
         return {**undefined, f"fmd undefined: {len(made)} pieces and {len(real)} references; 2 are needed": math.nan}
-    interval = frechet_interval(real, made, resamples=RESAMPLES)
-    infinity = frechet_infinity(real, made)
-    found = with_interval("fmd", frechet_distance(real, made), interval)
-    found["fmd_infinity"] = _number(infinity.value)
-    if infinity.reason is not None:
-        found[f"fmd_infinity undefined: {infinity.reason}"] = math.nan
+    found = with_interval("fmd", frechet_distance(real, made), frechet_interval(real, made, resamples=RESAMPLES))
+    found["fmd_infinity"] = frechet_infinity(real, made)
+    if len(made) < LEAST_PIECES:
+        few = f"{len(made)} generated pieces; at least {LEAST_PIECES} are needed to extrapolate"
+        found[f"fmd_infinity undefined: {few}"] = math.nan
     if note := small_sample_note(len(real), len(made), real.shape[1]):
         found[f"fmd note: {note}"] = math.nan
     return found
@@ -239,16 +243,12 @@ def _embeddings(scores: Sequence[SampleScore], reference: ReferenceSet) -> tuple
 def _descriptors(scores: Iterable[SampleScore]) -> Matrix:
     """The descriptors of the pieces that compiled, NaN for one that has no value."""
     compiled = [_of(score, "descriptors") for score in scores if _is_compiled(score)]
-    rows = [[_number(values.get(name)) for name in DESCRIPTORS] for values in compiled]
+    rows = [[values.get(name) for name in DESCRIPTORS] for values in compiled]  # None becomes NaN
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(DESCRIPTORS))
 
 
 def _is_compiled(score: SampleScore) -> bool:
     return score.score.as_float() == 1.0
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else float(value)
 
 
 def _of(score: SampleScore, name: str) -> Any:

@@ -16,6 +16,7 @@ from scipy.spatial.distance import jensenshannon
 
 from music_evals.scorers.metrics.figures import share, with_interval
 from music_evals.scorers.metrics.proportion import wilson_interval
+from music_evals.scorers.metrics.resampling import middle95
 
 LETTERS: Final = "ABCD"
 _DRAWS: Final = 4000
@@ -73,9 +74,9 @@ def f1_interval(right: float, wrong: float, unanswered: float) -> tuple[float, f
     rng = np.random.default_rng(0)
     p_right, p_wrong, p_none = rng.dirichlet([right + 0.5, wrong + 0.5, unanswered + 0.5], _DRAWS).T
     f1 = 2 * p_right / (2 * p_right + 2 * p_wrong + p_none)
-    low, high = np.quantile(f1, [0.025, 0.975])
+    low, high = middle95(f1)
     # The interval of a corner must reach the corner: nothing observed speaks against it.
-    return (0.0 if right == 0 else float(low)), (1.0 if wrong == unanswered == 0 else float(high))
+    return (0.0 if right == 0 else low), (1.0 if wrong == unanswered == 0 else high)
 
 
 def letter_shares(letters: Sequence[str]) -> tuple[float, ...] | None:

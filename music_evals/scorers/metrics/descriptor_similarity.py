@@ -14,42 +14,31 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from music_evals.scorers.metrics.resampling import Floats, batches, middle95
+
 REACH: Final = 5
 """Standard deviations on both sides of each mean over which a divergence is integrated."""
 
 MOST_UNDEFINED: Final = 0.05
 """Share of resamples that may be without similarity; where more are, there is no interval."""
 
-_ENDS: Final = (0.025, 0.975)
-_CELLS: Final = 2_000_000  # numbers that are held at a time
 _SAME: Final = 1e-9  # of the largest value; a spread below is that of rounding
 _ZERO: Final = 40.0  # standard deviations from the mean at which a density is 0 in 64 bits
 _FAR: Final = 1e60  # standard deviations; what is farther, wider or, inverted, narrower makes no difference
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
-_Floats = npt.NDArray[np.float64]
-
 
 class Similarity(NamedTuple):
     """How alike a generated set is to a reference, over all descriptors and `by_descriptor`.
 
-    `value` is None, for the `reason` given, where a descriptor has no fit. `shifts` are the mean of the generated less
+    `value` is NaN, for the `reason` given, where a descriptor has no fit. `shifts` are the mean of the generated less
     that of the reference, in the reference's standard deviations.
     """
 
-    value: float | None
-    by_descriptor: Mapping[str, float | None]
-    shifts: Mapping[str, float | None]
-    reason: str | None = None
-
-
-class SimilarityInterval(NamedTuple):
-    """A 95% interval; `low` and `high` are None for the `reason` given. `undefined` resamples had no similarity."""
-
-    low: float | None
-    high: float | None
-    undefined: int
-    reason: str | None = None
+    value: float
+    by_descriptor: Mapping[str, float]
+    shifts: Mapping[str, float]
+    reason: str | None
 
 
 def js_similarity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, names: Sequence[str]) -> Similarity:
@@ -78,9 +67,9 @@ def js_similarity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, names: 
         if (problem := _why_not(name, side, values))
     ]
     return Similarity(
-        None if reasons else float(_similarity(divergences)),
-        {name: _number(_similarity(one[None])) for name, one in zip(names, divergences, strict=True)},
-        {name: _number(shift) for name, shift in zip(names, (mean_g - mean_r) / std_r, strict=True)},
+        float("nan") if reasons else float(_similarity(divergences)),
+        {name: float(_similarity(one[None])) for name, one in zip(names, divergences, strict=True)},
+        {name: float(shift) for name, shift in zip(names, (mean_g - mean_r) / std_r, strict=True)},
         "; ".join(reasons) or None,
     )
 
@@ -91,8 +80,8 @@ def js_interval(
     *,
     resamples: int = 1000,
     seed: int = 0,
-) -> SimilarityInterval:
-    """A bootstrap interval for `js_similarity`, over generated pieces.
+) -> tuple[float, float, str | None]:
+    """A 95% bootstrap interval for `js_similarity`, over generated pieces, or NaN and the reason why there is none.
 
     Whole pieces are drawn; the reference, the same for everything that is compared, is not drawn again. A resample
     repeats pieces, which moves its similarity down; the quantiles are therefore shifted by the difference between the
@@ -110,34 +99,35 @@ def js_interval(
     ours, theirs = _checked(reference, generated)
     mean_r, std_r = _fit(ours)
     estimate = float(_similarity(gaussian_divergences(mean_r, std_r, *_fit(theirs))))
+    nan = float("nan")
     if np.isnan(estimate):
-        return SimilarityInterval(None, None, 0, "the similarity itself is undefined")
+        return nan, nan, "the similarity itself is undefined"
     rng = np.random.default_rng(seed)
-    at_once = max(1, _CELLS // max(theirs.size, 1))
     found = []
-    for start in range(0, resamples, at_once):
-        drawn = rng.integers(0, len(theirs), (min(at_once, resamples - start), len(theirs)))
+    for count in batches(resamples, theirs.size):
+        drawn = rng.integers(0, len(theirs), (count, len(theirs)))
         found.append(_similarity(gaussian_divergences(mean_r, std_r, *_fit(theirs[drawn]))))
     values = np.concatenate(found)
     defined = values[~np.isnan(values)]
     undefined = resamples - len(defined)
     if undefined > MOST_UNDEFINED * resamples:
         reason = f"{undefined} of {resamples} resamples of the pieces have no similarity; too few values differ"
-        return SimilarityInterval(None, None, undefined, reason)
-    low, high = np.quantile(defined, _ENDS) + (estimate - defined.mean())
-    return SimilarityInterval(float(max(low, 0.0)), float(min(high, 100.0)), undefined)
+        return nan, nan, reason
+    low, high = middle95(defined)
+    shift = estimate - float(defined.mean())
+    return max(low + shift, 0.0), min(high + shift, 100.0), None
 
 
-def _checked(reference: npt.ArrayLike, generated: npt.ArrayLike) -> tuple[_Floats, _Floats]:
+def _checked(reference: npt.ArrayLike, generated: npt.ArrayLike) -> tuple[Floats, Floats]:
     """Check two sets of pieces, and make 64-bit arrays of them."""
-    arrays = [np.asarray(values, dtype=np.float64) for values in (reference, generated)]
-    for number, (side, array) in enumerate(zip(("reference", "generated"), arrays, strict=True)):
-        if array.shape == (0,):  # no piece at all: an empty list has no columns
-            array = arrays[number] = np.empty((0, *arrays[1 - number].shape[-1:]))
+    arrays = []
+    for side, values in (("reference", reference), ("generated", generated)):
+        array = np.asarray(values, dtype=np.float64)
         if array.ndim != 2 or array.shape[1] == 0:
             raise ValueError(f"{side} has the shape {array.shape}; pieces by descriptors are needed")
         if np.isinf(array).any():
             raise ValueError(f"{side} holds infinities; finite numbers are needed, NaN for a descriptor without value")
+        arrays.append(array)
     if arrays[0].shape[1] != arrays[1].shape[1]:
         raise ValueError(
             f"reference has {arrays[0].shape[1]} descriptors, generated {arrays[1].shape[1]}; the same ones are needed"
@@ -145,7 +135,7 @@ def _checked(reference: npt.ArrayLike, generated: npt.ArrayLike) -> tuple[_Float
     return arrays[0], arrays[1]
 
 
-def _fit(values: _Floats) -> tuple[_Floats, _Floats]:
+def _fit(values: Floats) -> tuple[Floats, Floats]:
     """Mean and unbiased standard deviation over the pieces, the second axis from the end; NaN where there is no fit."""
     there = ~np.isnan(values)
     count = there.sum(axis=-2)
@@ -157,7 +147,7 @@ def _fit(values: _Floats) -> tuple[_Floats, _Floats]:
         return mean, np.where((count > 1) & (std > _SAME * largest), std, np.nan)
 
 
-def _why_not(name: str, side: str, values: _Floats) -> str | None:
+def _why_not(name: str, side: str, values: Floats) -> str | None:
     """Why one descriptor of one set has no fit."""
     count = int((~np.isnan(values)).sum())
     if count < 2:
@@ -167,7 +157,7 @@ def _why_not(name: str, side: str, values: _Floats) -> str | None:
     return None
 
 
-def gaussian_divergences(mean_1: _Floats, std_1: _Floats, mean_2: _Floats, std_2: _Floats) -> _Floats:
+def gaussian_divergences(mean_1: Floats, std_1: Floats, mean_2: Floats, std_2: Floats) -> Floats:
     """Jensen–Shannon divergences of Gaussians, in nats, from 0 (equal) to ln 2 (apart); NaN where a number is.
 
     By quadrature within `REACH` standard deviations of either mean; what lies outside is less than 1e-6.
@@ -181,7 +171,7 @@ def gaussian_divergences(mean_1: _Floats, std_1: _Floats, mean_2: _Floats, std_2
     return np.asarray(np.clip(halves / 2, 0.0, np.log(2)))
 
 
-def _to_middle(mean: _Floats, std: _Floats) -> _Floats:
+def _to_middle(mean: Floats, std: Floats) -> Floats:
     """The relative entropy of the standard Gaussian to its middle with another.
 
     Each of the two takes itself for standard, so that it is resolved however narrow it is. The panels of the
@@ -199,10 +189,6 @@ def _to_middle(mean: _Floats, std: _Floats) -> _Floats:
     return np.asarray((integrand * half * _WEIGHTS).sum(axis=(-2, -1)))
 
 
-def _similarity(divergences: _Floats) -> _Floats:
+def _similarity(divergences: Floats) -> Floats:
     """100·exp(−2·mean) over the descriptors, the last axis."""
     return np.asarray(100 * np.exp(-2 * divergences.mean(axis=-1)))
-
-
-def _number(value: _Floats | np.float64) -> float | None:
-    return None if np.isnan(value) else float(value)

@@ -1,8 +1,9 @@
 """Figures by name, as a log holds them: a value with its interval, and the figures of a group."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 
 from music_evals.scorers.metrics.proportion import wilson_interval
+from music_evals.scorers.metrics.resampling import bootstrap_interval
 
 
 def with_interval(name: str, value: float, interval: tuple[float, float]) -> dict[str, float]:
@@ -19,6 +20,11 @@ def with_interval(name: str, value: float, interval: tuple[float, float]) -> dic
 def share(name: str, value: float, n: float) -> dict[str, float]:
     """Name a share of `n` trials, with Wilson's 95% interval."""
     return with_interval(name, value, wilson_interval(value, n))
+
+
+def mean(name: str, values: Sequence[float], clusters: Sequence[Hashable] | None = None) -> dict[str, float]:
+    """Name the mean of values from 0 to 1, with its bootstrap interval."""
+    return with_interval(name, sum(values) / len(values), bootstrap_interval(values, clusters=clusters))
 
 
 def within(group: str, figures: Mapping[str, float]) -> dict[str, float]:

@@ -10,32 +10,18 @@ arXiv 2412.07948; D. C. Dowson and B. V. Landau, "The Fréchet distance between 
 Journal of Multivariate Analysis 12 (1982).
 """
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from music_evals.scorers.metrics.resampling import Floats, middle95
+
 LEAST_PIECES: Final = 50
 """Generated pieces below which nothing is extrapolated."""
 
-_ENDS: Final = (0.025, 0.975)
 _SIZES: Final = 10
 _SUBSETS: Final = 10
-
-_Floats = npt.NDArray[np.float64]
-
-
-class Infinity(NamedTuple):
-    """The distance extrapolated to endlessly many generated pieces, FMD∞, or the `reason` why there is none.
-
-    `value` is a little below 0 where the sets hardly differ. `r_squared` is the share of the variance of the sizes'
-    means that the line explains; near 1 the extrapolation is sound.
-    """
-
-    value: float | None
-    slope: float | None
-    r_squared: float | None
-    reason: str | None = None
 
 
 def frechet_distance(reference: npt.ArrayLike, generated: npt.ArrayLike) -> float:
@@ -79,25 +65,25 @@ def frechet_interval(
     rng = np.random.default_rng(seed)
     counts = rng.multinomial(pair.pieces, np.full(pair.pieces, 1 / pair.pieces), resamples)
     distances = np.array([pair.distance(times) for times in counts])
-    low, high = np.quantile(distances, _ENDS) + (pair.distance() - distances.mean())
-    return max(float(low), 0.0), max(float(high), 0.0)
+    low, high = middle95(distances)
+    shift = float(pair.distance() - distances.mean())
+    return max(low + shift, 0.0), max(high + shift, 0.0)
 
 
-def frechet_infinity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, seed: int = 0) -> Infinity:
-    """FMD∞: the distance extrapolated to endlessly many generated pieces, at least `LEAST_PIECES`.
+def frechet_infinity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, seed: int = 0) -> float:
+    """FMD∞: the distance extrapolated to endlessly many generated pieces; NaN for fewer than `LEAST_PIECES`.
 
     Random subsets of the generated set, without replacement, of ten sizes from half of it up are compared with the
     whole reference, ten subsets each; the distance of all pieces is the last. A straight line is fitted to the means
-    over 1/size. The bias that the size of the reference brings stays.
+    over 1/size. The bias that the size of the reference brings stays; where the sets hardly differ, the value may be a
+    little below 0.
 
     Source: M. J. Chong and D. Forsyth, "Effectively unbiased FID and Inception Score and where to find them" (CVPR
         2020), section 4; for music A. Gui et al. (ICASSP 2024), section 3.3, and arXiv 2412.07948.
     """
     pair = _Pair(*_checked(reference, generated))
     if pair.pieces < LEAST_PIECES:
-        return Infinity(
-            None, None, None, f"{pair.pieces} generated pieces; at least {LEAST_PIECES} are needed to extrapolate"
-        )
+        return float("nan")
     rng = np.random.default_rng(seed)
     sizes = np.linspace(pair.pieces / 2, pair.pieces, _SIZES).round().astype(int)
     means = []
@@ -106,10 +92,7 @@ def frechet_infinity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, seed
         for chosen in subsets:
             chosen[rng.permutation(pair.pieces)[:size]] = 1
         means.append(np.mean([pair.distance(chosen) for chosen in subsets]))
-    slope, value = np.polyfit(1 / sizes, means, 1)
-    residuals = np.var(np.array(means) - (value + slope / sizes))
-    spread = np.var(means)
-    return Infinity(float(value), float(slope), float(1 - residuals / spread) if spread > 0 else 1.0)
+    return float(np.polyfit(1 / sizes, means, 1)[1])
 
 
 def small_sample_note(n: int, m: int, dimension: int) -> str | None:
@@ -124,7 +107,7 @@ def small_sample_note(n: int, m: int, dimension: int) -> str | None:
     )
 
 
-def _checked(reference: npt.ArrayLike, generated: npt.ArrayLike) -> tuple[_Floats, _Floats]:
+def _checked(reference: npt.ArrayLike, generated: npt.ArrayLike) -> tuple[Floats, Floats]:
     """Check two sets of embeddings, and make 64-bit arrays of them."""
     arrays = []
     for side, values in (("reference", reference), ("generated", generated)):
@@ -147,7 +130,7 @@ def _checked(reference: npt.ArrayLike, generated: npt.ArrayLike) -> tuple[_Float
 class _Pair:
     """Two sets, with everything computed once that the distances of resamples of the generated set share."""
 
-    def __init__(self, reference: _Floats, generated: _Floats) -> None:
+    def __init__(self, reference: Floats, generated: Floats) -> None:
         centre_r, centre_g = reference.mean(axis=0), generated.mean(axis=0)
         rows = (reference - centre_r) / np.sqrt(len(reference) - 1)
         if len(rows) > rows.shape[1]:
@@ -159,7 +142,7 @@ class _Pair:
         products = rows @ self._rows_g.T
         if len(products) > self.pieces:
             products = np.linalg.qr(products, mode="r")
-        self._products: _Floats = np.asarray(products)
+        self._products: Floats = np.asarray(products)
         self._trace_r = (rows**2).sum()
         self._between = centre_g - centre_r
 

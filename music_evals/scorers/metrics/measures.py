@@ -1,4 +1,4 @@
-"""Figures for answers that count or name measures, and for means over categories.
+"""Figures for answers that count, name or order measures, and for means over categories.
 
 Conventions: a measure is a number from 1 (a pickup is 0); None is an answer that cannot be read; shares, F1 and the
 ends of intervals lie between 0 and 1, intervals are two-sided 95%. Draws come from a fixed seed.
@@ -6,12 +6,15 @@ ends of intervals lie between 0 and 1, intervals are two-sided 95%. Draws come f
 Source: arXiv 2606.08722, section 3.3 (understanding).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from itertools import combinations
 from math import sqrt
 from statistics import median
 from typing import Final
 
 import numpy as np
+
+from music_evals.scorers.metrics.resampling import middle95
 
 _TOLERANCES: Final = {"exact": 0, "within_1": 1, "within_5": 5, "within_10": 10}
 _RESAMPLES: Final = 10_000
@@ -51,6 +54,29 @@ def count_figures(answers: Sequence[int | None], reference: Sequence[int]) -> di
     return figures
 
 
+def penalised_tau(answer: Sequence[Hashable] | None, reference: Sequence[Hashable]) -> float:
+    """Kendall's τ of an order and the right one, moved to 0 to 1; 0 for what is no order of the same things.
+
+    That is the share of pairs in the right order. It is the correlation of the things' ranks; that of what stands at
+    each place is another number from three things on, and depends on how the things happen to be named.
+
+    Source: arXiv 2606.08722, section 3.3 (bar_sequencing); M. G. Kendall, "A new measure of rank correlation",
+        Biometrika 30 (1938).
+
+    Example:
+        >>> penalised_tau("2130", "2130"), penalised_tau("0312", "2130"), penalised_tau("2113", "2130")
+        (1.0, 0.0, 0.0)
+    """
+    rank = {thing: place for place, thing in enumerate(reference)}
+    if not 2 <= len(rank) == len(reference):
+        raise ValueError(f"{list(reference)} is no order: it must name two or more things, once each")
+    if answer is None or len(answer) != len(reference) or set(answer) != set(reference):
+        return 0.0
+    pairs = list(combinations(answer, 2))
+    agreeing = sum(rank[first] < rank[second] for first, second in pairs)
+    return ((2 * agreeing - len(pairs)) / len(pairs) + 1) / 2
+
+
 def macro_mean(values: Mapping[str, Sequence[float]]) -> float:
     """The mean of the categories' means, every category counting alike.
 
@@ -74,8 +100,7 @@ def macro_interval(values: Mapping[str, Sequence[float]], seed: int = 0) -> tupl
     for name in sorted(values):
         some = np.asarray(values[name], dtype=float)
         means += some[rng.integers(0, len(some), (_RESAMPLES, len(some)))].mean(axis=1)
-    low, high = np.quantile(means / len(values), (0.025, 0.975))
-    return float(low), float(high)
+    return middle95(means / len(values))
 
 
 def combined_interval(parts: Sequence[tuple[float, float, float]], weights: Sequence[float]) -> tuple[float, float]:

@@ -12,20 +12,18 @@ from math import sqrt
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 
-from music_evals.scorers.metrics.accuracy import bootstrap_interval
 from music_evals.scorers.metrics.proportion import Z95
+from music_evals.scorers.metrics.resampling import Floats, batches, bootstrap_interval, checked_outcomes
 
 Test = Literal["McNemar", "sign flips"]
 
 EXACT_UP_TO: Final = 12
 """Clusters up to which all flips of signs are tried; there are 4096 then."""
 
-_CELLS: Final = 1_000_000  # drawn signs that are held at a time
-
-Floats = npt.NDArray[np.float64]
+EXACT_BELOW: Final = 25
+"""Discordant pairs below which `mcnemar` is exact: the chi-square approximation needs about 25."""
 
 
 class Comparison(NamedTuple):
@@ -62,16 +60,9 @@ def compare(
     Raises:
         ValueError: there is nothing to compare, an outcome is not from 0 to 1, or the lengths differ.
     """
-    one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    one, other = checked_outcomes("first", first, clusters), checked_outcomes("second", second)
     if len(one) != len(other):
         raise ValueError(f"first has {len(one)} outcomes, second has {len(other)}; they go in pairs")
-    if not len(one):
-        raise ValueError("first and second are empty; a comparison needs outcomes")
-    for name, outcomes in (("first", one), ("second", other)):
-        if not ((outcomes >= 0) & (outcomes <= 1)).all():
-            raise ValueError(f"{name} holds something outside 0 to 1")
-    if clusters is not None and len(clusters) != len(one):
-        raise ValueError(f"clusters names {len(clusters)} samples, first has {len(one)}")
     differences = other - one
     names = range(len(one)) if clusters is None else clusters
     number = {name: index for index, name in enumerate(dict.fromkeys(names))}
@@ -94,10 +85,23 @@ def compare(
 
 def exact_mcnemar(first_only: int, second_only: int) -> float:
     """p of McNemar's exact test, from the numbers of samples that only one of the two has right."""
-    if min(first_only, second_only) < 0:
-        raise ValueError(f"{first_only} and {second_only} are no numbers of samples; none is below 0")
     differing = first_only + second_only
     return float(stats.binomtest(first_only, differing).pvalue) if differing else 1.0
+
+
+def mcnemar(first_only: int, second_only: int) -> tuple[float, float]:
+    """Statistic and p of McNemar's test, from the numbers of samples that only one of the two has right.
+
+    Below `EXACT_BELOW` such samples it is exact, and the statistic is the smaller number; from there on it is
+    chi-square with one degree of freedom and the continuity correction.
+
+    Source: Q. McNemar, Psychometrika 12 (1947); A. L. Edwards, Psychometrika 13 (1948), for the correction.
+    """
+    differing = first_only + second_only
+    if differing < EXACT_BELOW:
+        return float(min(first_only, second_only)), exact_mcnemar(first_only, second_only)
+    statistic = (abs(first_only - second_only) - 1) ** 2 / differing
+    return statistic, float(stats.chi2.sf(statistic, 1))
 
 
 def difference_interval(first_only: int, second_only: int, pairs: int) -> tuple[float, float]:
@@ -134,10 +138,9 @@ def sign_flip_test(totals: Sequence[float] | Floats, *, resamples: int = 10_000,
         signs = np.array(list(product((-1, 1), repeat=len(differing))))
         return float((np.abs(signs @ differing) >= far).mean())
     rng = np.random.default_rng(seed)
-    at_once = max(1, _CELLS // len(differing))
     as_far = 0
-    for start in range(0, resamples, at_once):
-        signs = 2.0 * rng.integers(0, 2, (min(at_once, resamples - start), len(differing))) - 1
+    for count in batches(resamples, len(differing)):
+        signs = 2.0 * rng.integers(0, 2, (count, len(differing))) - 1
         as_far += int((np.abs(signs @ differing) >= far).sum())
     return (as_far + 1) / (resamples + 1)
 
@@ -151,9 +154,7 @@ def holm(ps: Sequence[float]) -> list[float]:
     """
     if not all(0 <= p <= 1 for p in ps):
         raise ValueError("ps holds something outside 0 to 1")
-    adjusted = [0.0] * len(ps)
-    largest = 0.0
-    for rank, place in enumerate(sorted(range(len(ps)), key=lambda place: ps[place])):
-        largest = max(largest, min(1.0, (len(ps) - rank) * ps[place]))
-        adjusted[place] = largest
-    return adjusted
+    order = np.argsort(ps, kind="stable")
+    adjusted = np.empty(len(ps))
+    adjusted[order] = np.maximum.accumulate((len(ps) - np.arange(len(ps))) * np.asarray(ps)[order]).clip(max=1)
+    return [float(p) for p in adjusted]

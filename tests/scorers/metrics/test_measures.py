@@ -1,19 +1,22 @@
-"""Figures of measures against scikit-learn and NumPy, and intervals by their properties."""
+"""Figures of measures against scikit-learn, SciPy and NumPy, and intervals by their properties."""
 
 import random
+from itertools import permutations
 
 import numpy as np
 import pytest
+from scipy.stats import kendalltau
 from sklearn.metrics import f1_score
 
-from music_evals.scorers.metrics.accuracy import bootstrap_interval
 from music_evals.scorers.metrics.measures import (
     combined_interval,
     count_figures,
     macro_interval,
     macro_mean,
     measure_f1,
+    penalised_tau,
 )
+from music_evals.scorers.metrics.resampling import bootstrap_interval
 
 
 def test_f1_agrees_with_scikit_learn_on_indicators() -> None:
@@ -72,3 +75,23 @@ def test_intervals_combine_as_independent_errors_do() -> None:
     assert combined_interval([(0.5, 0.4, 0.6), (0.9, 0.0, 1.0)], [1, 0]) == pytest.approx((0.4, 0.6))
     with pytest.raises(ValueError, match="not all 0"):
         combined_interval([(0.5, 0.4, 0.6)], [0])
+
+
+def test_tau_agrees_with_scipy_on_the_ranks_of_random_orders() -> None:
+    rng = random.Random(1)
+    for _ in range(40):
+        size = rng.randint(2, 9)
+        order, reference = rng.sample(range(size), size), rng.sample(range(size), size)
+        ranks = [[one.index(thing) for thing in range(size)] for one in (order, reference)]
+        assert penalised_tau(order, reference) == pytest.approx((kendalltau(*ranks).statistic + 1) / 2)
+    # What SciPy makes of the digits themselves is another number.
+    assert penalised_tau([1, 2, 0, 3], [2, 0, 3, 1]) == penalised_tau("bcad", "cadb") == 0.5
+    assert kendalltau([1, 2, 0, 3], [2, 0, 3, 1]).statistic == pytest.approx(-2 / 3)
+    assert sum(penalised_tau(order, (0, 1, 2, 3)) for order in permutations(range(4))) / 24 == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("answer", [None, "", "012", "01234", "0012", "0124", "abcd"])
+def test_what_is_no_order_earns_nothing(answer: str | None) -> None:
+    assert penalised_tau(answer, "0123") == 0
+    with pytest.raises(ValueError, match="is no order"):
+        penalised_tau(answer, "0112")
