@@ -34,9 +34,9 @@ from music_evals.encoders.lilybert import Pooling
 from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, samples_view, task
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
-from music_evals.scorers.reference_pieces import chosen_references, load_pieces_with, shared_encoder
+from music_evals.scorers.reference_pieces import ReferencePieces, shared_encoder
 from music_evals.scorers.score_tasks import measure_count, measure_order, option_index, wrong_measures
-from music_evals.scorers.written_music import written_music
+from music_evals.scorers.written_music import music_scorer
 from music_evals.solvers.score_tools import score_tools
 from music_evals.solvers.writing import write_music
 
@@ -71,8 +71,8 @@ _SCORERS: Final[Mapping[Form, Callable[[Protocol, bool], Scorer]]] = {
     "measures": wrong_measures,
 }
 
-# The scorer names a dataset, so that a log can be scored again; this is how it gets at the pieces.
-load_pieces_with(load_references, load_demonstrations)
+PIECES: Final = ReferencePieces(load_references, load_demonstrations)
+written_music = music_scorer(PIECES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +212,7 @@ def generation(asked: GenerationParameters) -> Task:
         if asked.regime in DEMONSTRATIONS
         else []
     )
-    references = chosen_references(pinned, asked.reference)
+    references = PIECES.references(pinned, asked.reference)
     loaded = None if asked.encoder is None else shared_encoder(asked.encoder)
     is_lilybench = origin.provenance.source != GENERATED
     return declared_task(

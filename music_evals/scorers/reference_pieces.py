@@ -16,29 +16,39 @@ from music_evals.notation.reference_pieces import ReferenceSet
 DEMONSTRATIONS: Final = "demonstrations"
 """Name of the demonstrations among the sets that pieces may be copied from."""
 
-LoadReferences = Callable[[str, str | None], tuple[ReferenceSet, ...]]
-LoadDemonstrations = Callable[[str], Mapping[str, str]]
 
-_once: Final = Lock()
-_loaders: list[tuple[LoadReferences, LoadDemonstrations]] = []
+class ReferencePieces:
+    """Reference sets and demonstrations of datasets, as given functions load them, each once.
 
+    `references` takes a dataset and names of sets, separated by commas, or None for all; `demonstrations` a dataset.
+    """
 
-def load_pieces_with(references: LoadReferences, demonstrations: LoadDemonstrations) -> None:
-    """Say how a dataset's pieces are loaded. The task does, when its module is imported: scorers know no datasets."""
-    _loaders[:] = [(references, demonstrations)]
+    def __init__(
+        self,
+        references: Callable[[str, str | None], tuple[ReferenceSet, ...]],
+        demonstrations: Callable[[str], Mapping[str, str]],
+    ) -> None:
+        self.references = cache(references)
+        self._demonstrations = demonstrations
+        self._indices = cache(self._indexed)
+        self._once = Lock()
 
+    def nearest(self, code: str, dataset: str, reference: str | None) -> dict[str, tuple[str, float]]:
+        """The demonstration, and the piece of each reference set, that has most of a LilyPond code in it.
 
-def _loading() -> tuple[LoadReferences, LoadDemonstrations]:
-    if not _loaders:
-        raise RuntimeError("nothing says how reference pieces are loaded; import music_evals.evals.lilybench first")
-    return _loaders[0]
+        Returns set → name of the piece, and the share of the code; nothing for a code too short to tell.
+        """
+        with self._once:  # of many threads that ask at first, one reads the pieces
+            indices = self._indices(dataset, reference)
+        found = {name: index.nearest(code) for name, index in indices.items()}
+        return {name: (nearest.id, nearest.share) for name, nearest in found.items() if nearest is not None}
 
-
-@cache
-def chosen_references(dataset: str, reference: str | None) -> tuple[ReferenceSet, ...]:
-    """Load the reference sets of these names, separated by commas, or all; DatasetError where there is none such."""
-    references, _ = _loading()
-    return references(dataset, reference)
+    def _indexed(self, dataset: str, reference: str | None) -> Mapping[str, CopyIndex]:
+        shown = self._demonstrations(dataset)
+        indices = {DEMONSTRATIONS: CopyIndex(shown)} if shown else {}
+        for found in self.references(dataset, reference):
+            indices[found.name] = CopyIndex(dict(zip(found.ids, found.texts, strict=True)))
+        return indices
 
 
 @cache
@@ -61,24 +71,3 @@ def embedded_reference(
         raise EncoderError(f"the pieces were embedded by {identity}, and {encoder} names {loaded.identity} now")
     vectors = loaded.embed(reference.texts, poolings=(pooling,))
     return np.array([vector[pooling] for vector in vectors], dtype=np.float64)
-
-
-def nearest_pieces(code: str, dataset: str, reference: str | None) -> dict[str, tuple[str, float]]:
-    """The demonstration, and the piece of each reference set, that has most of a LilyPond code in it.
-
-    Returns set → name of the piece, and the share of the code; nothing for a code too short to tell.
-    """
-    with _once:  # of many threads that ask at first, one reads the pieces
-        indices = _indices(dataset, reference)
-    found = {name: index.nearest(code) for name, index in indices.items()}
-    return {name: (nearest.id, nearest.share) for name, nearest in found.items() if nearest is not None}
-
-
-@cache
-def _indices(dataset: str, reference: str | None) -> Mapping[str, CopyIndex]:
-    _, demonstrations = _loading()
-    shown = demonstrations(dataset)
-    indices = {DEMONSTRATIONS: CopyIndex(shown)} if shown else {}
-    for found in chosen_references(dataset, reference):
-        indices[found.name] = CopyIndex(dict(zip(found.ids, found.texts, strict=True)))
-    return indices

@@ -7,12 +7,11 @@ score names. A figure that is undefined is NaN, and a further entry tells why: `
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import anyio.to_thread
 import numpy as np
-import numpy.typing as npt
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
@@ -29,7 +28,8 @@ from music_evals.scorers.metrics.frechet import (
     frechet_interval,
     small_sample_note,
 )
-from music_evals.scorers.reference_pieces import chosen_references, embedded_reference, nearest_pieces, shared_encoder
+from music_evals.scorers.metrics.resampling import Floats
+from music_evals.scorers.reference_pieces import ReferencePieces, embedded_reference, shared_encoder
 from music_evals.scorers.scores import figures
 from music_evals.scorers.written_pieces import Piece, Workbench, decoded, stored_embedding
 
@@ -38,7 +38,7 @@ RESAMPLES: Final = 200
 MAX_SHOWN: Final = 1_200
 """Characters of LilyPond's messages in an explanation."""
 
-Matrix = npt.NDArray[np.float64]
+Scores = Sequence[SampleScore]
 
 
 @figures
@@ -55,25 +55,6 @@ def compile_figures(scores: list[SampleScore]) -> dict[str, float]:
         for attempt in range(1, allowed + 1):
             found[f"attempt_{attempt}"] = float(np.mean([any(_of(score, "attempts")[:attempt]) for score in scores]))
     return found
-
-
-@figures
-def similarity_figures(scores: list[SampleScore]) -> dict[str, float]:
-    """The JS similarity of the compiled pieces' descriptors to each reference set R, from 0 to 100.
-
-    These are ``R/js`` with a bootstrap interval, ``R/js_DESCRIPTOR`` for each descriptor alone, and
-    ``R/shift_DESCRIPTOR``, how far the mean lies from the reference's, in its standard deviations.
-    """
-    return _against_references("js", scores, _similarity)
-
-
-@figures
-def frechet_figures(scores: list[SampleScore]) -> dict[str, float]:
-    """The Fréchet Music Distance of all pieces, compiled or not, to each reference set R.
-
-    These are ``R/fmd`` with a bootstrap interval, and ``R/fmd_infinity``, extrapolated to any number of pieces.
-    """
-    return _against_references("fmd", scores, _frechet)
 
 
 @figures
@@ -94,64 +75,97 @@ def novelty_figures(scores: list[SampleScore]) -> dict[str, float]:
     return {**found, "too_short": float(len(scores) - len(told))}
 
 
-@scorer(metrics=[compile_figures(), similarity_figures(), frechet_figures(), novelty_figures()])
-def written_music(
-    dataset: str = "generated",
-    reference: str | None = None,
-    protocol: Protocol = "strict",
-    encoder: str | None = None,
-    pooling: Pooling = "first_token",
-    attempt: int | None = None,
-    attempts: int = 1,
-    pictures: bool = True,
-) -> Scorer:
-    """Score a piece of music that a model wrote in LilyPond: 1 where it compiles, else 0.
+def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
+    """Make the scorer ``written_music`` and its metrics, which compare with these pieces.
 
-    Args:
-        dataset: the dataset with the reference sets, as for the task.
-        reference: names of reference sets, separated by commas; None for all of the dataset.
-        protocol: which descriptors count: ``paper`` for MusPy's on MIDI ticks, ``strict`` for those on a grid.
-        encoder: the encoder for the Fréchet Music Distance, by its name on the Hub or its folder; None for no distance.
-        pooling: how the vectors of a text's tokens become one.
-        attempt: which attempt counts, from 1; None for the last one made.
-        attempts: how many a model was allowed.
-        pictures: whether the explanation shows the first system and a piano roll.
-
-    Source: arXiv 2606.08722, section 3.3.
+    A log holds the name of the dataset, so that it can be scored again.
     """
-    workbench = Workbench(pictures=pictures)
 
-    async def score(state: TaskState, target: Target) -> Score:
-        pieces = await workbench.pieces(state)
-        judged = pieces[-1] if attempt is None else pieces[min(attempt, len(pieces)) - 1]
-        # What the log holds already is taken as it is, so that no encoder is needed to score it again.
-        embedded = None if encoder is None else stored_embedding(judged, encoder, pooling)
-        if encoder is not None and embedded is None and judged["code"]:
-            loaded = await anyio.to_thread.run_sync(shared_encoder, encoder)
-            await workbench.embed(state, judged, loaded, pooling)
-            embedded = stored_embedding(judged, encoder, pooling)
-        nearest = await anyio.to_thread.run_sync(nearest_pieces, judged["code"], dataset, reference)
-        return Score(
-            value=0 if judged["problem"] else 1,
-            answer=judged["problem"] or "compiles",
-            explanation=explained(judged, protocol, nearest),
-            metadata={
-                "dataset": dataset,
-                "reference": reference,
-                "protocol": protocol,
-                "encoder": encoder,
-                "pooling": pooling,
-                "attempts": [piece["problem"] is None for piece in pieces],
-                "attempts_allowed": attempts,
-                "descriptors": judged["descriptors"].get(protocol, {}),
-                "undefined": judged["undefined"].get(protocol, {}),
-                "nearest": nearest,
-                "embedded_by": embedded and embedded[0],
-                "embedding": embedded and embedded[1],
-            },
-        )
+    def against_references(
+        figure: str, scores: Scores, compare: Callable[[Scores, ReferenceSet], dict[str, float]]
+    ) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for reference in pieces.references(_of(scores[0], "dataset"), _of(scores[0], "reference")):
+            found |= within(reference.name, compare(scores, reference))
+        return found or {f"{figure} undefined: the dataset has no reference set": math.nan}
 
-    return score
+    @figures
+    def similarity_figures(scores: list[SampleScore]) -> dict[str, float]:
+        """The JS similarity of the compiled pieces' descriptors to each reference set R, from 0 to 100.
+
+        These are ``R/js`` with a bootstrap interval, ``R/js_DESCRIPTOR`` for each descriptor alone, and
+        ``R/shift_DESCRIPTOR``, how far the mean lies from the reference's, in its standard deviations.
+        """
+        return against_references("js", scores, _similarity)
+
+    @figures
+    def frechet_figures(scores: list[SampleScore]) -> dict[str, float]:
+        """The Fréchet Music Distance of all pieces, compiled or not, to each reference set R.
+
+        These are ``R/fmd`` with a bootstrap interval, and ``R/fmd_infinity``, extrapolated to any number of pieces.
+        """
+        return against_references("fmd", scores, _frechet)
+
+    @scorer(metrics=[compile_figures(), similarity_figures(), frechet_figures(), novelty_figures()])
+    def written_music(
+        dataset: str = "generated",
+        reference: str | None = None,
+        protocol: Protocol = "strict",
+        encoder: str | None = None,
+        pooling: Pooling = "first_token",
+        attempt: int | None = None,
+        attempts: int = 1,
+        pictures: bool = True,
+    ) -> Scorer:
+        """Score a piece of music that a model wrote in LilyPond: 1 where it compiles, else 0.
+
+        Args:
+            dataset: the dataset with the reference sets, as for the task.
+            reference: names of reference sets, separated by commas; None for all of the dataset.
+            protocol: which descriptors count: ``paper`` for MusPy's on MIDI ticks, ``strict`` for those on a grid.
+            encoder: for the Fréchet Music Distance, by its name on the Hub or its folder; None for no distance.
+            pooling: how the vectors of a text's tokens become one.
+            attempt: which attempt counts, from 1; None for the last one made.
+            attempts: how many a model was allowed.
+            pictures: whether the explanation shows the first system and a piano roll.
+
+        Source: arXiv 2606.08722, section 3.3.
+        """
+        workbench = Workbench(pictures=pictures)
+
+        async def score(state: TaskState, target: Target) -> Score:
+            written = await workbench.pieces(state)
+            judged = written[-1] if attempt is None else written[min(attempt, len(written)) - 1]
+            # What the log holds already is taken as it is, so that no encoder is needed to score it again.
+            embedded = None if encoder is None else stored_embedding(judged, encoder, pooling)
+            if encoder is not None and embedded is None and judged["code"]:
+                loaded = await anyio.to_thread.run_sync(shared_encoder, encoder)
+                await workbench.embed(state, judged, loaded, pooling)
+                embedded = stored_embedding(judged, encoder, pooling)
+            nearest = await anyio.to_thread.run_sync(pieces.nearest, judged["code"], dataset, reference)
+            return Score(
+                value=0 if judged["problem"] else 1,
+                answer=judged["problem"] or "compiles",
+                explanation=explained(judged, protocol, nearest),
+                metadata={
+                    "dataset": dataset,
+                    "reference": reference,
+                    "protocol": protocol,
+                    "encoder": encoder,
+                    "pooling": pooling,
+                    "attempts": [piece["problem"] is None for piece in written],
+                    "attempts_allowed": attempts,
+                    "descriptors": judged["descriptors"].get(protocol, {}),
+                    "undefined": judged["undefined"].get(protocol, {}),
+                    "nearest": nearest,
+                    "embedded_by": embedded and embedded[0],
+                    "embedding": embedded and embedded[1],
+                },
+            )
+
+        return score
+
+    return written_music
 
 
 def explained(piece: Piece, protocol: Protocol, nearest: Mapping[str, tuple[str, float]]) -> str:
@@ -180,18 +194,7 @@ def _plain(text: str | None) -> str:
     return "".join(sign if sign not in "<>[]()`*_&!\\#|" else " " for sign in text or "")
 
 
-def _against_references(
-    figure: str,
-    scores: Sequence[SampleScore],
-    compare: Callable[[Sequence[SampleScore], ReferenceSet], dict[str, float]],
-) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for reference in chosen_references(_of(scores[0], "dataset"), _of(scores[0], "reference")):
-        found |= within(reference.name, compare(scores, reference))
-    return found or {f"{figure} undefined: the dataset has no reference set": math.nan}
-
-
-def _similarity(scores: Sequence[SampleScore], reference: ReferenceSet) -> dict[str, float]:
+def _similarity(scores: Scores, reference: ReferenceSet) -> dict[str, float]:
     real, made = reference.descriptors(_of(scores[0], "protocol")), _descriptors(scores)
     alike = js_similarity(real, made, names=DESCRIPTORS)
     low, high, reason = js_interval(real, made, resamples=RESAMPLES)
@@ -207,7 +210,7 @@ def _similarity(scores: Sequence[SampleScore], reference: ReferenceSet) -> dict[
     return found
 
 
-def _frechet(scores: Sequence[SampleScore], reference: ReferenceSet) -> dict[str, float]:
+def _frechet(scores: Scores, reference: ReferenceSet) -> dict[str, float]:
     undefined = dict.fromkeys(("fmd", "fmd_low", "fmd_high", "fmd_infinity"), math.nan)
     try:
         real, made = _embeddings(scores, reference)
@@ -225,7 +228,7 @@ def _frechet(scores: Sequence[SampleScore], reference: ReferenceSet) -> dict[str
     return found
 
 
-def _embeddings(scores: Sequence[SampleScore], reference: ReferenceSet) -> tuple[Matrix, Matrix]:
+def _embeddings(scores: Scores, reference: ReferenceSet) -> tuple[Floats, Floats]:
     """The embeddings of a reference set and of the pieces; EncoderError where there are none by the same encoder."""
     encoder, pooling = _of(scores[0], "encoder"), _of(scores[0], "pooling")
     if encoder is None:
@@ -240,7 +243,7 @@ def _embeddings(scores: Sequence[SampleScore], reference: ReferenceSet) -> tuple
     return embedded_reference(reference, encoder, identities[0], pooling), made
 
 
-def _descriptors(scores: Iterable[SampleScore]) -> Matrix:
+def _descriptors(scores: Scores) -> Floats:
     """The descriptors of the pieces that compiled, NaN for one that has no value."""
     compiled = [_of(score, "descriptors") for score in scores if _is_compiled(score)]
     rows = [[values.get(name) for name in DESCRIPTORS] for values in compiled]  # None becomes NaN

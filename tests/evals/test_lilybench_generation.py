@@ -24,10 +24,9 @@ import torch
 
 from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.lilybench.generation.references import load_references
-from music_evals.evals.lilybench import generation
+from music_evals.evals.lilybench import generation, written_music
 from music_evals.notation.lilypond import writing
 from music_evals.scorers import reference_pieces, written_pieces
-from music_evals.scorers.written_music import written_music
 from tests.encoders.tiny_encoder import make_tiny_encoder
 from tests.generation_dataset import PROMPTS, make_dataset, piece
 from tests.harness import metrics, run, run_scripted, samples
