@@ -91,7 +91,6 @@ def _quantile(values: Floats, share: float, decimals: int = 2) -> Figure | None:
     if not len(found):
         return None
     # Two of the values hold the quantile, whatever the distribution; too few values have no such interval.
-    low, high = (
-        None if np.isnan(end) else float(end) for end in stats.quantile_test(found, p=share).confidence_interval()
-    )
+    ends = [float(end) for end in stats.quantile_test(found, p=share).confidence_interval()]
+    low, high = (None, None) if np.isnan(ends).any() else ends
     return Figure(float(np.quantile(found, share)), low, high, decimals)

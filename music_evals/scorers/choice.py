@@ -4,11 +4,11 @@ They take no arguments, so that `inspect score` can make them again from a log. 
 metadata; a target of one letter means that they are lettered, any other that one of them is given as a sentence.
 """
 
-from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Score, Scorer, Target, accuracy, mean, scorer, stderr
+from inspect_ai.scorer import Score, Scorer, Target, accuracy, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.answers import choice_letter, choice_sentence
-from music_evals.scorers.scores import interval95
+from music_evals.scorers.scores import interval95, marked
 
 
 def read_answer(state: TaskState, target: Target) -> str | None:
@@ -32,18 +32,9 @@ def final_answer() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         answer = read_answer(state, target)
-        expected = f"Expected {describe(state, target.text)}"
-        if answer is None:
-            return Score(
-                value=NOANSWER,
-                explanation=f"{expected}. No valid final answer was found in the reply.",
-                reason="no_response" if not state.output.completion.strip() else "invalid_response_format",
-            )
-        return Score(
-            value=CORRECT if answer == target.text else INCORRECT,
-            answer=answer,
-            explanation=f"{expected}; the reply's final answer is {describe(state, answer)}.",
-        )
+        found = "holds no valid final answer" if answer is None else f"ends on {describe(state, answer)}"
+        explanation = f"Expected {describe(state, target.text)}; the reply {found}."
+        return marked(state.output.completion, answer, target.text, explanation=explanation)
 
     return score
 

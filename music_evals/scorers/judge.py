@@ -8,9 +8,8 @@ A sample holds one question on a score or several that were asked together, in `
 - ``asked``, optional: how many questions the whole score has at each level, ``{"1": 3, …}``, so that the level-wise
   success knows of those that are missing (a limit, an error); without it they are those that were scored.
 
-Every figure is computed from the scores alone, so that a log can be scored again with other judges. A question that no
-majority decides is *unscored*: neither right nor wrong. A sample without any scored question has the value NaN; Inspect
-keeps it from the metrics and counts it in ``unscored_samples``.
+A question that no majority decides is *unscored*: neither right nor wrong. A sample without any scored question has the
+value NaN; Inspect keeps it from the metrics and counts it in ``unscored_samples``.
 
 Source: arXiv 2511.20697, sections 3.3 and 5.1, Appendices G and H.
 """
@@ -30,7 +29,7 @@ from scipy.stats import pearsonr
 
 from music_evals.scorers.batch_answers import split_answers
 from music_evals.scorers.metrics.accuracy import level_success, unanimity
-from music_evals.scorers.metrics.figures import mean, within
+from music_evals.scorers.metrics.figures import each, mean
 from music_evals.scorers.metrics.paired import mcnemar
 from music_evals.scorers.metrics.resampling import bootstrap_interval
 from music_evals.scorers.music_answers import check
@@ -72,15 +71,12 @@ def judged_accuracy(scores: list[SampleScore]) -> dict[str, float]:
     """Accuracy over the scored questions, with a percentile bootstrap interval.
 
     ``accuracy_by_score_low`` and ``_high``, where there are several scores, draw whole scores; in several epochs the
-    interval of ``accuracy`` draws whole questions. Further ``questions`` (asked), ``unscored``, and ``answered``, the
-    share of questions with an answer.
+    interval of ``accuracy`` draws whole questions. ``answered`` is the share of questions with an answer.
     """
     entries = _entries(scores)
     scored = [entry for entry in entries if entry["verdict"] is not None]
-    found = {
-        **_accuracy(entries),
-        "answered": sum(entry["prediction"] is not None for entry in entries) / len(entries),
-    }
+    answered = sum(entry["prediction"] is not None for entry in entries) / len(entries)
+    found = {**_accuracy(entries), "answered": answered}
     works = [entry["score_id"] for entry in scored]
     if len(set(works)) > 1:
         low, high = bootstrap_interval([entry["verdict"] for entry in scored], clusters=works)
@@ -91,13 +87,10 @@ def judged_accuracy(scores: list[SampleScore]) -> dict[str, float]:
 @figures
 def judged_by_level(scores: list[SampleScore]) -> dict[str, float]:
     """The accuracy at each level, as ``level_1/accuracy``, with intervals and numbers of questions (Table 2)."""
-    levels: dict[int, list[dict[str, Any]]] = {}
-    for entry in _entries(scores):
-        levels.setdefault(entry["level"], []).append(entry)
-    found: dict[str, float] = {}
-    for level, entries in sorted(levels.items()):
-        found |= within(f"level_{level}", _accuracy(entries))
-    return found
+    levels: dict[str, list[dict[str, Any]]] = {}
+    for entry in sorted(_entries(scores), key=lambda entry: int(entry["level"])):
+        levels.setdefault(f"level_{entry['level']}", []).append(entry)
+    return each(levels, _accuracy)
 
 
 @figures
@@ -116,20 +109,18 @@ def judged_success(scores: list[SampleScore]) -> dict[str, float]:
         for level, number in numbers.items():
             some = outcomes[work].setdefault(level, [])
             some.extend([None] * (number - len(some)))
-    found: dict[str, float] = {}
-    for level, success in level_success(outcomes, repetitions=len({epoch for _, epoch in outcomes}) or 1).items():
-        found |= within(f"level_{level}", success)
-    return found
+    success = level_success(outcomes, repetitions=len({epoch for _, epoch in outcomes}) or 1)
+    return each({f"level_{level}": found for level, found in success.items()}, dict)
 
 
 @figures
 def judge_agreement(scores: list[SampleScore]) -> dict[str, float]:
     """How far the judges agree, with one another and with the rules, and how each of them votes.
 
-    These are ``unanimous`` with its interval and ``unanimous_questions``, where at least two judges voted;
-    ``rules_agreement`` with the majority, over the ``rules_compared`` questions that both decide; ``rules_decided``,
-    the share of answered questions that a rule decides; and for each judge ``openai/gpt-5/right``, its share of 1 among
-    its votes, and ``openai/gpt-5/abstained``, of the questions put to it.
+    These are ``unanimous``, over the ``unanimous_questions`` with two votes or more; ``rules_agreement`` with the
+    majority, over the ``rules_compared`` questions that both decide; ``rules_decided``, the share of answered questions
+    that a rule decides; and for each judge such as ``openai/gpt-5/right``, its share of 1 among its votes, and
+    ``openai/gpt-5/abstained``, of the questions put to it.
     """
     answered = [entry for entry in _entries(scores) if entry["prediction"] is not None]
     found: dict[str, float] = {}
@@ -209,10 +200,8 @@ def judged(
             reason need hundreds. None leaves it to the model's own configuration.
 
     Returns:
-        The scorer. Its scores' metadata hold ``score_id``, ``epoch``, ``asked``, ``judges`` and ``questions``: for each
-        its ``id``, ``level``, ``kind``, ``prediction``, ``verdict`` (1, 0 or None), ``votes`` by judge (the same),
-        ``abstained`` (reasons by judge), ``rule`` (True, False or None), ``readable`` (whether a rule reads the
-        reference) and ``human``.
+        The scorer. Its scores' metadata hold ``score_id``, ``epoch``, ``asked``, ``judges`` and ``questions``, each
+        with its ``verdict`` and ``votes`` by judge (1, 0 or None) and ``rule`` (True, False or None), among others.
 
     Raises:
         ValueError: the judges are not odd in number or one is named twice, the prompt lacks a placeholder, the file

@@ -1,8 +1,7 @@
 """Scorer for four-option questions, and its metrics.
 
-The metrics take all that they need from the scores and from the samples' metadata (`theme`, `subtheme`, `question`,
-`rotation`), so that a run of thousands of questions spends no noticeable time in them. They are computed over all
-responses, not over means of epochs, because precision needs each response's own answer.
+The metrics are over all responses, not over means of epochs, because precision needs each response's own answer. They
+go by the samples' metadata `theme`, `subtheme`, `question` and `rotation`.
 
 Source: arXiv 2406.15885, sections 4.1, 5 and 6.1.
 """
@@ -15,15 +14,11 @@ from inspect_ai.solver import TaskState
 from music_evals.scorers.letters import first_letter, standing_letter
 from music_evals.scorers.metrics import choices
 from music_evals.scorers.metrics.choices import LETTERS, divergence, letter_shares
-from music_evals.scorers.metrics.figures import share, within
+from music_evals.scorers.metrics.figures import each, share
 from music_evals.scorers.scores import figures, grouped, is_right, marked, of_sample
 
 Protocol = Literal["paper", "strict"]
 
-# Themes and sub-themes whose F1 the paper compares, by their English names in the dataset.
-_FEMALE: Final = "female music"
-_WORLD: Final = "world ethnic music"
-_AFRICAN: Final = "Black African music"
 _EUROPEAN: Final = "European music"
 
 
@@ -57,10 +52,10 @@ def bias_figures(scores: list[SampleScore]) -> dict[str, float]:
     Source: arXiv 2406.15885, section 5 and Table 2.
     """
     themes = grouped(scores, "theme")
-    regions = grouped(themes.get(_WORLD, []), "subtheme")
+    regions = grouped(themes.get("world ethnic music", []), "subtheme")
     found = {
-        "female_music_f1": themes.get(_FEMALE),
-        "black_african_music_f1": regions.get(_AFRICAN),
+        "female_music_f1": themes.get("female music"),
+        "black_african_music_f1": regions.get("Black African music"),
         "european_music_f1": regions.get(_EUROPEAN),
     }
     values = {name: _figures(some)["f1"] for name, some in found.items() if some}
@@ -132,7 +127,4 @@ def _figures(scores: list[SampleScore]) -> dict[str, float]:
 
 
 def _figures_by(scores: list[SampleScore], *names: str, prefix: str = "") -> dict[str, float]:
-    found: dict[str, float] = {}
-    for group, some in grouped(scores, *names).items():
-        found |= within(f"{prefix}{group}", _figures(some))
-    return found
+    return each({f"{prefix}{group}": some for group, some in grouped(scores, *names).items()}, _figures)

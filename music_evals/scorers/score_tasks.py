@@ -14,7 +14,7 @@ from typing import Final
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.metrics.figures import mean, share, with_interval, within
+from music_evals.scorers.metrics.figures import each, mean, share, with_interval
 from music_evals.scorers.metrics.measures import count_figures, macro_interval, macro_mean, measure_f1, penalised_tau
 from music_evals.scorers.score_answers import (
     Answer,
@@ -44,11 +44,8 @@ def index_figures(scores: list[SampleScore]) -> dict[str, float]:
 @figures
 def by_kind(scores: list[SampleScore]) -> dict[str, float]:
     """``accuracy`` and ``questions`` of each kind of question, as ``key/accuracy``; nothing where they have none."""
-    found: dict[str, float] = {}
-    for kind, some in grouped(scores, "kind").items():
-        if kind:
-            found |= within(kind, {**_share("accuracy", some, is_right), "questions": len(_questions(some))})
-    return found
+    kinds = {kind: some for kind, some in grouped(scores, "kind").items() if kind}
+    return each(kinds, lambda some: {**_share("accuracy", some, is_right), "questions": len(_questions(some))})
 
 
 @figures
@@ -68,14 +65,9 @@ def confusion(scores: list[SampleScore]) -> dict[str, float]:
 @figures
 def number_figures(scores: list[SampleScore]) -> dict[str, float]:
     """How near numbers of measures come to the right ones: see `metrics.measures.count_figures`."""
-    n = len(_questions(scores))
-    found: dict[str, float] = {}
-    for name, value in count_figures(
-        [None if score.score.answer is None else int(score.score.answer) for score in scores],
-        [int(_right(score)) for score in scores],
-    ).items():
-        found |= share(name, value, n) if name == "exact" or name.startswith("within_") else {name: value}
-    return {**found, **_form(scores)}
+    answers = [None if score.score.answer is None else int(score.score.answer) for score in scores]
+    right = [int(_right(score)) for score in scores]
+    return {**count_figures(answers, right, len(_questions(scores))), **_form(scores)}
 
 
 @figures
@@ -83,7 +75,7 @@ def order_figures(scores: list[SampleScore]) -> dict[str, float]:
     """``tau``, the mean penalised Kendall τ, and ``exact``, the share of orders that are right."""
     return {
         **mean("tau", _questions(scores)),
-        **_share("exact", scores, lambda score: score.score.answer == _right(score)),
+        **_share("exact", scores, _is_exact),
         **_form(scores),
     }
 
@@ -96,16 +88,13 @@ def error_figures(scores: list[SampleScore]) -> dict[str, float]:
     the clean scores, if any, in which a measure is called wrong.
     """
     found: dict[str, float] = {}
-    corrupted = {kind: some for kind, some in grouped(scores, "kind").items() if kind != CLEAN}
-    if corrupted:
-        values = {kind: _questions(some) for kind, some in corrupted.items()}
+    kinds = grouped(scores, "kind")
+    clean = kinds.pop(CLEAN, [])
+    if kinds:
+        values = {kind: _questions(some) for kind, some in kinds.items()}
         found |= with_interval("macro_f1", macro_mean(values), macro_interval(values))
-        found |= _share(
-            "exact",
-            [score for some in corrupted.values() for score in some],
-            lambda score: score.score.answer == _right(score),
-        )
-    if clean := grouped(scores, "kind").get(CLEAN):
+        found |= _share("exact", [score for some in kinds.values() for score in some], _is_exact)
+    if clean:
         found |= _share("false_alarms", clean, lambda score: bool(measures_of(score.score.answer or "none")))
     return {**found, **_form(scores)}
 
@@ -113,11 +102,8 @@ def error_figures(scores: list[SampleScore]) -> dict[str, float]:
 @figures
 def by_category(scores: list[SampleScore]) -> dict[str, float]:
     """Mean F1 of each category of error, and of the clean scores, as ``melodic_leap/f1``."""
-    found: dict[str, float] = {}
-    for kind, some in grouped(scores, "kind").items():
-        values = _questions(some)
-        found |= within(kind, {**mean("f1", values), "questions": len(values)})
-    return found
+    kinds = {kind: _questions(some) for kind, some in grouped(scores, "kind").items()}
+    return each(kinds, lambda values: {**mean("f1", values), "questions": len(values)})
 
 
 @scorer(metrics=[index_figures(), by_kind(), confusion()])
@@ -195,6 +181,10 @@ def _questions(scores: Iterable[SampleScore]) -> list[float]:
         value = float(is_right(score)) if isinstance(score.score.value, str) else score.score.as_float()
         found.setdefault(score.sample_id or 0, []).append(value)
     return [sum(some) / len(some) for some in found.values()]
+
+
+def _is_exact(score: SampleScore) -> bool:
+    return score.score.answer == _right(score)
 
 
 def _right(score: SampleScore) -> str:

@@ -56,15 +56,18 @@ def is_right(score: SampleScore) -> bool:
     return score.score.value == CORRECT
 
 
-def marked(reply: str, answer: str | None, right: str, value: float | None = None, **metadata: Any) -> Score:
+def marked(
+    reply: str, answer: str | None, right: str, value: float | None = None, explanation: str = "", **metadata: Any
+) -> Score:
     """Mark the answer of a reply as right, wrong or none, or by a value."""
     verdict = NOANSWER if answer is None else CORRECT if answer == right else INCORRECT
     reason = "invalid_response_format" if reply.strip() else "no_response"
+    found = "holds no answer" if answer is None else f"answers {answer}"
     return Score(
         value=verdict if value is None else value,
         answer=answer,
-        explanation=f"Expected {right}; the reply {'holds no answer' if answer is None else f'answers {answer}'}.",
-        metadata=metadata,
+        explanation=explanation or f"Expected {right}; the reply {found}.",
+        metadata=metadata or None,
         reason=reason if answer is None else None,
     )
 

@@ -20,7 +20,7 @@ from music_evals.notation.descriptors import DESCRIPTORS, Protocol
 from music_evals.notation.lilypond.copies import NEAR_COPY
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.metrics.descriptor_similarity import js_interval, js_similarity
-from music_evals.scorers.metrics.figures import share, with_interval, within
+from music_evals.scorers.metrics.figures import each, share, with_interval
 from music_evals.scorers.metrics.frechet import (
     LEAST_PIECES,
     frechet_distance,
@@ -71,7 +71,7 @@ def novelty_figures(scores: list[SampleScore]) -> dict[str, float]:
     rate = float(np.mean([max(copied for _, copied in nearest.values()) >= NEAR_COPY for nearest in told]))
     found = share("near_copies", rate, len(told))
     for name in told[0]:
-        found |= within(name, {"near_copies": float(np.mean([nearest[name][1] >= NEAR_COPY for nearest in told]))})
+        found[f"{name}/near_copies"] = float(np.mean([nearest[name][1] >= NEAR_COPY for nearest in told]))
     return {**found, "too_short": float(len(scores) - len(told))}
 
 
@@ -84,9 +84,8 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
     def against_references(
         figure: str, scores: Scores, compare: Callable[[Scores, ReferenceSet], dict[str, float]]
     ) -> dict[str, float]:
-        found: dict[str, float] = {}
-        for reference in pieces.references(_of(scores[0], "dataset"), _of(scores[0], "reference")):
-            found |= within(reference.name, compare(scores, reference))
+        references = pieces.references(_of(scores[0], "dataset"), _of(scores[0], "reference"))
+        found = each({reference.name: reference for reference in references}, lambda one: compare(scores, one))
         return found or {f"{figure} undefined: the dataset has no reference set": math.nan}
 
     @figures

@@ -50,10 +50,10 @@ def js_similarity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, names: 
     Args:
         reference: (n, k) values of k descriptors of n pieces, NaN where a piece has none.
         generated: (m, k) likewise.
-        names: of the k descriptors.
+        names: of the k descriptors, all different.
 
     Raises:
-        ValueError: an array has another shape or holds infinities, or `names` are not k different ones.
+        ValueError: an array has another shape or holds infinities, or the names do not fit.
     """
     ours, theirs = _checked(reference, generated)
     if len(names) != ours.shape[1] or len(set(names)) != len(names):
@@ -83,14 +83,9 @@ def js_interval(
 ) -> tuple[float, float, str | None]:
     """A 95% bootstrap interval for `js_similarity`, over generated pieces, or NaN and the reason why there is none.
 
-    Whole pieces are drawn; the reference, the same for everything that is compared, is not drawn again. A resample
-    repeats pieces, which moves its similarity down; the quantiles are therefore shifted by the difference between the
-    similarity itself and the mean of the resamples. The interval is for what generating as many pieces again would
-    give, on average; in simulations of 40 and 200 pieces it holds that 91 to 100 times in 100. There is none where the
-    similarity itself is undefined or that of more than `MOST_UNDEFINED` of the resamples.
-
-    Raises:
-        ValueError: as for `js_similarity`, or `resamples` is below 1.
+    Whole pieces are drawn, and the quantiles shifted, as by `frechet_interval`; in simulations of 40 and 200 pieces the
+    interval holds what generating as many pieces again would give, on average, 91 to 100 times in 100. There is none
+    where the similarity itself is undefined or that of more than `MOST_UNDEFINED` of the resamples.
 
     Source: B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapters 10 (bias) and 13.
     """
@@ -111,8 +106,7 @@ def js_interval(
     defined = values[~np.isnan(values)]
     undefined = resamples - len(defined)
     if undefined > MOST_UNDEFINED * resamples:
-        reason = f"{undefined} of {resamples} resamples of the pieces have no similarity; too few values differ"
-        return nan, nan, reason
+        return nan, nan, f"{undefined} of {resamples} resamples of the pieces have no similarity; too few values differ"
     low, high = middle95(defined)
     shift = estimate - float(defined.mean())
     return max(low + shift, 0.0), min(high + shift, 100.0), None

@@ -1,9 +1,12 @@
 """Figures by name, as a log holds them: a value with its interval, and the figures of a group."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TypeVar
 
 from music_evals.scorers.metrics.proportion import wilson_interval
 from music_evals.scorers.metrics.resampling import bootstrap_interval
+
+T = TypeVar("T")
 
 
 def with_interval(name: str, value: float, interval: tuple[float, float]) -> dict[str, float]:
@@ -27,6 +30,6 @@ def mean(name: str, values: Sequence[float], clusters: Sequence[Hashable] | None
     return with_interval(name, sum(values) / len(values), bootstrap_interval(values, clusters=clusters))
 
 
-def within(group: str, figures: Mapping[str, float]) -> dict[str, float]:
-    """Name the figures of a group: ``f1`` of ``blues`` is ``blues/f1``."""
-    return {f"{group}/{name}": value for name, value in figures.items()}
+def each(groups: Mapping[str, T], figures_of: Callable[[T], Mapping[str, float]]) -> dict[str, float]:
+    """Name the figures of groups: ``f1`` of ``blues`` is ``blues/f1``."""
+    return {f"{group}/{name}": value for group, some in groups.items() for name, value in figures_of(some).items()}

@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from music_evals.scorers.metrics.figures import share
 from music_evals.scorers.metrics.resampling import middle95
 
 _TOLERANCES: Final = {"exact": 0, "within_1": 1, "within_5": 5, "within_10": 10}
@@ -33,22 +34,17 @@ def measure_f1(answer: Collection[int] | None, reference: Collection[int]) -> fl
     return 2 * len(named & right) / (len(named) + len(right)) if named or right else 1.0
 
 
-def count_figures(answers: Sequence[int | None], reference: Sequence[int]) -> dict[str, float]:
-    """How near numbers of measures come to the right ones.
+def count_figures(answers: Sequence[int | None], reference: Sequence[int], questions: int) -> dict[str, float]:
+    """How near numbers of measures come to the right ones, of which there are as many and at least one.
 
-    Returns:
-        ``exact`` and ``within_1``, ``within_5``, ``within_10``: shares of all answers, one that cannot be read being
-        near nothing; ``unreadable``: the share of those; and ``median_absolute_error``, in measures, over the readable
-        ones, absent where there are none.
-
-    Raises:
-        ValueError: the lengths differ, or there is no question.
+    These are ``exact`` and ``within_1``, ``within_5``, ``within_10``, shares of all answers with intervals for so many
+    questions, where one that cannot be read is near nothing; and ``median_absolute_error``, in measures, over the
+    readable ones, absent where there are none.
     """
-    if len(answers) != len(reference) or not answers:
-        raise ValueError(f"{len(answers)} answers, {len(reference)} right counts: as many of both are needed, and any")
     errors = [abs(answer - right) for answer, right in zip(answers, reference, strict=True) if answer is not None]
-    figures = {name: sum(error <= most for error in errors) / len(answers) for name, most in _TOLERANCES.items()}
-    figures["unreadable"] = 1 - len(errors) / len(answers)
+    figures: dict[str, float] = {}
+    for name, most in _TOLERANCES.items():
+        figures |= share(name, sum(error <= most for error in errors) / len(answers), questions)
     if errors:
         figures["median_absolute_error"] = float(median(errors))
     return figures
@@ -78,14 +74,7 @@ def penalised_tau(answer: Sequence[Hashable] | None, reference: Sequence[Hashabl
 
 
 def macro_mean(values: Mapping[str, Sequence[float]]) -> float:
-    """The mean of the categories' means, every category counting alike.
-
-    Raises:
-        ValueError: there is no category, or one without questions.
-    """
-    empty = [name for name, some in values.items() if len(some) == 0]
-    if empty or not values:
-        raise ValueError(f"there are no questions in {', '.join(empty) or 'any category'}; each needs one at least")
+    """The mean of the categories' means, every category counting alike; each has a value at least."""
     return sum(sum(some) / len(some) for some in values.values()) / len(values)
 
 
@@ -94,7 +83,6 @@ def macro_interval(values: Mapping[str, Sequence[float]], seed: int = 0) -> tupl
 
     Source: A. C. Davison and D. V. Hinkley, "Bootstrap Methods and their Application" (1997), section 3.2.
     """
-    macro_mean(values)  # checks them
     rng = np.random.default_rng(seed)
     means = np.zeros(_RESAMPLES)
     for name in sorted(values):
@@ -104,24 +92,16 @@ def macro_interval(values: Mapping[str, Sequence[float]], seed: int = 0) -> tupl
 
 
 def combined_interval(parts: Sequence[tuple[float, float, float]], weights: Sequence[float]) -> tuple[float, float]:
-    """An interval for a weighted mean of independent figures, from their own intervals.
+    """An interval for a weighted mean of independent figures, from the value, lower and upper end of each.
 
     The squared distances of the ends from the figures add up, separately below and above.
 
-    Args:
-        parts: value, lower and upper end of each figure.
-        weights: as many weights, not negative, their sum above 0; else a ValueError is raised.
-
     Source: G. Y. Zou and A. Donner, Statistics in Medicine 27 (2008).
     """
-    if len(parts) != len(weights) or sum(weights) <= 0 or min(weights) < 0:
-        raise ValueError(
-            f"weights are {list(weights)} for {len(parts)} figures; one each, from 0, is needed, not all 0"
-        )
-    shares = [weight / sum(weights) for weight in weights]
     value, below, above = 0.0, 0.0, 0.0
-    for share, (middle, low, high) in zip(shares, parts, strict=True):
-        value += share * middle
-        below += (share * (middle - low)) ** 2
-        above += (share * (high - middle)) ** 2
+    for weight, (middle, low, high) in zip(weights, parts, strict=True):
+        part = weight / sum(weights)
+        value += part * middle
+        below += (part * (middle - low)) ** 2
+        above += (part * (high - middle)) ** 2
     return value - sqrt(below), value + sqrt(above)

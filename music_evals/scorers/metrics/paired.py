@@ -53,9 +53,9 @@ def compare(
     Args:
         first: one outcome a sample; at least one.
         second: as many, of the same samples.
-        clusters: what each sample belongs to, as long as `first`; without it every sample stands for itself.
+        clusters: what each sample belongs to; without it every sample stands for itself.
         resamples: number of bootstrap resamples, and of flips where there are too many for all.
-        seed: seed of the draws.
+        seed: of the draws.
 
     Raises:
         ValueError: there is nothing to compare, an outcome is not from 0 to 1, or the lengths differ.

