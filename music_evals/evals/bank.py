@@ -35,13 +35,10 @@ class BankParameters:
 
 
 def bank_task(asked: BankParameters, name: str, benchmark: Benchmark) -> Task:
-    """Make the task on a config of a bank.
+    """Make the task of a name, which is that of the config in the benchmark's dataset.
 
-    Args:
-        asked: its parameters.
-        name: name of the task, and of the dataset's config.
-        benchmark: how the dataset is loaded; its ``prompts.toml`` holds ``instruction`` and ``question``, and
-            ``examples`` and ``example`` for worked examples.
+    The benchmark's ``prompts.toml`` holds ``instruction`` and ``question``, and ``examples`` and ``example`` for worked
+    examples.
     """
     wording = load_prompts(benchmark.name, asked.prompts)
     origin = describe_dataset(asked.dataset, benchmark=benchmark)

@@ -31,7 +31,7 @@ from music_evals.datasets_builders.lilybench.generation.references import load_d
 from music_evals.datasets_builders.lilybench.generation.rows import DemonstrationRow, Description, PromptRow
 from music_evals.datasets_builders.lilybench.rows import Protocol, TaskName, TaskRow
 from music_evals.encoders.lilybert import Pooling
-from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, samples_view, task
+from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, estimated_tokens, samples_view, task
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 from music_evals.scorers.reference_pieces import ReferencePieces, shared_encoder
@@ -39,9 +39,6 @@ from music_evals.scorers.score_tasks import measure_count, measure_order, option
 from music_evals.scorers.written_music import music_scorer
 from music_evals.solvers.score_tools import score_tools
 from music_evals.solvers.writing import write_music
-
-CHARACTERS_PER_TOKEN: Final = 2.0
-"""Of LilyPond, for estimates: no tokenizer is asked, because none is at hand for every model."""
 
 Strategy = Literal["standalone", "cot", "logiclm"]
 MAX_TOKENS: Final[Mapping[Strategy, int]] = {"standalone": 20, "cot": 2048, "logiclm": 2048}
@@ -88,7 +85,7 @@ class LilyBenchParameters:
         strategy: ``standalone`` for the answer alone in 20 tokens, as in the paper; ``cot`` to think step by step
             first; or, for the tasks `WITH_TOOLS`, ``logiclm``: the model may call tools that parse the score. On the
             other tasks tools have nothing to parse, or would tell what is to be recognised.
-        max_score_tokens: rows whose score is longer, in estimated tokens (`CHARACTERS_PER_TOKEN`), are left out, and
+        max_score_tokens: rows whose score is longer, in tokens estimated as half its characters, are left out, and
             their number is in the task's metadata. Scores are never cut: the answer to a part of a score is another.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/lilybench/prompts.toml``.
     """
@@ -382,8 +379,8 @@ def listed(options: Sequence[str]) -> str:
 
 
 def score_tokens(row: TaskRow) -> int:
-    """Estimate the tokens of the music in a row, the measures among its options included; rounded up."""
-    return -int(-(len(row["score"]) + sum(map(len, row["options"]))) // CHARACTERS_PER_TOKEN)
+    """Estimate the tokens of the music in a row, the measures among its options included."""
+    return estimated_tokens(len(row["score"]) + sum(map(len, row["options"])))
 
 
 def _check_strategy(name: TaskName, strategy: Strategy) -> None:

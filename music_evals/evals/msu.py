@@ -16,8 +16,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import accumulate
 from string import Template
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -36,12 +37,9 @@ from inspect_ai.solver import generate
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.msu.dataset import BENCHMARK, LEVELS, SPLITS, QuestionRow, ScoreRow
-from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, samples_view, task
+from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, estimated_tokens, samples_view, task
 from music_evals.scorers.judge import judged
 from music_evals.scorers.music_answers import answer_type_of
-
-CHARACTERS_PER_TOKEN: Final = 2.0
-"""Of ABC, for estimates: no tokenizer is asked, because none is at hand for every model."""
 
 Modality = Literal["textual", "visual"]
 ScoreContent = Literal["full", "title"]
@@ -85,7 +83,7 @@ class TextualParameters(VisualParameters):
     """Parameters of `textual`: those of `visual`, and two more.
 
     Args:
-        max_score_tokens: the longest score, in estimated tokens (`CHARACTERS_PER_TOKEN`).
+        max_score_tokens: the longest score, in tokens, estimated as half its characters.
         too_long: what becomes of longer ones: ``refuse`` leaves their questions out, ``truncate`` cuts them after a
             measure.
     """
@@ -148,8 +146,8 @@ def _task(
             wording,
             modality,
             asked.content,
-            shortened.get(score["score_id"]),
             majority,
+            shortened.get(score["score_id"]),
         )
         for score in scores
         for group in _groups(by_score[score["score_id"]], asked.asking)
@@ -189,8 +187,8 @@ def record_to_sample(
     wording: Prompts,
     modality: Modality,
     content: ScoreContent,
-    measures_kept: int | None = None,
-    majority: Mapping[str, str] | None = None,
+    majority: Mapping[str, str],
+    measures_kept: int | None,
 ) -> Sample:
     """Map questions on a score to a sample; everything up to the question is the same for all samples of a score.
 
@@ -201,11 +199,11 @@ def record_to_sample(
         wording: the prompts.
         modality: whether the score is given as ABC or as pages.
         content: whether it is given at all, or only its title.
-        measures_kept: how many lines of the score are left, where it was cut.
         majority: kind of question → the commonest answer.
+        measures_kept: how many lines of the score are left, where it was cut.
     """
-    target = [f"{number}. {row['answer']}" for number, row in enumerate(questions, start=1)]
     is_single = len(questions) == 1
+    target = "\n".join(f"{number}. {row['answer']}" for number, row in enumerate(questions, start=1))
     metadata: dict[str, Any] = {
         "score_id": score["score_id"],
         "title": score["title"],
@@ -217,26 +215,26 @@ def record_to_sample(
         ],
     }
     if content == "full" and modality == "textual":
-        metadata["score_tokens"] = _tokens(score["abc"] or "")
+        metadata["score_tokens"] = estimated_tokens(len(score["abc"] or ""))
     if measures_kept is not None:
         metadata["measures_kept"] = measures_kept
     return Sample(
         id=questions[0]["id"] if is_single else score["score_id"],
-        input=prompt_messages(score, questions, wording, modality, content, majority),
-        target=questions[0]["answer"] if is_single else "\n".join(target),
+        input=_messages(score, questions, wording, modality, content, majority),
+        target=questions[0]["answer"] if is_single else target,
         metadata=metadata,
     )
 
 
-def prompt_messages(
+def _messages(
     score: ScoreRow,
     questions: Sequence[QuestionRow],
     wording: Prompts,
     modality: Modality,
     content: ScoreContent,
-    majority: Mapping[str, str] | None = None,
+    majority: Mapping[str, str],
 ) -> list[ChatMessage]:
-    """Word a prompt: the instruction, the score, and then the question or questions; as `record_to_sample`."""
+    """Word a prompt: the instruction, the score, and then the question or questions."""
     ask, shown = wording["ask"], wording["score"]
     is_single = len(questions) == 1
     if is_single:
@@ -256,7 +254,7 @@ def prompt_messages(
     else:
         given = Template(shown["visual"]).substitute(pages=len(score["images"]))
         parts = [ContentImage(image=_data_uri(image["bytes"]), detail="high") for image in score["images"]]
-    commonest_answers = [(majority or {}).get(row["kind"] or "", "Unknown") for row in questions]
+    commonest_answers = [majority.get(row["kind"] or "", "Unknown") for row in questions]
     metadata = asks(
         "msu",
         modality,
@@ -309,26 +307,17 @@ def _fitted(
     refused: list[str] = []
     for score in scores:
         abc = score["abc"] or ""
-        if _tokens(abc) <= most:
+        if estimated_tokens(len(abc)) <= most:
             kept.append(score)
         elif too_long == "refuse":
             refused.append(score["score_id"])
         else:
             # A line holds a whole measure, so that what is left reads as music.
-            lines: list[str] = []
-            room = int(most * CHARACTERS_PER_TOKEN)
-            for line in abc.splitlines():
-                room -= len(line) + 1
-                if room < 0:
-                    break
-                lines.append(line)
-            shortened[score["score_id"]] = len(lines)
-            kept.append({**score, "abc": "\n".join(lines)})
+            lines = abc.splitlines()
+            fitting = sum(estimated_tokens(end) <= most for end in accumulate(len(line) + 1 for line in lines))
+            shortened[score["score_id"]] = fitting
+            kept.append({**score, "abc": "\n".join(lines[:fitting])})
     return kept, shortened, refused
-
-
-def _tokens(abc: str) -> int:
-    return -int(-len(abc) // CHARACTERS_PER_TOKEN)
 
 
 def _data_uri(image: bytes) -> str:

@@ -93,33 +93,28 @@ def checked(parameters: Callable[..., P], given: Mapping[str, Any]) -> P:
 
 
 def check_positive(**values: int | None) -> None:
-    """Check that numbers are above 0, where there are any.
-
-    Raises:
-        ValueError: naming the parameter and its value.
-    """
+    """Check that numbers, where there are any, are above 0; a ValueError names the parameter and its value."""
     for name, value in values.items():
         if value is not None and value < 1:
             raise ValueError(f"{name}={value} is not valid; a number above 0 is needed")
 
 
+def estimated_tokens(characters: int) -> int:
+    """Estimate the tokens of ABC or LilyPond: one to two characters. No tokenizer is at hand for every model."""
+    return -(-characters // 2)
+
+
 def asks(benchmark: str, name: str, **facts: Any) -> dict[str, Any]:
     """Return the metadata of the message that a model is to answer: what is asked of it, for the baselines.
 
-    Args:
-        benchmark: name of the benchmark.
-        name: name of the task.
-        facts: what else is known, as `music_evals.baselines` lists it; what is None is left out.
+    `music_evals.baselines.asking` lists the facts; what is None is left out.
     """
     known = {key: value for key, value in facts.items() if value is not None}
     return {"asks": {"benchmark": benchmark, "task": name, **known}}
 
 
 def commonest(answers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the commonest answer to each kind of question, the first of several that are equally common.
-
-    Args:
-        answers: kind and answer of each question.
+    """Return the commonest answer to each kind of question, the first of several, from kind and answer of each.
 
     Example:
         >>> commonest([("key", "C"), ("key", "G"), ("key", "G"), ("metre", "3/4")])
@@ -164,7 +159,7 @@ def declared_task(
     shuffled: bool = False,
     metric: str | None = None,
 ) -> Task:
-    """Put a task together, with what its log has to say for reports.
+    """Put a task together, with what its log has to say for reports; solver to viewer are as of `inspect_ai.Task`.
 
     Args:
         asked: its parameters, a dataclass.
@@ -172,7 +167,6 @@ def declared_task(
         name: name of the task in it.
         origin: which data it runs on.
         samples: what is asked.
-        solver, scorer, config, viewer: as of `inspect_ai.Task`.
         metadata: what else the log records.
         is_like: whether the questions only have the benchmark's form, so that the log must not pass for one of it.
         shuffled: whether the samples are in another order than the dataset's.

@@ -126,17 +126,7 @@ def record_to_sample(
     rotation: int,
     majority: str,
 ) -> Sample:
-    """Map a row to a sample under one rotation of its options, with the options as choices.
-
-    Args:
-        config: the task.
-        row: a row of the dataset.
-        opening: what comes ahead of the question: the instruction, and the examples where there are any.
-        wording: the prompts of one language.
-        asked: the task's parameters.
-        rotation: by how many places the options are moved on, 0 to 3; 0 leaves them as published.
-        majority: the commonest answer in `dev`.
-    """
+    """Map a row to a sample, its options moved on by 0 to 3 places; the opening comes ahead of the question."""
     place = (LETTERS.index(row["answer"]) + rotation) % len(LETTERS)
     options = row["options"][-rotation:] + row["options"][:-rotation] if rotation else row["options"]
     prompt = opening + _filled(wording["question"], row["question"], options)
