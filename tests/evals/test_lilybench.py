@@ -2,18 +2,17 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from inspect_ai import Task, score
-from inspect_ai.event import ToolEvent
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ChatMessage, ChatMessageTool, get_model
 
 from music_evals.benchmarks.prompts import load_prompts
-from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TASKS, TaskName, TaskRow
+from music_evals.datasets_builders.lilybench.rows import TASKS, TaskName, TaskRow
 from music_evals.evals import lilybench
-from music_evals.evals.lilybench import WITH_TOOLS, Strategy, listed, prompt_text
+from music_evals.evals.lilybench import WITH_TOOLS, listed, prompt_text
 from music_evals.evals.tasks import ParameterError
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 from music_evals.scorers.score_tasks import option_index
@@ -100,14 +99,11 @@ def test_baselines_answer_in_form(small: str, tmp_path: Path, model: str, strate
         assert found["bar_count"] == found["metadata_qa"] == 1
 
 
-def test_decoding_is_the_papers(small: str) -> None:
-    task = make("bar_count", small)
-    assert (task.config.temperature, task.config.max_tokens) == (0, 20)
-    assert (make("bar_count", small, strategy="cot").config.max_tokens or 0) >= 2000
-
-
 def test_what_a_prompt_holds(small: str) -> None:
-    first = next(iter(make("metadata_qa", small).dataset))
+    task = make("metadata_qa", small)
+    assert (task.config.temperature, task.config.max_tokens) == (0, 20)  # the paper's
+    assert (make("metadata_qa", small, strategy="cot").config.max_tokens or 0) >= 2000
+    first = next(iter(task.dataset))
     system, user = list(first.input)  # type: ignore[arg-type]
     assert "LilyPond" in system.text  # type: ignore[union-attr]
     assert user.text == (  # type: ignore[union-attr]
@@ -127,17 +123,6 @@ def test_all_prompts_on_a_score_begin_alike(small: str) -> None:
         for strategy in ("standalone", "cot"):
             second = list(make(name, small, strategy=strategy).dataset)[1]  # type: ignore[arg-type]
             assert asked(list(second.input)).startswith(shared)  # type: ignore[arg-type]
-
-
-def test_the_prompt_says_how_measures_are_numbered(small: str) -> None:
-    for name in ("bar_count", "error_detection"):
-        strict, paper = (
-            asked(list(next(iter(make(name, small, protocol=protocol).dataset)).input))  # type: ignore[arg-type]
-            for protocol in PROTOCOLS
-        )
-        assert "the first complete measure is 1, a pickup" in strict
-        assert "| sign" in paper
-        assert "pickup" not in paper
 
 
 def test_options_of_several_lines_cannot_be_mistaken() -> None:
@@ -215,21 +200,6 @@ def test_a_log_can_be_scored_again_under_the_other_protocol(small: str, tmp_path
 
 
 @needs_sandbox
-def test_a_tool_counts_and_the_model_answers(small: str, tmp_path: Path) -> None:
-    def reply(messages: list[ChatMessage], _: Any) -> str | dict[str, Any]:
-        last = messages[-1]
-        if isinstance(last, ChatMessageTool):
-            return f"The tool says so.\nAnswer: {last.text.split()[0]}"
-        return {"function": "count_measures"}
-
-    log = run_scripted(make("bar_count", small, strategy="logiclm"), tmp_path, reply, limit=None)
-    assert headline(log) == 1
-    for sample in samples(log):
-        (event,) = [event for event in sample.events if isinstance(event, ToolEvent)]
-        assert event.function == "count_measures"
-
-
-@needs_sandbox
 def test_a_call_that_fails_is_told_to_the_model(small: str, tmp_path: Path) -> None:
     told: list[str] = []
 
@@ -270,15 +240,6 @@ def test_baselines_call_a_tool_and_answer(small: str, tmp_path: Path, model: str
     for log in run([make(name, small, strategy="logiclm") for name in names], tmp_path, model=model):
         (figures,) = metrics(log).values()
         assert figures["in_form"] == 1
+        assert model == "baseline/chance" or headline(log) == 1
         for sample in samples(log):
             assert [message.role for message in sample.messages] == ["system", "user", "assistant", "tool", "assistant"]
-
-
-def test_every_task_has_a_wording_for_every_strategy() -> None:
-    wording = load_prompts("lilybench")
-    for name in TASKS:
-        for number in range(3):
-            for strategy in get_args(Strategy):
-                text = prompt_text(name, row(name, "strict", number), wording, "strict", strategy)
-                assert "$" not in text
-                assert "\n\n\n" not in text

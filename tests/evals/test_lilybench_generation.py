@@ -113,32 +113,27 @@ def test_a_reference_set_played_back_is_like_itself(played: EvalLog, dataset: Pa
     found = figures(played)
     assert all(row["compiles"] for row in load_references(str(dataset), "music21-test")[0].rows)
     assert (found["compile_rate"], found["pieces"]) == (1.0, PROMPTS)
-    assert found["music21-test/js"] == pytest.approx(100, abs=1e-9)
-    assert [found[f"music21-test/js_{name}"] for name in ("polyphony_rate", "scale_consistency")] == pytest.approx(
-        [100, 100], abs=1e-9
-    )
+    for name in ("js", "js_polyphony_rate", "js_scale_consistency"):
+        assert found[f"music21-test/{name}"] == pytest.approx(100, abs=1e-9)
     assert found["music21-test/fmd"] == pytest.approx(0, abs=1e-6)
     assert found["music21-test/js"] > found["music21-other/js"]
     assert found["music21-test/fmd"] < found["music21-other/fmd"]
-    assert found["music21-other/js_low"] <= found["music21-other/js"] <= found["music21-other/js_high"]
-    assert found["music21-other/fmd_low"] <= found["music21-other/fmd"] <= found["music21-other/fmd_high"]
+    for name in ("music21-other/js", "music21-other/fmd"):
+        assert found[f"{name}_low"] <= found[name] <= found[f"{name}_high"]
     # Each piece is a copy of the reference piece that it is.
     assert found["music21-test/near_copies"] == found["near_copies"] == 1.0
     assert found["music21-other/near_copies"] == found["demonstrations/near_copies"] == 0.0
 
 
-def test_the_few_pieces_here_are_said_to_be_few(played: EvalLog) -> None:
-    notes = [name for name in figures(played) if name.startswith("music21-test/fmd_infinity undefined: ")]
-    assert notes == ["music21-test/fmd_infinity undefined: 12 generated pieces; at least 50 are needed to extrapolate"]
-    assert math.isnan(figures(played)["music21-test/fmd_infinity"])
-
-
-def test_the_log_tells_what_ran(played: EvalLog, encoder: Path) -> None:
+def test_the_log_tells_what_ran_and_what_is_undefined(played: EvalLog) -> None:
     assert played.eval.task == "lilybench_generation_bmdataset"
     told = played.eval.metadata or {}
     assert told["references"] == {"music21-test": 12, "music21-other": 12}
     assert told["encoder"].startswith("tiny@sha256:")
     assert {told[name] for name in ("regime", "protocol", "pooling")} == {"zero", "strict", "first_token"}
+    few = "music21-test/fmd_infinity undefined: 12 generated pieces; at least 50 are needed to extrapolate"
+    assert math.isnan(figures(played)[few])
+    assert math.isnan(figures(played)["music21-test/fmd_infinity"])
 
 
 def test_scoring_again_needs_the_log_alone(played: EvalLog, dataset: Path, tmp_path: Path) -> None:
@@ -158,29 +153,21 @@ def test_scoring_again_needs_the_log_alone(played: EvalLog, dataset: Path, tmp_p
 
 def test_scoring_again_with_the_encoder_of_the_run(played: EvalLog, dataset: Path, encoder: Path) -> None:
     again = score(read_eval_log(played.location), written_music(str(dataset), encoder=str(encoder)), action="overwrite")
-    old, new = figures(played), figures(again)
-    assert new["music21-other/fmd"] == old["music21-other/fmd"] > 0
+    assert figures(again)["music21-other/fmd"] == figures(played)["music21-other/fmd"] > 0
 
 
 def test_an_undefined_figure_says_why_and_is_not_zero(dataset: Path, tmp_path: Path) -> None:
-    log = run_scripted(generation(dataset=str(dataset)), tmp_path, lambda *_: f"```\n{BROKEN}```", limit=3)
+    replies = iter([" \n", *[f"```\n{BROKEN}```"] * 2])
+    log = run_scripted(generation(dataset=str(dataset)), tmp_path, lambda *_: next(replies), limit=3, max_connections=1)
     found = figures(log)
     assert found["compile_rate"] == 0
     assert math.isnan(found["music21-test/js"])
-    (why,) = [name for name in found if name.startswith("music21-test/js undefined: ")]
-    assert why == "music21-test/js undefined: 0 of 3 pieces compile; at least 2 are needed"
+    assert "music21-test/js undefined: 0 of 3 pieces compile; at least 2 are needed" in found
     assert math.isnan(found["music21-test/fmd"])
     assert "music21-test/fmd undefined: no encoder was named" in found
-    (sample, *_) = samples(log)
-    assert sample.scores
-    assert "error" in (sample.scores["written_music"].explanation or "")
-
-
-def test_a_reply_without_code_is_a_piece_that_does_not_compile(dataset: Path, tmp_path: Path) -> None:
-    log = run_scripted(generation(dataset=str(dataset)), tmp_path, lambda *_: " \n", limit=1)
-    assert figures(log)["compile_rate"] == 0
-    assert (samples(log)[0].scores or {})["written_music"].answer == "the reply holds no LilyPond"
-    assert "near_copies undefined: no piece is long enough to tell" in figures(log)
+    judged = [(sample.scores or {})["written_music"] for sample in samples(log)]
+    assert sum(one.answer == "the reply holds no LilyPond" for one in judged) == 1
+    assert sum("error" in (one.explanation or "") for one in judged) == 2
 
 
 def test_a_model_repairs_what_lilypond_does_not_take(dataset: Path, tmp_path: Path) -> None:
@@ -200,15 +187,11 @@ def test_a_model_repairs_what_lilypond_does_not_take(dataset: Path, tmp_path: Pa
     assert figures(first)["compile_rate"] == 0
 
 
-def test_a_copied_demonstration_is_found(dataset: Path, tmp_path: Path) -> None:
+def test_a_copied_demonstration_is_found_and_the_viewer_is_given_pictures(dataset: Path, tmp_path: Path) -> None:
     log = run_scripted(generation(dataset=str(dataset)), tmp_path, lambda *_: f"```\n{piece(1001)}```")
     assert figures(log)["demonstrations/near_copies"] == figures(log)["near_copies"] == 1
-    assert "100% of it in demonstrations train/shown-1" in (samples(log)[0].scores or {})["written_music"].explanation  # type: ignore[operator]
-
-
-def test_the_viewer_is_given_pictures(dataset: Path, tmp_path: Path) -> None:
-    log = run_scripted(generation(dataset=str(dataset)), tmp_path, lambda *_: f"```\n{GOOD}```")
     told = (samples(log)[0].scores or {})["written_music"].explanation or ""
+    assert "100% of it in demonstrations train/shown-1" in told
     for title in ("first system", "piano roll"):
         data = told.partition(f"![{title}](data:image/png;base64,")[2].partition(")")[0]
         picture = Image.open(io.BytesIO(base64.b64decode(data)))
@@ -217,42 +200,34 @@ def test_the_viewer_is_given_pictures(dataset: Path, tmp_path: Path) -> None:
 
 
 def test_hostile_pieces_fail_with_a_reason_and_do_no_harm(dataset: Path, tmp_path: Path) -> None:
+    """Some of the attacks that the tests of LilyPond's sandbox make, through a task."""
     secret = tmp_path / "secret.txt"
     secret.write_text("a secret of the user", encoding="utf-8")
     midi = r"\score { { c4 } \midi { } }"
     attacks = {
-        **STOPPED_BY_TIME,
-        **BOUNDED,
         "reads": f'#(call-with-input-file "{secret}" read)\n{midi}',
         "deletes": f'#(delete-file "{secret}")\n{midi}',
         "starts programs": f'#(system "touch {tmp_path}/touched")\n#(ly:error "done")\n{midi}',
         "writes no MIDI": '#(call-with-output-file "a.midi" (lambda (port) (display "MThx none at all" port)))',
         "fences": "```" * 1000,
         "markup": "\x00\ud83d <script>alert(1)</script> ![x](http://127.0.0.1/) " + "c" * 300_000,
+        "takes long": next(iter(STOPPED_BY_TIME.values())),
+        **{name: BOUNDED[name] for name in ("memory", "prints", "many files", "crashes", "nested lists")},
     }
-    # Of these LilyPond makes what the score beside them says; what they try comes to nothing.
-    harmless = {"FIFO for output", "bad settings"}
-    names = list(attacks)
-
-    def named(index: int, epoch: int) -> str:
-        return names[(index + PROMPTS * (epoch - 1)) % len(names)]
+    texts = list(attacks.values())
+    assert len(texts) == PROMPTS
 
     def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
-        epoch, index = divmod((config.seed or 0) - 1234, 10_000)
-        return f"```\n{attacks[named(index, epoch + 1)]}\n```"
+        return f"```\n{texts[(config.seed or 0) - 1234]}\n```"
 
     task = generation(dataset=str(dataset), pictures=False)
     with patch.object(writing, "LIMITS", replace(writing.LIMITS, seconds=5.0)):
-        log = run_scripted(task, tmp_path / "logs", reply, limit=PROMPTS, epochs=-(-len(names) // PROMPTS))
-    seen = set()
+        log = run_scripted(task, tmp_path / "logs", reply, limit=PROMPTS)
     for sample in samples(log):
-        name = named(int(sample.metadata["index"]), sample.epoch)
-        judged = (sample.scores or {})["written_music"]
-        assert judged.value == (1 if name in harmless else 0), (name, judged.answer)
+        judged, name = (sample.scores or {})["written_music"], list(attacks)[sample.metadata["index"]]
+        assert judged.value == 0, name
         assert judged.answer, name
         assert len(judged.explanation or "") < 10_000
-        seen.add(name)
-    assert seen == set(attacks)
     assert secret.read_text(encoding="utf-8") == "a secret of the user"
     assert not (tmp_path / "touched").exists()
 
