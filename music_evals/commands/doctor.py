@@ -11,15 +11,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from music_evals import benchmarks
 
@@ -34,44 +34,25 @@ State = Literal["works", "absent", "broken"]
 _STYLES: Final[dict[State, str]] = {"works": "green", "absent": "yellow", "broken": "red"}
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The outcome of a check.
-
-    Args:
-        state: ``"works"``, ``"absent"`` (not there, which some uses do without) or ``"broken"``.
-        detail: version, path or reason.
-        remedy: what to do about it; empty where it works.
-    """
+class Finding(NamedTuple):
+    """The outcome of a check; what is absent some uses do without."""
 
     state: State
-    detail: str
-    remedy: str = ""
+    detail: str  # version, path or reason
+    remedy: str = ""  # what to do about it; empty where it works
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """Something to be tried.
-
-    Args:
-        name: as shown in the table.
-        needed_for: what does not work without it.
-        run: tries it.
-        required: whether the suite is of no use without it.
-    """
+class Check(NamedTuple):
+    """Something to be tried, and what does not work without it."""
 
     name: str
     needed_for: str
     run: Callable[[], Finding]
-    required: bool = False
+    required: bool = False  # whether the suite is of no use without it
 
 
 def check_packages() -> Finding:
-    """Say which versions of Python and of the main packages there are.
-
-    >>> check_packages().state
-    'works'
-    """
+    """Say which versions of Python and of the main packages there are."""
     found, absent = [f"Python {sys.version.split()[0]}"], []
     for name in _PACKAGES:
         try:
@@ -84,21 +65,13 @@ def check_packages() -> Finding:
 
 
 def check_benchmarks() -> Finding:
-    """Say which benchmarks there are, with the number of their tasks.
-
-    >>> "muse (3 tasks)" in check_benchmarks().detail
-    True
-    """
+    """Say which benchmarks there are, with the number of their tasks."""
     found = [f"{name} ({len(benchmarks.load(name).tasks)} tasks)" for name in benchmarks.names()]
     return Finding("works", ", ".join(found))
 
 
 def check_rendering() -> Finding:
-    """Render a note with the default soundfont and listen whether it sounds.
-
-    >>> check_rendering().state
-    'works'
-    """
+    """Render a note with the default soundfont and listen whether it sounds."""
     import io
 
     import numpy as np
@@ -124,14 +97,10 @@ def check_rendering() -> Finding:
 def check_lilypond() -> Finding:
     """Run LilyPond, from its Python package or from the path."""
     remedy = "pip install lilypond, or install LilyPond 2.24 or later and put it on the PATH"
-    program: str | None
-    if find_spec("lilypond") is not None:
-        program = str(import_module("lilypond").executable())
-    else:
-        program = shutil.which("lilypond")
-    if program is None:
-        return Finding("absent", "no lilypond package and no program on the PATH", remedy)
-    return _run([program, "--version"], remedy)
+    packaged = find_spec("lilypond") is not None
+    if program := import_module("lilypond").executable() if packaged else shutil.which("lilypond"):
+        return _run([str(program), "--version"], remedy)
+    return Finding("absent", "no lilypond package and no program on the PATH", remedy)
 
 
 def check_sandbox() -> Finding:
@@ -194,14 +163,7 @@ CHECKS: Final = (
 
 
 def examine(checks: Sequence[Check] = CHECKS, *, limit: float = LIMIT_SECONDS) -> list[Finding]:
-    """Run checks at the same time.
-
-    Args:
-        checks: what to try.
-        limit: seconds that each may take.
-
-    Returns:
-        One finding a check, in order; a check that fails or does not end is ``"broken"``.
+    """Run checks at the same time, each for at most so many seconds; one that fails or does not end is broken.
 
     >>> examine([Check("never", "nothing", threading.Event().wait)], limit=0.01)[0].detail
     'no answer within 0.01 s'
@@ -235,20 +197,12 @@ def doctor() -> None:
     for check, finding in zip(CHECKS, findings, strict=True):
         state = f"[{_STYLES[finding.state]}]{finding.state}[/]"
         # Details and paths may hold square brackets, which are no markup.
-        table.add_row(check.name, state, *map(_plain, (finding.detail, check.needed_for, finding.remedy)))
+        table.add_row(check.name, state, *map(Text, (finding.detail, check.needed_for, finding.remedy)))
     console.print(table)
-    failed = [
-        check.name for check, found in zip(CHECKS, findings, strict=True) if check.required and found.state != "works"
-    ]
-    if failed:
+    pairs = zip(CHECKS, findings, strict=True)
+    if failed := [check.name for check, found in pairs if check.required and found.state != "works"]:
         console.print(f"Without {' and '.join(failed)} the suite does not work.", style="red")
         raise typer.Exit(1)
-
-
-def _plain(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
 
 
 def _run(command: Sequence[str], remedy: str) -> Finding:
@@ -277,10 +231,8 @@ def _ask(url: str, remedy: str, *, key: str | None = None) -> Finding:
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         return Finding("absent", f"{url}: {reason}", remedy)
-    if not url.endswith("/models"):
-        return Finding("works", url)
     try:
-        models = [model["id"] for model in response.json()["data"]]
+        models = [model["id"] for model in response.json()["data"]] if url.endswith("/models") else None
     except (ValueError, LookupError, TypeError):
         return Finding("broken", f"{url} answers, but not with a list of models", remedy)
-    return Finding("works", f"{url}: {', '.join(models) or 'no models'}")
+    return Finding("works", url if models is None else f"{url}: {', '.join(models) or 'no models'}")

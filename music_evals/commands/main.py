@@ -19,7 +19,7 @@ app.command("finetune-data")(finetune_data.finetune_data)
 app.command("finetune")(finetune.finetune)
 app.command("publish")(publish.publish)
 app.command("run")(run.run)
-app.command("grid")(run.grid)
+app.command("grid", help="Run every condition of benchmarks or tasks on a model: `run` with --grid.")(run.run)
 app.command("report")(report.report)
 
 

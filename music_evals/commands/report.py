@@ -1,28 +1,29 @@
 """`music-evals report`: tables, tests and figures from Inspect logs, beside the published numbers."""
 
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.console import Console
 from rich.progress import Progress
 
 from music_evals.commands.errors import failed
+from music_evals.commands.output import say
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
+    from music_evals.datasets_builders.folder import FolderKind
     from music_evals.reports.page import Section
     from music_evals.reports.runs import Defaults
     from music_evals.reports.tables import Table
 
 _PAGE: Final = "report.html"
 _TEXT: Final = "report.md"
-_FILES: Final = (".csv", ".svg")
+_FILES: Final = (".csv", ".md", ".svg")
 _TITLE: Final = "Music evaluation report"
 _WIDEST: Final = 1000  # columns; more than any table needs
 
@@ -40,13 +41,14 @@ def report(
 ) -> None:
     """Show tables from Inspect logs beside the published numbers, and write them and figures with --out."""
     # Here, so that `music-evals --help` need not wait for Inspect.
+    from music_evals.datasets_builders.folder import DatasetError, check_target, written_whole
     from music_evals.reports.parts import parts
     from music_evals.reports.sections import make_report
 
-    console = Console()
+    console, kind = Console(), _folder_kind()
     try:
         if out is not None:
-            _check_target(out, overwrite=overwrite)
+            check_target(out, overwrite=overwrite, kind=kind)
         headers, unreadable = _read(logs)
         with _progress("Reading samples") as progress:
             made = make_report(headers, _defaults(headers), progress)
@@ -63,12 +65,26 @@ def report(
         figures = [name for section in made.sections for name in section.report.figures]
         if out is not None:
             apart = [(where, f"not compared with others: {why}") for where, why in made.not_compared]
-            _write(_files(made.sections, headers, [*passed_over, *apart]), out)
-            console.print(f"Wrote {out}", markup=False, highlight=False, soft_wrap=True)
+            with written_whole(out, overwrite=overwrite, kind=kind) as folder:
+                for name, text in _files(made.sections, headers, [*passed_over, *apart]).items():
+                    (folder / name).write_text(text, encoding="utf-8")
+            say(console, f"Wrote {out}")
         elif figures:
-            console.print(f"Figures, which --out FOLDER writes: {', '.join(figures)}", markup=False, highlight=False)
-    except (ReportError, OSError) as error:
+            say(console, f"Figures, which --out FOLDER writes: {', '.join(figures)}")
+    except (ReportError, DatasetError, OSError) as error:
         raise failed(error) from error
+
+
+def _folder_kind() -> "FolderKind":
+    """Folders of reports: known by their page of text, with nothing else in them than files of a report."""
+    from music_evals.datasets_builders.folder import FolderKind
+
+    class Reports(FolderKind):
+        def read_record(self, folder: Path) -> dict[str, Any] | None:
+            names = {path.name for path in folder.iterdir()}
+            return {} if _TEXT in names and all(name == _PAGE or name.endswith(_FILES) for name in names) else None
+
+    return Reports(_TEXT, "", "a report")
 
 
 def _defaults(headers: Sequence["EvalLog"]) -> "Defaults":
@@ -133,8 +149,7 @@ def _list(console: Console, heading: str, entries: Sequence[tuple[str, str]]) ->
     """Print logs with what is to be said of each, where there are any."""
     if entries:
         console.print(heading, style="yellow")
-    for where, why in entries:
-        console.print(f"  {_path(where)}: {why}", markup=False, highlight=False, soft_wrap=True)
+    say(console, *(f"  {_path(where)}: {why}" for where, why in entries))
 
 
 def _show(console: Console, table: "Table") -> None:
@@ -144,20 +159,6 @@ def _show(console: Console, table: "Table") -> None:
     wide = Console(width=max(console.width, needed))
     wide.print(shown)
     wide.print()
-
-
-def _check_target(out: Path, *, overwrite: bool) -> None:
-    if not out.exists():
-        return
-    if not out.is_dir():
-        raise ReportError(f"{out} is not a folder")
-    names = {path.name for path in out.iterdir()}
-    if not names:
-        return
-    if _TEXT not in names or any(name not in (_PAGE, _TEXT) and not name.endswith(_FILES) for name in names):
-        raise ReportError(f"{out} holds other things than a report; name a folder that is absent or empty")
-    if not overwrite:
-        raise ReportError(f"{out} holds a report; --overwrite replaces it")
 
 
 def _files(
@@ -182,21 +183,3 @@ def _files(
         **{f"{table.name}.csv": table.to_csv() for section in complete for table in section.report.tables},
         **{f"{name}.svg": svg for section in complete for name, svg in section.report.figures.items()},
     }
-
-
-def _write(files: Mapping[str, str], out: Path) -> None:
-    """Write the folder beside its place and move it there, so that it is never there in part."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as beside:
-        made, old = Path(beside) / "new", Path(beside) / "old"
-        made.mkdir()
-        for name, text in files.items():
-            made.joinpath(name).write_text(text, encoding="utf-8")
-        if out.exists():
-            out.rename(old)
-        try:
-            made.rename(out)
-        except OSError:
-            if old.exists():
-                old.rename(out)
-            raise

@@ -8,43 +8,40 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
+from music_evals.commands.output import say
 
 if TYPE_CHECKING:
     from inspect_ai import Task
     from inspect_ai.log import EvalLog
 
-Display = Literal["full", "conversation", "rich", "plain", "log", "none"]
 console = Console()
-
-Names = Annotated[list[str], typer.Argument(help="Benchmarks (muse) or tasks (muse_syncopation).")]
-Model = Annotated[str, typer.Option(help="The model, as Inspect names it, e.g. vllm/Qwen/Qwen2.5-7B-Instruct.")]
-LogDir = Annotated[
-    Path | None, typer.Option(help="Folder of the logs; the same folder resumes. Default logs/NAMES-MODEL.")
-]
-TaskArgs = Annotated[list[str] | None, typer.Option("-T", help="Parameter of the tasks, as name=value.")]
-ModelArgs = Annotated[list[str] | None, typer.Option("-M", help="Argument for the model's provider, as name=value.")]
-Limit = Annotated[int | None, typer.Option(help="Only the first samples of each task.", min=1)]
-MaxConnections = Annotated[int | None, typer.Option(help="Requests under way at once.", min=1)]
-MaxTasks = Annotated[int, typer.Option(help="Tasks under way at once.", min=1)]
-ShowProgress = Annotated[Display, typer.Option(help="How Inspect shows progress.")]
 
 
 def run(
-    names: Names,
-    model: Model,
-    log_dir: LogDir = None,
-    task_arg: TaskArgs = None,
-    model_arg: ModelArgs = None,
-    limit: Limit = None,
-    max_connections: MaxConnections = None,
-    max_tasks: MaxTasks = 4,
-    display: ShowProgress = "rich",
-    grid: Annotated[bool, typer.Option("--grid", help="Every condition that the benchmark declares.")] = False,
+    context: typer.Context,
+    names: Annotated[list[str], typer.Argument(help="Benchmarks (muse) or tasks (muse_syncopation).")],
+    model: Annotated[str, typer.Option(help="The model, as Inspect names it, e.g. vllm/Qwen/Qwen2.5-7B-Instruct.")],
+    log_dir: Annotated[
+        Path | None, typer.Option(help="Folder of the logs; the same folder resumes. Default logs/NAMES-MODEL.")
+    ] = None,
+    task_arg: Annotated[list[str] | None, typer.Option("-T", help="Parameter of the tasks, as name=value.")] = None,
+    model_arg: Annotated[
+        list[str] | None, typer.Option("-M", help="Argument for the model's provider, as name=value.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first samples of each task.", min=1)] = None,
+    max_connections: Annotated[int | None, typer.Option(help="Requests under way at once.", min=1)] = None,
+    max_tasks: Annotated[int, typer.Option(help="Tasks under way at once.", min=1)] = 4,
+    display: Annotated[
+        Literal["full", "conversation", "rich", "plain", "log", "none"],
+        typer.Option(help="How Inspect shows progress."),
+    ] = "rich",
+    grid: Annotated[
+        bool, typer.Option("--grid", help="Every condition that the benchmark declares, as `music-evals grid` does.")
+    ] = False,
 ) -> None:
     """Run benchmarks or tasks on a model, resumably, and show their scores."""
     # Imported here: Inspect takes over a second to load, which `music-evals --help` should not wait for.
@@ -58,7 +55,7 @@ def run(
     logs = log_dir or Path("logs") / re.sub(r"[^A-Za-z0-9_.+-]+", "-", f"{'+'.join(names)}-{model}")
     try:
         subject = get_model(model, **provider)
-        tasks = _conditions(facts, arguments, grid=grid)
+        tasks = _conditions(facts, arguments, grid=grid or context.info_name == "grid")
         if not tasks:
             raise typer.Exit(1)
         success, _ = eval_set(
@@ -81,26 +78,11 @@ def run(
             raise
         console.print(Text(str(getattr(error, "message", error)), style="red"))
         raise typer.Exit(1) from None
-    console.print(_scores([read_eval_log(info, header_only=True) for info in list_eval_logs(str(logs))]))
-    console.print(f"Logs: {logs} (open them with: inspect view --log-dir {logs})", markup=False, soft_wrap=True)
+    _show_scores([read_eval_log(info, header_only=True) for info in list_eval_logs(str(logs))])
+    say(console, f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
     if not success:
         console.print("[red]Not every task ended in success; the same command takes up where it stopped.[/red]")
         raise typer.Exit(1)
-
-
-def grid(
-    names: Names,
-    model: Model,
-    log_dir: LogDir = None,
-    task_arg: TaskArgs = None,
-    model_arg: ModelArgs = None,
-    limit: Limit = None,
-    max_connections: MaxConnections = None,
-    max_tasks: MaxTasks = 4,
-    display: ShowProgress = "rich",
-) -> None:
-    """Run every condition of benchmarks or tasks on a model: `run` with --grid."""
-    run(names, model, log_dir, task_arg, model_arg, limit, max_connections, max_tasks, display, grid=True)
 
 
 def _tasks(name: str) -> list[TaskFacts]:
@@ -128,11 +110,9 @@ def _conditions(facts: list[TaskFacts], arguments: dict[str, Any], *, grid: bool
     made: list[Task] = []
     left_out: dict[str, list[str]] = {}
     for task, function in functions.items():
-        axes: dict[str, list[Any]] = dict(benchmarks.load(task.benchmark).table.get("grid", {})) if grid else {}
-        fixed = {name: value for name, value in arguments.items() if name in signature(function).parameters}
-        axes = {name: values for name, values in axes.items() if name in signature(function).parameters} | {
-            name: [value] for name, value in fixed.items()
-        }
+        declared: dict[str, list[Any]] = benchmarks.load(task.benchmark).table.get("grid", {}) if grid else {}
+        asked = declared | {name: [value] for name, value in arguments.items()}
+        axes = {name: values for name, values in asked.items() if name in signature(function).parameters}
         for values in product(*axes.values()):
             try:
                 made.append(function(**dict(zip(axes, values, strict=True))))
@@ -144,34 +124,20 @@ def _conditions(facts: list[TaskFacts], arguments: dict[str, Any], *, grid: bool
     return made
 
 
-def _scores(headers: list["EvalLog"]) -> Table:
-    """A row a condition, a column a task: the main metric, with its interval where the log has one."""
-    table = Table("condition")
-    cells: dict[str, dict[str, str]] = {}
-    for header in sorted(headers, key=lambda each: each.eval.created):
-        about = header.eval.metadata or {}
-        scorer, _, metric = str(about.get("main_metric", "")).partition("/")
-        condition = ", ".join(f"{name} {value}" for name, value in about.get("condition", {}).items())
-        values = {
-            name: each.value
-            for score in (header.results.scores if header.results else [])
-            if score.name == scorer
-            for name, each in score.metrics.items()
-        }
-        low, high = (
-            next((values[name] for name in (f"ci95_{end}", f"{metric}_{end}") if name in values), None)
-            for end in ("low", "high")
-        )
-        shown = "-" if metric not in values else f"{values[metric]:.3f}"
-        interval = "" if low is None or high is None else f" [{low:.2f}, {high:.2f}]"
-        task = f"{about.get('benchmark', '')} {about.get('config', header.eval.task)}"
-        cells.setdefault(condition or "as by default", {})[task] = shown + interval
-    columns = list(dict.fromkeys(task for row in cells.values() for task in row))
-    for column in columns:
-        table.add_column(Text(column), justify="right")
-    for condition, row in cells.items():
-        table.add_row(Text(condition), *(row.get(column, "-") for column in columns))
-    return table
+def _show_scores(headers: list["EvalLog"]) -> None:
+    """Show the main metric of each run that ended in success: a row a condition, a column a task."""
+    from music_evals.reports.runs import grouped
+    from music_evals.reports.sections import read_parts
+    from music_evals.reports.tables import Table
+
+    runs = [run for part in read_parts(headers, {})[0] for run in part.runs]
+    tasks = {(run.part.name, run.task): f"{run.part.title} {run.task}" for run in runs}
+    rows = []
+    for condition, some in grouped(runs, lambda run: run.whole_condition).items():
+        figures = {(run.part.name, run.task): run.figure() for run in some}
+        rows.append([condition, *map(figures.get, tasks)])
+    if rows:
+        console.print(Table("scores", "Main metrics", ("Condition", *tasks.values()), rows).to_rich())
 
 
 def _argument(text: str, option: str) -> tuple[str, Any]:

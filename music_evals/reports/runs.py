@@ -48,6 +48,12 @@ class Run:
         """How tables mark its row."""
         return "measured" if self.is_papers else "measured †"
 
+    @property
+    def whole_condition(self) -> str:
+        """Its condition, with what tables say in columns and cells of their own."""
+        apart = [self.words[facet.name] for facet in self.part.condition if facet.cell or facet.column]
+        return ", ".join(filter(None, [*apart, self.condition]))
+
     def heading(self, form: str = "{model}{dagger} ({condition})") -> str:
         """How a table names its column."""
         dagger = "" if self.is_papers else " †"

@@ -51,8 +51,7 @@ def _mean(runs: Sequence[Run], footnotes: Footnotes) -> Figure | None:
         return None
     first, mean = runs[0], average(figures, decimals=1)
     tasks = "all tasks" if len(figures) == len(first.part.tasks) else ", ".join(run.task for run in runs)
-    apart = [first.words[facet.name] for facet in first.part.condition if facet.cell or facet.column]
-    mark = footnotes.mark(f"{first.part.title}: {', '.join([*filter(None, apart), first.condition])}; {tasks}")
+    mark = footnotes.mark(f"{first.part.title}: {first.whole_condition}; {tasks}")
     low, high = (None if end is None else min(max(end, 0.0), 100.0) for end in (mean.low, mean.high))
     return Figure(mean.value, low, high, 1, ("" if first.is_papers else "†") + mark)
 
