@@ -7,13 +7,18 @@ its ``columns`` and ``cell``, `Printed` for ``published``, `Drawing` for ``figur
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass
-from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
+from dataclasses import field
+from typing import Annotated, Any, Final
+
+from pydantic import BeforeValidator, ConfigDict, ValidationError
+from pydantic.dataclasses import dataclass
 
 from music_evals.benchmarks import Benchmark, load, names
 
+_DECLARED: Final = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, config=_DECLARED)
 class Facet:
     """A fact that tells conditions apart, and how tables say it: a parameter of the task, or a key of the metadata."""
 
@@ -41,7 +46,7 @@ class Facet:
         return self.values.get(shown, self.words.format(shown))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_DECLARED)
 class Note:
     """A sentence for tables that show a run with these facts, or for all."""
 
@@ -49,7 +54,11 @@ class Note:
     when: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+# A note may be its text alone.
+Notes = Sequence[Annotated[Note, BeforeValidator(lambda given: {"text": given} if isinstance(given, str) else given)]]
+
+
+@dataclass(frozen=True, slots=True, config=_DECLARED)
 class Column:
     """A column of figures, or several: ``*`` in its texts stands for each of `each`."""
 
@@ -58,7 +67,7 @@ class Column:
     metric: str = ""  # GROUP/NAME as logs have it, or NAME of the main scorer; the main metric where empty
     task: str = ""  # the task that it is about, where a row stands for several
     published: str = ""  # its name in the published tables
-    constant: float | None = None  # what published rows have in it
+    constant: int | float | None = None  # what published rows have in it
     scale: float | None = None  # what figures are multiplied by, if not as in the table
     decimals: int | None = None  # how many are shown, if not as in the table
     ends: str = ""  # name under which the ends of the interval stand, if not the metric's
@@ -71,7 +80,7 @@ class Column:
     each: Sequence[str] | str = ()  # what * stands for, or a pattern of GROUP/NAME whose group does
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_DECLARED)
 class Printed:
     """A published table, or a part of one."""
 
@@ -84,7 +93,7 @@ class Printed:
     figure: str = ""  # (across) its column of figures, where it has a row a model
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_DECLARED)
 class Drawing:
     """A figure of a table's rows.
 
@@ -108,7 +117,7 @@ class Drawing:
     notes: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_DECLARED)
 class Spec:
     """A table of published and measured figures."""
 
@@ -132,11 +141,11 @@ class Spec:
     where_not: Mapping[str, Any] = field(default_factory=dict)  # facts of those that it does not show
     scale: float = 100
     decimals: int = 2
-    notes: Sequence[Note] = ()
+    notes: Notes = ()
     figure: Drawing | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_DECLARED)
 class Part:
     """A part of the report: a benchmark, or some of its tasks."""
 
@@ -157,7 +166,7 @@ class Part:
     )
     answered: Sequence[str] = ()  # metrics with the share of samples that have an answer; the first one counts
     unanswered: str = ""  # what a star stands for, where not all have one
-    notes: Sequence[Note] = ()  # on measured rows
+    notes: Notes = ()  # on measured rows
     tables: Sequence[Spec] = ()
     place: int = 100  # on the page, before those of a higher number
 
@@ -166,35 +175,23 @@ OWN: Final = "is_benchmark"
 """Fact of any run: whether its questions are the benchmark's own, by its ``benchmark.toml``."""
 
 _BY_DEFAULT: Final = (Facet(metadata="dataset_label", words="data {}"), Facet(metadata=OWN, paper=(True,)))
-
-
 # The table of a benchmark that declares none: a row a condition, a column a task.
 _PLAIN: Final = {"merge": True, "floors": True}
 
 
 def parts() -> list[Part]:
-    """Return the parts of all benchmarks, in the order of the page.
-
-    Raises:
-        ValueError: a ``benchmark.toml`` declares what is not known.
-
-    >>> [part.title for part in parts() if part.benchmark == "lilybench"]
-    ['LilyBench: understanding', 'LilyBench: generation']
-    """
+    """Return the parts of all benchmarks, in the order of the page; ValueError where one declares what is not known."""
     return sorted((part for name in names() for part in _parts(load(name))), key=lambda part: part.place)
 
 
-def _parts(benchmark: Benchmark) -> list[Part]:
-    try:
-        return [_part(benchmark, table) for table in benchmark.table.get("report", [{}])]
-    except (TypeError, KeyError) as error:
-        raise ValueError(f"[[report]] in benchmark.toml of {benchmark.name}: {error}") from error
-
-
-def _part(benchmark: Benchmark, table: Mapping[str, Any]) -> Part:
+def _parts(benchmark: Benchmark) -> Iterator[Part]:
     named = {"name": benchmark.name, "title": benchmark.title, "tasks": list(benchmark.tasks)}
-    tables = [one for spec in table.get("tables", [_PLAIN]) for one in _repeated(benchmark, spec)]
-    return _typed(Part, {"benchmark": benchmark.name, "condition": _BY_DEFAULT, **named, **table, "tables": tables})
+    for table in benchmark.table.get("report", [{}]):
+        tables = [one for spec in table.get("tables", [_PLAIN]) for one in _repeated(benchmark, spec)]
+        try:
+            yield Part(**{"benchmark": benchmark.name, "condition": _BY_DEFAULT, **named, **table, "tables": tables})
+        except ValidationError as error:
+            raise ValueError(f"[[report]] in benchmark.toml of {benchmark.name}: {error}") from error
 
 
 def _repeated(benchmark: Benchmark, spec: Mapping[str, Any]) -> Iterator[Any]:
@@ -218,28 +215,3 @@ def _filled(value: Any, known: Mapping[str, str]) -> Any:
     if isinstance(value, Mapping):
         return {key: _filled(one, known) for key, one in value.items()}
     return [_filled(one, known) for one in value] if isinstance(value, list) else value
-
-
-C = TypeVar("C")
-
-
-def _typed(cls: type[C], table: Mapping[str, Any]) -> C:
-    """Make a class of a table, and the classes of its parts of theirs."""
-    hints = get_type_hints(cls)
-    if unknown := sorted(set(table) - set(hints)):
-        raise TypeError(f"{cls.__name__} knows no {unknown[0]!r}; it knows: {', '.join(sorted(hints))}")
-    return cls(**{name: _value(hints[name], value) for name, value in table.items()})
-
-
-def _value(hint: Any, value: Any) -> Any:
-    """A value as its type wants it: tables as the class that stands in the type."""
-    inner = next((one for one in (hint, *get_args(hint)) if is_dataclass(one)), None)
-    if inner is None:
-        return " ".join(value.split()) if isinstance(value, str) else value
-    if get_origin(hint) is Mapping:
-        return {key: _value(inner, one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_value(inner, one) for one in value]
-    # A note may be its text alone.
-    table = {"text": value} if isinstance(value, str) else value
-    return _typed(inner, table) if isinstance(table, Mapping) else value  # type: ignore[arg-type]
