@@ -7,9 +7,9 @@ ones coloured; figures carry their intervals, and a key below says what is what.
 import io
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isnan
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from matplotlib import colormaps, style
 from matplotlib.axes import Axes
@@ -52,21 +52,8 @@ _CHARACTERS_AN_INCH: Final = 14
 _MARK: Final = 4.5  # points
 _SPREAD: Final = 0.46  # of the distance between two ticks, over which marks in one place are spread
 
-Key = Sequence[tuple[Line2D, str]]
-"""Sign and text of each entry."""
 
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How a series is drawn."""
-
-    colour: str
-    marker: str
-    measured: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(NamedTuple):
     """Points of one colour and mark in a panel; those of the same label look alike in all panels."""
 
     label: str
@@ -76,8 +63,7 @@ class Series:
     second: bool = False  # its line is dashed and its marks are hollow
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
+class Panel(NamedTuple):
     """A panel: its title, its series, what stands on its axes, and where a dotted line is drawn."""
 
     title: str
@@ -87,8 +73,7 @@ class Panel:
     floor: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """A labelled point: its marker says of which kind it is, its colour is a rate from 0 to 100."""
 
     label: str
@@ -99,15 +84,14 @@ class Point:
     measured: bool
 
 
-def looks_of(measured: Sequence[bool]) -> list[Look]:
+def looks_of(measured: Sequence[bool]) -> list[tuple[str, str]]:
     """Give each series a colour and a mark, in order: greys to the published, colours to the measured."""
-    looks: list[Look] = []
-    for is_measured in measured:
+    looks: list[tuple[str, str]] = []
+    for place, is_measured in enumerate(measured):
         colours = COLOURS if is_measured else GREYS
-        number = sum(look.measured == is_measured for look in looks)
+        number = measured[:place].count(is_measured)
         # Another mark with every colour, and another pairing of the two in the next round of colours.
-        marker = MARKERS[(number + number // len(colours)) % len(MARKERS)]
-        looks.append(Look(colours[number % len(colours)], marker, is_measured))
+        looks.append((colours[number % len(colours)], MARKERS[(number + number // len(colours)) % len(MARKERS)]))
     return looks
 
 
@@ -135,18 +119,17 @@ def panels_figure(
     kinds = {series.label: series.measured for panel in panels for series in panel.series}
     labels = sorted(kinds, key=lambda label: kinds[label])
     looks = dict(zip(labels, looks_of([kinds[label] for label in labels]), strict=True))
-    line = "-" if ticks else ""
     key = [
-        (_sign(color=look.colour, marker=look.marker, markerfacecolor=look.colour, linestyle=line), label)
-        for label, look in looks.items()
+        _sign(label, color=colour, marker=marker, markerfacecolor=colour, linestyle="-" if ticks else "")
+        for label, (colour, marker) in looks.items()
     ]
     if second:
-        key.append((_sign(linestyle="--", marker="o"), second))
+        key.append(_sign(second, linestyle="--", marker="o"))
     if hollow and any(y and y.mark for panel in panels for series in panel.series for y in series.y):
-        key.append((_sign(linestyle="", marker="o"), hollow))
+        key.append(_sign(hollow, marker="o"))
     if any(panel.floor is not None for panel in panels):
-        key.append((_sign(linestyle=":"), "chance"))
-    key += [(_sign(linestyle=""), note) for note in notes]
+        key.append(_sign("chance", linestyle=":"))
+    key += map(_sign, notes)
     across = min(across, len(panels))
     drawing, every = _grid(len(panels), across, size, key)
     costs = [x for panel in panels for series in panel.series for x in series.x]
@@ -221,12 +204,10 @@ def labelled_points(
     """
     kinds = dict.fromkeys(point.kind for points in panels.values() for point in points)
     markers = dict(zip(kinds, MARKERS, strict=False))
-    key = [(_sign(marker=marker, linestyle=""), kind) for kind, marker in markers.items()]
+    key = [_sign(kind, marker=marker) for kind, marker in markers.items()]
     if len({point.measured for points in panels.values() for point in points}) > 1:
-        key.append((_sign(marker="D", linestyle=""), "hollow: paper"))
-        key.append((_sign(marker="D", linestyle="", markerfacecolor=DARK), "filled: measured"))
-    key += [(_sign(linestyle=""), note) for note in notes]
-    drawing, every = _grid(len(panels), len(panels), (4.2, 4.0), key, right=0.95)
+        key += [_sign("hollow: paper", marker="D"), _sign("filled: measured", marker="D", markerfacecolor=DARK)]
+    drawing, every = _grid(len(panels), len(panels), (4.2, 4.0), [*key, *map(_sign, notes)], right=0.95)
     for axes, (name, points) in zip(every, panels.items(), strict=True):
         axes.set_title(name, loc="left", fontsize=10)
         axes.set_title("better ↗", loc="right", fontsize=9, color=DARK)
@@ -250,63 +231,59 @@ def labelled_points(
     return _svg(drawing, title)
 
 
-def _sign(**given: Any) -> Line2D:
-    """A sign of the key, hollow and dark unless it is told otherwise."""
-    return Line2D([], [], **{"color": DARK, "markersize": _MARK, "markerfacecolor": "white", **given})
+def _sign(label: str, **given: Any) -> Line2D:
+    """An entry of the key, whose sign is hollow and dark unless it is told otherwise."""
+    look = {"color": DARK, "linestyle": "", "markersize": _MARK, "markerfacecolor": "white"}
+    return Line2D([], [], label=label, **(look | given))
 
 
 def _grid(
-    panels: int, across: int, size: tuple[float, float], key: Key, right: float = 0.1
+    panels: int, across: int, size: tuple[float, float], key: Sequence[Line2D], right: float = 0.1
 ) -> tuple[Drawing, list[Axes]]:
     """A figure with empty panels, so many in a row, and the key below them."""
-    down = -(-panels // across)
-    width = max(_NARROWEST, _LEFT + across * (size[0] + _GAP) + (_AXIS if across > 1 else 0) + right)
+    down, gap = -(-panels // across), _GAP + _AXIS / max(across - 1, 1)
+    end = _LEFT + across * (size[0] + gap) - gap
+    width = max(_NARROWEST, end + _GAP + right)
     room = int((width - _LEFT - _SIGN) * _CHARACTERS_AN_INCH)
-    lines = [(sign, textwrap.wrap(text, room, break_on_hyphens=False)) for sign, text in key]
-    below = _LINE * sum(len(texts) for _, texts in lines) + 0.1
+    texts = [textwrap.wrap(str(sign.get_label()), room, break_on_hyphens=False) for sign in key]
+    below = _LINE * sum(map(len, texts)) + 0.1
     height = down * (_TOP + size[1]) + _AXIS + below
     drawing = Drawing(figsize=(width, height), dpi=72)
-    step = size[0] + _GAP + (_AXIS / (across - 1) if across > 1 else 0)
-    every = []
-    for place in range(panels):
-        row, column = divmod(place, across)
-        left, bottom = _LEFT + column * step, height - (row + 1) * (_TOP + size[1])
-        every.append(drawing.add_axes((left / width, bottom / height, size[0] / width, size[1] / height)))
-    y = (below - _LINE / 2) / height
-    for sign, texts in lines:
-        drawing.add_artist(sign)
-        sign.set_transform(drawing.transFigure)
-        sign.set_data([_LEFT / width, (_LEFT + _SIGN / 2) / width, (_LEFT + _SIGN) / width], [y, y, y])
-        sign.set_markevery([1])
-        for text in texts:
-            drawing.text((_LEFT + _SIGN + 0.1) / width, y, text, va="center_baseline", fontsize=8)
-            y -= _LINE / height
-    return drawing, every
+    sides = {"left": _LEFT / width, "right": end / width, "bottom": (below + _AXIS) / height, "top": 1 - _TOP / height}
+    spaces = {"wspace": gap / size[0], "hspace": _TOP / size[1]}
+    every = drawing.subplots(down, across, squeeze=False, gridspec_kw=sides | spaces).flatten().tolist()
+    for axes in every[panels:]:
+        axes.remove()
+    drawing.legend(
+        key, ["\n".join(lines) for lines in texts], loc="upper left", bbox_to_anchor=(_LEFT / width, below / height),
+        fontsize=8, frameon=False, borderpad=0, borderaxespad=0, handlelength=72 * _SIGN / 8, labelspacing=0.6,
+    )  # fmt: skip
+    return drawing, every[:panels]
 
 
-def _draw(axes: Axes, panel: Panel, looks: Mapping[str, Look], ticks: Sequence[str]) -> None:
+def _draw(axes: Axes, panel: Panel, looks: Mapping[str, tuple[str, str]], ticks: Sequence[str]) -> None:
     axes.set_title(panel.title, loc="left", fontsize=9)
     axes.set_ylabel(panel.y, fontsize=8)
     if panel.floor is not None:
         axes.axhline(panel.floor, color=DARK, linewidth=0.8, linestyle=":", zorder=1)
     for place, series in enumerate(panel.series):
-        look = looks[series.label]
-        order = 4 if look.measured else 2
+        colour, marker = looks[series.label]
+        order = 4 if series.measured else 2
         shift = _SPREAD * ((place + 0.5) / len(panel.series) - 0.5) if ticks else 0.0
         known = [(x, y) for x, y in zip(series.x, series.y, strict=True) if y is not None and not isnan(y.value)]
-        axes.plot(
-            [x.value + shift for x, _ in known], [y.value for _, y in known], color=look.colour, marker="",
-            linewidth=(1.6 if look.measured else 0.9) if ticks else 0, linestyle="--" if series.second else "-",
-            zorder=order,
-        )  # fmt: skip
+        if ticks:
+            places, values = [x.value + shift for x, _ in known], [y.value for _, y in known]
+            width, line = 1.6 if series.measured else 0.9, "--" if series.second else "-"
+            axes.plot(places, values, color=colour, linewidth=width, linestyle=line, zorder=order)
         for x, y in known:
-            at, fill = x.value + shift, "white" if series.second or y.mark else look.colour
+            at, fill = x.value + shift, "white" if series.second or y.mark else colour
             # See-through where runs often lie upon one another.
-            face = fill if ticks else (look.colour, 0.4)
-            mark: dict[str, Any] = {"marker": look.marker, "markersize": _MARK if ticks else 6, "markerfacecolor": face}
-            axes.plot([at], [y.value], color=look.colour, linestyle="", zorder=order, clip_on=bool(ticks), **mark)
+            axes.plot(
+                at, y.value, color=colour, linestyle="", zorder=order, marker=marker, clip_on=bool(ticks),
+                markersize=_MARK if ticks else 6, markerfacecolor=fill if ticks else (colour, 0.4),
+            )  # fmt: skip
             for bar in _bars(replace(x, value=at), y):
-                axes.plot(*bar, color=look.colour, linewidth=1.0, zorder=order - 1)
+                axes.plot(*bar, color=colour, linewidth=1.0, zorder=order - 1)
 
 
 def _make_logarithmic(axes: Axes, costs: Sequence[Figure]) -> None:
