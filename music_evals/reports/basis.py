@@ -33,6 +33,11 @@ _ABOUT_DATA: Final = {
     "Licence": "dataset_licence",
     "Files missing": "dataset_missing_files",
 }
+_ON_SETTINGS: Final = (
+    "What is not named has the provider's default. A name with … was set to what is not shown: a text of several "
+    "words, a path, or what may be a secret."
+)
+_ON_COMMITS: Final = "Git commit: of the folder of the task; modified where it held changes that were not committed."
 _WORD: Final = re.compile(r"[\w.+:,-]{1,40}")
 _SECRET: Final = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
 _when: Final = datetime.fromisoformat
@@ -40,12 +45,7 @@ _CHECKSUM: Final = 12  # characters, enough to tell two apart
 
 
 def basis_report(headers: Sequence[EvalLog], passed_over: Sequence[tuple[str, str]]) -> Report:
-    """Make the tables of runs, data, settings and software, and of the logs passed over where there are any.
-
-    Args:
-        headers: headers of all logs that could be read, those that no table uses as well.
-        passed_over: location of a log that was not used, and why.
-    """
+    """Make the tables of runs, data, settings and software, and of the logs passed over (location and reason)."""
     runs = sorted(headers, key=lambda log: (_when(log.eval.created), log.eval.task, log.eval.model, log.location))
     tables = []
     if runs:
@@ -57,16 +57,12 @@ def basis_report(headers: Sequence[EvalLog], passed_over: Sequence[tuple[str, st
         )
         described = pd.DataFrame([_run(number, log) for number, log in enumerate(runs, start=1)], dtype=object)
         tables.append(of_frame("basis_runs", "Runs", described.dropna(axis=1, how="all"), notes))
-        note = "Builder: version of the builder that made the rows."
-        tables.append(_grouped("data", "Data", map(_data, runs), note))
-        note = (
-            "What is not named has the provider's default. A name with … was set to what is not shown: a text of "
-            "several words, a path, or what may be a secret."
-        )
-        tables.append(_grouped("settings", "Models and settings", map(_settings_of, runs), note))
-        note = "Git commit: of the folder of the task; modified where it held changes that were not committed."
         packages = sorted({name for log in runs for name in log.eval.packages} - {"music_evals"})
-        tables.append(_grouped("software", "Software", (_software(log, packages) for log in runs), note))
+        tables += [
+            _grouped("data", "Data", map(_data, runs), "Builder: version of the builder that made the rows."),
+            _grouped("settings", "Models and settings", map(_settings_of, runs), _ON_SETTINGS),
+            _grouped("software", "Software", (_software(log, packages) for log in runs), _ON_COMMITS),
+        ]
     if passed_over:
         # Errors name the path of a log, whose folder is nobody's business.
         rows = [
@@ -88,7 +84,7 @@ def distinctions(headers: Iterable[EvalLog]) -> list[str]:
 
 
 def newest(headers: Iterable[EvalLog]) -> datetime:
-    """Return when the latest of some logs was begun; of none, ValueError."""
+    """Return when the latest of some logs was begun."""
     return max(_when(log.eval.created) for log in headers)
 
 
@@ -131,10 +127,10 @@ def _data(log: EvalLog) -> dict[str, Cell]:
 def _settings_of(log: EvalLog) -> dict[str, Cell]:
     """How a model was run."""
     limits = ("message", "token", "turn", "time", "working", "cost")
-    roles = {
-        role: " and ".join(model.model for model in (models if isinstance(models, list) else [models]))
+    roles = [
+        f"{role}: {' and '.join(model.model for model in (models if isinstance(models, list) else [models]))}"
         for role, models in sorted((log.eval.model_roles or {}).items())
-    }
+    ]
     return {
         "Model": log.eval.model,
         "Served at": urlsplit(log.eval.model_base_url).hostname if log.eval.model_base_url else None,
@@ -142,7 +138,7 @@ def _settings_of(log: EvalLog) -> dict[str, Cell]:
         "Generation": _settings(log.eval.model_generate_config.model_dump(exclude_none=True), without=_TRANSPORT),
         "Order of samples": _order(log),
         "Limits of a sample": _settings({name: getattr(log.eval.config, f"{name}_limit") for name in limits}),
-        "Other roles": "; ".join(f"{role}: {models}" for role, models in roles.items()) or None,
+        "Other roles": "; ".join(roles) or None,
     }
 
 
@@ -182,9 +178,7 @@ def _settings(values: Mapping[str, Any], without: Collection[str] = ()) -> str |
 def _setting(name: str, value: Any) -> str:
     if isinstance(value, bool | int | float):
         return str(value)
-    if isinstance(value, str) and _WORD.fullmatch(value) and not _SECRET.search(name):
-        return value
-    return "…"
+    return value if isinstance(value, str) and _WORD.fullmatch(value) and not _SECRET.search(name) else "…"
 
 
 def _order(log: EvalLog) -> str:

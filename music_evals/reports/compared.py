@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
-import numpy as np
 from inspect_ai.log import EvalLog
 
 from music_evals.benchmarks import load
@@ -36,7 +35,6 @@ class Compared:
     location: str
     created: datetime
     seconds: float | None  # wall time of the whole run, where the log tells
-    scored: int  # how many samples have a score
     samples: Samples = field(repr=False)
     earlier: int = 0  # how many runs of the same it stands for, other than itself
 
@@ -49,6 +47,11 @@ class Compared:
     def condition(self) -> tuple[tuple[str, str], ...]:
         """Its factors in a form that can be compared and sorted."""
         return tuple(sorted(self.factors.items()))
+
+    @property
+    def scored(self) -> int:
+        """How many samples have a score."""
+        return int(self.samples.of_each["score"].count())
 
     @property
     def title(self) -> str:
@@ -70,11 +73,10 @@ def known(benchmark: str) -> Mapping[str, Any]:
 def read_compared(
     logs: Sequence[EvalLog], progress: Callable[[int, int], None]
 ) -> tuple[list[Compared], list[tuple[str, str]]]:
-    """Read the samples of logs that ended in success, given by their headers, one log after the other.
+    """Read the samples of logs that ended in success; return the runs, sorted, and which logs cannot be read, and why.
 
-    Returns:
-        The runs, sorted: of several of the same model, task, data and factors, the one with the most scored samples,
-        the latest among equals. And location and reason of each log whose samples cannot be read.
+    Of several runs of the same model, task, data and factors the one with the most scored samples is kept, the latest
+    among equals.
     """
     total = sum(log.results.total_samples for log in logs if log.results)
     done = 0
@@ -144,7 +146,8 @@ def _compared(log: EvalLog, advance: Callable[[int], None]) -> Compared:
     # The first scorer of a task gives the score that its benchmark reports.
     scorer = log.results.scores[0].name if log.results else ""
     samples = read_samples(log, scorer, advance)
-    if ((samples.scores < 0) | (samples.scores > 1)).any():
+    scores = samples.of_each["score"]
+    if ((scores < 0) | (scores > 1)).any():
         raise ValueError(f"scores of {scorer} are not from 0 to 1")
     start, end = (time and datetime.fromisoformat(time) for time in (log.stats.started_at, log.stats.completed_at))
     return Compared(
@@ -156,6 +159,5 @@ def _compared(log: EvalLog, advance: Callable[[int], None]) -> Compared:
         location=log.location,
         created=datetime.fromisoformat(log.eval.created),
         seconds=(end - start).total_seconds() if start and end else None,
-        scored=int((~np.isnan(samples.scores)).sum()),
         samples=samples,
     )

@@ -4,19 +4,18 @@ Runs are paired sample by sample, by id and right answer, within a task and the 
 family of its own for Holm's correction.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import combinations
+from math import isnan
 from typing import Final, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
+import pandas as pd
 from inspect_ai.log import EvalLog
 
 from music_evals.reports.compared import Compared, known, notes_on, rank, read_compared, varying, worded
 from music_evals.reports.costs import cost_figures, cost_table
 from music_evals.reports.disputed import disputed_tables
 from music_evals.reports.runs import grouped
-from music_evals.reports.samples import Floats
 from music_evals.reports.tables import Cell, Figure, Report, Table, whole
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
 
@@ -44,25 +43,27 @@ _ON_EFFECTS: Final = (
 
 
 class _Contrast(NamedTuple):
-    """Two runs that differ in one factor alone."""
+    """Two runs that differ in one factor alone, in the order of its values."""
 
     what: str
-    values: tuple[str, str]
     first: Compared
     second: Compared
 
     @property
+    def values(self) -> tuple[str, str]:
+        return self.first.factors[self.what], self.second.factors[self.what]
+
+    @property
     def ranks(self) -> tuple[tuple[int, str], ...]:
-        """Where its values stand in the order of the factor."""
         return tuple(rank(self.first.benchmark, self.what, value) for value in self.values)
 
 
 class _Pair(NamedTuple):
-    """What two sets of scores are of, counts on them, and how they compare."""
+    """What two sets of scores are of, counts on them, their means, and how they compare."""
 
     labels: Sequence[Cell]
     counts: Sequence[int]
-    means: tuple[float, float]
+    means: Sequence[float]
     found: Comparison
 
 
@@ -100,9 +101,10 @@ def conditions_table(runs: Sequence[Compared]) -> Table:
     """Lay out the tests between conditions of the same model that differ in one thing, in percent."""
     names = varying(runs)
     pairs: list[_Pair] = []
-    for what, values, first, second in _contrasts(runs):
+    for contrast in _contrasts(runs):
+        what, first, second = contrast
         rest = worded(first, [name for name in names if name != what and name in second.factors])
-        labels = (first.task, first.data, first.model, what.replace("_", " "), *values, rest)
+        labels = (first.task, first.data, first.model, what.replace("_", " "), *contrast.values, rest)
         pairs += _paired(first, second, labels)
     labels = ("Task", "Data", "Model", "What", "First value", "Second value", "Else")
     return _table("conditions", labels, pairs, runs)
@@ -119,17 +121,12 @@ def effects_table(runs: Sequence[Compared]) -> Table:
         of_each = grouped(some, lambda one: (one.first.model, one.first.task))
         for model, task in _pools(of_each):
             pool = [one for key, found in of_each.items() if _within(key, (model, task)) for one in found]
-            scores = [_scores(one.first, one.second) for one in pool]
-            before, after = (np.concatenate([each[side] for each in scores]) for side in (0, 1))
-            trials = [
-                (one.first.task, key)
-                for one, (*_, places, _) in zip(pool, scores, strict=True)
-                for key in one.first.samples.keys[places].tolist()
-            ]
+            scores = pd.concat([_scores(one.first, one.second).assign(task=one.first.task) for one in pool])
+            scores = scores[scores["scored"]]
+            trials = list(zip(scores["task"], scores.index, strict=True))
             if trials:
                 labels = (some[0].what, *some[0].values, some[0].first.data, model, task)
-                means = float(before.mean()), float(after.mean())
-                pairs.append(_Pair(labels, (len(set(trials)), len(trials)), means, compare(before, after, trials)))
+                pairs.append(_pair(labels, (len(set(trials)), len(trials)), scores, trials))
     *others, last = crossed
     return Table(
         f"tests_effects_{benchmark}",
@@ -144,7 +141,7 @@ def effects_table(runs: Sequence[Compared]) -> Table:
 
 
 def _contrasts(runs: Sequence[Compared]) -> Iterator[_Contrast]:
-    """The pairs of runs of a model on the same samples that differ in one factor, in the order of its values."""
+    """The pairs of runs of a model on the same samples that differ in one factor."""
     for some in grouped(runs, lambda run: (run.questions, run.model)).values():
         for one, other in combinations(some, 2):
             # What only one of two tasks can be asked for tells no difference.
@@ -152,22 +149,22 @@ def _contrasts(runs: Sequence[Compared]) -> Iterator[_Contrast]:
             differing = [name for name in shared if one.factors[name] != other.factors[name]]
             if len(differing) == 1:
                 (what,) = differing
-                first, second = sorted((one, other), key=lambda run: rank(run.benchmark, what, run.factors[what]))
-                yield _Contrast(what, (first.factors[what], second.factors[what]), first, second)
+                ordered = sorted((one, other), key=lambda run: rank(run.benchmark, what, run.factors[what]))
+                yield _Contrast(what, *ordered)
 
 
 def _paired(first: Compared, second: Compared, labels: Sequence[Cell]) -> Iterator[_Pair]:
     """The comparison of two runs; nothing where they have no scored sample in common."""
-    before, after, places, unscored = _scores(first, second)
-    if len(before):
-        alone = len(first.samples.keys) + len(second.samples.keys) - 2 * (len(before) + unscored)
-        means = float(before.mean()), float(after.mean())
-        yield _Pair(
-            labels,
-            (len(before), unscored, alone),
-            means,
-            compare(before, after, first.samples.clusters[places].tolist()),
-        )
+    both = _scores(first, second)
+    scores = both[both["scored"]]
+    if len(scores):
+        alone = len(first.samples.of_each) + len(second.samples.of_each) - 2 * len(both)
+        yield _pair(labels, (len(scores), len(both) - len(scores), alone), scores, scores["cluster"].tolist())
+
+
+def _pair(labels: Sequence[Cell], counts: Sequence[int], scores: pd.DataFrame, clusters: Sequence[Hashable]) -> _Pair:
+    before, after = scores["score"].to_numpy(), scores["later"].to_numpy()
+    return _Pair(labels, counts, (float(before.mean()), float(after.mean())), compare(before, after, clusters))
 
 
 def _table(what: str, labels: Sequence[str], pairs: Sequence[_Pair], runs: Sequence[Compared]) -> Table:
@@ -194,16 +191,14 @@ def _rows(pairs: Sequence[_Pair]) -> list[list[Cell]]:
 
 def _difference(found: Comparison) -> Figure:
     """In percentage points, with its interval where it has one."""
-    low, high = (None if np.isnan(end) else 100 * end for end in (found.low, found.high))
+    low, high = (None if isnan(end) else 100 * end for end in (found.low, found.high))
     return Figure(100 * found.difference, low, high, decimals=1)
 
 
-def _scores(first: Compared, second: Compared) -> tuple[Floats, Floats, npt.NDArray[np.intp], int]:
-    """The scores of the samples that both have one of, the samples' places in the first, and how many lack one."""
-    _, one, other = np.intersect1d(first.samples.keys, second.samples.keys, assume_unique=True, return_indices=True)
-    before, after = first.samples.scores[one], second.samples.scores[other]
-    scored = ~np.isnan(before) & ~np.isnan(after)
-    return before[scored], after[scored], one[scored], int((~scored).sum())
+def _scores(first: Compared, second: Compared) -> pd.DataFrame:
+    """The samples of both, with the second's score as `later`, and whether both have one."""
+    both = first.samples.of_each.join(second.samples.of_each["score"].rename("later"), how="inner")
+    return both.assign(scored=both[["score", "later"]].notna().all(axis=1))
 
 
 def _pools(paired: Mapping[tuple[str, str], object]) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,6 @@ from scipy import stats
 from music_evals.reports.compared import Compared, known, notes_on, varying, worded
 from music_evals.reports.figures import Panel, Series, panels_figure
 from music_evals.reports.runs import grouped
-from music_evals.reports.samples import Floats
 from music_evals.reports.tables import Cell, Figure, Table, whole
 
 _ON_POINTS = "A point is a run, under whatever condition; bars: 95% intervals of the median."
@@ -25,9 +24,9 @@ def cost_table(runs: Sequence[Compared]) -> Table:
         rows.append(
             [
                 *(run.title, run.task, run.data, run.model, worded(run, factors), _mean_score(run)),
-                whole(len(run.samples.seconds)),
-                *(_quantile(run.samples.tokens, share, decimals=0) for share in (0.5, 0.9)),
-                *(_quantile(run.samples.seconds, share, decimals=2) for share in (0.5, 0.9)),
+                whole(len(run.samples.responses)),
+                *(_quantile(run, "tokens", share, decimals=0) for share in (0.5, 0.9)),
+                *(_quantile(run, "seconds", share, decimals=2) for share in (0.5, 0.9)),
                 None if run.seconds is None else Figure(run.seconds / 60, decimals=1),
             ]
         )
@@ -53,11 +52,7 @@ def cost_table(runs: Sequence[Compared]) -> Table:
 
 
 def cost_figures(runs: Sequence[Compared]) -> dict[str, str]:
-    """Draw the mean score against the median time and the median output tokens of a response, a panel for each task.
-
-    Returns:
-        ``costs_seconds_BENCHMARK`` and ``costs_tokens_BENCHMARK`` → SVG, where the logs tell.
-    """
+    """Draw the mean score against the median time and output tokens of a response, where logs tell; a panel a task."""
     figures: dict[str, str] = {}
     for benchmark, mine in grouped(runs, lambda run: run.benchmark).items():
         # Text and pages are costs of their own.
@@ -65,16 +60,14 @@ def cost_figures(runs: Sequence[Compared]) -> dict[str, str]:
         for name, label in (("seconds", "Median seconds of a response"), ("tokens", "Median output tokens")):
             panels: dict[str, list[Series]] = {}
             for run in mine:
-                cost, score = _quantile(getattr(run.samples, name), 0.5), _mean_score(run)
+                cost, score = _quantile(run, name, 0.5), _mean_score(run)
                 # On a logarithmic axis there is no place for nothing.
                 if cost is not None and score is not None and cost.value > 0:
                     panel = run.factors[factor] if factor else run.task
                     panels.setdefault(panel, []).append(Series(run.model, [cost], [score]))
             if panels:
-                made = [
-                    Panel(task.replace("_", " ").capitalize(), some, label, "Mean score (%)")
-                    for task, some in panels.items()
-                ]
+                titles = {task: task.replace("_", " ").capitalize() for task in panels}
+                made = [Panel(titles[task], some, label, "Mean score (%)") for task, some in panels.items()]
                 title = f"{mine[0].title}: score and {name}"
                 figures[f"costs_{name}_{benchmark}"] = panels_figure(title, made, across=4, notes=[_ON_POINTS])
     return figures
@@ -82,12 +75,12 @@ def cost_figures(runs: Sequence[Compared]) -> dict[str, str]:
 
 def _mean_score(run: Compared) -> Figure | None:
     """The mean score over the samples that have one, in percent, with no interval; None where none has."""
-    scores = run.samples.scores[~np.isnan(run.samples.scores)]
+    scores = run.samples.of_each["score"].dropna().to_numpy()
     return Figure(100 * float(scores.mean()), decimals=1) if len(scores) else None
 
 
-def _quantile(values: Floats, share: float, decimals: int = 2) -> Figure | None:
-    found = values[~np.isnan(values)]
+def _quantile(run: Compared, what: str, share: float, decimals: int = 2) -> Figure | None:
+    found = run.samples.responses[what].dropna().to_numpy()
     if not len(found):
         return None
     # Two of the values hold the quantile, whatever the distribution; too few values have no such interval.

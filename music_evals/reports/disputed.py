@@ -7,11 +7,11 @@ from typing import Final, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from music_evals.reports.compared import Compared, varying, worded
 from music_evals.reports.runs import grouped
-from music_evals.reports.samples import Floats
 from music_evals.reports.tables import Cell, Figure, Table, whole
 
 VIEWER: Final = "http://127.0.0.1:7575/"
@@ -32,8 +32,9 @@ _ON_LINKS: Final = (
 class _Sample(NamedTuple):
     """A sample and its scores in the runs that have one of it."""
 
+    key: int
     name: str
-    scores: Floats
+    scores: npt.NDArray[np.float64]
     runs: Sequence[Compared]
 
 
@@ -51,12 +52,12 @@ def disputed_tables(runs: Sequence[Compared]) -> list[Table]:
         samples = _samples(mine)
         failed = sorted((one for one in samples if not one.scores.any()), key=lambda one: (-len(one.runs), one.name))
         for one in failed[:MOST]:
-            wrong += [[*labels, one.name, whole(len(one.runs)), sample_link(one.runs[0], one.name, folder)]]
+            wrong += [[*labels, one.name, whole(len(one.runs)), sample_link(one.runs[0], one.key, folder)]]
         varied = sorted((one for one in samples if one.scores.var()), key=lambda one: (-one.scores.var(), one.name))
         for one in varied[:MOST]:
             ends = one.runs[int(one.scores.argmax())], one.runs[int(one.scores.argmin())]
             moments = (100 * float(one.scores.mean()), 100 * float(one.scores.std()))
-            shown = [cell for run in ends for cell in (_named(run, names), sample_link(run, one.name, folder))]
+            shown = [cell for run in ends for cell in (_named(run, names), sample_link(run, one.key, folder))]
             cells = [*labels, one.name, whole(len(one.runs))]
             disputed.append([*cells, *(Figure(moment, decimals=1) for moment in moments), *shown])
     headings = ("Best in", "Best in the viewer", "Worst in", "Worst in the viewer")
@@ -87,29 +88,25 @@ def disputed_tables(runs: Sequence[Compared]) -> list[Table]:
 
 
 def log_folder(locations: Sequence[str]) -> str:
-    """Return the lowest folder that holds all logs; nothing where there are none.
-
-    >>> log_folder(["/logs/muse/a.eval", "/logs/ziqi/b.eval"])
-    '/logs'
-    """
+    """Return the lowest folder that holds all logs; nothing where there are none."""
     return commonpath([str(PurePosixPath(_path(location)).parent) for location in locations]) if locations else ""
 
 
-def sample_link(run: Compared, name: str, folder: str) -> str:
+def sample_link(run: Compared, key: int, folder: str) -> str:
     """Return the address of a sample in the viewer, which shows the logs of a folder."""
-    epoch = run.samples.epochs[run.samples.ids.index(name)]
+    name, epoch = run.samples.of_each.loc[key, ["name", "epoch"]]
     log = quote(PurePosixPath(_path(run.location)).relative_to(folder).as_posix(), safe=f"/{_LEFT_AS_THEY_ARE}")
     return f"{VIEWER}#/logs/{log}/samples/sample/{quote(name, safe=_LEFT_AS_THEY_ARE)}/{epoch}/"
 
 
 def _samples(runs: Sequence[Compared]) -> list[_Sample]:
     """The samples that two runs or more have a score of."""
-    names = {key: name for run in runs for key, name in zip(run.samples.keys.tolist(), run.samples.ids, strict=True)}
-    frame = pd.DataFrame({n: pd.Series(run.samples.scores, run.samples.keys) for n, run in enumerate(runs)})
+    names = {key: name for run in runs for key, name in run.samples.of_each["name"].items()}
+    frame = pd.DataFrame({number: run.samples.of_each["score"] for number, run in enumerate(runs)})
     scores = frame[frame.count(axis=1) > 1]
     scored = scores.notna().to_numpy()
     return [
-        _Sample(names[key], row[known], [runs[number] for number in np.flatnonzero(known).tolist()])
+        _Sample(key, names[key], row[known], [runs[number] for number in np.flatnonzero(known).tolist()])
         for key, row, known in zip(scores.index.tolist(), scores.to_numpy(), scored, strict=True)
     ]
 

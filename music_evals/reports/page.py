@@ -6,8 +6,7 @@ The page has no scripts. Its policy lets it load nothing; figures and CSV files 
 import base64
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from defusedxml import ElementTree
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -22,8 +21,7 @@ _FEW_WORDS, _ONE_WORD = 20, 40  # characters
 _ADDRESS: Final = re.compile(r"https?://\S+")
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A part of a report: its anchor, of letters, digits and hyphens; its heading; its tables and figures.
 
     `apart` are sentences on what sets its measured numbers apart from published ones.
@@ -35,8 +33,7 @@ class Section:
     apart: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(NamedTuple):
     """A figure: stem of its file, what it shows, and its text."""
 
     name: str
@@ -52,18 +49,13 @@ def html(title: str, about: Sequence[str], sections: Sequence[Section]) -> str:
     (True, True)
     """
     environment = Environment(
-        loader=PackageLoader("music_evals.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+        loader=PackageLoader("music_evals.reports"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
     environment.filters |= {"apart": _apart, "data": _data, "address": _ADDRESS.fullmatch}
     environment.tests |= {"measured": _is_measured, "short": _is_short}
-    return environment.get_template("report.html").render(
-        title=title, about=about, sections=sections, shown_with=_shown_with
-    )
+    template = environment.get_template("report.html")
+    return template.render(title=title, about=about, sections=sections, shown_with=_shown_with)
 
 
 def markdown(title: str, about: Sequence[str], sections: Sequence[Section]) -> str:

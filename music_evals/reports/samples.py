@@ -1,4 +1,4 @@
-"""What comparisons need of a log's samples: scores, tokens and times, in arrays.
+"""What comparisons need of a log's samples: scores, tokens and times, in data frames.
 
 A log of ten thousand samples is read one summary after the other; a summary, with its prompt, is forgotten as soon as
 its numbers are taken, and whole samples are not read at all.
@@ -7,14 +7,14 @@ its numbers are taken, and whole samples are not read at all.
 import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
 from io import TextIOWrapper
+from math import nan
 from sys import intern
-from typing import Any, Final, TextIO
+from typing import Any, Final, NamedTuple, TextIO
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, PARTIAL, value_to_float
 
@@ -25,74 +25,36 @@ _SUMMARIES: Final = "summaries.json"
 _CHARACTERS: Final = 1 << 18
 _LETTERS: Final = (CORRECT, INCORRECT, PARTIAL, NOANSWER)
 
-Floats = npt.NDArray[np.float64]
-Keys = npt.NDArray[np.uint64]
 
+class Samples(NamedTuple):
+    """The samples of a log, and its responses, of which there are several to a sample where it ran in epochs."""
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Samples:
-    """The samples of a log; arrays have a place for each, in the order of `keys`, or for each response."""
-
-    keys: Keys  # what tells samples apart in any log, of id and right answer; sorted
-    ids: tuple[str, ...]
-    epochs: npt.NDArray[np.int64]  # the first epoch that each was asked in
-    scores: Floats  # mean score over the epochs, NaN where none was scored
-    clusters: Keys  # what each belongs to (see `GROUPS`), else itself
-    tokens: Floats  # output tokens of the model of each response, NaN where the log has none
-    seconds: Floats  # working time of each response, likewise
+    of_each: pd.DataFrame  # key of id and right answer, sorted -> name, first epoch, cluster (`GROUPS`), mean score
+    responses: pd.DataFrame  # output tokens of the model and working time in seconds, NaN where the log has none
 
 
 def read_samples(log: EvalLog, scorer: str, advance: Callable[[int], None] = lambda _: None) -> Samples:
-    """Read the samples of a log, with the values of one scorer; `advance` is called with the number of those just read.
+    """Read the samples of a log, with the values of one scorer; ValueError if it holds none, or is cut off.
 
-    Raises:
-        ValueError: the log holds no samples, or its list of them is cut off.
-        OSError: the file cannot be read.
+    `advance` is called with the number of those just read.
     """
-    places: dict[tuple[str, int], int] = {}
-    ids: list[str] = []
-    rows: list[tuple[int, int, int, float, float, float]] = []
+    rows: dict[tuple[str, int], tuple[int, str, int, str, float, float, float]] = {}
     for summary in _summaries(log.location.removeprefix("file://")):
         name = intern(str(summary.id))
-        cluster = next((str(summary.metadata[group]) for group in GROUPS if group in summary.metadata), name)
+        cluster = next((intern(str(summary.metadata[group])) for group in GROUPS if group in summary.metadata), name)
         usage = summary.model_usage.get(log.eval.model)
-        row = (
-            _key(name, summary.target),
-            _key(cluster),
-            summary.epoch,
-            _score(summary, scorer),
-            float("nan") if usage is None else float(usage.output_tokens),
-            float("nan") if summary.working_time is None else summary.working_time,
-        )
+        tokens = nan if usage is None else float(usage.output_tokens)
+        seconds = nan if summary.working_time is None else summary.working_time
+        key = int.from_bytes(blake2b(f"{name}\0{summary.target}".encode(), digest_size=8).digest(), "big")
         # A sample that was asked again after an error may stand there twice; the later one counts.
-        place = places.setdefault((name, summary.epoch), len(rows))
-        if place < len(rows):
-            rows[place] = row
-        else:
-            rows.append(row)
-            ids.append(name)
+        rows[name, summary.epoch] = key, name, summary.epoch, cluster, _score(summary, scorer), tokens, seconds
         advance(1)
     if not rows:
         raise ValueError("it holds no samples")
-    return _arranged(rows, ids)
-
-
-def _arranged(rows: list[tuple[int, int, int, float, float, float]], ids: list[str]) -> Samples:
-    columns = list(zip(*rows, strict=True))
-    scores = np.array(columns[3], dtype=float)
-    keys, first, place = np.unique(np.array(columns[0], dtype=np.uint64), return_index=True, return_inverse=True)
-    scored = ~np.isnan(scores)
-    sums = np.bincount(place[scored], scores[scored], len(keys))
-    counts = np.bincount(place[scored], minlength=len(keys))
-    return Samples(
-        keys=keys,
-        ids=tuple(ids[index] for index in first),
-        epochs=np.array(columns[2], dtype=np.int64)[first],
-        scores=np.divide(sums, counts, out=np.full(len(keys), np.nan), where=counts > 0),
-        clusters=np.array(columns[1], dtype=np.uint64)[first],
-        tokens=np.array(columns[4], dtype=float),
-        seconds=np.array(columns[5], dtype=float),
-    )
+    frame = pd.DataFrame(rows.values(), columns=["key", "name", "epoch", "cluster", "score", "tokens", "seconds"])
+    frame["key"] = frame["key"].astype(np.uint64)
+    of_each = frame.drop_duplicates("key").set_index("key")[["name", "epoch", "cluster"]].sort_index()
+    return Samples(of_each.assign(score=frame.groupby("key")["score"].mean()), frame[["tokens", "seconds"]])
 
 
 def _summaries(path: str) -> Iterator[EvalSampleSummary]:
@@ -137,8 +99,4 @@ def _score(summary: EvalSampleSummary, scorer: str) -> float:
     value = None if score is None else score.value
     if isinstance(value, int | float) or value in _LETTERS:
         return value_to_float()(value)
-    return float("nan")  # lists, dictionaries and other text are no score, and no 0 either
-
-
-def _key(name: str, target: str | list[str] = "") -> int:
-    return int.from_bytes(blake2b(f"{name}\0{target}".encode(), digest_size=8).digest(), "big")
+    return nan  # lists, dictionaries and other text are no score, and no 0 either

@@ -43,11 +43,7 @@ CELLS: Final = [Cell(task, *levels) for levels in product(*WORDS.values()) for t
 
 
 def effects(spec: Spec, runs: Sequence[Run]) -> Report:
-    """Lay out what each factor does to the accuracy over the pairs of cells that differ in nothing else; draw the gap.
-
-    Returns:
-        The table ``muse_effects`` in percentage points, and the figure ``muse_modality_gap``.
-    """
+    """Lay out what each factor does to the accuracy, over pairs of cells that differ in nothing else; draw the gap."""
     footnotes = Footnotes()
     models: list[tuple[list[TableCell], Mapping[Cell, Figure]]] = []
     models += [([model, "paper", None], figures) for model, figures in published_cells().items()]
@@ -113,10 +109,6 @@ def difference(first: Figure, second: Figure) -> Figure:
 
     Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statistics in
         Medicine 17 (1998), method 10.
-
-    Example:
-        >>> str(difference(Figure(70.0, 60.0, 78.0), Figure(50.0, 40.0, 60.0)))
-        '20.00 (5.86–32.81)'
     """
     value = first.value - second.value
     if first.low is None or first.high is None or second.low is None or second.high is None:
