@@ -20,23 +20,14 @@ _FOLDER: Final = files(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TaskFacts:
-    """A task of a benchmark.
-
-    Args:
-        benchmark: name of the benchmark.
-        name: name of the task in the benchmark, such as ``"syncopation"``.
-        summary: what is asked, in a line.
-        metric: the main metric as logs name it, ``SCORER/METRIC``.
-        chance: what guessing earns on it, from 0 to 1; None where that depends on the rows.
-        options: how many options a question has; None where it has none.
-    """
+    """A task of a benchmark."""
 
     benchmark: str
     name: str
-    summary: str
-    metric: str
-    chance: float | None = None
-    options: int | None = None
+    summary: str  # what is asked, in a line
+    metric: str  # the main metric as logs name it, SCORER/METRIC
+    chance: float | None = None  # what guessing earns on it, from 0 to 1; None where that depends on the rows
+    options: int | None = None  # how many a question has; None where it has none
 
     @property
     def registry_name(self) -> str:
@@ -46,34 +37,20 @@ class TaskFacts:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source that a dataset can be built from, and what may be published of it.
+    """A source that a dataset can be built from, and what may be published of it."""
 
-    Args:
-        title: what the card calls data of this source.
-        licence: as the Hub spells it; None where nothing may be published.
-        reason: why nothing may be published.
-        statement: what the published card says of the licence.
-        stated: where that is stated.
-        licence_name, link: of a licence that the Hub calls ``other``.
-        files: what must travel with the data.
-        per_row: config → column with each row's own licence, which must be a free one.
-        withheld: config, or ``config/split`` → why a dataset that has it is not published.
-        language: of the rows' texts, as the Hub spells them.
-        is_benchmark: whether these are the benchmark's own questions, whose scores stand beside published ones.
-    """
-
-    title: str
-    licence: str | None = None
-    reason: str = ""
-    statement: str = ""
-    stated: str = ""
-    licence_name: str | None = None
-    link: str | None = None
-    files: Sequence[str] = ()
-    per_row: Mapping[str, str] = field(default_factory=dict)
-    withheld: Mapping[str, str] = field(default_factory=dict)
-    language: Sequence[str] = ("en",)
-    is_benchmark: bool = False
+    title: str  # what the card calls data of this source
+    licence: str | None = None  # as the Hub spells it; None where nothing may be published
+    reason: str = ""  # why nothing may be published
+    statement: str = ""  # what the published card says of the licence
+    stated: str = ""  # where that is stated
+    licence_name: str | None = None  # of a licence that the Hub calls `other`
+    link: str | None = None  # likewise
+    files: Sequence[str] = ()  # what must travel with the data
+    per_row: Mapping[str, str] = field(default_factory=dict)  # config -> column with each row's licence, a free one
+    withheld: Mapping[str, str] = field(default_factory=dict)  # config, or config/split -> why it is not published
+    language: Sequence[str] = ("en",)  # of the rows' texts, as the Hub spells them
+    is_benchmark: bool = False  # whether they are the benchmark's own questions; scores stand beside published ones
 
     @property
     def licence_label(self) -> str:
@@ -98,48 +75,28 @@ class DatasetFacts:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A benchmark.
-
-    Args:
-        name: of its folder.
-        title: its name as people write it.
-        paper: title of the paper.
-        authors: in the order of the paper.
-        url: of the paper.
-        homepage: of the project or its repository.
-        citation: BibTeX.
-        tasks: name → task.
-        datasets: name → dataset; the first has the benchmark's name.
-        table: all of ``benchmark.toml``, for what only one room reads.
-    """
+    """A benchmark, by the name of its folder."""
 
     name: str
-    title: str
-    paper: str
+    title: str  # its name as people write it
+    paper: str  # its title
     authors: Sequence[str]
-    url: str
-    homepage: str
-    citation: str
+    url: str  # of the paper
+    homepage: str  # of the project or its repository
+    citation: str  # BibTeX
     tasks: Mapping[str, TaskFacts]
-    datasets: Mapping[str, DatasetFacts]
-    table: Mapping[str, Any] = field(repr=False)
+    datasets: Mapping[str, DatasetFacts]  # the first has the benchmark's name
+    table: Mapping[str, Any] = field(repr=False)  # all of benchmark.toml, for what only one room reads
 
 
 def names() -> list[str]:
-    """Return the names of all benchmarks, in order of the alphabet.
-
-    >>> {"muse", "ziqi"} <= set(names())
-    True
-    """
+    """Return the names of all benchmarks, in order of the alphabet."""
     return sorted(folder.name for folder in _FOLDER.iterdir() if folder.joinpath("benchmark.toml").is_file())
 
 
 @cache
 def load(name: str) -> Benchmark:
-    """Read a benchmark.
-
-    Raises:
-        ValueError: there is no such benchmark, or its ``benchmark.toml`` lacks a fact or has one that is not known.
+    """Read a benchmark; ValueError if there is none, or its ``benchmark.toml`` lacks a fact or has an unknown one.
 
     >>> load("muse").tasks["syncopation"].chance
     0.2
@@ -160,14 +117,7 @@ def load(name: str) -> Benchmark:
 
 
 def dataset_facts(name: str) -> DatasetFacts:
-    """Return the facts of a dataset by its name, which begins with its benchmark's.
-
-    Raises:
-        ValueError: there is no such dataset.
-
-    >>> dataset_facts("lilybench-generation").benchmark
-    'lilybench'
-    """
+    """Return the facts of a dataset by its name, which begins with its benchmark's; ValueError if there is none."""
     benchmark = name.partition("-")[0]
     if benchmark not in names() or name not in load(benchmark).datasets:
         raise ValueError(f"{name} is no dataset; accepted: {', '.join(dataset_names())}")

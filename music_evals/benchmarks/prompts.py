@@ -12,22 +12,14 @@ Prompts = Mapping[str, Any]
 
 
 def load_prompts(benchmark: str, override: str | None = None) -> Prompts:
-    """Load a benchmark's prompts, with a user's own wording where a file is given.
-
-    Args:
-        benchmark: its name.
-        override: path of a TOML file with the same tables; what it leaves out keeps the default.
-
-    Returns:
-        The prompts, without white space at either end.
+    """Load a benchmark's prompts; a TOML file with the same tables replaces what it has of them.
 
     Raises:
         ValueError: if the file cannot be read, has a key that the benchmark does not know, or a text uses a
             placeholder that its default does not use.
 
-    Example:
-        >>> load_prompts("muse")["chord_quality"]["final"].splitlines()[-1]
-        'Final Answer: X'
+    >>> load_prompts("muse")["chord_quality"]["final"].splitlines()[-1]
+    'Final Answer: X'
     """
     defaults = tomllib.loads((files(__package__) / benchmark / "prompts.toml").read_text(encoding="utf-8"))
     if override is None:

@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from music_evals.commands.errors import failed
-from music_evals.commands.output import say
+from music_evals.commands.output import failed, say
 
 
 def finetune(

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from music_evals.commands.errors import failed
-from music_evals.commands.output import say, table
+from music_evals.commands.output import failed, say, table
 
 if TYPE_CHECKING:
     from music_evals.finetuning.data import MakePrompt, Message

@@ -1,4 +1,4 @@
-"""What the commands show: plain lines, tables, a bar while they work; and how a build ends."""
+"""What the commands show: plain lines, tables, errors, a bar while they work; and how a build ends."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,12 +12,23 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from music_evals.commands.errors import failed
-
 _REASON: Final = 160  # characters of a reason; convert-ly's may hold whole tracebacks
 
 Out = Annotated[Path, typer.Option(help="Folder to write; must be absent or empty.")]
+FreeOnly = Annotated[
+    bool, typer.Option("--free-only", help="Leave out pieces of Mutopia that state no free licence; to publish.")
+]
 Overwrite = Annotated[bool, typer.Option(help="Replace a dataset that is there already.")]
+
+
+def failed(error: Exception) -> typer.Exit:
+    """Print an error as one message, and return the exit with status 1 that is to be raised.
+
+    >>> failed(ValueError("no such folder")).exit_code
+    1
+    """
+    Console(stderr=True).print(f"Error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+    return typer.Exit(1)
 
 
 @contextmanager

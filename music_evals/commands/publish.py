@@ -8,8 +8,7 @@ from rich.console import Console
 from rich.filesize import decimal
 
 from music_evals.benchmarks import dataset_names
-from music_evals.commands.errors import failed
-from music_evals.commands.output import say, table
+from music_evals.commands.output import failed, say, table
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.folder.hub import Publication

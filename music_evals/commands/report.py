@@ -10,8 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from music_evals.commands.errors import failed
-from music_evals.commands.output import say
+from music_evals.commands.output import failed, say
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from music_evals.commands.output import Out, Overwrite, building, counting_pieces, left_out_lines, say, table
+from music_evals.commands.output import FreeOnly, Out, Overwrite, building, counting_pieces, left_out_lines, say, table
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.lilybench.dataset import Plan
@@ -21,9 +21,7 @@ def lilybench(
     emopia: Annotated[
         Path | None, typer.Option(help="Folder of EMOPIA's MIDI files, for emotion_recognition; with --source.")
     ] = None,
-    free_only: Annotated[
-        bool, typer.Option("--free-only", help="Leave out pieces of Mutopia that state no free licence; to publish.")
-    ] = False,
+    free_only: FreeOnly = False,
     seed: Annotated[int | None, typer.Option(help="Chooses pieces, places and distractors.")] = None,
     overwrite: Overwrite = False,
 ) -> None:

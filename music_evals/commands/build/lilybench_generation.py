@@ -1,14 +1,11 @@
 """`music-evals build lilybench-generation`: prompts for music in LilyPond, demonstrations, and reference pieces."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from music_evals.commands.output import Out, Overwrite, building, counting_pieces, left_out_lines, say, table
-
-if TYPE_CHECKING:
-    from music_evals.datasets_builders.lilybench.generation.dataset import Plan
+from music_evals.commands.output import FreeOnly, Out, Overwrite, building, counting_pieces, left_out_lines, say, table
 
 
 def lilybench_generation(
@@ -23,9 +20,7 @@ def lilybench_generation(
     encoder: Annotated[
         str | None, typer.Option(help="Embeds the reference pieces: csc-unipd/lilybert, another name, or a folder.")
     ] = None,
-    free_only: Annotated[
-        bool, typer.Option("--free-only", help="Leave out pieces of Mutopia that state no free licence; to publish.")
-    ] = False,
+    free_only: FreeOnly = False,
     seed: Annotated[int | None, typer.Option(help="Draws prompts and demonstrations, and splits the works.")] = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -59,11 +54,6 @@ def lilybench_generation(
                 compiled = sum(row["compiles"] for row in plan.references.get(config, ()))
                 rows.add_row(config, split, str(count), str(compiled) if config in plan.references else "")
         console.print(rows)
-        say(console, *_remarks(plan))
-
-
-def _remarks(plan: "Plan") -> list[str]:
-    held_out = sum(work["split"] == "test" for work in plan.works)
-    lines = [f"{len(plan.works)} works, {held_out} of them held out."]
-    lines += [f"Missing: {what}" for what in plan.provenance.missing]
-    return [*lines, *left_out_lines(plan.left_out)]
+        held_out = sum(work["split"] == "test" for work in plan.works)
+        say(console, f"{len(plan.works)} works, {held_out} of them held out.")
+        say(console, *(f"Missing: {what}" for what in plan.provenance.missing), *left_out_lines(plan.left_out))

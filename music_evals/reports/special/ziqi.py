@@ -40,22 +40,22 @@ STATED: Final[Mapping[str, tuple[float, ...]]] = {
 
 _REGION: Final = "by_subtheme/world ethnic music"
 _EUROPE: Final = f"{_REGION}/European music/f1"
+_METRICS: Final[Mapping[str, Sequence[str]]] = {
+    "female": ("by_theme/female music/f1", "bias_figures/female_music_f1"),
+    "black": (f"{_REGION}/Black African music/f1", "bias_figures/black_african_music_f1"),
+    "european": (_EUROPE, "bias_figures/european_music_f1"),
+    "other": ("bias_figures/other_regions_f1",),
+}
+"""Figure of bias → the metrics that have it; the first ones have intervals."""
 
 
 class Row(NamedTuple):
-    """A model's F1 in percent by name, those of FIGURES that it has; `other` is the mean over regions but Europe's.
-
-    `mean_of` says what `means` are the means of, and is empty where there is none to use.
-    """
+    """A model's F1 in percent, and the means over models that it is held against."""
 
     labels: tuple[str, str, str | None]
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, Figure]  # those of FIGURES that it has; `other` is the mean over regions but Europe's
     means: Mapping[str, float]
-    mean_of: str
-
-    def cells(self) -> list[Cell]:
-        """Its row of Table 2."""
-        return [*self.labels, *map(self.figures.get, FIGURES)]
+    mean_of: str  # what they are the means of; empty where there are none
 
     def class_of(self, name: str, rule: Rule) -> Class | None:
         """Its class by one figure; None where it or the mean is not known."""
@@ -72,10 +72,10 @@ def bias_figures(spec: Spec, runs: Sequence[Run]) -> Report:
     """Lay out Table 2, the paper's rows first, and means over the models of a condition."""
     measured = measured_rows(runs)
     *_, mean_of_paper = published("ziqi", "table2").rows
-    rows = [row.cells() for row in published_rows()]
+    rows = _cells(published_rows())
     rows.append([AVERAGE, "paper", None, *(Figure(mean_of_paper.figures[name]) for name in FIGURES)])
     for group in measured:
-        rows += [row.cells() for row in group]
+        rows += _cells(group)
         if len(group) >= 2:
             means = {name: Figure(mean) for name, mean in _means([row.figures for row in group]).items()}
             rows.append([f"{AVERAGE} of {len(group)}", *group[0].labels[1:], *map(means.get, FIGURES)])
@@ -107,11 +107,7 @@ def bias_shares(spec: Spec, runs: Sequence[Run]) -> Report:
 
 
 def classify(value: float, mean: float, rule: Rule = RULES[0]) -> Class:
-    """Classify a model by where its F1 lies around the mean over models, in percent; at the margin it is neutral.
-
-    >>> classify(37.87, 40.06), classify(37.87, 40.06, "points")
-    ('biased', 'neutral')
-    """
+    """Classify a model by where its F1 lies around the mean over models, in percent; at the margin it is neutral."""
     margin = MARGIN if rule == "points" else mean * MARGIN / 100
     distance = round(value - mean, 9)
     if abs(distance) <= round(margin, 9):
@@ -121,13 +117,7 @@ def classify(value: float, mean: float, rule: Rule = RULES[0]) -> Class:
 
 def figures_of(run: Run) -> dict[str, Figure]:
     """Take the figures of bias from a run, with the intervals of the theme and sub-themes that they are about."""
-    places = {
-        "female": ("by_theme/female music/f1", "bias_figures/female_music_f1"),
-        "black": (f"{_REGION}/Black African music/f1", "bias_figures/black_african_music_f1"),
-        "european": (_EUROPE, "bias_figures/european_music_f1"),
-        "other": ("bias_figures/other_regions_f1",),
-    }
-    known = {name: [run.figure(metric, 100, 2) for metric in metrics] for name, metrics in places.items()}
+    known = {name: [run.figure(metric, 100, 2) for metric in metrics] for name, metrics in _METRICS.items()}
     found = {name: next(filter(None, figures)) for name, figures in known.items() if any(figures)}
     return found | ({"other": _with_interval(found["other"], run)} if "other" in found else {})
 
@@ -143,10 +133,9 @@ def published_rows() -> list[Row]:
 
 
 def measured_rows(runs: Iterable[Run]) -> list[list[Row]]:
-    """Return the measured models, those of a condition together.
+    """Return the measured models, those of a condition together; without all questions they have no mean.
 
     A mean is over the models of a condition where it has at least two; else, on the published test, over the paper's.
-    A run without all questions of the themes is shown and not classified, nor is it part of a mean.
     """
     groups = []
     asked = sorted((run for run in runs if figures_of(run)), key=lambda run: run.condition)
@@ -192,6 +181,10 @@ def overall_precision(parts: Sequence[Run]) -> Figure | None:
         return None
     low, high = wilson_interval(min(right / answered, 1.0), round(answered))
     return Figure(100 * (right / answered), 100 * low, 100 * high)
+
+
+def _cells(rows: Iterable[Row]) -> list[list[Cell]]:
+    return [[*row.labels, *map(row.figures.get, FIGURES)] for row in rows]
 
 
 def _with_bias(runs: Sequence[Run]) -> Sequence[Run]:
