@@ -7,18 +7,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from inspect_ai.log import (
-    EvalConfig,
-    EvalDataset,
-    EvalLog,
-    EvalResults,
-    EvalSample,
-    EvalScore,
-    EvalSpec,
-    EvalStats,
-    read_eval_log,
-    write_eval_log,
-)
+from inspect_ai.log import EvalLog, EvalSample, EvalStats, read_eval_log, write_eval_log
 from inspect_ai.model import ModelUsage
 from inspect_ai.scorer import Score
 from statsmodels.stats.contingency_tables import mcnemar
@@ -26,6 +15,8 @@ from statsmodels.stats.multitest import multipletests
 
 from music_evals.reports.comparisons import comparison_report
 from music_evals.reports.tables import Figure, Report
+from tests.reports.made import made_log, score
+from tests.reports.made import rows as rows_of
 
 ZERO = {"shots": "zero", "dataset": "generated"}
 FIVE = {"shots": "five", "dataset": "generated"}
@@ -35,25 +26,30 @@ MIDI = {**AUDIO, "modality": "midi"}
 
 def log(
     folder: Path,
-    values: Mapping[str, Any],
+    values: Mapping[str, Any] | str,
     model: str = "some/model",
-    asked: Mapping[str, Any] | None = None,
+    asked: Mapping[str, Any] = ZERO,
     *,
     benchmark: str = "ziqi",
     config: str = "comprehension",
     label: str = "generated-seed1",
-    created: str = "2026-01-02T10:00:00+00:00",
-    groups: Mapping[str, dict[str, str]] | None = None,
+    clusters: int = 0,
     seconds: float = 1.0,
+    **given: Any,
 ) -> EvalLog:
-    """The header of a log, as it is read from disk; `values` has a list where a sample was asked in several epochs."""
+    """The header of a log, as it is read from disk.
+
+    The values are those of samples by name, a list where a sample was asked in several epochs; or ``CCI`` for two right
+    answers and a wrong one. So many samples are on one score, where `clusters` says so.
+    """
+    values = {f"q{place}": value for place, value in enumerate(values)} if isinstance(values, str) else values
     samples = [
         EvalSample(
             id=name,
             epoch=epoch,
             input="?",
             target=f"right answer of {name}",
-            metadata=(groups or {}).get(name, {}),
+            metadata={"score_id": f"op. {number // clusters}"} if clusters else {},
             scores={"main": Score(value=value)},
             model_usage={model: ModelUsage(output_tokens=5 * (number + 1))},
             working_time=seconds * (number + 1),
@@ -61,35 +57,18 @@ def log(
         for number, (name, found) in enumerate(values.items())
         for epoch, value in enumerate(found if isinstance(found, list) else [found], start=1)
     ]
-    spec = EvalSpec(
-        created=created,
-        task="t",
-        model=model,
-        dataset=EvalDataset(samples=len(values)),
-        config=EvalConfig(),
-        task_args=dict(asked or ZERO),
-        metadata={"benchmark": benchmark, "config": config, "dataset_label": label},
-    )
-    results = EvalResults(
-        total_samples=len(samples),
-        completed_samples=len(samples),
-        scores=[EvalScore(name="main", scorer="main"), EvalScore(name="answered", scorer="answered")],
-    )
-    stats = EvalStats(started_at="2026-01-02T10:00:00+00:00", completed_at="2026-01-02T10:30:00+00:00")
+    scores = score("main", {}), score("answered", {})
+    header = made_log(benchmark, config, *scores, samples=len(samples), label=label, asked=asked, model=model, **given)
+    header.stats = EvalStats(started_at="2026-01-02T10:00:00+00:00", completed_at="2026-01-02T10:30:00+00:00")
+    header.samples = samples
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{len(list(folder.iterdir()))}.eval"
-    write_eval_log(EvalLog(status="success", eval=spec, results=results, stats=stats, samples=samples), path)
+    write_eval_log(header, path)
     return read_eval_log(str(path), header_only=True)
 
 
-def answers(pattern: str) -> dict[str, str]:
-    """``CCI`` → two right answers and a wrong one."""
-    return {f"q{place}": value for place, value in enumerate(pattern)}
-
-
 def rows(report: Report, name: str) -> list[dict[str, Any]]:
-    table = next(table for table in report.tables if table.name == name)
-    return [dict(zip(table.columns, cells, strict=True)) for cells in table.rows]
+    return rows_of(next(table for table in report.tables if table.name == name))
 
 
 def names(report: Report) -> list[str]:
@@ -97,8 +76,8 @@ def names(report: Report) -> list[str]:
 
 
 def test_models_are_compared_on_the_samples_that_both_have_a_score_of(tmp_path: Path) -> None:
-    first = {**answers("CCIIIIIIII"), "unscored": nan, "alone": "C"}
-    second = {**answers("ICCCCCCCII"), "unscored": "C"}
+    first = {**dict(enumerate("CCIIIIIIII")), "unscored": nan, "alone": "C"}
+    second = {**dict(enumerate("ICCCCCCCII")), "unscored": "C"}
     report = comparison_report([log(tmp_path, second, "b/second"), log(tmp_path, first, "a/first")])
     (row,) = rows(report, "tests_models_ziqi")
     assert (row["First model"], row["Second model"], row["Task"]) == ("a/first", "b/second", "comprehension")
@@ -111,13 +90,8 @@ def test_models_are_compared_on_the_samples_that_both_have_a_score_of(tmp_path: 
 
 def test_p_is_corrected_for_all_rows_of_the_table(tmp_path: Path) -> None:
     patterns = {"a": "IIIIIIIIII", "b": "CCCCCCCIII", "c": "CCCCCCCCCC"}
-    found = rows(comparison_report([log(tmp_path, answers(p), f"{m}/{m}") for m, p in patterns.items()]),
-                 "tests_models_ziqi")  # fmt: skip
-    assert [(row["First model"], row["Second model"]) for row in found] == [
-        ("a/a", "b/b"),
-        ("a/a", "c/c"),
-        ("b/b", "c/c"),
-    ]
+    found = rows(comparison_report([log(tmp_path, *reversed(one)) for one in patterns.items()]), "tests_models_ziqi")
+    assert [row["First model"] + row["Second model"] for row in found] == ["ab", "ac", "bc"]
     expected = multipletests([row["p"].value for row in found], method="holm")[1]
     assert [row["p (Holm)"].value for row in found] == pytest.approx(list(expected))
     assert found[1]["p (Holm)"].value == pytest.approx(3 * 2 / 2**10)
@@ -129,9 +103,7 @@ def test_p_is_corrected_for_all_rows_of_the_table(tmp_path: Path) -> None:
     ids=["data", "task", "condition", "benchmark"],
 )
 def test_models_are_compared_under_the_same_condition_on_the_same_data_only(tmp_path: Path, other: Any) -> None:
-    report = comparison_report(
-        [log(tmp_path, answers("CCCC"), "a/first"), log(tmp_path, answers("IIII"), "b/second", **other)]
-    )
+    report = comparison_report([log(tmp_path, "CCCC", "a/first"), log(tmp_path, "IIII", "b/second", **other)])
     assert not [name for name in names(report) if name.startswith("tests_")]
 
 
@@ -147,25 +119,18 @@ def test_samples_of_one_id_with_other_right_answers_are_not_compared(tmp_path: P
 
 def test_conditions_that_differ_in_one_thing_are_compared_in_their_natural_order(tmp_path: Path) -> None:
     strict, paper = {**FIVE, "protocol": "strict"}, {**FIVE, "protocol": "paper"}
-    logs = [log(tmp_path, answers("CCCCCCCC"), asked=asked) for asked in (strict, paper)]
-    logs.append(log(tmp_path, answers("IIIIIIII"), asked={**ZERO, "protocol": "strict"}))
+    logs = [log(tmp_path, "CCCCCCCC", asked=asked) for asked in (strict, paper)]
+    logs.append(log(tmp_path, "IIIIIIII", asked={**ZERO, "protocol": "strict"}))
     found = rows(comparison_report(logs), "tests_conditions_ziqi")
-    told = {
-        (row["What"], row["First value"], row["Second value"], row["Else"]): row["Difference"].value for row in found
-    }
-    assert told == {
-        ("shots", "zero", "five", "protocol strict"): 100,
-        ("protocol", "paper", "strict", "shots five"): 0,
-    }
+    assert [[*list(row.values())[3:7], row["Difference"].value] for row in found] == [
+        ["shots", "zero", "five", "protocol strict", 100],
+        ["protocol", "paper", "strict", "shots five", 0],
+    ]
 
 
 def test_questions_on_one_score_are_drawn_together(tmp_path: Path) -> None:
-    groups = {f"q{place}": {"score_id": f"op. {place // 4}"} for place in range(20)}
-    values = {"a/first": "I" * 20, "b/second": "C" * 20}
-    logs = [
-        log(tmp_path, answers(pattern), model, {}, benchmark="msu", config="textual", groups=groups)
-        for model, pattern in values.items()
-    ]
+    msu = {"benchmark": "msu", "config": "textual", "clusters": 4}
+    logs = [log(tmp_path, 20 * answer, model, {}, **msu) for model, answer in (("a/first", "I"), ("b/second", "C"))]
     (row,) = rows(comparison_report(logs), "tests_models_msu")
     assert row["p"].value == 2 / 2**5, "five scores, not twenty questions"
     assert row["Test"] == "sign flips"
@@ -173,10 +138,8 @@ def test_questions_on_one_score_are_drawn_together(tmp_path: Path) -> None:
 
 def test_pages_and_text_are_the_same_questions_of_msu(tmp_path: Path) -> None:
     given = {"textual": {"asking": "single", "too_long": "refuse"}, "visual": {"asking": "single"}}
-    logs = [
-        log(tmp_path, answers("CCCC" if config == "textual" else "CIII"), asked=asked, benchmark="msu", config=config)
-        for config, asked in given.items()
-    ]
+    patterns = {"textual": "CCCC", "visual": "CIII"}
+    logs = [log(tmp_path, patterns[one], asked=asked, benchmark="msu", config=one) for one, asked in given.items()]
     report = comparison_report(logs)
     (row,) = rows(report, "tests_conditions_msu")
     assert (row["What"], row["First value"], row["Second value"]) == ("modality", "visual", "textual")
@@ -191,8 +154,8 @@ def test_effects_are_pooled_over_the_other_factors_by_trial(tmp_path: Path) -> N
     """Ten trials, each heard and read twice, zero-shot and few-shot; two are heard wrong both times, one once."""
     logs = []
     for shots, heard in (("zero", "IIICCCCCCC"), ("few", "IICCCCCCCC")):
-        logs.append(log(tmp_path, answers(heard), asked={**AUDIO, "shots": shots}, benchmark="muse", config="chords"))
-        logs.append(log(tmp_path, answers("C" * 10), asked={**MIDI, "shots": shots}, benchmark="muse", config="chords"))
+        logs.append(log(tmp_path, heard, asked={**AUDIO, "shots": shots}, benchmark="muse", config="chords"))
+        logs.append(log(tmp_path, "C" * 10, asked={**MIDI, "shots": shots}, benchmark="muse", config="chords"))
     found = {row["Effect"]: row for row in rows(comparison_report(logs), "tests_effects_muse")}
     assert set(found) == {"modality", "shots"}, "one strategy has no effect"
     modality = found["modality"]
@@ -207,7 +170,7 @@ def test_effects_are_pooled_over_the_other_factors_by_trial(tmp_path: Path) -> N
 
 def test_effects_over_all_tasks_and_all_models_but_the_baselines(tmp_path: Path) -> None:
     logs = [
-        log(tmp_path, answers(pattern), model, asked, benchmark="muse", config=config)
+        log(tmp_path, pattern, model, asked, benchmark="muse", config=config)
         for config in ("chords", "rhythm")
         for model in ("a/one", "b/two", "baseline/chance")
         for asked, pattern in ((AUDIO, "ICCC" if model == "b/two" else "IIII"), (MIDI, "CCCC"))
@@ -224,7 +187,7 @@ def test_effects_over_all_tasks_and_all_models_but_the_baselines(tmp_path: Path)
 
 def test_samples_that_all_get_wrong_and_those_that_runs_disagree_on(tmp_path: Path) -> None:
     patterns = {"a/one": "ICICC", "b/two": "IIICC", "c/three": "ICCIC"}
-    logs = [log(tmp_path / "sub folder", answers(pattern), model) for model, pattern in patterns.items()]
+    logs = [log(tmp_path / "sub folder", pattern, model) for model, pattern in patterns.items()]
     logs.append(log(tmp_path / "other", {"only here": "I"}, config="generation"))
     report = comparison_report(logs)
     (wrong,) = rows(report, "samples_wrong")
@@ -263,7 +226,7 @@ def test_medians_and_ninetieth_percentiles_of_tokens_and_seconds(tmp_path: Path)
 
 
 def test_time_that_no_log_tells_of_is_not_drawn_at_nothing(tmp_path: Path) -> None:
-    report = comparison_report([log(tmp_path, answers("CI"), seconds=0)])
+    report = comparison_report([log(tmp_path, "CI", seconds=0)])
     assert set(report.figures) == {"costs_tokens_ziqi"}
 
 
@@ -273,9 +236,9 @@ def test_time_that_no_log_tells_of_is_not_drawn_at_nothing(tmp_path: Path) -> No
 def test_of_several_runs_of_the_same_the_fullest_counts_and_it_is_said(tmp_path: Path) -> None:
     report = comparison_report(
         [
-            log(tmp_path, answers("CCCC")),
-            log(tmp_path, answers("II"), created="2026-03-01T00:00:00+00:00"),
-            log(tmp_path, answers("IIII"), "other/model"),
+            log(tmp_path, "CCCC"),
+            log(tmp_path, "II", created="2026-03-01T00:00:00+00:00"),
+            log(tmp_path, "IIII", "other/model"),
         ]
     )
     (row,) = rows(report, "tests_models_ziqi")
@@ -293,10 +256,10 @@ def test_epochs_are_averaged_and_then_no_longer_right_or_wrong(tmp_path: Path) -
 
 
 def test_logs_that_cannot_be_used_are_named_with_the_reason(tmp_path: Path) -> None:
-    good = log(tmp_path, answers("C"))
+    good = log(tmp_path, "C")
     empty = log(tmp_path, {})
     graded = log(tmp_path, {"q0": 70})
-    damaged = log(tmp_path, answers("C"))
+    damaged = log(tmp_path, "C")
     Path(damaged.location).write_bytes(b"no log")
     report = comparison_report([good, empty, graded, damaged])
     reasons = dict(report.passed_over)
@@ -310,7 +273,7 @@ def test_logs_that_cannot_be_used_are_named_with_the_reason(tmp_path: Path) -> N
 
 def test_progress_comes_to_an_end(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
-    logs = [log(tmp_path, answers("CICI")), log(tmp_path, answers("CI"), "b/second")]
+    logs = [log(tmp_path, "CICI"), log(tmp_path, "CI", "b/second")]
     comparison_report(logs, lambda done, total: told.append((done, total)))
     assert told[0] == (1, 6)
     assert told[-1] == (6, 6)
