@@ -1,5 +1,6 @@
 """A small dataset of LilyBench's generation form, with pieces that the tests compose themselves."""
 
+import shutil
 from pathlib import Path
 from random import Random
 
@@ -7,14 +8,7 @@ from music_evals.datasets_builders.folder import Provenance
 from music_evals.datasets_builders.lilybench.generation.dataset import NAME, VERSION, Plan, write
 from music_evals.datasets_builders.lilybench.generation.demonstrations import a_minor_demonstrations
 from music_evals.datasets_builders.lilybench.generation.measured import measure
-from music_evals.datasets_builders.lilybench.generation.rows import (
-    MUSIC21_OTHER,
-    MUSIC21_TEST,
-    DemonstrationRow,
-    Description,
-    PromptRow,
-    Score,
-)
+from music_evals.datasets_builders.lilybench.generation.rows import DemonstrationRow, Description, PromptRow, Score
 
 PROMPTS = 12
 SCALE = ["c", "d", "e", "f", "g", "a", "b", "c'", "d'", "e'", "f'", "g'"]
@@ -46,15 +40,9 @@ def piece(seed: int, *, chromatic: float = 0.1, chords: bool = True) -> str:
 
 
 def make_dataset(out: Path, *, references: dict[str, list[str]] | None = None, demonstrations: bool = True) -> Path:
-    """Write the dataset: twelve prompts, of which two are the same, and two reference sets of twelve pieces each."""
-    texts = (
-        references
-        if references is not None
-        else {
-            MUSIC21_TEST: [piece(seed) for seed in range(12)],
-            MUSIC21_OTHER: [piece(100 + seed, chromatic=0.5, chords=seed % 2 == 0) for seed in range(12)],
-        }
-    )
+    """Write the golden record's dataset, or one with other references: twelve prompts, of which two are the same."""
+    if references is None:
+        return Path(shutil.copytree(Path(__file__).parent / "golden" / "data" / "generation", out))
     prompts: list[PromptRow] = [
         {
             **DESCRIPTION,
@@ -77,7 +65,7 @@ def make_dataset(out: Path, *, references: dict[str, list[str]] | None = None, d
             name: measure(
                 [Score(f"{name}-{number}", f"{name}-{number}", text, None) for number, text in enumerate(some)]
             )
-            for name, some in texts.items()
+            for name, some in references.items()
         },
         Provenance(NAME, VERSION, "bmdataset", "other", seed=1234),
         {},

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 from PIL import Image
 
 from music_evals.datasets_builders.folder import GENERATED, make_provenance
-from music_evals.datasets_builders.msu.dataset import NAME, VERSION, Plan, QuestionRow, ScoreRow, write
+from music_evals.datasets_builders.msu.dataset import NAME, SPLITS, VERSION, Plan, QuestionRow, ScoreRow, write
 
 Rows = Mapping[str, Sequence[Any]]
-SPLIT_OF = {"march": "train", "waltz": "validation", "gigue": "test"}
 ABC = """X:1
 T:{title}
 C:Nobody
@@ -82,13 +82,10 @@ def write_rows(folder: Path, scores: Rows, questions: Rows, source: str = GENERA
 
 
 def write_small(folder: Path) -> str:
-    """Write three scores of two pages, one a split, with twelve questions each."""
-    scores: dict[str, list[Any]] = {}
-    questions: dict[str, list[Any]] = {}
-    for number, (name, split) in enumerate(SPLIT_OF.items()):
-        metre = ("4/4", "3/4", "6/8")[number]
-        images = [{"bytes": png(10 * number + page), "path": None} for page in range(2)]
-        scores[split] = [score(name, abc=ABC.format(title=name.capitalize(), metre=metre), images=images)]
-        questions[split] = [question(name, place) for place in range(12)]
-        questions[split][0]["answer"] = metre
+    """Write the golden record's three scores of two pages, one a split, with twelve questions each."""
+    data = Path(__file__).parent / "golden" / "data" / "msu"
+    scores, questions = (
+        {split: pq.read_table(data / config / f"{split}-00000-of-00001.parquet").to_pylist() for split in SPLITS}
+        for config in ("scores", "questions")
+    )
     return write_rows(folder, scores, questions)

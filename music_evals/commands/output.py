@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from textwrap import shorten
 from typing import Annotated, Final
@@ -69,14 +68,14 @@ def progress_bar(console: Console) -> Progress:
 
 
 @contextmanager
-def counting_pieces(console: Console, what: str) -> Iterator[tuple[Callable[[], None], Callable[[int], None]]]:
+def counting_pieces(console: Console, what: str) -> Iterator[Callable[[int], None]]:
     """Show a bar for a source whose number of pieces is known once it is read.
 
-    Yields what to call after each piece, and what to call with their number before that; `what` is done to each then.
+    Yields what to call with that number after each piece, to which `what` was done.
     """
     with progress_bar(console) as progress:
         task = progress.add_task("reading", total=None)
-        yield partial(progress.advance, task), lambda pieces: progress.update(task, description=what, total=pieces)
+        yield lambda pieces: progress.update(task, description=what, total=pieces, advance=1)
 
 
 def left_out_lines(left_out: Mapping[str, str]) -> list[str]:

@@ -66,12 +66,12 @@ def _show(console: Console, plan: "Publication", folder: Path) -> None:
     say(console, f"Licence {plan.licence.licence_label}, as stated in {plan.licence.stated}")
     files = table("", "file", "size", text=2)
     files.columns[1].overflow = "fold"
-    for what in ("added", "changed", "deleted", "unchanged", "kept"):
-        for path, size in getattr(plan, what).items():
+    for what, sizes in plan.files.items():
+        for path, size in sizes.items():
             files.add_row(what, path, decimal(size))
     console.print(files)
     say(console, f"To upload: {decimal(sum(plan.uploads.values()))} in {len(plan.uploads)} files.")
-    if plan.kept:
+    if plan.files["kept"]:
         say(console, "Kept files are not ours, and stay as they are.")
     config, splits = next(iter(plan.provenance.counts.items()))
     at = "" if plan.branch == "main" else f', revision="{plan.branch}"'

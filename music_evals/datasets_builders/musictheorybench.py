@@ -21,8 +21,7 @@ VERSION: Final = "1.0.0"
 SEED: Final = 1
 HUB, REVISION = "m-a-p/MusicTheoryBench", "81b65609885be1fba19ce167a2a9604ae676c5ae"
 EXAMPLES: Final = 5
-COMPOSED: Final = {"knowledge": 120, "reasoning": 60}
-"""Config → how many questions are composed for test."""
+COMPOSED: Final = {"knowledge": 120, "reasoning": 60}  # config → how many questions are composed for test
 ABOUT_KNOWLEDGE: Final = ("intervals", "key_signatures", "metre", "enharmonics")
 """Kinds of composed questions that ask for facts; the other kinds have them applied."""
 

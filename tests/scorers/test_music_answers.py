@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from music_evals.datasets_builders.msu.questions import question as score_question
+from music_evals.datasets_builders.msu.questions import kind as score_question
 from music_evals.scorers.music_answers import AnswerType, answer_type_of, check
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "msu" / "msu-bench.xlsx"

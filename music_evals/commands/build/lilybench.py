@@ -33,13 +33,11 @@ def lilybench(
         raise typer.BadParameter("the default dataset composes its own clips; give --source too", param_hint="--emopia")
     chosen = builder.DEFAULT_SEED if seed is None else seed
     with building(out, overwrite=overwrite) as console:
-        with counting_pieces(console, "compiling") as (advance, announce):
+        with counting_pieces(console, "compiling") as advance:
             if source is None:
-                plan = builder.build_generated(chosen, on_piece=advance, on_pieces=announce)
+                plan = builder.build_generated(chosen, on_piece=advance)
             else:
-                plan = builder.build_mutopia(
-                    source, emopia, free_only=free_only, seed=chosen, on_piece=advance, on_pieces=announce
-                )
+                plan = builder.build_mutopia(source, emopia, free_only=free_only, seed=chosen, on_piece=advance)
             builder.write(plan, out, overwrite=overwrite)
         rows = table("task", "strict", "paper")
         for task, splits in plan.rows.items():

@@ -34,9 +34,9 @@ def lilybench_generation(
         )
     chosen = builder.DEFAULT_SEED if seed is None else seed
     with building(out, overwrite=overwrite) as console:
-        with counting_pieces(console, "measuring") as (advance, announce):
+        with counting_pieces(console, "measuring") as advance:
             if bmdataset is None:
-                plan = builder.build_generated(chosen, encoder=encoder, on_piece=advance, on_pieces=announce)
+                plan = builder.build_generated(chosen, encoder=encoder, on_piece=advance)
             else:
                 plan = builder.build_bmdataset(
                     bmdataset,
@@ -45,7 +45,6 @@ def lilybench_generation(
                     seed=chosen,
                     encoder=encoder,
                     on_piece=advance,
-                    on_pieces=announce,
                 )
             made = builder.write(plan, out, overwrite=overwrite)
         rows = table("config", "split", "rows", "compile", text=2)

@@ -23,6 +23,7 @@ from music_evals.datasets_builders.folder.provenance import (
     some,
 )
 from music_evals.datasets_builders.folder.writing import (
+    FileCell,
     FolderKind,
     Rows,
     check_target,
@@ -39,6 +40,7 @@ __all__ = [
     "PROVENANCE_FILE",
     "Benchmark",
     "DatasetError",
+    "FileCell",
     "FolderKind",
     "Origin",
     "Provenance",

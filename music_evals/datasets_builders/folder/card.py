@@ -16,13 +16,7 @@ _FOLDER = "path/to/this/folder"  # in the examples of all cards
 
 
 def make_card(provenance: Provenance) -> str:
-    """Fill in the card of a dataset, which its benchmark's folder holds.
-
-    >>> made = Provenance("muse", "1.0", "generated", "mit", seed=7, counts={"syncopation": {"test": 20}})
-    >>> DatasetCard(make_card(made)).data["configs"]  # doctest: +NORMALIZE_WHITESPACE
-    [{'config_name': 'syncopation', 'data_files': [{'split': 'test', 'path': 'syncopation/test-*.parquet'}],
-      'default': True}]
-    """
+    """Fill in the card of a dataset, which its benchmark's folder holds."""
     facts = dataset_facts(provenance.benchmark)
     about, source = load(facts.benchmark), facts.sources[provenance.source]
     card = DatasetCard(facts.card())

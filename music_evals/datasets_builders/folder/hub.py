@@ -44,9 +44,6 @@ _REPO: Final = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*", re.ASCII)
 _BRANCH: Final = re.compile(r"(?!refs/)[\w-][\w./-]*", re.ASCII)
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 
-Sizes = Mapping[str, int]
-"""Path of a file → its size in bytes."""
-
 
 @dataclass(frozen=True, slots=True)
 class Publication:
@@ -59,11 +56,9 @@ class Publication:
     is_new: bool  # whether the repository is to be created
     is_new_branch: bool  # whether the branch is to be created; it begins as a copy of ``main``
     head: str | None  # commit that the plan was made against; None where the repository is new
-    added: Sizes  # files to upload that are not there
-    changed: Sizes  # files to upload that are there with another content
-    deleted: Sizes  # files of an earlier publication that the folder does not have
-    unchanged: Sizes  # files that are there with the same content
-    kept: Sizes  # files there that are not ours
+    # added, changed (there with another content), deleted (of an earlier publication), unchanged, kept (not ours) →
+    # files → sizes in bytes.
+    files: Mapping[str, Mapping[str, int]]
     content: Mapping[str, CommitOperationAdd]  # path → what to upload
     licence: Source  # what the data is published as
     provenance: Provenance  # what the folder says about itself
@@ -71,12 +66,12 @@ class Publication:
     @property
     def is_up_to_date(self) -> bool:
         """Whether there is nothing to do."""
-        return not (self.is_new or self.is_new_branch or self.added or self.changed or self.deleted)
+        return not (self.is_new or self.is_new_branch or self.uploads or self.files["deleted"])
 
     @property
-    def uploads(self) -> Sizes:
+    def uploads(self) -> Mapping[str, int]:
         """All files that would be uploaded, if the Hub has none of them."""
-        return {**self.added, **self.changed}
+        return {**self.files["added"], **self.files["changed"]}
 
     @property
     def uri(self) -> str:
@@ -91,7 +86,10 @@ def plan_publication(
 
     Neither repository nor branch need be there. A DatasetError says what stands against it.
     """
-    _check_names(repo, branch)
+    if not _REPO.fullmatch(repo) or ".." in repo or "--" in repo:
+        raise DatasetError(f"{repo!r} names no repository of the Hub; write ORG/REPO, in letters, digits and -_.")
+    if not _BRANCH.fullmatch(branch) or ".." in branch or _COMMIT.fullmatch(branch):
+        raise DatasetError(f"{branch!r} names no branch; a commit, a tag or a pull request cannot be published to")
     made = check_folder(folder, benchmark)
     licence = licence_of_source(made.benchmark, made.source)
     check_publishable(folder, made, licence)
@@ -101,7 +99,10 @@ def plan_publication(
     api = huggingface_hub.HfApi()
     with _plain_errors(repo):
         found = _look_up(api, repo, branch)
-        there = {} if found.head is None else _files(api, repo, found.head)
+        there = {}
+        if found.head is not None:
+            entries = api.list_repo_tree(repo, recursive=True, revision=found.head, repo_type=_DATASET)
+            there = {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
         earlier = _earlier(api, repo, found.head, there, made)
     if private and found.private is False:
         raise DatasetError(f"{repo} is public; --private is for a new repository or one that is private already")
@@ -110,7 +111,14 @@ def plan_publication(
     same = {path for path in content.keys() & there.keys() if _is_same(content[path], there[path])}
     _check_strangers(repo, kept - same, made, content)
     sizes = {path: file.size for path, file in there.items()}
-    new_sizes = {path: added.upload_info.size for path, added in content.items()}
+    sizes |= {path: added.upload_info.size for path, added in content.items()}
+    kinds: dict[str, Set[str]] = {
+        "added": content.keys() - there.keys(),
+        "changed": (content.keys() & there.keys()) - same,
+        "deleted": ours - content.keys(),
+        "unchanged": same,
+        "kept": kept - same,
+    }
     return Publication(
         repo=repo,
         branch=branch,
@@ -119,11 +127,7 @@ def plan_publication(
         is_new=found.private is None,
         is_new_branch=found.is_new_branch,
         head=found.head,
-        added=_only(new_sizes, content.keys() - there.keys()),
-        changed=_only(new_sizes, (content.keys() & there.keys()) - same),
-        deleted=_only(sizes, ours - content.keys()),
-        unchanged=_only(sizes, same),
-        kept=_only(sizes, kept - same),
+        files={what: {path: sizes[path] for path in sorted(paths)} for what, paths in kinds.items()},
         content=content,
         licence=licence,
         provenance=made,
@@ -145,7 +149,7 @@ def publish(plan: Publication) -> str:
         if plan.is_new_branch:
             api.create_branch(plan.repo, repo_type=_DATASET, branch=plan.branch, revision=head)
         uploads = [plan.content[path] for path in plan.uploads]
-        removals = [CommitOperationDelete(path) for path in plan.deleted]
+        removals = [CommitOperationDelete(path) for path in plan.files["deleted"]]
         if not uploads and not removals:
             return str(head)
         made = plan.provenance
@@ -168,13 +172,6 @@ class _Found(NamedTuple):
     is_new_branch: bool
 
 
-def _check_names(repo: str, branch: str) -> None:
-    if not _REPO.fullmatch(repo) or ".." in repo or "--" in repo:
-        raise DatasetError(f"{repo!r} names no repository of the Hub; write ORG/REPO, in letters, digits and -_.")
-    if not _BRANCH.fullmatch(branch) or ".." in branch or _COMMIT.fullmatch(branch):
-        raise DatasetError(f"{branch!r} names no branch; a commit, a tag or a pull request cannot be published to")
-
-
 def _look_up(api: HfApi, repo: str, branch: str) -> _Found:
     try:
         info = api.dataset_info(repo)
@@ -185,11 +182,6 @@ def _look_up(api: HfApi, repo: str, branch: str) -> _Found:
         raise DatasetError(f"{branch} is a tag of {repo}; name a branch")
     heads = {found.name: found.target_commit for found in refs.branches}
     return _Found(bool(info.private), heads.get(branch, heads.get(MAIN)), branch not in heads)
-
-
-def _files(api: HfApi, repo: str, head: str) -> dict[str, RepoFile]:
-    entries = api.list_repo_tree(repo, recursive=True, revision=head, repo_type=_DATASET)
-    return {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
 
 
 def _earlier(
@@ -237,10 +229,6 @@ def _is_same(added: CommitOperationAdd, there: RepoFile) -> bool:
         return added.upload_info.sha256.hex() == there.lfs.sha256
     with added.as_file() as file:
         return git_hash(file.read()) == there.blob_id
-
-
-def _only(sizes: Sizes, paths: Set[str]) -> Sizes:
-    return {path: sizes[path] for path in sorted(paths)}
 
 
 def _check_token(api: HfApi) -> None:

@@ -12,9 +12,7 @@ from huggingface_hub.errors import (  # type: ignore[attr-defined]
 )
 
 LOG_IN: Final = "log in with `hf auth login`, or set HF_TOKEN"
-TRANSPORT_ERRORS: Final = (HTTPError, OSError)
-"""What the client raises where the Hub refuses or cannot be reached."""
-
+TRANSPORT_ERRORS: Final = (HTTPError, OSError)  # what the client raises where the Hub refuses or cannot be reached
 _TOKEN: Final = re.compile(r"[!-~]+")
 _HIDDEN: Final = "(the token)"
 

@@ -43,7 +43,7 @@ class Benchmark:
     """What must be known of a benchmark in order to load its dataset."""
 
     name: str  # e.g. ``"muse"``
-    version: str  # version of its builder; a cached dataset of another version is built anew
+    version: str  # of its builder, raised whenever any row changes; a cached dataset of another is built anew
     seed: int  # seed of the default generated dataset
     features: Mapping[str, Features]  # config → declared columns
     # Builds the default generated dataset as the given folder, replacing what is there.

@@ -27,12 +27,7 @@ class DatasetError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Who built a dataset from what.
-
-    >>> provenance = Provenance("muse", "1.0", source="generated", licence="mit", seed=7)
-    >>> Provenance.from_json(provenance.to_json()) == provenance
-    True
-    """
+    """Who built a dataset from what."""
 
     benchmark: str  # name of the dataset, e.g. ``"muse"``
     builder_version: str  # version of the builder's rows; a change of any row's content changes it

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from types import FrameType, NoneType, UnionType
-from typing import Any, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, NamedTuple, TypedDict, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -53,6 +53,13 @@ class FolderKind(NamedTuple):
 
 
 DATASET: Final = FolderKind(PROVENANCE_FILE, FORMAT, "a dataset")
+
+
+class FileCell(TypedDict):
+    """An audio or image file as `datasets` stores it: its bytes, and no path."""
+
+    bytes: bytes
+    path: None
 
 
 Rows = Mapping[Any, Mapping[Any, Iterable[Mapping[str, Any]]]]

@@ -25,9 +25,7 @@ from music_evals.notation.lilypond.languages import language_of, pitch_of
 from music_evals.notation.lilypond.structure import Event, Key, Structure
 from music_evals.notation.lilypond.syntax import Lines, Token, code_tokens, string_value
 
-MAX_LEAP: Final = 10
-"""Steps of the staff; more is an error."""
-
+MAX_LEAP: Final = 10  # steps of the staff; more is an error
 _MODES: Final = frozenset(
     ["major", "minor", "ionian", "dorian", "phrygian", "lydian", "mixolydian", "aeolian", "locrian"]
 )
@@ -38,20 +36,13 @@ _CLEFS: Final = frozenset(
         *["varC", "percussion", "varpercussion", "tab", "moderntab"],
     ]
 )
-_FIFTHS: Final = (0, 2, 4, -1, 1, 3, 5)
-"""Step (0 = C to 6 = B) → fifths above C."""
+_FIFTHS: Final = (0, 2, 4, -1, 1, 3, 5)  # step (0 = C to 6 = B) → fifths above C
 _TRANSPOSED_CLEF: Final = re.compile(r"[_^](?:[0-9]{1,2}|\([0-9]{1,2}\)|\[[0-9]{1,2}\])$")
 _NOT_A_NOTE: Final = re.compile(r"^[^:\n]*:(\d+):(\d+): error: (?:not a note name|unrecognized string)", re.MULTILINE)
 
 
 def find_errors(text: str, structure: Structure) -> dict[Corruption, list[int]]:
-    """Find the errors of the five kinds: kind → numbers of the measures, ascending; only kinds that occur.
-
-    >>> from music_evals.notation.lilypond.structure import read_structure
-    >>> text = "{ \\\\key g \\\\major g'4 a' b' c'' | d''4 c''8 b' a'4 | g'4 fis' e'' aes' | g'1 }"
-    >>> find_errors(text, read_structure(text))
-    {'invalid_bar_duration': [2], 'accidental_outside_key': [3]}
-    """
+    """Find the errors of the five kinds: kind → numbers of the measures, ascending; only kinds that occur."""
     spans = find_spans(text, structure)
     places = Places(structure)
     invalid = _invalid_commands(text)
@@ -168,11 +159,7 @@ def _leaps(structure: Structure) -> Iterator[Event]:
 
 
 def is_foreign(key: Key | None, step: int, alteration: Fraction) -> bool:
-    """Whether a note (step 0 = C to 6 = B, alteration in semitones) is in neither a key nor its closely related ones.
-
-    >>> [name for name, step in zip("CDEFGAB", range(7)) if is_foreign(None, step, Fraction(1))]
-    ['E', 'A', 'B']
-    """
+    """Whether a note (step 0 = C to 6 = B, alteration in semitones) is in neither a key nor closely related ones."""
     signature = sum(key.scale, Fraction(0)) if key is not None else 0
     # On the line of fifths ... F C G D A E B F sharp ... a key's seven notes stand in a row, its closely related keys
     # add one at each end, and their leading notes three more above.

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from typing import NamedTuple
 
 from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, licence_of, style_of, title_of
 from music_evals.datasets_builders.lilybench.rows import CorpusRow, Piece
@@ -15,8 +15,7 @@ from music_evals.notation.lilypond.structure import Structure, StructureError, r
 _MOST_MESSAGES = 2_000  # characters of LilyPond's messages that a row keeps
 
 
-@dataclass(frozen=True, slots=True)
-class Usable:
+class Usable(NamedTuple):
     """A piece that strict tasks can use: its text without identifying marks, and LilyPond's reading of that."""
 
     id: str
@@ -26,7 +25,7 @@ class Usable:
 
 
 def survey(
-    pieces: Sequence[Piece], *, cache: Path | None = None, on_piece: Callable[[], None] = lambda: None
+    pieces: Sequence[Piece], *, cache: Path | None = None, on_piece: Callable[[int], None] = lambda _: None
 ) -> Iterator[tuple[CorpusRow, Usable | None]]:
     """Compile every piece, and find out what is known of it and whether the strict tasks can use it."""
     # A process a core, because this is Python alone. Spawned: forks of a process with threads (Inspect's) can hang.
@@ -44,7 +43,7 @@ def survey(
             yield row, None
         else:
             yield row, Usable(piece.id, piece.header, score, structure)
-        on_piece()
+        on_piece(len(pieces))
 
 
 def _anonymised(text: str) -> str | ValueError:

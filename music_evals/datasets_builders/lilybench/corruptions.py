@@ -10,7 +10,6 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
@@ -50,8 +49,7 @@ class Corrupted(NamedTuple):
     measure: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(NamedTuple):
     """A candidate: edits as (start, end, replacement), and the place in its voice of the note that it is about."""
 
     measure: int

@@ -48,7 +48,6 @@ from music_evals.notation.lilypond.sandbox import SandboxError, available_confin
 
 NAME: Final = "lilybench"
 VERSION: Final = "1.1.0"
-"""Version of the rows: to be raised whenever the content of any row changes."""
 DEFAULT_SEED: Final = 1234
 
 FEATURES: Final[Mapping[str, Features]] = {**dict.fromkeys(TASKS, TASK_FEATURES), "corpus": CORPUS_FEATURES}
@@ -81,8 +80,7 @@ def build_mutopia(
     free_only: bool = False,
     seed: int = DEFAULT_SEED,
     sizes: Mapping[TaskName, int] = SIZES,
-    on_piece: Callable[[], None] = lambda: None,
-    on_pieces: Callable[[int], None] = lambda _: None,
+    on_piece: Callable[[int], None] = lambda _: None,
 ) -> Plan:
     """Plan the dataset on a checkout of the Mutopia Project, or raise DatasetError.
 
@@ -92,14 +90,12 @@ def build_mutopia(
         free_only: leave out pieces that may not be published, because no free licence is stated.
         seed: chooses pieces, places and distractors.
         sizes: rows of each task; default are the paper's.
-        on_piece: called after each piece that LilyPond has read.
-        on_pieces: called with the number of pieces before that.
+        on_piece: called with the number of pieces after each that LilyPond has read.
     """
     made_with = made_by()
     # A clip's file is small and there is nothing to do without it, so it is read first.
     clips, bad_clips = ([], {}) if emopia is None else emotion.read_clips(emopia)
     pieces, left_out = read_pieces(source, free_only=free_only)
-    on_pieces(len(pieces))
     missing = () if emopia else ("EMOPIA, for emotion_recognition",)
     about = {"source_sha256": _checksum(pieces, clips), "missing": missing, "made_with": made_with}
     provenance = make_provenance(NAME, VERSION, "mutopia", seed=seed, **about)
@@ -109,13 +105,11 @@ def build_mutopia(
 def build_generated(
     seed: int = DEFAULT_SEED,
     *,
-    on_piece: Callable[[], None] = lambda: None,
-    on_pieces: Callable[[int], None] = lambda _: None,
+    on_piece: Callable[[int], None] = lambda _: None,
 ) -> Plan:
     """Plan the dataset, of `GENERATED_SIZES`, on scores that come with music21 and on clips composed from the seed."""
     made_with = {**made_by(), "music21": version("music21")}
     pieces, left_out = default_pieces(cache=lilypond_cache())
-    on_pieces(len(pieces))
     clips = emotion.compose_clips(seed, per_quadrant=GENERATED_SIZES["emotion_recognition"] // 4)
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
     return _planned(pieces, clips, left_out, provenance, seed, GENERATED_SIZES, on_piece)
@@ -128,7 +122,7 @@ def _planned(
     provenance: Provenance,
     seed: int,
     sizes: Mapping[TaskName, int],
-    on_piece: Callable[[], None],
+    on_piece: Callable[[int], None],
 ) -> Plan:
     if not pieces:
         name, reason = next(iter(left_out.items()), ("", "there is none"))

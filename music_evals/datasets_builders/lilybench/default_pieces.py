@@ -31,9 +31,7 @@ from music_evals.notation.score_file import ScoreError, prepare_score, read_scor
 if TYPE_CHECKING:  # music21 takes a third of a second to import
     from music21.stream import Score
 
-MAX_CHARACTERS: Final = 60_000
-"""Longest text of a piece."""
-
+MAX_CHARACTERS: Final = 60_000  # longest text of a piece
 _NOT_MUSIC: Final = frozenset(
     {
         *("work", "movement-title", "movement-number", "identification", "defaults", "credit", "print"),

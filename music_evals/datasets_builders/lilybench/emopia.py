@@ -22,9 +22,8 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import mido
 from mido.midifiles.meta import KeySignatureError
@@ -35,9 +34,7 @@ from music_evals.notation.lilypond.compiler import ConversionError, midi_to_lily
 from music_evals.notation.midi import load_score, write_midi
 from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
 
-MAX_BYTES: Final = 1 << 20
-"""Larger MIDI files are left out; EMOPIA's are of a few kilobytes."""
-
+MAX_BYTES: Final = 1 << 20  # larger MIDI files are left out; EMOPIA's are of a few kilobytes
 _NAME: Final = re.compile(r"Q([1-4])_(.+)_(\d+)", re.DOTALL)
 _COMMENT: Final = re.compile(r"[ \t]*%[^\n]*")
 _KNOWN_STRINGS: Final = re.compile(r'\\version "[\d.]{1,16}"|\\clef "(?:bass_8|violin\^8)"')
@@ -48,8 +45,7 @@ _TEXT_EVENTS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Clip:
+class Clip(NamedTuple):
     """A clip of piano music; its id is the name of its file, such as ``Q1_8v0MFBZoco_0``, the quadrant 1 to 4."""
 
     id: str
@@ -183,8 +179,7 @@ def _text(protocol: Protocol, clip: Clip, convert: Callable[[bytes], str]) -> tu
 # --- the stand-in ---
 
 
-@dataclass(frozen=True, slots=True)
-class _Arousal:
+class _Arousal(NamedTuple):
     """Ranges of what tells high from low arousal; the two overlap in each."""
 
     tempo: tuple[int, int]  # quarter notes a minute
@@ -215,8 +210,7 @@ _PROGRESSIONS: Final = {
     "major": ((0, 3, 4, 0), (0, 5, 3, 4), (0, 4, 5, 3), (0, 1, 4, 0)),
     "minor": ((0, 3, 4, 0), (0, 5, 3, 4), (0, 1, 4, 0), (0, 3, 1, 4)),
 }
-_TENSION: Final = {"major": 0.05, "minor": 0.35}
-"""How often a chord of the left hand gets a semitone against its root."""
+_TENSION: Final = {"major": 0.05, "minor": 0.35}  # how often a chord of the left hand gets a semitone against its root
 _LOWEST_BASS: Final = 36
 
 

@@ -8,7 +8,6 @@ varied. The table of names is ``datasets_builders/names/lilybench.toml``.
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -36,8 +35,7 @@ _REMARK: Final = re.compile(r"\((?:hymntune|hymn tune|alternative typesetting)\)
 _ARTICLE_LAST: Final = re.compile(r"(.{1,200}), (The|An?|Les?|La|Der|Die|Das|Il)")
 
 
-@dataclass(frozen=True, slots=True)
-class Composer:
+class Composer(NamedTuple):
     """A composer, by the usual English name; years that are roughly known count as known."""
 
     name: str

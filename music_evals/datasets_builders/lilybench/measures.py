@@ -7,15 +7,14 @@ events do not fill a measure.
 
 from bisect import bisect_right
 from collections import defaultdict
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from music_evals.notation.lilypond.structure import Event, Structure
 from music_evals.notation.lilypond.syntax import Kind, code_tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """What stands between two bar checks of a voice, or ahead of the first, or after the last."""
 
     voice: int
@@ -33,13 +32,7 @@ class Span:
 
 
 def find_spans(text: str, structure: Structure) -> list[Span]:
-    """Find the stretches between bar checks, by voice and then by time; `structure` was read from the text.
-
-    >>> from music_evals.notation.lilypond.structure import read_structure
-    >>> text = "{ c'4 d' e' f' | g'1 | c''2 r2 }"
-    >>> [(span.measure, text[span.start : span.end].strip()) for span in find_spans(text, read_structure(text))]
-    [(1, "{ c'4 d' e' f'"), (2, "g'1"), (3, "c''2 r2 }")]
-    """
+    """Find the stretches between bar checks, by voice and then by time; `structure` was read from the text."""
     checks = [token.start for token in code_tokens(text) if token.kind is Kind.SIGN and token.text == "|"]
     uses: dict[int, int] = defaultdict(int)
     runs: dict[int, list[tuple[int, list[Event]]]] = {}

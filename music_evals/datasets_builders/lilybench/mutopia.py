@@ -33,10 +33,7 @@ _FULL_SCORE: Final = re.compile("score|partitura|conductor", re.IGNORECASE)
 
 
 def read_pieces(
-    source: Path,
-    *,
-    free_only: bool = False,
-    convert: Callable[[str], str] = upgrade,
+    source: Path, *, free_only: bool = False, convert: Callable[[str], str] = upgrade
 ) -> tuple[list[Piece], dict[str, str]]:
     """Read every piece of a checkout as one self-contained text in the current syntax, by id; and those left out → why.
 

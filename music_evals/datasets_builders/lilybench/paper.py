@@ -44,12 +44,8 @@ from music_evals.datasets_builders.lilybench.rows import (
     task_row,
 )
 
-CONTEXT: Final = 4
-"""Bars shown in `next_bar_prediction`, and bars to be ordered in `bar_sequencing`."""
-
-MASK: Final = "[MASK]"
-"""What stands for the arguments of the masked ``\\key`` or ``\\time``."""
-
+CONTEXT: Final = 4  # bars shown in `next_bar_prediction`, and bars to be ordered in `bar_sequencing`
+MASK: Final = "[MASK]"  # what stands for the arguments of the masked ``\key`` or ``\time``
 _STRING: Final = r'"(?:[^"\\\n]|\\[^\n])*"'
 # Without its second quote a string ends with its line, so that no text takes more than linear time.
 _BAR_OR_BLOCK: Final = re.compile(rf"\\(?:header|paper)\b\s*\{{|{_STRING}?|\|")
@@ -111,11 +107,7 @@ def make_rows(
 
 
 def split_bars(text: str) -> list[Bar]:
-    r"""Split a text at every ``|`` outside of ``\header``, ``\paper`` and quotes; what follows the last is no bar.
-
-    >>> [bar.text for bar in split_bars('\\header { x = "|" } { c1 | d1 \\bar "|." | }')]
-    ['{ c1', 'd1 \\bar "|."']
-    """
+    r"""Split a text at every ``|`` outside of ``\header``, ``\paper`` and quotes; what follows the last is no bar."""
     bars: list[Bar] = []
     parts: list[str] = []
     start = position = 0

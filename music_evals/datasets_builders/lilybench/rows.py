@@ -24,9 +24,7 @@ TaskName = Literal[
 TASKS: Final[tuple[TaskName, ...]] = get_args(TaskName)
 
 Protocol = Literal["strict", "paper"]
-PROTOCOLS: Final[tuple[Protocol, ...]] = get_args(Protocol)
-"""How rows were made; the splits of every task's config."""
-
+PROTOCOLS: Final[tuple[Protocol, ...]] = get_args(Protocol)  # how rows were made; the splits of every task's config
 SIZES: Final[Mapping[TaskName, int]] = {
     "bar_count": 100,
     "metadata_qa": 60,
@@ -49,9 +47,7 @@ Corruption = Literal[
     "invalid_metadata", "invalid_content", "invalid_bar_duration", "melodic_leap", "accidental_outside_key"
 ]
 CORRUPTIONS: Final[tuple[Corruption, ...]] = get_args(Corruption)
-CLEAN: Final = "clean"
-"""`TaskRow.kind` of a score in `error_detection` that nothing was done to."""
-
+CLEAN: Final = "clean"  # `TaskRow.kind` of a score in `error_detection` that nothing was done to
 QUADRANTS: Final = (
     "Q1: high arousal, positive valence",
     "Q2: high arousal, negative valence",

@@ -32,9 +32,7 @@ from music_evals.datasets_builders.lilybench.rows import (
 from music_evals.notation.lilypond.syntax import Token, code_tokens
 
 OPTIONS: Final = 4
-MASK: Final = "?"
-"""What stands in place of a masked key or metre."""
-
+MASK: Final = "?"  # what stands in place of a masked key or metre
 _LINE_OF_FIFTHS: Final = [f"{letter}{sign}" for sign in ("-flat", "", "-sharp") for letter in "FCGDAEB"]
 # Neighbours are easily taken for one another; a key and its relative share a signature.
 _KEYS: Final = [
@@ -177,11 +175,7 @@ def _metadata(piece: Usable, field: Field) -> str | None:
 
 
 def near_metadata(field: Field, true: str, draw: random.Random) -> Sequence[str]:
-    """Values among which a key, metre or note length is not told by being in the middle; the true one is one of them.
-
-    >>> near_metadata("key", "E-flat major", random.Random(1))
-    ['A-flat major', 'F minor', 'E-flat major', 'C minor', 'B-flat major', 'G minor', 'F major', 'D minor']
-    """
+    """The true key, metre or note length among others, so that it is not told by being in the middle."""
     ordered, width = _NEIGHBOURS[field]
     if true in ordered:
         return _window(ordered, true, width, draw)

@@ -21,6 +21,7 @@ from music_evals.datasets_builders.folder import (
     GENERATED,
     Benchmark,
     DatasetError,
+    FileCell,
     Provenance,
     Rows,
     features_of,
@@ -36,8 +37,6 @@ from music_evals.notation.score_file import SUFFIXES, ScoreError, score_to_music
 
 NAME: Final = "msu"
 VERSION: Final = "1.0.0"
-"""Version of the rows: to be raised whenever the content of any row changes."""
-
 DEFAULT_SEED: Final = 1
 OWN_SCORES: Final = "own-scores"
 PUBLISHED: Final = "published"
@@ -49,13 +48,6 @@ SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 LEVELS: Final = (1, 2, 3, 4)
 
 
-class ImageCell(TypedDict):
-    """An image file as `datasets.Image` stores it: its bytes, and no path."""
-
-    bytes: bytes
-    path: None
-
-
 class ScoreRow(TypedDict):
     """A score; what is not known of it is null, and of a score without pages `images` is empty."""
 
@@ -63,7 +55,7 @@ class ScoreRow(TypedDict):
     title: str
     composer: str
     abc: str | None
-    images: list[ImageCell]
+    images: list[FileCell]
     musicxml: str | None
     source: str
 

@@ -23,14 +23,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from openpyxl.utils.exceptions import InvalidFileException
 
-from music_evals.datasets_builders.folder import DatasetError, make_provenance
+from music_evals.datasets_builders.folder import DatasetError, FileCell, make_provenance
 from music_evals.datasets_builders.msu.dataset import (
     DEFAULT_SEED,
     LEVELS,
     NAME,
     PUBLISHED,
     VERSION,
-    ImageCell,
     Plan,
     QuestionRow,
     ScoreRow,
@@ -80,7 +79,7 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
                 title=header.get("T", ""),
                 composer=header.get("C", ""),
                 abc=abc,
-                images=[ImageCell(bytes=page, path=None) for page in pages],
+                images=[FileCell(bytes=page, path=None) for page in pages],
                 musicxml=None,
                 source=f"{HUB_REPOSITORY}: {score_id}",
             )

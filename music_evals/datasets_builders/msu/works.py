@@ -1,8 +1,8 @@
 """The scores on which questions are asked: by default, works in music21's corpus on the machine where they are read."""
 
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from music21 import corpus
 from music21.stream import Score
@@ -11,8 +11,7 @@ from music_evals.datasets_builders import read_table
 from music_evals.notation.score_file import prepare_score, read_score
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(NamedTuple):
     """A score in a file, or (where composer and title are listed) in music21's corpus."""
 
     name: str  # short, unique, stable
@@ -26,12 +25,7 @@ class Work:
         return self.name if not self.title else f"music21 corpus: {self.path}"
 
     def load(self) -> Score:
-        """Read the score, as `prepare_score` makes it.
-
-        >>> score = next(work for work in default_works() if work.name == "bach-66-6").load()
-        >>> score.metadata.composer, len(score.parts)
-        ('Johann Sebastian Bach', 4)
-        """
+        """Read the score, as `prepare_score` makes it."""
         if not self.title:
             return prepare_score(read_score(Path(self.path)))
         score = prepare_score(corpus.parse(self.path))

@@ -3,8 +3,7 @@
 Nothing here is random: root, quality and variant name one chord each, and all of them differ.
 """
 
-from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
 
@@ -41,8 +40,7 @@ N_VARIANTS: Final = len(_REGISTERS) * len(_VOICINGS) * len(_DYNAMICS)
 """How many variants a chord of one root and quality has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chord:
+class Chord(NamedTuple):
     """A chord stimulus; `pitches` are MIDI pitches of the block chord, from the lowest, which is the root."""
 
     root: str
@@ -58,9 +56,6 @@ def compose_chord(root: str, quality: Quality, variant: int = 0) -> Chord:
     the block chord and in dynamics; variant 0 is the plain one, close position between C3 and Bb4 at a medium loudness.
 
     Source: MUSE (arXiv 2510.22455), chord-quality task; the times were measured on its recordings.
-
-    >>> compose_chord("C", "dominant").pitches
-    (48, 52, 55, 58)
     """
     if root not in ROOTS:
         raise ValueError(f"root {root!r} is unknown; accepted are {', '.join(ROOTS)}")

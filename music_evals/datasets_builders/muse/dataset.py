@@ -35,16 +35,13 @@ from music_evals.notation.soundfont import default_soundfont
 
 NAME: Final = "muse"
 VERSION: Final = "1.0.0"
-"""Version of the rows: to be raised whenever the content of any row changes."""
 DEFAULT_SEED: Final = 1
 
 _SLOT: Final = TICKS_PER_BEAT // 2  # an eighth
 _ATTEMPTS: Final = 500  # draws for one stimulus that is none of the earlier ones
-
 _Stimulus = TypeVar("_Stimulus")
 _Key = tuple[Any, ...]
-Maker = Callable[[], Mapping[str, Any]]
-"""Makes a row when it is written, so that no audio is held."""
+Maker = Callable[[], Mapping[str, Any]]  # makes a row when it is written, so that no audio is held
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +160,7 @@ def _loops(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker
 def _loop_row(name: str, loop: drum_loops.DrumLoop, soundfont: Path) -> rows.SyncopationRow:
     clip, midi = _clip(loop.performance, "drums", soundfont)
     _check_loop(name, midi, loop)
-    return rows.syncopation_row(name, clip, loop.offbeats, GENERATED, loop.kick, loop.snare)
+    return rows.syncopation_row(name, clip, loop.offbeats, GENERATED, list(loop.kick), list(loop.snare))
 
 
 def _pairs(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
@@ -200,7 +197,7 @@ def _pair_row(name: str, pair: melodies.MelodyPair, soundfont: Path) -> rows.Tra
         pair.foil,
         GENERATED,
         pair.semitones,
-        (pair.first.pitches, pair.second.pitches),
+        (list(pair.first.pitches), list(pair.second.pitches)),
     )
 
 
@@ -221,7 +218,7 @@ def _chord_row(chord: chords.Chord, variant: int, soundfont: Path) -> rows.Chord
     name = f"chord-{chord.root.lower()}-{chord.quality}-v{variant}"
     clip, midi = _clip(chord.performance, "piano", soundfont)
     _check_chord(name, midi, chord)
-    return rows.chord_quality_row(name, clip, chord.root, chord.quality, GENERATED, variant, chord.pitches)
+    return rows.chord_quality_row(name, clip, chord.root, chord.quality, GENERATED, variant, list(chord.pitches))
 
 
 def _clip(performance: Performance, instrument: str, soundfont: Path) -> tuple[rows.Clip, bytes]:

@@ -7,16 +7,14 @@ says little: where an off-beat stroke comes in, the stroke on the neighbouring b
 
 import itertools
 import random
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
+from music_evals.datasets_builders import read_table
 from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
 
 OFFBEATS: Final = (0, 2, 4, 6, 8)
 """The syncopation levels: numbers of off-beat onsets, in the order of the answer options A to E."""
-SLOTS: Final = 32
-"""Eighth-note slots of a loop, 1-based; odd slots are beats."""
-
+SLOTS: Final = 32  # eighth-note slots of a loop, 1-based; odd slots are beats
 KICK: Final = 36
 SNARE: Final = 38
 HI_HAT: Final = 42
@@ -25,41 +23,8 @@ _BARS: Final = 4
 _SLOTS_PER_BAR: Final = SLOTS // _BARS
 _TICKS_PER_SLOT: Final = TICKS_PER_BEAT // 2
 _STROKE: Final = _TICKS_PER_SLOT // 2  # a drum sounds as long as it sounds; the length only has to be below a slot
-
-# Which bars are alike. The last bar often differs, as a turnaround or a fill.
-_FORMS: Final = {"AAAA": 0.25, "ABAB": 2, "AAAB": 4, "AABA": 2, "ABAC": 9, "AABC": 9, "ABCB": 2, "ABCA": 2}
+_WEIGHTS: Final = read_table("names/muse_drum_loops.toml")
 _MOST_PER_BAR: Final = 3
-
-# Beats 1 to 4 of a bar: K kick, S snare, - neither.
-_GROOVES: Final[dict[str, float]] = {
-    "KSKS": 6,  # straight rock
-    "KS-S": 4,  # kick on 1 only
-    "K-KS": 2,
-    "K-S-": 3,  # half-time
-    "K-SK": 2,
-    "KKSK": 2,  # half-time over a walking kick
-    "KKKS": 2,  # nearly four on the floor
-    "KKKK": 0.5,  # four on the floor
-    "KSSS": 0.4,
-    "KSK-": 1,
-}
-_TURNAROUNDS: Final[dict[str, float]] = {
-    "KSKS": 3,
-    "KSSS": 3,
-    "KKSS": 2,
-    "K-SS": 2,
-    "SSSS": 1,
-    "KSK-": 2,
-    "K---": 1,
-    "KS--": 2,
-    "KKSK": 1,
-}
-
-# Off-beat strokes by position in the bar (2 = "and of 1"), and how usual they are.
-_KICKS: Final = [("K", position) for position in (2, 4, 6, 8)]
-_SNARES: Final = [("S", position) for position in (2, 4, 6, 8)]
-_OFFBEAT_STROKES: Final = dict(zip(_KICKS + _SNARES, (3, 6, 5, 5, 0.4, 2, 1, 2), strict=True))
-_FILL_STROKES: Final = dict(zip(_KICKS + _SNARES[1:], (2, 3, 2, 2, 3, 5, 7), strict=True))
 
 # Each further stroke on the beat makes a groove less likely by this factor to the power offbeats / 8. Without it
 # the total number of strokes would grow with the level and give it away.
@@ -68,8 +33,7 @@ _THINNING: Final = 0.4
 _Bar = dict[int, str]  # position in the bar, 1 to 8 -> "K" or "S"
 
 
-@dataclass(frozen=True, slots=True)
-class DrumLoop:
+class DrumLoop(NamedTuple):
     """Four bars of 4/4 at 120 quarters a minute, with slots 1 to 32 of kick and snare, ascending and disjoint."""
 
     kick: tuple[int, ...]
@@ -109,7 +73,7 @@ def _plan(offbeats: int, rng: random.Random) -> tuple[str, dict[str, int]]:
     """Choose which bars are alike and how many off-beats each kind of bar has."""
     plans: list[tuple[str, dict[str, int]]] = []
     weights: list[float] = []
-    for form, weight in _FORMS.items():
+    for form, weight in _WEIGHTS["forms"].items():
         letters = sorted(set(form))
         for numbers in itertools.product(range(_MOST_PER_BAR + 1), repeat=len(letters)):
             counts = dict(zip(letters, numbers, strict=True))
@@ -126,17 +90,17 @@ def _compose_bar(count: int, model: _Bar | None, is_last: bool, thinning: float,
     if model is not None and is_alike:
         beats = _part(model, 1)
     else:
-        beats = _compose_beats(_TURNAROUNDS if is_last else _GROOVES, thinning, rng)
+        beats = _compose_beats(_WEIGHTS["turnarounds" if is_last else "grooves"], thinning, rng)
     _vary_kick(beats, thinning, rng)
     kept = _part(model, 0) if model is not None and rng.random() < (0.65 if is_alike else 0.35) else {}
 
     # Of the model's off-beats the later ones lead on into the next bar, so the earlier ones go first.
     added = dict(sorted(kept.items())[max(0, len(kept) - count) :])
-    choices = dict(_FILL_STROKES if is_last else _OFFBEAT_STROKES)
+    choices = dict(_WEIGHTS["fills" if is_last else "offbeats"])
     while len(added) < count:
-        drum, position = rng.choices(list(choices), list(choices.values()))[0]
-        del choices[drum, position]
-        added.setdefault(position, drum)
+        stroke = rng.choices(list(choices), list(choices.values()))[0]
+        del choices[stroke]
+        added.setdefault(int(stroke[1]), stroke[0])
 
     bar = dict(beats)
     for position, drum in added.items():

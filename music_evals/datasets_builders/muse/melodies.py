@@ -10,11 +10,11 @@ transposition would, so that only the intervals tell the two apart. Either of tw
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple, get_args
 
+from music_evals.datasets_builders import read_table
 from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
 
 Instrument = Literal["guitar", "piano"]
@@ -26,9 +26,7 @@ FOILS: Final[tuple[Foil, ...]] = get_args(Foil)
 RANGES: Final[dict[Instrument, tuple[int, int]]] = {"guitar": (40, 76), "piano": (60, 84)}
 """Lowest and highest sounding MIDI pitch: the guitar's E2 to E5, and C4 to C6 for a melody on the piano."""
 
-MAX_TRANSPOSITION: Final = 11
-"""Largest distance between the two keys, in semitones."""
-
+MAX_TRANSPOSITION: Final = 11  # largest distance between the two keys, in semitones
 _PROGRAMS: Final[dict[Instrument, tuple[int, ...]]] = {"guitar": (24, 25), "piano": (0,)}  # nylon, steel; grand
 _MAJOR_KEYS: Final = ("C", "Db", "D", "Eb", "E", "F", "Gb", "G", "Ab", "A", "Bb", "B")
 _MINOR_KEYS: Final = ("Cm", "C#m", "Dm", "Ebm", "Em", "Fm", "F#m", "Gm", "G#m", "Am", "Bbm", "Bm")
@@ -51,23 +49,11 @@ _MAX_LEAP: Final = 9
 _OPEN_SHARE: Final = 0.25
 
 _EIGHTH: Final = TICKS_PER_BEAT // 2
-# Rhythms of a measure in eighths; negative numbers are rests.
-_Rhythm = tuple[int, ...]
-_OPENINGS: Final[dict[tuple[int, int], tuple[_Rhythm, ...]]] = {
-    (4, 4): (
-        *((2, 2, 2, 2), (2, 1, 1, 2, 2), (1, 1, 2, 2, 2), (2, 2, 1, 1, 2), (2, 2, 2, 1, 1), (3, 1, 2, 2)),
-        *((4, 2, 2), (2, 1, 1, 4), (3, 1, 3, 1), (1, 1, 1, 1, 2, 2), (2, 4, 2), (4, 3, 1), (3, 3, 2)),
-    ),
-    (3, 4): ((2, 2, 2), (4, 2), (3, 1, 2), (2, 1, 1, 2), (1, 1, 2, 2), (2, 2, 1, 1), (4, 1, 1), (2, 1, 1, 1, 1)),
-    (2, 4): ((2, 2), (2, 1, 1), (1, 1, 2), (1, 1, 1, 1), (3, 1), (1, 2, 1)),
-    (6, 8): ((2, 1, 2, 1), (3, 2, 1), (1, 1, 1, 3), (2, 1, 3), (2, 1, 1, 1, 1), (1, 1, 1, 2, 1), (3, 1, 1, 1)),
-}
-_CLOSES: Final[dict[tuple[int, int], tuple[_Rhythm, ...]]] = {
-    (4, 4): ((2, 2, 4), (4, 4), (2, 2, 3, -1), (4, 2, -2), (2, 1, 1, 4), (3, 1, 4), (2, 6)),
-    (3, 4): ((2, 4), (4, -2), (2, 2, 2), (6,), (1, 1, 4), (2, 3, -1)),
-    (2, 4): ((2, 2), (4,), (1, 1, 2), (3, -1)),
-    (6, 8): ((3, 3), (2, 1, 3), (6,), (3, 2, -1), (1, 1, 1, 3)),
-}
+# Rhythms of a measure by metre.
+_OPENINGS, _CLOSES = (
+    {(int(meter[0]), int(meter[2])): rhythms for meter, rhythms in table.items()}
+    for table in read_table("names/muse_rhythms.toml").values()
+)
 # Phrases by letter; equal letters share their rhythm, and mostly their first measure.
 _FORMS: Final = {2: ("AA", "AA", "AB"), 4: ("ABAC", "AABA", "AAAB", "ABAB", "AABC")}
 
@@ -77,8 +63,7 @@ _HALF_CLOSES: Final = (1, 4, 2, -3)
 _STARTS: Final = (0, 2, 4)
 
 
-@dataclass(frozen=True, slots=True)
-class Melody:
+class Melody(NamedTuple):
     """A melody of one voice: MIDI pitches, a key as `mido` spells it (``"F#m"``), a tempo in quarter notes a minute."""
 
     pitches: tuple[int, ...]
@@ -89,8 +74,7 @@ class Melody:
     performance: Performance
 
 
-@dataclass(frozen=True, slots=True)
-class MelodyPair:
+class MelodyPair(NamedTuple):
     """Two melodies to compare; `foil` is None where the second is the first in another key.
 
     `semitones` is the distance from the first key to the second, upward positive; never 0 or an octave.
@@ -119,9 +103,6 @@ def is_transposition(first: Sequence[int], second: Sequence[int]) -> bool:
 
     Notes that repeat the pitch class before them are merged and intervals are taken modulo an octave, so whatever
     a stricter reading holds to be a transposition is one here too.
-
-    >>> is_transposition((60, 62, 64), (65, 67, 67, 69)), is_transposition((60, 62, 64), (65, 67, 70))
-    (True, False)
     """
     return _lenient_intervals(first) == _lenient_intervals(second)
 
@@ -364,13 +345,7 @@ def _lenient_intervals(pitches: Sequence[int]) -> tuple[int, ...]:
 
 
 def _perform(
-    pitches: list[int],
-    tonic: int,
-    mode: str,
-    plan: _Plan,
-    instrument: Instrument,
-    program: int,
-    rng: random.Random,
+    pitches: list[int], tonic: int, mode: str, plan: _Plan, instrument: Instrument, program: int, rng: random.Random
 ) -> Melody:
     """Play a melody nearly legato, with the metre's accents."""
     keys = _MAJOR_KEYS if mode == "major" else _MINOR_KEYS

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from music_evals.benchmarks import load
+from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.folder import DatasetError, make_provenance
 from music_evals.datasets_builders.muse import rows
 from music_evals.datasets_builders.muse.chords import ROOTS
@@ -27,32 +28,6 @@ from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 from music_evals.notation.audio import describe_wav
 
 LICENCE_FILE: Final = "LICENSE_DATA.md"
-
-_SAME_PAIRS: Final = (
-    ("M1_EbMaj_90", "M1_GMaj_90"),
-    ("M2_Abm_155_3_4", "M2_Fm_155_3_4"),
-    ("M3_DbMaj_78", "M3_GbMaj_78"),
-    ("M4_AMaj_130", "M4_EMaj_130"),
-    ("M5_Bm_100", "M5_Dm_100"),
-    ("M6_Cm_120_Piano", "M6_Bbm_120_Piano"),
-    ("M7_CMaj_140_Piano", "M7_DbMaj_140_Piano"),
-    ("M8_AbMaj_95_Piano", "M8_FMaj_95_Piano"),
-    ("M9_Em_200_3_4_Piano", "M9_Gm_200_3_4_Piano"),
-    ("M10_Dbm_165_3_4", "M10_Fm_165_3_4"),
-)
-_DIFFERENT_PAIRS: Final = (
-    ("M1_EbMaj_90", "M2_Abm_155_3_4"),
-    ("M2_Fm_155_3_4", "M3_DbMaj_78"),
-    ("M3_GbMaj_78", "M4_AMaj_130"),
-    ("M4_EMaj_130", "M5_Bm_100"),
-    ("M5_Dm_100", "M1_GMaj_90"),
-    ("M6_Cm_120_Piano", "M7_CMaj_140_Piano"),
-    ("M7_DbMaj_140_Piano", "M8_AbMaj_95_Piano"),
-    ("M8_FMaj_95_Piano", "M9_Em_200_3_4_Piano"),
-    ("M9_Gm_200_3_4_Piano", "M10_Dbm_165_3_4"),
-    ("M10_Fm_165_3_4", "M6_Bbm_120_Piano"),
-)
-"""Test pairs of the published experiment, after the authors' list of joined files (``stimuli/combined``)."""
 
 _SAME_EXAMPLE: Final = ("M11_CMaj_180_Piano", "M11_EMaj_180_Piano")
 _DIFFERENT_EXAMPLE: Final = ("M11_CMaj_180_Piano", "M12_FMaj_155_Piano")
@@ -140,7 +115,9 @@ def recorded_rows() -> Iterator[Recorded]:
         split = "fewshot" if take == "E" else "test"
         yield Recorded("syncopation", split, (path,), partial(_recorded_loop, path, offbeats, take))
 
-    pairs = [("test", pair) for both in zip(_SAME_PAIRS, _DIFFERENT_PAIRS, strict=True) for pair in both]
+    listed = read_table("names/muse_recordings.toml")
+    both = zip(listed["same"], listed["different"], strict=True)
+    pairs = [("test", (first, second)) for two in both for first, second in two]
     for split, stems in [*pairs, ("fewshot", _SAME_EXAMPLE), ("fewshot", _DIFFERENT_EXAMPLE)]:
         paths = (f"stimuli/{stems[0]}.wav", f"stimuli/{stems[1]}.wav")
         yield Recorded("transposition", split, paths, partial(_recorded_pair, paths, stems))

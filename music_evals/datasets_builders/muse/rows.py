@@ -6,12 +6,11 @@ Source: arXiv 2510.22455.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, TypedDict, get_args
+from typing import Final, Literal, NamedTuple, TypedDict, get_args
 
 from datasets import Audio, Features
 
-from music_evals.datasets_builders.folder import features_of
+from music_evals.datasets_builders.folder import FileCell, features_of
 from music_evals.datasets_builders.muse.chords import QUALITIES
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 
@@ -33,16 +32,9 @@ EXAMPLE_ROOT: Final = "Ab"
 EXAMPLE_OFFBEATS: Final = (0, 6)
 
 
-class AudioCell(TypedDict):
-    """An audio file as `datasets.Audio` stores it: its bytes, and no path."""
-
-    bytes: bytes
-    path: None
-
-
 class _Heard(TypedDict):
     id: str
-    audio: AudioCell
+    audio: FileCell
     midi: bytes | None
     midi_text: str | None
 
@@ -64,8 +56,8 @@ class _Loop(_Heard):
 
 class _Pair(TypedDict):
     id: str
-    audio_1: AudioCell
-    audio_2: AudioCell
+    audio_1: FileCell
+    audio_2: FileCell
     midi_1: bytes | None
     midi_2: bytes | None
     midi_text_1: str | None
@@ -109,8 +101,7 @@ FEATURES: Final[Mapping[str, Features]] = {
 """Config → declared columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Clip:
+class Clip(NamedTuple):
     """What is heard: a WAV file, its tempo in quarter notes a minute, its metre such as ``3/4``, and its MIDI."""
 
     wav: bytes
@@ -121,7 +112,7 @@ class Clip:
     midi_text: str | None = None
 
     @property
-    def audio(self) -> AudioCell:
+    def audio(self) -> FileCell:
         """The file as a cell."""
         return {"bytes": self.wav, "path": None}
 
@@ -131,14 +122,14 @@ def syncopation_row(
     clip: Clip,
     offbeats: int,
     source: str,
-    kick: Sequence[int] | None = None,
-    snare: Sequence[int] | None = None,
+    kick: list[int] | None = None,
+    snare: list[int] | None = None,
 ) -> SyncopationRow:
     """A row of `syncopation`; `offbeats` is one of `OFFBEATS`."""
     return {
         **_heard(name, clip),
-        "kick": _listed(kick),
-        "snare": _listed(snare),
+        "kick": kick,
+        "snare": snare,
         "offbeats": offbeats,
         **_asked([clip], LETTERS[OFFBEATS.index(offbeats)], SYNCOPATION_OPTIONS, source),
     }
@@ -151,7 +142,7 @@ def transposition_row(
     foil: str | None,
     source: str,
     semitones: int | None = None,
-    pitches: tuple[Sequence[int] | None, Sequence[int] | None] = (None, None),
+    pitches: tuple[list[int] | None, list[int] | None] = (None, None),
 ) -> TranspositionRow:
     """A row of `transposition`; `foil` is None where the melodies are the same."""
     first, second = clips
@@ -163,8 +154,8 @@ def transposition_row(
         "midi_2": second.midi,
         "midi_text_1": first.midi_text,
         "midi_text_2": second.midi_text,
-        "pitches_1": _listed(pitches[0]),
-        "pitches_2": _listed(pitches[1]),
+        "pitches_1": pitches[0],
+        "pitches_2": pitches[1],
         "same": foil is None,
         "foil": foil or "none",
         "semitones": semitones,
@@ -175,13 +166,13 @@ def transposition_row(
 
 
 def chord_quality_row(
-    name: str, clip: Clip, root: str, quality: str, source: str, variant: int = 0, pitches: Sequence[int] | None = None
+    name: str, clip: Clip, root: str, quality: str, source: str, variant: int = 0, pitches: list[int] | None = None
 ) -> ChordQualityRow:
     """A row of `chord_quality`; `quality` is one of `QUALITIES`."""
     options = [one.capitalize() for one in QUALITIES]
     return {
         **_heard(name, clip),
-        "pitches": _listed(pitches),
+        "pitches": pitches,
         "root": root,
         "quality": quality,
         "variant": variant,
@@ -203,7 +194,3 @@ def _asked(clips: Sequence[Clip], target: str, options: Sequence[str], source: s
         "options": list(options),
         "source": source,
     }
-
-
-def _listed(numbers: Sequence[int] | None) -> list[int] | None:
-    return None if numbers is None else list(numbers)

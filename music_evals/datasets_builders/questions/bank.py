@@ -1,20 +1,40 @@
-"""Banks of four-option questions: the rows that benchmarks of this common kind have, and the writing of them."""
+"""Banks of four-option questions: composed questions, the rows of benchmarks of this common kind, their writing."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Final, TypedDict
+from typing import Final, Literal, TypedDict, get_args
 
-from music_evals.datasets_builders.folder import (
-    DatasetError,
-    Provenance,
-    features_of,
-    make_provenance,
-    write_dataset,
-)
-from music_evals.datasets_builders.questions.question import Language, Question
+from music_evals.datasets_builders.folder import DatasetError, Provenance, features_of, make_provenance, write_dataset
 
 LETTERS: Final = "ABCD"
+Language = Literal["zh", "en"]  # languages that questions are composed in
+LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question in every language, with its right answer and three wrong ones; no two options may be the same."""
+
+    name: str  # readable and stable, unique among the questions of one composer: says what is asked, not the answer
+    kind: str  # the composer's kind, which becomes the sub-theme
+    text: Mapping[Language, str]  # language → the question, without its options
+    right: Mapping[Language, str]  # language → the text of the right option
+    # Language → the texts of the three wrong options, in the same order in every language.
+    wrong: Mapping[Language, tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        """Check that the options differ."""
+        for language in self.text:
+            options = self.options(language, 0)
+            if len(set(options)) != len(options):
+                raise ValueError(f"{self.name}: two of the options are the same ({language}): {', '.join(options)}")
+
+    def options(self, language: Language, place: int) -> list[str]:
+        """Return the four options, the right one at a place from 0."""
+        wrong = self.wrong[language]
+        return [*wrong[:place], self.right[language], *wrong[place:]]
 
 
 class BankRow(TypedDict):
@@ -29,16 +49,11 @@ class BankRow(TypedDict):
 
 
 FEATURES: Final = features_of(BankRow)
-Rows = Mapping[str, Mapping[str, Sequence[BankRow]]]
-"""Config → split → rows."""
+Rows = Mapping[str, Mapping[str, Sequence[BankRow]]]  # config → split → rows
 
 
 def places(count: int, key: str) -> list[int]:
-    """Draw the places of right answers, which are spread evenly over the letters.
-
-    >>> sorted(places(8, "any key"))
-    [0, 0, 1, 1, 2, 2, 3, 3]
-    """
+    """Draw the places of right answers, which are spread evenly over the letters."""
     drawn = [number % len(LETTERS) for number in range(count)]
     Random(key).shuffle(drawn)
     return drawn

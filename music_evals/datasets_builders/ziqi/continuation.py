@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 
 from music21 import corpus
 
-from music_evals.datasets_builders.questions.question import LANGUAGES, Language, Question
+from music_evals.datasets_builders.questions.bank import LANGUAGES, Language, Question
 from music_evals.notation.abc import (
     Event,
     Key,
@@ -42,12 +42,8 @@ from music_evals.notation.abc import (
 COLLECTIONS: Final[Mapping[str, str]] = {"airdsAirs": "aird", "oneills1850": "oneill", "ryansMammoth": "ryan"}
 """Folder of music21's corpus → how a question's name says it."""
 
-OPENINGS: Final = (4, 6, 8)
-"""Whole measures that an opening may have; a pickup comes on top."""
-
-CONTINUATION: Final = 4
-"""Whole measures of a continuation."""
-
+OPENINGS: Final = (4, 6, 8)  # whole measures that an opening may have; a pickup comes on top
+CONTINUATION: Final = 4  # whole measures of a continuation
 _LEAD_INS: Final[Mapping[Language, str]] = {
     "zh": "下面是一首曲调的开头（ABC 记谱法）。四个选项中，哪一个是它原本的后续？",
     "en": "This is the opening of a tune in ABC notation. Which of the four continuations belongs to it?",

@@ -27,22 +27,16 @@ from music_evals.datasets_builders.folder import (
     make_provenance,
     write_dataset,
 )
-from music_evals.datasets_builders.questions.bank import LETTERS, places
-from music_evals.datasets_builders.questions.question import LANGUAGES, Language, Question
+from music_evals.datasets_builders.questions.bank import LANGUAGES, LETTERS, Language, Question, places
 
 NAME: Final = "ziqi"
 VERSION: Final = "1.0.1"
-"""Version of the rows: to be raised whenever the content of any row changes."""
-
 DEFAULT_SEED: Final = 1
-PUBLISHED: Final = "published"
-"""`Provenance.source` of the authors' questions."""
-
+PUBLISHED: Final = "published"  # `Provenance.source` of the authors' questions
 ConfigName = Literal["comprehension", "generation"]
 CONFIGS: Final[tuple[ConfigName, ...]] = get_args(ConfigName)
 SPLITS: Final = ("dev", "test")
-EXAMPLES: Final = 5
-"""Rows of `dev` a theme: what five-shot shows."""
+EXAMPLES: Final = 5  # rows of `dev` a theme: what five-shot shows
 
 
 class Row(TypedDict):
@@ -60,8 +54,7 @@ class Row(TypedDict):
     duplicate_of: str | None
 
 
-FEATURES: Final[Mapping[str, Features]] = dict.fromkeys(CONFIGS, features_of(Row))
-"""Config → declared columns."""
+FEATURES: Final[Mapping[str, Features]] = dict.fromkeys(CONFIGS, features_of(Row))  # config → declared columns
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,9 +35,7 @@ from music_evals.datasets_builders.ziqi.dataset import (
 )
 
 HUB_REPOSITORY: Final = "MYTH-Lab/ZIQI-Eval"
-HUB_COMMIT: Final = "fbe754f"
-"""The commit on the Hub that is taken unless another is named, as the Hub abbreviates it."""
-
+HUB_COMMIT: Final = "fbe754f"  # the commit on the Hub that is taken unless another is named, as the Hub abbreviates it
 KNOWN_SHA256: Final = "cd869d7eaec03616621e441446ff343ff3a7c497a74c5844ccd249572b49ec00"
 KNOWN_REVISION: Final = "github.com/zcli-charlie/ZIQI-Eval@31924fb755fafb351c76385403d176a9ab7fce76"
 """Checksum over the source files (`_checksum`), and a commit that holds just these files."""

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import datasets
 import pytest
 from datasets import Audio, Features, List, Value
 
@@ -33,19 +32,10 @@ def rows(count: int) -> list[dict[str, Any]]:
     return [{"id": f"row-{i}", "audio": {"bytes": bytes([i]), "path": None}, "notes": [i, 1]} for i in range(count)]
 
 
-def card(provenance: Provenance) -> str:
-    configs = "".join(
-        f"- config_name: {config}\n  data_files:\n"
-        + "".join(f"  - split: {split}\n    path: {config}/{split}-*.parquet\n" for split in splits)
-        for config, splits in provenance.counts.items()
-    )
-    return f"---\nconfigs:\n{configs}---\n"
-
-
-def write(out: Path, some: Iterable[dict[str, Any]] | int = 3, **options: Any) -> Provenance:
+def write(out: Path, some: Iterable[dict[str, Any]] | int = 3, made: Provenance = MADE, **options: Any) -> Provenance:
     """Write rows, or so many."""
-    splits = {"test": rows(some) if isinstance(some, int) else some}
-    return write_dataset(out, {"abc": splits}, features={"abc": FEATURES}, card=card, **{"provenance": MADE, **options})
+    splits = {"test": rows(some) if isinstance(some, int) else some, "fewshot": []}
+    return write_dataset(out, {"abc": splits}, features={"abc": FEATURES}, card=str, provenance=made, **options)
 
 
 def generate(out: Path) -> None:
@@ -73,26 +63,8 @@ def test_written_rows_are_loaded_back(tmp_path: Path) -> None:
     assert describe_dataset(str(tmp_path / "out"), benchmark=benchmark()).provenance == made
 
 
-def test_datasets_library_loads_the_folder(tmp_path: Path) -> None:
-    write(tmp_path / "out")
-    loaded = datasets.load_dataset(str(tmp_path / "out"), "abc", split="test", cache_dir=str(tmp_path / "cache"))
-    assert loaded.features == FEATURES
-    assert loaded.to_list() == rows(3)
-
-
-def test_same_rows_give_same_bytes(tmp_path: Path) -> None:
-    write(tmp_path / "a", 70)
-    write(tmp_path / "b", 70)
-    names = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file())
-    assert [str(name) for name in names] == ["README.md", "abc/test-00000-of-00001.parquet", "provenance.json"]
-    for name in names:
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-
-
 def test_empty_splits_are_left_out_and_an_empty_dataset_is_refused(tmp_path: Path) -> None:
-    splits = {"test": rows(1), "fewshot": []}
-    made = write_dataset(tmp_path / "out", {"abc": splits}, features={"abc": FEATURES}, card=card, provenance=MADE)
-    assert made.counts == {"abc": {"test": 1}}
+    assert write(tmp_path / "out", 1).counts == {"abc": {"test": 1}}
     with pytest.raises(DatasetError, match="nothing to write"):
         write(tmp_path / "none", 0)
     assert os.listdir(tmp_path) == ["out"]
@@ -232,7 +204,7 @@ def test_errors_name_what_is_wrong_and_what_is_accepted(tmp_path: Path) -> None:
 
 def test_what_a_partial_copy_lacks_is_said_where_a_split_is_missing(tmp_path: Path) -> None:
     partial = Provenance("letters", "1.0", source="alphabet", licence="mit", missing=("x.wav", "y.wav"))
-    write(tmp_path / "out", provenance=partial)
+    write(tmp_path / "out", made=partial)
     with pytest.raises(DatasetError, match=r"no split 'fewshot'.*built from a copy that lacks x\.wav, y\.wav"):
         load_split(str(tmp_path / "out"), "abc", "fewshot", benchmark=benchmark())
     assert describe_dataset(str(tmp_path / "out"), benchmark=benchmark()).label == "alphabet-partial"
@@ -269,23 +241,6 @@ def test_unreachable_hub_is_one_clear_error(uri: str, monkeypatch: pytest.Monkey
         load_split(uri, "abc", "test", benchmark=benchmark())
 
 
-def test_dataset_on_the_hub_is_loaded_with_its_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    snapshot = tmp_path / "snapshots" / "0123abc"
-    write(snapshot)
-    asked = []
-
-    def snapshot_download(repo: str, **options: Any) -> str:
-        asked.append((repo, options))
-        return str(snapshot)
-
-    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot_download)
-    assert len(load_split("hf://datasets/org/name@refs/pr/1", "abc", "test", benchmark=benchmark())) == 3
-    patterns = ["provenance.json", "README.md", "abc/*"]
-    assert asked == [("org/name", {"repo_type": "dataset", "revision": "refs/pr/1", "allow_patterns": patterns})]
-    origin = describe_dataset("hf://datasets/org/name", benchmark=benchmark())
-    assert origin.metadata()["dataset_revision"] == "0123abc"
-
-
 # --- the generated dataset ---
 
 
@@ -295,7 +250,7 @@ def test_generated_dataset_is_built_once_and_again_when_it_is_no_longer_right(ca
     def counted(**changes: Any) -> Benchmark:
         def build(out: Path) -> None:
             builds.append(out)
-            write(out, overwrite=True, provenance=replace(MADE, builder_version=changes.get("version", "1.0")))
+            write(out, made=replace(MADE, builder_version=changes.get("version", "1.0")), overwrite=True)
 
         return benchmark(generate=build, **changes)
 

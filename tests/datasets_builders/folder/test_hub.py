@@ -7,8 +7,8 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from music_evals.datasets_builders.folder import Provenance, describe_dataset, f
 from music_evals.datasets_builders.ziqi import dataset as ziqi
 from tests import lilybench_dataset, msu_dataset
 from tests.hub_client import HubClient, hub_environment
-from tests.hub_server import READ, WRITE, Blob, Handler, Hub, Lost, Refusal
+from tests.hub_server import READ, WRITE, Blob, Handler, Hub, Lost, Refusal, Repo
 
 UNKNOWN = "hf_nobodyNOBODYnobodyNOBODYnobody00"
 
@@ -45,39 +45,54 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 }
 
 
+@dataclass(frozen=True)
+class Site:
+    """A Hub that is as new, a client of it, and a folder a dataset."""
+
+    hub: Hub
+    client: HubClient
+    folders: Mapping[str, Path]
+
+    def publish(
+        self, name: str, *options: str, folder: Path | None = None, token: str | None = WRITE
+    ) -> tuple[int, str]:
+        """Publish to ORG/NAME; no output of any kind may hold a token."""
+        where = ("--repo", f"ORG/{name}", "--dir", folder or self.folders[name])
+        code, text, log = self.client.run("publish", name, *where, *options, token=token)
+        for secret in (WRITE, READ, UNKNOWN):
+            assert secret not in text + log
+        return code, text
+
+    def repo(self, name: str = "msu") -> Repo:
+        return self.hub.repos[f"ORG/{name}"]
+
+    def failure(self, function: Callable[..., Any], *given: str, token: str | None = None) -> str:
+        """What a traceback shows of a call that fails."""
+        with pytest.raises(Exception) as caught:  # noqa: PT011
+            self.client.call(function, *given, token=token)
+        return "".join(traceback.format_exception(caught.value))
+
+    def assert_uploaded(self, name: str = "msu", folder: Path | None = None, **more: bytes) -> None:
+        """Check that a folder is in its repository, but for what the Hub or publishing make."""
+        made, folder = ("README.md", ".gitattributes"), folder or self.folders[name]
+        there = {path: blob.data for path, blob in self.repo(name).head.items() if path not in made}
+        files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+        assert there == {path: file.read_bytes() for path, file in files.items() if path not in made} | more
+
+
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     above = tmp_path_factory.mktemp("datasets")
     for name, write in WRITERS.items():
         write(above / name)
-    return {name: above / name for name in WRITERS}
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Hub]:
-    with Hub() as hub:
-        yield hub
-
-
-@pytest.fixture(scope="module")
-def client(server: Hub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubClient]:
-    with HubClient(server.endpoint, tmp_path_factory.mktemp("home")) as process:
-        yield process
+    with Hub() as hub, HubClient(hub.endpoint, tmp_path_factory.mktemp("home")) as client:
+        yield Site(hub, client, {name: above / name for name in WRITERS})
 
 
 @pytest.fixture
-def hub(server: Hub) -> Hub:
-    """The server as new, at the same address."""
-    server.reset()
-    return server
-
-
-def publish(client: HubClient, name: str, folder: Path, *options: str, token: str | None = WRITE) -> tuple[int, str]:
-    """Publish to ORG/NAME; no output of any kind may hold a token."""
-    code, text, log = client.run("publish", name, "--repo", f"ORG/{name}", "--dir", folder, *options, token=token)
-    for secret in (WRITE, READ, UNKNOWN):
-        assert secret not in text + log
-    return code, text
+def site(whole: Site) -> Site:
+    whole.hub.reset()
+    return whole
 
 
 # What the client is told to do.
@@ -105,109 +120,62 @@ def load_on_a_full_disk(*given: str) -> int:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def load_all(name: str, wanted: list[tuple[str, str]], out: Path) -> tuple[str | None, dict[str, str]]:
-    """Load splits with `datasets` and with our loader; what came is written to `out`."""
+def load_all(name: str, wanted: list[tuple[str, str]]) -> tuple[str | None, dict[str, str], list[object]]:
+    """Load splits with `datasets` and with our loader: the commit, the files that came, and the rows."""
     from datasets import load_dataset
 
-    benchmark = builder(name).BENCHMARK
+    benchmark, rows = builder(name).BENCHMARK, []
     origin = describe_dataset(f"hf://datasets/ORG/{name}", benchmark=benchmark)
     for config, split in wanted:
-        rows = load_dataset(f"ORG/{name}", config, split=split)
-        assert rows.features == benchmark.features[config], rows.features
-        rows.to_parquet(out / f"{config}-{split}.parquet")
-        loaded = load_split(f"hf://datasets/ORG/{name}@{origin.revision}", config, split, benchmark=benchmark)
-        assert loaded.to_list() == rows.to_list()
+        theirs = load_dataset(f"ORG/{name}", config, split=split)
+        assert theirs.features == benchmark.features[config], theirs.features
+        ours = load_split(f"hf://datasets/ORG/{name}@{origin.revision}", config, split, benchmark=benchmark)
+        rows.append(theirs.to_list())
+        assert rows[-1] == ours.to_list()
     files = {path.relative_to(origin.folder).as_posix(): path for path in origin.folder.rglob("*.parquet")}
-    return origin.revision, {path: file_sha256(file) for path, file in files.items()}
+    return origin.revision, {path: file_sha256(file) for path, file in files.items()}, rows
 
 
-def run_tasks(logs: Path) -> dict[str, tuple[str, str, str]]:
-    from inspect_ai import eval as inspect_eval
-
+def metadata_of_tasks() -> list[tuple[str, str]]:
     from music_evals.evals import msu, ziqi
 
-    found = {}
-    for name, task in (("ziqi", ziqi.comprehension), ("msu", msu.textual)):
-        asked = task(dataset=f"hf://datasets/ORG/{name}")
-        log = inspect_eval(asked, model="baseline/reader", log_dir=str(logs), display="none", limit=1)[0]
-        found[name] = (log.status, log.eval.metadata["dataset"], log.eval.metadata["dataset_revision"])
-    return found
-
-
-def failure(client: HubClient, function: Callable[..., Any], *given: str, token: str | None = None) -> str:
-    """What a traceback shows of a call that fails."""
-    with pytest.raises(Exception) as caught:  # noqa: PT011
-        client.call(function, *given, token=token)
-    return "".join(traceback.format_exception(caught.value))
-
-
-def uploaded(hub: Hub, folder: Path) -> dict[str, bytes]:
-    """What of a folder is in the repository of its name, without what the Hub or publishing make."""
-    made = ("README.md", ".gitattributes")
-    return {path: blob.data for path, blob in hub.repos[f"ORG/{folder.name}"].head.items() if path not in made}
-
-
-def on_disk(folder: Path) -> dict[str, bytes]:
-    files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
-    return {path: file.read_bytes() for path, file in files.items() if path != "README.md"}
+    tasks = ziqi.comprehension(dataset="hf://datasets/ORG/ziqi"), msu.textual(dataset="hf://datasets/ORG/msu")
+    return [(task.metadata["dataset"], task.metadata["dataset_revision"]) for task in tasks]
 
 
 # --- round trips ---
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_datasets_come_back_byte_for_byte(
-    name: str, hub: Hub, client: HubClient, folders: dict[str, Path], tmp_path: Path
-) -> None:
-    folder = folders[name]
-    code, text = publish(client, name, folder, "--yes")
+def test_datasets_come_back_byte_for_byte(name: str, site: Site) -> None:
+    folder = site.folders[name]
+    code, text = site.publish(name, "--yes")
     assert code == 0, text
-    assert uploaded(hub, folder) == on_disk(folder)
-    commit = hub.repos[f"ORG/{name}"].branches["main"]
+    site.assert_uploaded(name)
+    commit = site.repo(name).branches["main"]
     assert f"Published ORG/{name} at {commit}" in text
     made = json.loads((folder / "provenance.json").read_text())
     wanted = [(config, split) for config, splits in made["counts"].items() for split in splits]
-    assert client.call(load_all, name, wanted, tmp_path) == (commit, made["files"])
-    for config, split in wanted:
-        expected = pq.read_table(folder / config / f"{split}-00000-of-00001.parquet", partitioning=None).to_pylist()
-        assert len(expected) == made["counts"][config][split]
-        assert pq.read_table(tmp_path / f"{config}-{split}.parquet").to_pylist() == expected
-    assert not hub.leaks
+    paths = [folder / config / f"{split}-00000-of-00001.parquet" for config, split in wanted]
+    rows = [pq.read_table(path, partitioning=None).to_pylist() for path in paths]
+    assert site.client.call(load_all, name, wanted) == (commit, made["files"], rows)
+    assert not site.hub.leaks
 
 
-def test_audio_and_images_were_among_them(folders: dict[str, Path]) -> None:
-    def first(name: str, config: str) -> dict[str, Any]:
-        path = folders[name] / config / "test-00000-of-00001.parquet"
-        row: dict[str, Any] = pq.read_table(path, partitioning=None).to_pylist()[0]
-        return row
-
-    assert first("muse", "syncopation")["audio"]["bytes"].startswith(b"RIFF")
-    assert first("msu", "scores")["images"][0]["bytes"].startswith(b"\x89PNG")
-
-
-def test_tasks_run_from_the_hub_and_log_the_commit(
-    hub: Hub, client: HubClient, folders: dict[str, Path], tmp_path: Path
-) -> None:
+def test_tasks_take_their_data_from_the_hub_and_name_the_commit(site: Site) -> None:
     for name in ("ziqi", "msu"):
-        assert publish(client, name, folders[name], "--yes")[0] == 0
-    assert client.call(run_tasks, tmp_path) == {
-        name: ("success", f"hf://datasets/ORG/{name}", hub.repos[f"ORG/{name}"].branches["main"])
-        for name in ("ziqi", "msu")
-    }
+        assert site.publish(name, "--yes")[0] == 0
+    commits = [(f"hf://datasets/{name}", repo.branches["main"]) for name, repo in site.hub.repos.items()]
+    assert site.client.call(metadata_of_tasks) == commits
 
 
-def test_card_names_the_repository_and_states_the_licence(
-    hub: Hub, client: HubClient, folders: dict[str, Path]
-) -> None:
-    assert publish(client, "msu", folders["msu"], "--yes")[0] == 0
-    card = DatasetCard(hub.repos["ORG/msu"].head["README.md"].data.decode())
+def test_card_names_the_repository_and_states_the_licence(site: Site) -> None:
+    assert site.publish("msu", "--yes")[0] == 0
+    card = DatasetCard(site.repo().head["README.md"].data.decode())
     entries = card.data.to_dict()
-    assert entries["license"] == "other"
-    assert entries["license_name"] == "music21-corpus"
+    assert (entries["license"], entries["license_name"]) == ("other", "music21-corpus")
     assert entries["license_link"].endswith("corpus/license.txt")
     assert [config.get("default", False) for config in entries["configs"]] == [True, False]
-    for needed in ("language", "task_categories", "tags", "pretty_name", "size_categories"):
-        assert entries[needed]
     assert 'load_dataset("ORG/msu", "scores", split="test")' in card.text
     assert "path/to/this/folder" not in card.text
     assert "```bibtex" in card.text
@@ -217,44 +185,40 @@ def test_card_names_the_repository_and_states_the_licence(
 # --- what changes, and what does not ---
 
 
-def test_dry_run_shows_everything_and_changes_nothing(hub: Hub, client: HubClient, folders: dict[str, Path]) -> None:
-    before = hub.state()
-    code, text = publish(client, "msu", folders["msu"])
+def test_dry_run_shows_everything_and_changes_nothing(site: Site) -> None:
+    before = site.hub.state()
+    code, text = site.publish("msu")
     assert code == 0, text
-    assert hub.state() == before
-    assert f"{hub.endpoint}/datasets/ORG/msu (to be created, public), branch main" in text
+    assert site.hub.state() == before
+    assert f"{site.hub.endpoint}/datasets/ORG/msu (to be created, public), branch main" in text
     assert text.count("│ added ") == 8  # two configs of three splits, card and provenance
-    size = sum(len(data) for path, data in on_disk(folders["msu"]).items() if path.endswith(".parquet"))
-    assert size > 20_000
     assert "in 8 files" in text
     assert "Licence other (music21-corpus)" in text
     assert "This was a dry run" in text
-    assert hub.methods == {"GET"}
+    assert site.hub.methods == {"GET"}
 
 
-def test_second_time_nothing_is_done(hub: Hub, client: HubClient, folders: dict[str, Path], tmp_path: Path) -> None:
-    assert publish(client, "msu", folders["msu"], "--yes")[0] == 0
-    before, commit = hub.state(), hub.repos["ORG/msu"].branches["main"]
+def test_second_time_nothing_is_done(site: Site, tmp_path: Path) -> None:
+    assert site.publish("msu", "--yes")[0] == 0
+    before, commit = site.hub.state(), site.repo().branches["main"]
     # Files are compared by content: neither times nor places matter.
-    shutil.copytree(folders["msu"], tmp_path / "copy", copy_function=shutil.copyfile)
-    for folder in (folders["msu"], tmp_path / "copy"):
-        code, text = publish(client, "msu", folder, "--yes")
+    shutil.copytree(site.folders["msu"], tmp_path / "copy", copy_function=shutil.copyfile)
+    for folder in (site.folders["msu"], tmp_path / "copy"):
+        code, text = site.publish("msu", "--yes", folder=folder)
         assert code == 0
         assert f"ORG/msu is up to date at {commit}" in text
-        assert hub.state() == before
+        assert site.hub.state() == before
 
 
-def test_only_what_changed_is_uploaded_and_what_is_gone_is_deleted(
-    hub: Hub, client: HubClient, folders: dict[str, Path], tmp_path: Path
-) -> None:
-    assert publish(client, "ziqi", folders["ziqi"], "--yes")[0] == 0
-    hub.repos["ORG/ziqi"].commit({**hub.repos["ORG/ziqi"].head, "notes/of/others.txt": Blob(b"keep me")}, "notes")
-    hub.puts.clear()
+def test_only_what_changed_is_uploaded_and_what_is_gone_is_deleted(site: Site, tmp_path: Path) -> None:
+    assert site.publish("ziqi", "--yes")[0] == 0
+    site.repo("ziqi").commit({**site.repo("ziqi").head, "notes/of/others.txt": Blob(b"keep me")}, "notes")
+    site.hub.puts.clear()
     other = tmp_path / "ziqi"
     plan = ziqi.build_generated(4, theory=8, continuation=0)
     dev = ziqi.build_generated(3, theory=8, continuation=0).rows["comprehension"]["dev"]
     ziqi.write(replace(plan, rows={"comprehension": {**plan.rows["comprehension"], "dev": dev}}), other)
-    code, text = publish(client, "ziqi", other)
+    code, text = site.publish("ziqi", folder=other)
     assert code == 0, text
     shown = [[cell.strip() for cell in line.split("│")[1:3]] for line in text.splitlines() if line.startswith("│")]
     data = "00000-of-00001.parquet"
@@ -267,34 +231,34 @@ def test_only_what_changed_is_uploaded_and_what_is_gone_is_deleted(
         ["unchanged", f"comprehension/dev-{data}"],
         ["kept", "notes/of/others.txt"],
     ]
-    assert publish(client, "ziqi", other, "--yes")[0] == 0
-    assert uploaded(hub, other) == {**on_disk(other), "notes/of/others.txt": b"keep me"}
-    assert len(hub.puts) == 1
-    assert len(hub.repos["ORG/ziqi"].commits) == 4  # created, published, notes, published: one commit each
+    assert site.publish("ziqi", "--yes", folder=other)[0] == 0
+    site.assert_uploaded("ziqi", other, **{"notes/of/others.txt": b"keep me"})
+    assert len(site.hub.puts) == 1
+    assert len(site.repo("ziqi").commits) == 4  # created, published, notes, published: one commit each
 
 
-def test_a_branch_is_made_from_main_and_main_stays(hub: Hub, client: HubClient, folders: dict[str, Path]) -> None:
-    assert publish(client, "msu", folders["msu"], "--yes", "--revision", "v2/draft")[0] == 0
-    repo = hub.repos["ORG/msu"]
+def test_a_branch_is_made_from_main_and_main_stays(site: Site) -> None:
+    assert site.publish("msu", "--yes", "--revision", "v2/draft")[0] == 0
+    repo = site.repo()
     assert set(repo.head) == {".gitattributes"}
     assert "provenance.json" in repo.commits[repo.branches["v2/draft"]]
-    code, text = publish(client, "msu", folders["msu"], "--revision", "v2/draft")
+    code, text = site.publish("msu", "--revision", "v2/draft")
     assert code == 0
     assert "up to date" in text
     assert 'revision="v2/draft"' in text
     repo.tags["v1"] = repo.branches["main"]
-    assert "v1 is a tag of ORG/msu" in publish(client, "msu", folders["msu"], "--revision", "v1")[1]
+    assert "v1 is a tag of ORG/msu" in site.publish("msu", "--revision", "v1")[1]
 
 
-def test_private_repositories(hub: Hub, client: HubClient, folders: dict[str, Path]) -> None:
-    assert publish(client, "msu", folders["msu"], "--yes", "--private")[0] == 0
-    assert hub.repos["ORG/msu"].private
-    client.call(forget)
-    said = failure(client, load, "msu", "questions", "test")
+def test_private_repositories(site: Site) -> None:
+    assert site.publish("msu", "--yes", "--private")[0] == 0
+    assert site.repo().private
+    site.client.call(forget)
+    said = site.failure(load, "msu", "questions", "test")
     assert "the Hub has no dataset ORG/msu, or you have no access to it" in said
-    assert client.call(load, "msu", "questions", "test", token=READ) == 12
-    hub.repos["ORG/msu"].private = False
-    code, text = publish(client, "msu", folders["msu"], "--private")
+    assert site.client.call(load, "msu", "questions", "test", token=READ) == 12
+    site.repo().private = False
+    code, text = site.publish("msu", "--private")
     assert code == 1
     assert "ORG/msu is public; --private is for a new repository" in text
 
@@ -320,15 +284,13 @@ def test_private_repositories(hub: Hub, client: HubClient, folders: dict[str, Pa
         ),
     ],
 )
-def test_a_repository_with_other_things_is_left_alone(
-    files: dict[str, bytes], message: str, hub: Hub, client: HubClient, folders: dict[str, Path]
-) -> None:
-    hub.add("ORG/msu", files)
-    before = hub.state()
-    code, text = publish(client, "msu", folders["msu"], "--yes")
+def test_a_repository_with_other_things_is_left_alone(files: dict[str, bytes], message: str, site: Site) -> None:
+    site.hub.add("ORG/msu", files)
+    before = site.hub.state()
+    code, text = site.publish("msu", "--yes")
     assert code == 1
     assert message in text
-    assert hub.state() == before
+    assert site.hub.state() == before
 
 
 @pytest.mark.parametrize(
@@ -340,23 +302,21 @@ def test_a_repository_with_other_things_is_left_alone(
         (f"{WRITE}\x00tail", "the token for the Hub holds characters that no token has"),
     ],
 )
-def test_a_token_that_will_not_do_is_refused_and_not_shown(
-    token: str | None, message: str, hub: Hub, client: HubClient, folders: dict[str, Path]
-) -> None:
+def test_a_token_that_will_not_do_is_refused_and_not_shown(token: str | None, message: str, site: Site) -> None:
     if token is not None and "\x00" in token:  # no environment variable can hold it, a token file can
-        stored = Path(client.env["HF_HOME"]) / "token"
+        stored = Path(site.client.env["HF_HOME"]) / "token"
         stored.write_text(token)
-        code, text = publish(client, "msu", folders["msu"], "--yes", token=None)
-        loaded = failure(client, load, "msu", "questions", "test")
+        code, text = site.publish("msu", "--yes", token=None)
+        loaded = site.failure(load, "msu", "questions", "test")
         stored.unlink()
         assert message in loaded
         assert WRITE not in loaded
     else:
-        code, text = publish(client, "msu", folders["msu"], "--yes", token=token)
+        code, text = site.publish("msu", "--yes", token=token)
     assert code == 1
     assert message in text
     assert "hf auth login" in text
-    assert not hub.repos
+    assert not site.hub.repos
 
 
 def refusing(status: int, message: str) -> Callable[[Handler], None]:
@@ -366,10 +326,10 @@ def refusing(status: int, message: str) -> Callable[[Handler], None]:
     return fault
 
 
-def test_a_token_that_the_hub_quotes_is_hidden(hub: Hub, client: HubClient, folders: dict[str, Path]) -> None:
-    hub.add("ORG/msu", {".gitattributes": b""})
-    hub.faults["preupload"] = refusing(403, f"permission denied for Bearer {WRITE}")
-    code, text = publish(client, "msu", folders["msu"], "--yes")
+def test_a_token_that_the_hub_quotes_is_hidden(site: Site) -> None:
+    site.hub.add("ORG/msu", {".gitattributes": b""})
+    site.hub.faults["preupload"] = refusing(403, f"permission denied for Bearer {WRITE}")
+    code, text = site.publish("msu", "--yes")
     assert code == 1
     assert "permission denied for Bearer (the token)" in text
 
@@ -377,35 +337,30 @@ def test_a_token_that_the_hub_quotes_is_hidden(hub: Hub, client: HubClient, fold
 # --- what goes wrong on the way ---
 
 
-def losing(when: Callable[[Handler], bool] = lambda _: True) -> Callable[[Handler], None]:
-    def fault(handler: Handler) -> None:
-        if when(handler):
-            raise Lost
-
-    return fault
+def lose(handler: Handler) -> None:
+    if handler.command == "GET" or handler.number > 2:
+        raise Lost
 
 
-def test_lost_connection_and_again_sends_only_what_had_not_arrived(
-    hub: Hub, client: HubClient, folders: dict[str, Path]
-) -> None:
-    hub.faults["put"] = losing(lambda handler: handler.number > 2)
-    code, text = publish(client, "msu", folders["msu"], "--yes")
+def test_lost_connection_and_again_sends_only_what_had_not_arrived(site: Site) -> None:
+    site.hub.faults["put"] = lose
+    code, text = site.publish("msu", "--yes")
     assert code == 1
     assert text.endswith("run it again, what has arrived is kept\n")
     assert "Error: ORG/msu: the connection failed: " in text
     assert "Traceback" not in text
-    arrived = set(hub.objects)
+    arrived = set(site.hub.objects)
     assert len(arrived) == 2
-    assert len(hub.repos["ORG/msu"].commits) == 1  # the Hub's own, at the creation
-    hub.faults.clear()
-    hub.puts.clear()
-    assert publish(client, "msu", folders["msu"], "--yes")[0] == 0
-    assert len(hub.puts) == 4
-    assert not arrived & set(hub.puts)
-    assert uploaded(hub, folders["msu"]) == on_disk(folders["msu"])
+    assert len(site.repo().commits) == 1  # the Hub's own, at the creation
+    site.hub.faults.clear()
+    site.hub.puts.clear()
+    assert site.publish("msu", "--yes")[0] == 0
+    assert len(site.hub.puts) == 4
+    assert not arrived & set(site.hub.puts)
+    site.assert_uploaded()
 
 
-def test_killed_in_the_middle_and_again(hub: Hub, client: HubClient, folders: dict[str, Path], tmp_path: Path) -> None:
+def test_killed_in_the_middle_and_again(site: Site, tmp_path: Path) -> None:
     held = threading.Event()
 
     def hold(handler: Handler) -> None:
@@ -415,11 +370,11 @@ def test_killed_in_the_middle_and_again(hub: Hub, client: HubClient, folders: di
                 pass
             raise Lost
 
-    hub.faults["put"] = hold
+    site.hub.faults["put"] = hold
     music_evals = (sys.executable, "-c", "from music_evals.commands.main import app; app()")
     process = subprocess.Popen(
-        [*music_evals, "publish", "msu", "--repo", "ORG/msu", "--dir", str(folders["msu"]), "--yes"],
-        env={**hub_environment(hub.endpoint, tmp_path), "HF_TOKEN": WRITE},
+        [*music_evals, "publish", "msu", "--repo", "ORG/msu", "--dir", str(site.folders["msu"]), "--yes"],
+        env={**hub_environment(site.hub.endpoint, tmp_path), "HF_TOKEN": WRITE},
         cwd=Path(__file__).parents[3],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -427,47 +382,45 @@ def test_killed_in_the_middle_and_again(hub: Hub, client: HubClient, folders: di
     assert held.wait(30)
     process.send_signal(signal.SIGKILL)
     process.wait(10)
-    arrived = set(hub.objects)
-    assert len(hub.repos["ORG/msu"].commits) == 1
-    hub.puts.clear()
-    hub.faults.clear()
-    assert publish(client, "msu", folders["msu"], "--yes")[0] == 0
-    assert not arrived & set(hub.puts)
-    assert uploaded(hub, folders["msu"]) == on_disk(folders["msu"])
+    arrived = set(site.hub.objects)
+    assert len(site.repo().commits) == 1
+    site.hub.puts.clear()
+    site.hub.faults.clear()
+    assert site.publish("msu", "--yes")[0] == 0
+    assert not arrived & set(site.hub.puts)
+    site.assert_uploaded()
 
 
-def test_a_hub_without_room(hub: Hub, client: HubClient, folders: dict[str, Path]) -> None:
-    hub.faults["put"] = refusing(507, "No space left on device")
-    code, text = publish(client, "msu", folders["msu"], "--yes")
+def test_a_hub_without_room(site: Site) -> None:
+    site.hub.faults["put"] = refusing(507, "No space left on device")
+    code, text = site.publish("msu", "--yes")
     assert code == 1
     assert "ORG/msu: the Hub has no room for it (No space left on device)" in text
-    assert len(hub.repos["ORG/msu"].commits) == 1
+    assert len(site.repo().commits) == 1
 
 
-def test_a_push_by_somebody_else_is_not_overwritten(hub: Hub, client: HubClient, folders: dict[str, Path]) -> None:
+def test_a_push_by_somebody_else_is_not_overwritten(site: Site) -> None:
     def push(_: Handler) -> None:
-        repo = hub.repos["ORG/msu"]
+        repo = site.repo()
         repo.commit({**repo.head, "theirs.txt": Blob(b"pushed meanwhile")}, "theirs")
 
-    hub.faults["commit"] = push
-    code, text = publish(client, "msu", folders["msu"], "--yes")
+    site.hub.faults["commit"] = push
+    code, text = site.publish("msu", "--yes")
     assert code == 1
     assert "somebody else has changed it meanwhile" in text
     assert "run it again" in text
-    assert set(hub.repos["ORG/msu"].head) == {".gitattributes", "theirs.txt"}
+    assert set(site.repo().head) == {".gitattributes", "theirs.txt"}
 
 
-def test_failed_downloads_are_one_message_and_again_succeed(
-    hub: Hub, client: HubClient, folders: dict[str, Path]
-) -> None:
+def test_failed_downloads_are_one_message_and_again_succeed(site: Site) -> None:
     wanted = ("muse", "syncopation", "test")
-    assert publish(client, "muse", folders["muse"], "--yes")[0] == 0
-    client.call(forget)
-    hub.faults["download"] = losing()
-    said = failure(client, load, *wanted)
+    assert site.publish("muse", "--yes")[0] == 0
+    site.client.call(forget)
+    site.hub.faults["download"] = lose
+    said = site.failure(load, *wanted)
     assert "DatasetError: hf://datasets/ORG/muse could not be downloaded; ORG/muse: the connection failed" in said
-    hub.faults.clear()
-    said = failure(client, load_on_a_full_disk, *wanted)
+    site.hub.faults.clear()
+    said = site.failure(load_on_a_full_disk, *wanted)
     assert "DatasetError: hf://datasets/ORG/muse could not be downloaded" in said
     assert "File too large" in said
-    assert client.call(load, *wanted) == 1
+    assert site.client.call(load, *wanted) == 1

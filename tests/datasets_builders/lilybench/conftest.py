@@ -1,7 +1,8 @@
 """Small pieces of many composers, keys and metres, written as LilyPond for the tests."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -65,6 +66,14 @@ def make_piece(number: int) -> Piece:
 \\score {{ \\new Staff \\{composer.split()[-1].replace("é", "e")}Melody \\layout {{ }} \\midi {{ }} }}
 """
     return Piece(f"{code}/piece{number}", text, text, read_header(text))
+
+
+def write_files(root: Path, files: Mapping[str, str]) -> Path:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -11,13 +11,7 @@ import music21
 import pytest
 
 from music_evals.datasets_builders.folder import DatasetError
-from music_evals.datasets_builders.lilybench.emopia import (
-    Clip,
-    compose_clips,
-    make_rows,
-    read_clips,
-    without_text,
-)
+from music_evals.datasets_builders.lilybench.emopia import Clip, compose_clips, make_rows, read_clips, without_text
 from music_evals.datasets_builders.lilybench.rows import QUADRANTS
 from music_evals.notation.lilypond.compiler import ConversionError, compile_text
 from music_evals.notation.midi import read_notes

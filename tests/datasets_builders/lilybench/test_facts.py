@@ -31,7 +31,6 @@ BACH = Composer("Johann Sebastian Bach", 1685, 1750)
     [
         ({"mutopiacomposer": "BachJS", "composer": "J. S. Bach (1685-1750)"}, "BachJS/BWV846/prelude", BACH),
         ({"composer": "JOHANN SEBASTIAN BACH"}, "BachJS/BWV846/prelude", BACH),
-        ({}, "BachJS/BWV846/prelude", BACH),
         ({"composer": "Johann Sebastian Bach (1685–1750)"}, "bach/bwv66.6", BACH),
         # Christian Petzold's minuet, and works whose headers have doubts themselves.
         ({"mutopiacomposer": "BachJS", "composer": "J. S. Bach"}, "BachJS/BWVAnh114/minuet", None),
@@ -48,11 +47,9 @@ BACH = Composer("Johann Sebastian Bach", 1685, 1750)
         ({"composer": "Haëndel"}, "HandelGF/x", Composer("George Frideric Handel", 1685, 1759)),
         ({"composer": "Петр И. Чайковский"}, "TchaikovskyPI/x", Composer("Pyotr Ilyich Tchaikovsky", 1840, 1893)),
         ({"composer": "Clement Ianequin"}, "JanequinC/x", Composer("Clément Janequin", 1485, 1558)),
-        ({"composer": "John F. Wade"}, "WadeJF/x", Composer("John Francis Wade", 1711, 1786)),
         # Composers who are not in the table.
         ({"composer": "Tomaso Albinoni (1671-1751)"}, "AlbinoniT/x", Composer("Tomaso Albinoni", 1671, 1751)),
         ({"composer": "Jane Doe (c. 1950 – )"}, "DoeJ/x", Composer("Jane Doe", 1950)),
-        ({"composer": "Jane Doe"}, "DoeJ/x", Composer("Jane Doe")),
         ({"composer": "Unknown"}, "DoeJ/x", None),
     ],
 )
@@ -95,20 +92,14 @@ def test_title(header: dict[str, str], title: str | None) -> None:
         ("Das Wohltemperierte Clavier I, Fuga II", "fugue"),
         ("Lute Suite BWV 997: 3. Sarabande", "sarabande"),
         ("Sonata No. 5 (3rd Movement: Prestissimo)", "sonata"),
-        ("Menuet II (Trio)", "minuet"),
         ("BWV 1006 - Gavotte en Rondeau", "rondo"),
-        ("Gavotta from Atalanta", "gavotte"),
         ("Fugue sur l'hymne de la Vierge, Ave Maris Stella", "fugue"),
-        ("Six Variations for Guitar", "variations"),
         ("Rondo in E-flat Major", "rondo"),
-        ("Étude 4", "etude"),
         ("Præludium", "prelude"),
         ("Abendlied", "song"),
         ("Der Volkstanz", "dance"),
-        ("Waltz No. 15", "waltz"),
         ("Cherubic Hymn", "hymn"),
         ("There's Music in the Air", None),
-        ("Auld Lang Syne", None),
         ("", None),
     ],
 )

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, QUADRANTS, TaskRow
+from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, QUADRANTS, TaskName, TaskRow
 from perf.lilybench_leaks import Finding, Share, commented_words, find_leaks, main, outside_words, table
 
 COMPOSERS = ("Ann Abelson", "Bo Bergström", "Cy Colewell", "Di Doverill")
@@ -92,11 +92,11 @@ def test_rows_without_a_leak_are_answered_by_chance() -> None:
         return f"{noise(rng)} % played by {rng.choice(row['options'])}"
 
     names = (*COMPOSERS, "Ed Emmerich", "Flo Fargo")
-    found = [find_leaks("composer_recognition", rows_of(anybody, names, seed=seed)) for seed in range(6)]
+    found = [find_leaks("composer_recognition", rows_of(anybody, names, seed=seed)) for seed in range(4)]
     for shares in ([each.right for each in found], [each.options for each in found], [each.words for each in found]):
-        # Of 720 guesses the standard error is 0.016.
-        assert 0.19 < sum(share.hits for share in shares if share) / 720 < 0.31
-    assert sum(len(each.leaks) for each in found) <= 3
+        # Of 480 guesses the standard error is 0.02.
+        assert 0.18 < sum(share.hits for share in shares if share) / 480 < 0.32
+    assert sum(len(each.leaks) for each in found) <= 2
 
 
 def test_pieces_are_never_on_both_sides() -> None:
@@ -145,64 +145,50 @@ def test_the_file_name_of_a_clip_is_found() -> None:
     assert clean.right == Share(0, 120)
 
 
-def test_a_comment_that_marks_a_corruption_is_learnt() -> None:
-    def corrupted(marked: bool) -> list[TaskRow]:
-        rng = random.Random(5)
-        return [
-            made(f"p{number}", noise(rng) + (" %%%bogus%%%" if marked and kind == "invalid_content" else ""), "1", kind)
-            for number in range(30)
-            for kind in CORRUPTIONS
-        ]
-
-    found = find_leaks("error_detection", corrupted(marked=True))
-    assert found.words is not None
-    assert found.words.hits >= 30
-    assert found.chance == pytest.approx(0.2)
-    assert found.leaks == ["words"]
-    assert find_leaks("error_detection", corrupted(marked=False)).leaks == []
+def corrupted(marked: bool, rng: random.Random) -> list[TaskRow]:
+    """Rows whose kind of corruption a comment marks, or none does."""
+    mark = " %%%bogus%%%" if marked else ""
+    kinds = [(number, kind) for number in range(30) for kind in CORRUPTIONS]
+    return [made(f"p{n}", noise(rng) + (mark if kind == "invalid_content" else ""), "1", kind) for n, kind in kinds]
 
 
-def test_numbers_in_comments_tell_how_many_bars_there_are() -> None:
-    def counted(numbered: bool) -> list[TaskRow]:
-        rng = random.Random(5)
-        texts = {
-            bars: " | ".join(f"c1 % {bar if numbered else rng.randrange(1, 60)}\n" for bar in range(1, bars + 1))
-            for bars in range(5, 45)
-        }
-        return [made(f"p{bars}", text, str(bars)) for bars, text in texts.items()]
-
-    numbered = find_leaks("bar_count", counted(numbered=True))
-    assert numbered.right == Share(40, 40)
-    # Another's answer stands among a row's numbers where it is the smaller one: in half of all pairs.
-    assert numbered.wrong == Share(40 * 39 / 2, 40 * 39)
-    assert numbered.words == Share(40, 40)
-    assert numbered.chance == 0
-    assert numbered.leaks == ["search", "words"]
-    assert find_leaks("bar_count", counted(numbered=False)).leaks == []
+def counted(numbered: bool, rng: random.Random) -> list[TaskRow]:
+    """Pieces of which comments number the bars, or say other numbers."""
+    numbers = {bars: range(1, bars + 1) if numbered else rng.choices(range(1, 60), k=bars) for bars in range(5, 45)}
+    texts = {bars: " | ".join(f"c1 % {number}\n" for number in some) for bars, some in numbers.items()}
+    return [made(f"p{bars}", text, str(bars)) for bars, text in texts.items()]
 
 
-def test_bar_numbers_order_segments() -> None:
-    rng = random.Random(5)
-    rows: dict[bool, list[TaskRow]] = {True: [], False: []}
+def shuffled(numbered: bool, rng: random.Random) -> list[TaskRow]:
+    """Four bars to be put in order, with their numbers or without."""
+    rows = []
     for number in range(60):
-        for numbered, into in rows.items():
-            shown = rng.sample(range(4), 4)
-            bars = [f"% {number + bar}\n c{bar}" if numbered else f"c{bar}" for bar in range(4)]
-            answer = "".join(str(shown.index(bar)) for bar in range(4))
-            into.append({**made(f"p{number}", "", answer), "options": [bars[bar] for bar in shown]})
-    assert find_leaks("bar_sequencing", rows[True]).words == Share(60, 60)
-    unnumbered = find_leaks("bar_sequencing", rows[False])
-    assert unnumbered.words is not None
-    assert unnumbered.words.value == pytest.approx(1 / 24)
-    assert unnumbered.leaks == []
+        shown = rng.sample(range(4), 4)
+        bars = [f"% {number + bar}\n c{bar}" if numbered else f"c{bar}" for bar in shown]
+        answer = "".join(str(shown.index(bar)) for bar in range(4))
+        rows.append(TaskRow(**{**made(f"p{number}", "", answer), "options": bars}))
+    return rows
 
 
-def test_bar_numbers_tell_the_next_bar() -> None:
-    rows = rows_of(lambda row, rng: "% 4\n c1 | % 5\n d1 |", ("x", "y", "z", "w"))
-    for row in rows:
-        row["options"] = [f"% {6 if str(index) == row['answer'] else 7 + index}\n e1" for index in range(4)]
-    assert find_leaks("next_bar_prediction", rows).words == Share(120, 120)
-    assert find_leaks("next_bar_prediction", [{**row, "score": "c1"} for row in rows]).leaks == []
+@pytest.mark.parametrize(
+    ("task", "plant", "share", "leaks"),
+    [
+        ("error_detection", corrupted, None, ["words"]),
+        ("bar_count", counted, Share(40, 40), ["search", "words"]),
+        ("bar_sequencing", shuffled, Share(60, 60), ["words"]),
+    ],
+)
+def test_comments_and_numbers_that_tell_the_answer_are_learnt(
+    task: TaskName, plant: Callable[[bool, random.Random], list[TaskRow]], share: Share | None, leaks: list[str]
+) -> None:
+    found = find_leaks(task, plant(True, random.Random(5)))
+    assert found.words is not None
+    assert found.words == share or (share is None and found.words.hits >= 30)
+    assert found.leaks == leaks
+    assert find_leaks(task, plant(False, random.Random(5))).leaks == []
+    if task == "bar_count":
+        # Another's answer stands among a row's numbers where it is the smaller one: in half of all pairs.
+        assert (found.right, found.wrong) == (Share(40, 40), Share(40 * 39 / 2, 40 * 39))
 
 
 def test_words_beside_the_music() -> None:

@@ -8,6 +8,7 @@ import pytest
 from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.lilybench.mutopia import find_pieces, main_file, read_pieces
 from music_evals.notation.lilypond.compiler import ConversionError
+from tests.datasets_builders.lilybench.conftest import write_files
 
 MUTOPIA = Path(__file__).parents[4] / "shared" / "data" / "mutopia"
 needs_mutopia = pytest.mark.skipif(
@@ -16,19 +17,12 @@ needs_mutopia = pytest.mark.skipif(
 SCORE = '\\version "2.24.0"\n\\header { title = "Air" }\n\\score { { c4 } }\n'
 
 
-def write(root: Path, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-
 def same(text: str) -> str:
     return text
 
 
 def test_folders_of_pieces(tmp_path: Path) -> None:
-    write(
+    write_files(
         tmp_path,
         {
             "BachJS/BWV1/air/air.ly": SCORE,
@@ -71,7 +65,7 @@ def test_folders_of_pieces(tmp_path: Path) -> None:
 )
 def test_the_file_that_stands_for_a_piece(tmp_path: Path, files: Mapping[str, str], chosen: str | None) -> None:
     folder = tmp_path / "the-piece" / "the-piece-lys"
-    write(folder, files)
+    write_files(folder, files)
     found = main_file("C/O1/the-piece", sorted(path for path in folder.rglob("*") if path.is_file()))
     assert (found.name if found else None) == chosen
 
@@ -82,7 +76,7 @@ def test_reading(tmp_path: Path) -> None:
             raise ConversionError("too old")
         return text
 
-    write(
+    write_files(
         tmp_path,
         {
             "ftp/A/one/one.ly": SCORE,
@@ -109,7 +103,7 @@ def test_reading(tmp_path: Path) -> None:
 def test_pieces_that_may_not_be_passed_on_are_left_out_if_asked(tmp_path: Path) -> None:
     licences = {"free": "Public Domain", "shared": "CC BY-SA 4.0", "kept": "© 1999 A. B.", "silent": ""}
     for name, licence in licences.items():
-        write(tmp_path, {f"ftp/A/{name}/{name}.ly": SCORE.replace('"Air"', f'"Air" license = "{licence}"')})
+        write_files(tmp_path, {f"ftp/A/{name}/{name}.ly": SCORE.replace('"Air"', f'"Air" license = "{licence}"')})
     everything, _ = read_pieces(tmp_path, convert=same)
     free, left_out = read_pieces(tmp_path, convert=same, free_only=True)
     assert [piece.id for piece in everything] == ["A/free", "A/kept", "A/shared", "A/silent"]

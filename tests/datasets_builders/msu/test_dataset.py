@@ -1,6 +1,5 @@
 """MSU-Bench's rows: as published, from a snapshot of the Hub, and computed on scores."""
 
-import io
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from datasets import load_dataset
-from PIL import Image
 
 from music_evals.datasets_builders.folder import DatasetError, load_split
 from music_evals.datasets_builders.msu import dataset as msu
@@ -18,7 +16,6 @@ from music_evals.datasets_builders.msu.dataset import (
     BENCHMARK,
     SPLITS,
     Plan,
-    build_generated,
     build_own,
     split_works,
     write,
@@ -160,25 +157,6 @@ def test_spreadsheets_that_are_wrong(tmp_path: Path) -> None:
     refused(r"row 2: metadata\.xlsx has no score https://musescore\.com")
     spreadsheet(questions, header, (link, 1, "Which key?", None))
     refused("row 2: a cell is empty")
-
-
-def test_scores_of_the_corpus(tmp_path: Path) -> None:
-    engraved: list[str] = []
-    plan = build_generated(3, works=3)
-    write(plan, tmp_path / "out", on_score=engraved.append)
-    scores = loaded(tmp_path / "out", "scores")
-    assert sorted(engraved) == sorted(row["score_id"] for row in scores)
-    assert len(scores) == 3
-    for row in scores:
-        assert row["abc"].startswith("X:1\n")
-        assert "%1\n" in row["abc"]
-        assert row["title"]
-        assert row["composer"]
-        for image in row["images"]:
-            assert Image.open(io.BytesIO(image["bytes"])).width > 800
-    assert Counter((row["score_id"], row["level"]) for row in rows(plan, "questions")) == {
-        (row["score_id"], level): 3 for row in scores for level in (1, 2, 3, 4)
-    }
 
 
 def test_damaged_scores_of_ones_own_stop_nothing_else(tmp_path: Path) -> None:

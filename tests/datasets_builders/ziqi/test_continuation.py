@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from music_evals.datasets_builders.questions.question import Question
+from music_evals.datasets_builders.questions.bank import Question
 from music_evals.datasets_builders.ziqi import continuation
 from music_evals.datasets_builders.ziqi.continuation import COLLECTIONS, CONTINUATION, compose_continuations
 from music_evals.notation.abc import parse_key, parse_meter, read_measure, total_duration
@@ -66,11 +66,9 @@ def test_right_option_follows_in_the_file(questions: list[Question]) -> None:
     """
     from music21 import abcFormat, corpus
 
-    files = {
-        f"{COLLECTIONS[path.parent.name]}-{re.sub('[^a-z0-9]+', '-', path.stem.lower()).strip('-')}": path
-        for path in corpus.getCorePaths(fileExtensions=("abc",))
-        if path.parent.name in COLLECTIONS
-    }
+    paths = [path for path in corpus.getCorePaths(fileExtensions=("abc",)) if path.parent.name in COLLECTIONS]
+    stems = [re.sub("[^a-z0-9]+", "-", path.stem.lower()).strip("-") for path in paths]
+    files = {f"{COLLECTIONS[path.parent.name]}-{stem}": path for path, stem in zip(paths, stems, strict=True)}
     checked = 0
     for question in questions[:200]:
         stem = question.name.removeprefix("continuation-").rpartition("-")[0]

@@ -103,29 +103,6 @@ def _frame(folder: Path, trim: bool = True) -> pd.DataFrame:
     return whole.map(str.strip) if trim else whole
 
 
-def test_ids_names_and_trimming(tmp_path: Path) -> None:
-    def edit(split: str, theme: str, rows: list[Fields]) -> None:
-        if (split, theme) == ("test", "popular_music"):
-            rows[1][1:6] = [" 一\n二　", "\xa0甲 ", "乙\t", "丙", "丁"]
-            rows[1][7] = "放克（Funk） "
-
-    plan = build_published(write_source(tmp_path, edit=edit))
-    row = next(row for row in plan.rows["comprehension"]["test"] if row["id"] == "popular_music-test-0000")
-    assert row == {
-        "id": "popular_music-test-0000",
-        "question": "一\n二",
-        "options": ["甲", "乙", "丙", "丁"],
-        "answer": "A",
-        "theme_zh": "流行音乐",
-        "theme_en": "popular music",
-        "subtheme_zh": "放克（Funk）",
-        "subtheme_en": "funk",
-        "language": "zh",
-        "duplicate_of": None,
-    }
-    assert plan.provenance.anomalies == {"fields with white space at an end, which was trimmed": 4}
-
-
 def test_duplicates_are_marked_with_the_first_row(tmp_path: Path) -> None:
     def edit(split: str, theme: str, rows: list[Fields]) -> None:
         if theme == "popular_music" and split == "test":
@@ -153,22 +130,22 @@ def test_duplicates_are_marked_with_the_first_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda row: row.pop(), "7 columns, 8 are needed"),
-        (lambda row: row.append("more"), "9 columns, 8 are needed"),
-        (lambda row: row.__setitem__(3, " "), "column B is empty"),
-        (lambda row: row.__setitem__(6, "E"), "the answer is 'E'; A, B, C or D is needed"),
-        (lambda row: row.__setitem__(6, "AB"), "the answer is 'AB'; A, B, C or D is needed"),
-        (lambda row: row.__setitem__(7, "电子音乐"), "unknown sub-theme '电子音乐'"),
-        (lambda row: row.__setitem__(0, "first"), "the id is 'first'; a number is needed"),
-        (lambda row: row.__setitem__(0, "0"), "the id 0 is there already"),
+        (lambda row: row[:7], "7 columns, 8 are needed"),
+        (lambda row: [*row, "more"], "9 columns, 8 are needed"),
+        (lambda row: [*row[:3], " ", *row[4:]], "column B is empty"),
+        (lambda row: [*row[:6], "E", *row[7:]], "the answer is 'E'; A, B, C or D is needed"),
+        (lambda row: [*row[:6], "AB", *row[7:]], "the answer is 'AB'; A, B, C or D is needed"),
+        (lambda row: [*row[:7], "电子音乐", *row[8:]], "unknown sub-theme '电子音乐'"),
+        (lambda row: [*row[:0], "first", *row[1:]], "the id is 'first'; a number is needed"),
+        (lambda row: [*row[:0], "0", *row[1:]], "the id 0 is there already"),
     ],
 )
 def test_a_malformed_row_stops_the_build_and_is_named(
-    tmp_path: Path, change: Callable[[Fields], Any], said: str
+    tmp_path: Path, change: Callable[[Fields], Fields], said: str
 ) -> None:
     def edit(split: str, theme: str, rows: list[Fields]) -> None:
         if (split, theme) == ("test", "popular_music"):
-            change(rows[3])
+            rows[3] = change(rows[3])
 
     source = write_source(tmp_path, edit=edit)
     with pytest.raises(DatasetError) as caught:
@@ -248,15 +225,10 @@ def test_a_composed_bank(tmp_path: Path) -> None:
         dev = load_split(str(tmp_path / "bank"), config, "dev", benchmark=BENCHMARK).to_list()
         assert Counter(row["language"] for row in test) == {"zh": count, "en": count}
         assert Counter(row["language"] for row in dev) == {"zh": 5, "en": 5}
-        rows = test + dev
-        assert len({row["id"] for row in rows}) == len(rows)
-        assert len({(row["question"], *row["options"]) for row in rows}) == len(rows)
+        assert len({(row["question"], *row["options"]) for row in test + dev}) == len(test + dev)
         # Letters are balanced, and a question has the same one in both languages.
         assert set(Counter(row["answer"] for row in test).values()) == {2 * count // 4}
-        letters = {
-            language: [row["answer"] for row in test if row["language"] == language] for language in ("zh", "en")
-        }
-        assert letters["zh"] == letters["en"]
+        assert [row["answer"] for row in test[:count]] == [row["answer"] for row in test[count:]]
     card = (tmp_path / "bank" / "README.md").read_text(encoding="utf-8")
     assert "**This is not ZIQI-Eval.**" in card
     assert "license: other" in card

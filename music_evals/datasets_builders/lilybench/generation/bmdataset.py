@@ -71,10 +71,7 @@ def read_labels(folder: Path) -> Labels:
 
 
 def read_scores(
-    folder: Path,
-    works: Sequence[Work],
-    *,
-    convert: Callable[[str], str] = upgrade,
+    folder: Path, works: Sequence[Work], *, convert: Callable[[str], str] = upgrade
 ) -> tuple[list[Score], dict[str, str]]:
     """Read the works' files, each as one self-contained text in the current syntax; and files left out → why.
 
@@ -185,11 +182,7 @@ def _entry(work: str, known: Description, position: int, title: str, said: Mappi
 
 
 def key_name(tonic: object, scale: object) -> str | None:
-    """A key in English, by the tonic's Italian name; None where it is not told, or in other words.
-
-    >>> key_name("sib", "major"), key_name("fad", "minor"), key_name("ut", "major")
-    ('B-flat major', 'F-sharp minor', None)
-    """
+    """A key in English, by the tonic's Italian name; None where it is not told, or in other words."""
     if not isinstance(tonic, str) or scale not in ("major", "minor"):
         return None
     pitch = pitch_of(tonic, "italiano")
@@ -198,11 +191,7 @@ def key_name(tonic: object, scale: object) -> str | None:
 
 
 def ensemble(instruments: Sequence[str]) -> str | None:
-    """Instruments in readable words, each once, in the order of a score; None where there are none.
-
-    >>> ensemble(["cello", "violin", "synth voice", "voice oohs"])
-    'voice, violin, cello'
-    """
+    """Instruments in readable words, each once, in the order of a score; None where there are none."""
     listed = read_table("names/bmdataset.toml")["instruments"]
     words = {label: name for name, labels in listed.items() for label in labels}
     order = list(dict.fromkeys(words.values()))

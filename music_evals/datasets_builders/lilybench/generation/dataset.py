@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from music_evals.datasets_builders.folder import (
     GENERATED,
@@ -44,11 +44,8 @@ from music_evals.notation.reference_pieces import ReferenceRow
 
 NAME: Final = "lilybench-generation"
 VERSION: Final = "1.0.0"
-"""Version of the rows: to be raised whenever the content of any row changes."""
-DEFAULT_SEED: Final = 1234
-"""The paper's, of its prompt bank."""
-ENCODER: Final = "encoder"
-"""Key of `Provenance.made_with` under which the encoder's identity stands."""
+DEFAULT_SEED: Final = 1234  # the paper's, of its prompt bank
+ENCODER: Final = "encoder"  # key of `Provenance.made_with` under which the encoder's identity stands
 GENERATED_TEST_SHARE: Final = 0.35
 """Part of the works that the default dataset holds out: so many that there are thirty pieces to measure against."""
 
@@ -72,8 +69,7 @@ def build_bmdataset(
     free_only: bool = False,
     seed: int = DEFAULT_SEED,
     encoder: str | None = None,
-    on_piece: Callable[[], None] = lambda: None,
-    on_pieces: Callable[[int], None] = lambda _: None,
+    on_piece: Callable[[int], None] = lambda _: None,
 ) -> Plan:
     """Plan the dataset on BMdataset and a checkout of the Mutopia Project, or raise DatasetError.
 
@@ -84,8 +80,7 @@ def build_bmdataset(
         free_only: leave out pieces of Mutopia that may not be published, because no free licence is stated.
         seed: draws prompts and demonstrations, and splits the works.
         encoder: embeds the reference pieces: a name on the Hub, or a folder; None for no embeddings.
-        on_piece: called after each reference piece that was measured.
-        on_pieces: called with the number of reference pieces before that.
+        on_piece: called with the number of reference pieces after each that was measured.
     """
     made_with, loaded = _made_with(encoder)
     folder = bmdataset.expanduser()
@@ -93,36 +88,31 @@ def build_bmdataset(
     scores, left_out = read_scores(folder, labels.works)
     pieces, unread = ([], {}) if mutopia is None else read_pieces(mutopia, free_only=free_only)
     others = [rows.Score(piece.id, piece.id, piece.text, licence_of(piece.header)) for piece in pieces]
-    source = _Source(
-        labels.works, scores, rows.BMDATASET_TEST, others, rows.MUTOPIA, works.TEST_SHARE, {**left_out, **unread}
-    )
+    source = _Source(labels.works, scores, rows.BMDATASET_TEST, others, rows.MUTOPIA, works.TEST_SHARE)
     checksum = _checksum(labels.data, [*scores, *others])
     provenance = make_provenance(NAME, VERSION, "bmdataset", seed=seed, source_sha256=checksum, made_with=made_with)
-    return _planned(source, provenance, seed, loaded, on_piece, on_pieces)
+    return _planned(source, provenance, {**left_out, **unread}, loaded, on_piece)
 
 
 def build_generated(
     seed: int = DEFAULT_SEED,
     *,
     encoder: str | None = None,
-    on_piece: Callable[[], None] = lambda: None,
-    on_pieces: Callable[[int], None] = lambda _: None,
+    on_piece: Callable[[int], None] = lambda _: None,
 ) -> Plan:
     """Plan the dataset on LilyPond made from scores that come with music21; args as for `build_bmdataset`."""
     made_with, loaded = _made_with(encoder)
     cache = lilypond_cache()
     pieces, left_out = default_pieces(cache=cache)
     found = domains(pieces, cache=cache)
-    source = _Source(
-        found.works, found.scores, rows.MUSIC21_TEST, found.others, rows.MUSIC21_OTHER, GENERATED_TEST_SHARE, left_out
-    )
+    names = (rows.MUSIC21_TEST, found.others, rows.MUSIC21_OTHER)
+    source = _Source(found.works, found.scores, *names, GENERATED_TEST_SHARE)
     made_with["music21"] = version("music21")
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
-    return _planned(source, provenance, seed, loaded, on_piece, on_pieces)
+    return _planned(source, provenance, left_out, loaded, on_piece)
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
+class _Source(NamedTuple):
     """What a dataset is made from: works with their scores, of which a share makes one set, and the other set."""
 
     works: Sequence[Work]
@@ -131,24 +121,22 @@ class _Source:
     others: Sequence[rows.Score]
     out_of_domain: str
     share: float
-    left_out: Mapping[str, str]
 
 
 def _planned(
     source: _Source,
     provenance: Provenance,
-    seed: int,
+    left_out: Mapping[str, str],
     encoder: Encoder | None,
-    on_piece: Callable[[], None],
-    on_pieces: Callable[[int], None],
+    on_piece: Callable[[int], None],
 ) -> Plan:
-    cache = lilypond_cache()
+    cache, seed = lilypond_cache(), provenance.seed or 0
     texts: dict[str, list[str]] = {work.id: [] for work in source.works}
     for score in source.scores:
         texts[score.work].append(score.text)
     splits = works.split_works(source.works, texts, seed, source.share)
     held_out = [score for score in source.scores if splits[score.work] == "test"]
-    on_pieces(len(held_out) + len(source.others))
+    total = len(held_out) + len(source.others)
     shown = draw_demonstrations(source.works, source.scores, splits, seed, cache=cache)
     enough = len(shown) >= rows.N_DEMONSTRATIONS
     lacking = {
@@ -158,7 +146,7 @@ def _planned(
     }
     try:
         references = {
-            name: measure(scores, encoder=encoder, cache=cache, on_score=on_piece)
+            name: measure(scores, encoder=encoder, cache=cache, on_score=lambda: on_piece(total))
             for name, scores in ((source.in_domain, held_out), (source.out_of_domain, source.others))
         }
     except EncoderError as error:
@@ -167,7 +155,7 @@ def _planned(
         f"pieces of {name} that do not compile": sum(not row["compiles"] for row in some)
         for name, some in references.items()
     }
-    anomalies["left out"] = len(source.left_out)
+    anomalies["left out"] = len(left_out)
     return Plan(
         works.draw_prompts(source.works, seed),
         {"train": shown if enough else [], "ablation": a_minor_demonstrations()},
@@ -178,7 +166,7 @@ def _planned(
             missing=tuple(what for what, is_missing in lacking.items() if is_missing),
             anomalies={what: count for what, count in anomalies.items() if count},
         ),
-        source.left_out,
+        left_out,
     )
 
 

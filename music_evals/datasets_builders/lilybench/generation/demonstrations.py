@@ -8,8 +8,8 @@ import random
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Final
 
+from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.lilybench.corpus import opening
 from music_evals.datasets_builders.lilybench.generation.rows import (
     MAX_DEMONSTRATION,
@@ -24,31 +24,14 @@ from music_evals.notation.lilypond.compiler import compile_texts
 from music_evals.notation.lilypond.structure import read_structures
 from music_evals.notation.lilypond.writing import LIMITS, why_not
 
-_A_MINOR: Final = (
-    ("minuet", "suite", "harpsichord", "1: minuetto", "3/4"),
-    ("air", "sonata", "violin, cello", "1: largo", "4/4"),
-    ("prelude", "suite", "piano", "1: prelude", "4/4"),
-)
-"""Name, form, ensemble, part and metre."""
-
 
 def a_minor_demonstrations() -> list[DemonstrationRow]:
     """The hand-written demonstrations of the ablation."""
-    return [
-        {
-            "id": name,
-            "work": name,
-            "composer": "Anonymous",
-            "period": "Late Baroque",
-            "form": form,
-            "ensemble": ensemble,
-            "part": part,
-            "key": "A minor",
-            "metre": metre,
-            "text": (files(__package__) / "a_minor" / f"{name}.ly").read_text("utf-8"),
-        }
-        for name, form, ensemble, part, metre in _A_MINOR
-    ]
+    rows: list[DemonstrationRow] = []
+    for name, description in read_table("lilybench/generation/a_minor/pieces.toml").items():
+        text = (files(__package__) / "a_minor" / f"{name}.ly").read_text("utf-8")
+        rows.append({"id": name, "work": name, **description, "text": text})
+    return rows
 
 
 def draw_demonstrations(

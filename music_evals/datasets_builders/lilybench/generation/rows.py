@@ -12,9 +12,7 @@ from music_evals.datasets_builders.folder import features_of
 from music_evals.notation.reference_pieces import ReferenceRow
 
 PROMPTS: Final = "prompts"
-N_PROMPTS: Final = 200
-"""Prompts of the paper's bank."""
-
+N_PROMPTS: Final = 200  # prompts of the paper's bank
 DEMONSTRATIONS: Final = "demonstrations"
 DemonstrationSplit = Literal["train", "ablation"]
 """Where demonstrations come from: works of the training split, or this project's own pieces in A minor."""

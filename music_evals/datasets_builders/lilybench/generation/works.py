@@ -15,8 +15,7 @@ from music_evals.datasets_builders.lilybench.generation.rows import (
 )
 from music_evals.notation.lilypond.copies import NEAR_COPY, CopyIndex
 
-TEST_SHARE: Final = 0.2
-"""Part of the works that are held out; the paper tells no ratio."""
+TEST_SHARE: Final = 0.2  # part of the works that are held out; the paper tells no ratio
 
 
 class Entry(NamedTuple):
@@ -55,10 +54,7 @@ def split_works(
     The side follows from the name of the first of those works and the seed alone, so that it stays where it is when
     others are added. Music that was transposed is not recognised as a copy.
     """
-    groups = _groups(
-        ((work.id, name) for work in works for name in (work.id, *work.shares)),
-        _near_copies(texts),
-    )
+    groups = _groups(((work.id, name) for work in works for name in (work.id, *work.shares)), _near_copies(texts))
     return {work.id: "test" if _draw(groups[work.id], seed) < share else "train" for work in works}
 
 

@@ -5,8 +5,7 @@ from random import Random
 from typing import Any, Final
 
 from music_evals.datasets_builders.msu.questions import harmony, notes, onset, texture
-from music_evals.datasets_builders.msu.questions.kind import Kind
-from music_evals.datasets_builders.msu.questions.question import Level, ScoreQuestion
+from music_evals.datasets_builders.msu.questions.kind import Kind, Level, ScoreQuestion
 from music_evals.datasets_builders.msu.questions.reading import Reading, read
 
 KINDS: Final[tuple[Kind, ...]] = (*onset.KINDS, *notes.KINDS, *harmony.KINDS, *texture.KINDS)

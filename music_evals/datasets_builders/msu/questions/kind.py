@@ -1,17 +1,44 @@
-"""What a kind of question is, and how the kinds draw places and answers evenly."""
+"""What questions on a complete score and their kinds are, and how the kinds draw places and answers evenly."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from music_evals.datasets_builders import read_table
-from music_evals.datasets_builders.msu.questions.question import AnswerType, Level, ScoreQuestion
 from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice
 
-PLACES: Final = 400
-"""How many places of a score a kind looks at."""
+Level = Literal[1, 2, 3, 4]  # 1 onset information, 2 notation and note, 3 chord and harmony, 4 texture and form
+AnswerType = Literal[
+    "yes_no",
+    "pitch",
+    "pitches",
+    "key",
+    "metre",
+    "clef",
+    "number",
+    "measures",
+    "duration",
+    "chord",
+    "numeral",
+    "cadence",
+    "text",
+]
+"""What an answer is made of, which says how a rule can check it; ``text`` is anything else, for judges alone."""
 
+
+@dataclass(frozen=True, slots=True)
+class ScoreQuestion:
+    """One open question on a score; `kind` is short, lower case, and the same for all questions of its form."""
+
+    level: Level
+    kind: str
+    text: str
+    answer: str
+    answer_type: AnswerType
+
+
+PLACES: Final = 400  # how many places of a score a kind looks at
 Answers = Iterator[tuple[str, ...]]
 """Questions on a score that have one sure answer each: that, and what fills the blanks. The first is taken."""
 

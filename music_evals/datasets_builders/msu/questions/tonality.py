@@ -8,6 +8,7 @@ import numpy as np
 from music21 import chord, key, pitch
 from music21.analysis.discrete import KrumhanslSchmuckler
 
+from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.msu.questions.reading import Reading
 
 QUALITIES: Final = {
@@ -26,36 +27,9 @@ QUALITIES: Final = {
 INVERSIONS: Final = ("Root position", "First inversion", "Second inversion", "Third inversion")
 MEMBERS: Final = ("Root", "Third", "Fifth", "Seventh")
 
-# (semitones of the root above the tonic, quality) → numeral. Chords that books number in more than one way are left
-# out: major sevenths, sevenths on the lowered seventh degree, the augmented mediant.
 _NUMERALS: Final = {
-    "major": {
-        (0, "major triad"): "I",
-        (2, "minor triad"): "ii",
-        (4, "minor triad"): "iii",
-        (5, "major triad"): "IV",
-        (7, "major triad"): "V",
-        (9, "minor triad"): "vi",
-        (11, "diminished triad"): "vii°",
-        (2, "minor seventh chord"): "ii7",
-        (7, "dominant seventh chord"): "V7",
-        (9, "minor seventh chord"): "vi7",
-        (11, "half-diminished seventh chord"): "viiø7",
-    },
-    "minor": {
-        (0, "minor triad"): "i",
-        (2, "diminished triad"): "ii°",
-        (3, "major triad"): "III",
-        (5, "minor triad"): "iv",
-        (7, "minor triad"): "v",
-        (7, "major triad"): "V",
-        (8, "major triad"): "VI",
-        (11, "diminished triad"): "vii°",
-        (2, "half-diminished seventh chord"): "iiø7",
-        (5, "minor seventh chord"): "iv7",
-        (7, "dominant seventh chord"): "V7",
-        (11, "diminished seventh chord"): "vii°7",
-    },
+    mode: {(semitones, quality): written for written, (semitones, quality) in listed.items()}
+    for mode, listed in read_table("names/msu_numerals.toml").items()
 }
 # By how much the best key must fit better than its relative.
 _KEY_MARGIN: Final = 0.08
@@ -115,11 +89,7 @@ def plain_chord(pitches: Sequence[pitch.Pitch]) -> PlainChord | None:
 
 
 def numeral(found: PlainChord, tonality: key.Key) -> str | None:
-    """Roman numeral without figures of inversion; None for chords from outside the key, or that books number otherwise.
-
-    >>> numeral(plain_chord([pitch.Pitch(name) for name in ("G3", "B3", "D4", "F4")]), key.Key("c"))
-    'V7'
-    """
+    """Roman numeral without figures of inversion; None for chords outside the key, or that books number otherwise."""
     tonic = tonality.tonic
     above = (found.root_pitch.pitchClass - tonic.pitchClass) % 12
     written = _NUMERALS[tonality.mode].get((above, found.quality))

@@ -26,8 +26,7 @@ SPELLED: Final = tuple(letter + accidental for letter in "CDEFGAB" for accidenta
 SIMPLE: Final = tokens("A1 d2 m2 M2 A2 d3 m3 M3 A3 d4 P4 A4 d5 P5 A5 d6 m6 M6 A6 d7 m7 M7 A7 d8 P8")
 COMPOUND: Final = tokens("m9 M9 A9 m10 M10 P11 A11 d12 P12 m13 M13 m14 M14 P15")
 
-Key = tuple[str, str]
-"""Tonic and mode."""
+Key = tuple[str, str]  # tonic and mode
 
 
 @cache

@@ -29,8 +29,7 @@ _MINOR_FIGURES: Final = tokens(
 )
 _DEGREES: Final = words("degree_chords")
 
-_Chord = tuple[str, tuple[str, ...], int]
-"""Root, quality and inversion."""
+_Chord = tuple[str, tuple[str, ...], int]  # root, quality and inversion
 
 
 @cache

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Final
 
-from music_evals.datasets_builders.questions.question import LANGUAGES, Language, Question
+from music_evals.datasets_builders.questions.bank import LANGUAGES, Language, Question
 from music_evals.datasets_builders.questions.theory import chords, pitches, rhythm, tonality
 from music_evals.datasets_builders.questions.theory.form import Draft, Form
 from music_evals.datasets_builders.questions.theory.terms import Term, words

@@ -1,9 +1,9 @@
 """What a form of question is: a wording with blanks, and the drafts that fill them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.questions.theory.terms import Term
@@ -11,8 +11,7 @@ from music_evals.datasets_builders.questions.theory.terms import Term
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """One question of a form."""
 
     asked: tuple[Term, ...]  # what fills the blanks of the form's wording

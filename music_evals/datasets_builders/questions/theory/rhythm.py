@@ -22,9 +22,7 @@ _METRES: Final = tokens("2/4 3/4 4/4 5/4 6/4 2/2 3/2 3/8 5/8 6/8 7/8 9/8 12/8")
 _DIVIDED: Final = tokens("2/4 3/4 4/4 2/2 3/2 4/2 6/8 9/8 12/8 6/4 9/4 12/4 6/16 9/16 12/16")
 _TUPLETS: Final = ((3, 2), (5, 4), (6, 4), (7, 4), (2, 3), (4, 3))
 
-Value = tuple[str, int]
-"""Type and number of dots."""
-
+Value = tuple[str, int]  # type and number of dots
 _VALUES: Final = tuple(product(tuple(_TYPES)[:5], (0, 1)))
 
 
