@@ -108,7 +108,7 @@ def load_split(
     """
     if config not in benchmark.features:
         raise DatasetError(f"{benchmark.name} has no config '{config}'; it has: {', '.join(benchmark.features)}")
-    origin = _locate(dataset, benchmark, patterns=[f"{config}/*"])
+    origin = describe_dataset(dataset, benchmark=benchmark, files=[f"{config}/*"])
     made = origin.provenance
     lacks = f" (built from a copy that lacks {some(made.missing)})" if made.missing else ""
     if config not in made.counts:
@@ -142,17 +142,13 @@ def load_split(
     return Dataset(table, fingerprint=fingerprint)
 
 
-def describe_dataset(dataset: str, *, benchmark: Benchmark) -> Origin:
-    """Say which data a dataset argument stands for, building or downloading what is needed to know."""
-    return _locate(dataset, benchmark, patterns=[])
-
-
-def _locate(dataset: str, benchmark: Benchmark, patterns: list[str]) -> Origin:
+def describe_dataset(dataset: str, *, benchmark: Benchmark, files: Sequence[str] = ()) -> Origin:
+    """Say which data a dataset argument stands for, building or downloading what is needed to know, and `files`."""
     revision = None
     if dataset == GENERATED:
         folder = _generated_folder(benchmark)
     elif dataset.startswith("hf:"):
-        folder, revision = _download(dataset, patterns)
+        folder, revision = _download(dataset, files)
     else:
         folder = Path(dataset).expanduser()
         if not folder.is_dir():
@@ -197,7 +193,7 @@ def _is_current(folder: Path, benchmark: Benchmark) -> bool:
     )
 
 
-def _download(dataset: str, patterns: list[str]) -> tuple[Path, str]:
+def _download(dataset: str, files: Sequence[str]) -> tuple[Path, str]:
     match = _HUB_URI.fullmatch(dataset)
     if match is None:
         raise DatasetError(f"{dataset} is no dataset on the Hub; write hf://datasets/ORG/NAME[@REVISION]")
@@ -208,7 +204,7 @@ def _download(dataset: str, patterns: list[str]) -> tuple[Path, str]:
             match["repo"],
             repo_type="dataset",
             revision=match["revision"],
-            allow_patterns=[PROVENANCE_FILE, CARD_FILE, *patterns],
+            allow_patterns=[PROVENANCE_FILE, CARD_FILE, *files],
         )
     except (*TRANSPORT_ERRORS, HFValidationError) as error:
         raise DatasetError(_refusal(error, dataset, match["repo"], match["revision"])) from error

@@ -22,6 +22,7 @@ from music_evals.datasets_builders.folder import (
     Benchmark,
     DatasetError,
     Provenance,
+    Rows,
     make_provenance,
     write_dataset,
 )
@@ -159,7 +160,7 @@ def _planned(
 
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     """Write a planned dataset as a folder in the layout of the Hub, whole or not at all, or raise DatasetError."""
-    rows = {**plan.rows, "corpus": {"full": plan.corpus}}
+    rows: Rows = {**plan.rows, "corpus": {"full": plan.corpus}}
     return write_dataset(out, rows, features=FEATURES, provenance=plan.provenance, overwrite=overwrite)
 
 

@@ -70,7 +70,9 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
         score_id = _text(row, "song_id", where)
         abc = row.get("abc_notation")
         header = _header(abc or "")
-        pages = [image.get("bytes") if isinstance(image, dict) else None for image in row.get("images") or []]
+        pages: list[Any] = [
+            image.get("bytes") if isinstance(image, dict) else None for image in row.get("images") or []
+        ]
         if not all(isinstance(page, bytes) and page for page in pages):
             raise DatasetError(f"{where}: a page has no bytes")
         scores.append(

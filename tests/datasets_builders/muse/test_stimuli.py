@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable
 from itertools import pairwise, product
 
 import pytest
@@ -210,17 +209,15 @@ def test_chords_all_differ() -> None:
     assert len({chord.performance for chord in chords}) == len(chords) == 12 * 4 * N_VARIANTS
 
 
-@pytest.mark.parametrize(
-    "compose",
-    [
-        lambda rng: compose_drum_loop(3, rng),
-        lambda rng: compose_pair(foil="inverted", instrument="piano", rng=rng),  # type: ignore[arg-type]
-        lambda rng: compose_pair(foil=None, instrument="flute", rng=rng),  # type: ignore[arg-type]
-        lambda rng: compose_chord("H", "major"),
-        lambda rng: compose_chord("C", "sus4"),  # type: ignore[arg-type]
-        lambda rng: compose_chord("C", "major", N_VARIANTS),
-    ],
-)
-def test_what_is_unknown_is_rejected_with_what_is_accepted(compose: Callable[[random.Random], object]) -> None:
-    with pytest.raises(ValueError, match="accepted are"):
-        compose(random.Random(0))
+def test_what_is_unknown_is_rejected_with_what_is_accepted() -> None:
+    rng = random.Random(0)
+    for compose in (
+        lambda: compose_drum_loop(3, rng),
+        lambda: compose_pair(foil="inverted", instrument="piano", rng=rng),  # type: ignore[arg-type]
+        lambda: compose_pair(foil=None, instrument="flute", rng=rng),  # type: ignore[arg-type]
+        lambda: compose_chord("H", "major"),
+        lambda: compose_chord("C", "sus4"),  # type: ignore[arg-type]
+        lambda: compose_chord("C", "major", N_VARIANTS),
+    ):
+        with pytest.raises(ValueError, match="accepted are"):
+            compose()

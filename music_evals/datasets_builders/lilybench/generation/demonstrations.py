@@ -28,7 +28,8 @@ from music_evals.notation.lilypond.writing import LIMITS, why_not
 def a_minor_demonstrations() -> list[DemonstrationRow]:
     """The hand-written demonstrations of the ablation."""
     rows: list[DemonstrationRow] = []
-    for name, description in read_table("lilybench/generation/a_minor/pieces.toml").items():
+    described: Mapping[str, Description] = read_table("lilybench/generation/a_minor/pieces.toml")
+    for name, description in described.items():
         text = (files(__package__) / "a_minor" / f"{name}.ly").read_text("utf-8")
         rows.append({"id": name, "work": name, **description, "text": text})
     return rows
