@@ -12,7 +12,7 @@ import hashlib
 import importlib.util
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,18 +26,15 @@ from music_evals.encoders.vectors import content_key, read_vector, write_vector
 LILYBERT: Final = "csc-unipd/lilybert"
 LAYER: Final = 6
 EXTRA: Final = "pip install 'music-evals[lilybert]'"
-MOST_CHARACTERS: Final = 1_000_000
-"""Characters of a text that are read; of a longer one, which no score is, the rest is left out."""
+MOST_CHARACTERS: Final = 1_000_000  # of a text that are read; no score is longer
 
 Pooling = Literal["first_token", "mean"]
 POOLINGS: Final[tuple[Pooling, ...]] = get_args(Pooling)
-Embedding = Mapping[Pooling, NDArray[np.float32]]
-"""Of one text: pooling → vector of shape (d,)."""
+_Vectors = dict[Pooling, NDArray[np.float32]]  # of one text, each of shape (d,)
 
 _MOST_TOKENS: Final = 512  # a chunk, with its two special tokens
 _HUB_NAME: Final = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?(@[\w./-]+)?")
 _FILES: Final = (".json", ".txt", ".model", ".safetensors", ".bin")  # of a folder: what vectors may depend on
-_LIBRARIES: Final = ("torch", "transformers")
 # Their layers' outputs are the hidden states as they are, so that the layers above can be left out. In others the last
 # one may be normalised once more.
 _CUTTABLE: Final = ("bert", "camembert", "roberta", "xlm-roberta")
@@ -49,23 +46,18 @@ class EncoderError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """A layer of a text encoder, ready for use; made by `load_encoder`.
+    """A layer of a text encoder, ready for use; made by `load_encoder`."""
 
-    `name` is as given, or the last part of a folder. `identity` tells apart whatever may give different vectors: name,
-    revision or checksum, and layer. `most_tokens` counts the two special ones of a chunk, whose ids are `wrap`.
-    Vectors have the length `dimension` and are kept by content in the folder `cache`, if any.
-    """
-
-    name: str
-    identity: str
+    name: str  # as given, or the last part of a folder
+    identity: str  # tells apart whatever may give different vectors: name, revision or checksum, and layer
     layer: int
-    dimension: int
-    most_tokens: int
+    dimension: int  # length of a vector
+    most_tokens: int  # of a chunk, with the two special ones
     device: str
     cache: Path | None
     model: Any = field(repr=False)
     tokenizer: Any = field(repr=False)
-    wrap: tuple[int, int] = field(repr=False)
+    wrap: tuple[int, int] = field(repr=False)  # ids of the special tokens
 
     def embed(
         self,
@@ -74,20 +66,12 @@ class Encoder:
         poolings: Sequence[Pooling] = POOLINGS,
         batch_size: int = 16,
         on_text: Callable[[], None] = lambda: None,
-    ) -> list[Embedding]:
-        """Embed texts; equal texts get equal vectors.
+    ) -> list[_Vectors]:
+        """Embed texts, of each `MOST_CHARACTERS` at most without white space at the ends, as LilyBERT's authors do.
 
-        A vector depends on the texts beside its own by no more than rounding; a kept one stays the same to the bit.
-
-        Args:
-            texts: LilyPond code, of which white space at both ends is left off, as LilyBERT's authors do. Of a longer
-                one the first `MOST_CHARACTERS` are read.
-            poolings: which vectors are wanted. ``mean`` reads the whole text, ``first_token`` one chunk.
-            batch_size: chunks that the model reads at a time.
-            on_text: called as each text is done.
-
-        Raises:
-            EncoderError: a bad pooling or batch size, or the model's vectors are not finite.
+        Equal texts get equal vectors. A vector depends on the texts beside its own by no more than rounding; a kept one
+        stays the same to the bit. The model reads `batch_size` chunks at a time; `on_text` is called as each text is
+        done. EncoderError for a bad pooling or batch size, or where the model's vectors are not finite.
 
         Example:
             >>> load_encoder().embed([r"{ c'4 d' e' }"])[0]["mean"].shape  # doctest: +SKIP
@@ -106,25 +90,24 @@ class Encoder:
         for text, vectors in self._compute(missing, poolings, batch_size):
             for pooling in set(poolings) - set(done[text]):
                 if self.cache is not None:
-                    write_vector(self.cache, self._key(pooling, text), vectors[pooling])
+                    write_vector(self.cache, content_key(self.identity, pooling, text), vectors[pooling])
                 done[text][pooling] = vectors[pooling]
             for _ in range(copies[text]):
                 on_text()
         return [dict(done[text]) for text in readable]
 
-    def _key(self, pooling: Pooling, text: str) -> str:
-        return content_key(self.identity, pooling, text)
-
-    def _kept(self, text: str, poolings: Sequence[Pooling]) -> dict[Pooling, NDArray[np.float32]]:
+    def _kept(self, text: str, poolings: Sequence[Pooling]) -> _Vectors:
         """Take from the cache what it has of a text."""
-        if self.cache is None:
-            return {}
-        found = {one: read_vector(self.cache, self._key(one, text), self.dimension) for one in poolings}
-        return {pooling: vector for pooling, vector in found.items() if vector is not None}
+        kept: _Vectors = {}
+        for pooling in poolings if self.cache else ():
+            vector = read_vector(self.cache, content_key(self.identity, pooling, text), self.dimension)
+            if vector is not None:
+                kept[pooling] = vector
+        return kept
 
     def _compute(
         self, texts: Sequence[str], poolings: Sequence[Pooling], batch_size: int
-    ) -> Iterator[tuple[str, dict[Pooling, NDArray[np.float32]]]]:
+    ) -> Iterator[tuple[str, _Vectors]]:
         """Embed texts in batches of chunks of about the same length, the longest first; yield each when it is done."""
         chunks: list[tuple[int, int, NDArray[np.int32]]] = []  # text, place in it, tokens
         for number, text in enumerate(texts):
@@ -146,7 +129,7 @@ class Encoder:
                 left[number] -= 1
                 if left[number] == 0:
                     mean = (sums.pop(number) / tokens[number]).astype(np.float32)
-                    vectors: dict[Pooling, NDArray[np.float32]] = {"first_token": firsts.pop(number), "mean": mean}
+                    vectors: _Vectors = {"first_token": firsts.pop(number), "mean": mean}
                     yield texts[number], {pooling: vectors[pooling] for pooling in poolings}
 
     def _chunks(self, text: str) -> list[NDArray[np.int32]]:
@@ -183,23 +166,14 @@ def load_encoder(
 ) -> Encoder:
     """Load a text encoder, up to one of its layers; it computes in float32 without dropout.
 
+    EncoderError if the extra is not installed, there is no such model, layer or device, or it is no text encoder.
+
     Args:
         name: a model on the Hub, with ``@REVISION`` if need be, or a folder with a model and its tokenizer: BERT,
-            RoBERTa (as LilyBERT and CodeBERT are), or another that Transformers knows without code of its own.
+            RoBERTa, or another that Transformers knows without code of its own.
         layer: whose output is taken; 0 is that of the input embeddings.
         device: where it runs; default is ``cuda`` where there is one, else ``cpu``.
         cache: folder to keep vectors in, and to take them from where the same encoder had the same text.
-
-    Raises:
-        EncoderError: the extra is not installed, there is no such model or it cannot be loaded, it is no text
-            encoder or has fewer layers, or there is no such device.
-
-    Example:
-        >>> load_encoder("./nowhere")
-        Traceback (most recent call last):
-            ...
-        music_evals.encoders.lilybert.EncoderError: no folder './nowhere'; accepted: a folder with a model and its \
-tokenizer, or the name of a model on the Hub, such as csc-unipd/lilybert
     """
     source = str(name)
     folder = Path(source).expanduser()
@@ -209,7 +183,7 @@ tokenizer, or the name of a model on the Hub, such as csc-unipd/lilybert
             f"no folder {source!r}; accepted: a folder with a model and its tokenizer, or the name of a model on the "
             f"Hub, such as {LILYBERT}"
         )
-    if missing := [library for library in _LIBRARIES if importlib.util.find_spec(library) is None]:
+    if missing := [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]:
         raise EncoderError(f"an encoder needs {', '.join(missing)}, not installed here; install with: {EXTRA}")
     device = _device(device)
     if local:

@@ -1,8 +1,10 @@
 """ABC text: hand-worked measures, music21 as a second reader, and text that is no ABC."""
 
 import re
+import tomllib
 from contextlib import suppress
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -21,6 +23,8 @@ from music_evals.notation.abc import (
     total_duration,
 )
 
+CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
 EIGHTH = Fraction(1, 8)
 COMMON = (4, 4)
 ALPHABET = "ABGceg^_=,'0123456789/|:[](){}<>-.~uvTzxyZ \"!%\\\n&+*KMLXwé"
@@ -34,39 +38,11 @@ def plain(text: str) -> str:
     return spell(read_measure(text, EIGHTH, COMMON), COMMON)
 
 
-@pytest.mark.parametrize(
-    ("text", "eighths"),
-    [
-        ("A", [1]),
-        ("A2 B/ c/2 d// e/4 f3/2", [2, 0.5, 0.5, 0.25, 0.25, 1.5]),
-        ("A>B c<d", [1.5, 0.5, 0.5, 1.5]),
-        ("A>>B c<<<d", [1.75, 0.25, 0.125, 1.875]),
-        ("A2>B2", [3, 1]),
-        ("A>B>c", [1.5, 0.75, 0.5]),
-        ("A > B", [1.5, 0.5]),
-        ("(A>B) (c<d)", [1.5, 0.5, 0.5, 1.5]),
-        ("A>{g}B", [1.5, 0.5]),
-        ("(3ABc d", [Fraction(2, 3)] * 3 + [1]),
-        ("((3ABc) d", [Fraction(2, 3)] * 3 + [1]),
-        ("(3A>Bc", [1, Fraction(1, 3), Fraction(2, 3)]),
-        ("(3:2:4ABcd e", [Fraction(2, 3)] * 4 + [1]),
-        ("(3::2AB c", [Fraction(2, 3)] * 2 + [1]),
-        ("(2AB (4ABcd", [1.5] * 2 + [0.75] * 4),
-        ("(5ABcde", [Fraction(2, 5)] * 5),
-        ("{ag}A {/b}c2", [1, 2]),
-        ("[FA]2 [F2A2] [F2A2]/", [2, 2, 1]),
-        ('"Am7"A "^allegro"B "4"c', [1, 1, 1]),
-        ("!trill!A ~B .c Td uve", [1] * 5),
-        ("z2 x/ Z", [2, 0.5, 8]),
-        ("^A _B, =c' ^^d'' __e,,", [1] * 5),
-        ("A- A", [1, 1]),
-        ("A`B`c y d", [1] * 4),
-        ("", []),
-    ],
-)
-def test_durations(text: str, eighths: list[float]) -> None:
-    assert [event.duration * 8 for event in read_measure(text, EIGHTH, COMMON)] == eighths
-    assert duration(text) == Fraction(sum(map(Fraction, eighths))) / 8
+@pytest.mark.parametrize(("text", "eighths"), CASES["test_durations"])
+def test_durations(text: str, eighths: list[float | str]) -> None:
+    durations = [Fraction(length) / 8 for length in eighths]
+    assert [event.duration for event in read_measure(text, EIGHTH, COMMON)] == durations
+    assert duration(text) == sum(durations)
     assert duration("(5ABcde", (6, 8)) == Fraction(3, 8)  # of three in compound metre
 
 
@@ -81,25 +57,7 @@ def test_pitches_follow_signature_and_accidentals_of_the_measure() -> None:
     assert [event.pitches for event in read_measure("[CEG]", EIGHTH, COMMON)] == [(60, 64, 67)]
 
 
-@pytest.mark.parametrize(
-    ("body", "texts", "bars"),
-    [
-        ("A | B || c |] d", ["A", "B", "c", "d"], ["|", "||", "|]", ""]),
-        ("|: A :| B :: c :|", ["A", "B", "c"], [":|", "::", ":|"]),
-        ("A :|\n|: B [| c |", ["A", "B", "c"], [":||:", "[|", "|"]),
-        ("A |1 B :|2 c |]", ["A", "B", "c"], ["|", ":|", "|]"]),
-        ("A [1 B :| [2 c |]", ["A", "B", "c"], ["", ":|", "|]"]),
-        ("[| A |[1 B :|] [2 c", ["A", "B", "c"], ["|", ":|]", ""]),
-        ('"a|b" A | "|" B |', ['"a|b" A', '"|" B'], ["|", "|"]),
-        ("A % | comment\nB |", ["A  B"], ["|"]),
-        ("A |\\\nB |", ["A", "B"], ["|", "|"]),
-        ("{a|b}c", ["{a|b}c"], [""]),
-        ("A .| B |", ["A .", "B"], ["|", "|"]),
-        ("[CE]2 | [M:3/4] A3 |", ["[CE]2", "A3"], ["|", "|"]),
-        ("", [], []),
-        ("| | |", [], []),
-    ],
-)
+@pytest.mark.parametrize(("body", "texts", "bars"), CASES["test_bar_lines"])
 def test_bar_lines(body: str, texts: list[str], bars: list[str]) -> None:
     measures = list(split_measures(body))
     assert [measure.text for measure in measures] == texts
@@ -130,41 +88,12 @@ def test_tunes_of_a_file() -> None:
     assert tunes[2].body == "w:la la\nd4"
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('"Am"uA2 .(Bc)', "A2 Bc"),
-        ("A>Bc<d", "A3/2B/2 c/2d3/2"),
-        ("A3/2B1/2 A3/2B/", "A3/2B/2 A3/2B/2"),
-        ("((3ABc) (3:2:3def", "(3ABc (3def"),
-        ("{g}A2-A2 !fermata!z4", "A2- A2 z4"),
-        ("[CE][D]2", "[CE]D2"),
-        ("Z", "z8"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES["test_plain_spelling"])
 def test_plain_spelling(text: str, expected: str) -> None:
     assert plain(text) == plain(expected) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("A | B", "two bar lines"),
-        ("A &B", "cannot read '&B'"),
-        ('A "unclosed', "cannot read"),
-        ("{unclosed", "cannot read"),
-        ("(3AB", "lacks 1 of its notes"),
-        ("(3A(3Bcd", "within another"),
-        (">A", "no note before"),
-        ("A>", "no note after"),
-        ("A0", "lengths above 0"),
-        ("A/0", "lengths above 0"),
-        ("A1234", "cannot read '4'"),
-        ("[]", "cannot read"),
-        ("[z]", "cannot read chord"),
-        ("[.]", "has no notes"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), CASES["test_errors_say_what_is_wrong"])
 def test_errors_say_what_is_wrong(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_measure(text, EIGHTH, COMMON)

@@ -56,22 +56,6 @@ def test_level_and_length(name: str) -> None:
     assert np.abs(samples).max() <= 0.9301
 
 
-@pytest.mark.parametrize("program", [0, 24, 25])
-@pytest.mark.parametrize("pitch", [40, 60, 84])
-def test_notes_sound_at_their_pitch(program: int, pitch: int) -> None:
-    # The energy at the harmonics of the right pitch beats that of every other semitone within an octave around it.
-    samples = _samples(render_wav(_midi(pitch, program=program)))[2000:34_768]
-    spectrum = np.abs(np.fft.rfft(samples * np.hanning(len(samples)), 1 << 17))
-
-    def at(semitone: float) -> float:
-        frequency = 440 * 2 ** ((semitone - 69) / 12)
-        return sum(spectrum[round(k * frequency / 44_100 * (1 << 17))] / np.sqrt(k) for k in range(1, 9))
-
-    steps = np.arange(pitch - 6, pitch + 6.01, 0.1)
-    best = steps[int(np.argmax([at(step) for step in steps]))]
-    assert best == pytest.approx(pitch, abs=0.2)
-
-
 def test_louder_velocity_is_louder() -> None:
     # One performance, so that both notes get the same gain.
     notes = (Note(0, 60, 480, 40), Note(1920, 60, 480, 80))

@@ -10,8 +10,6 @@ import mido
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from music21 import corpus
-from music21.midi.translate import music21ObjectToMidiFile
 
 from music_evals.notation.descriptors import DESCRIPTORS, STEPS, DescriptorError, describe
 from music_evals.notation.lilypond.compiler import compile_text
@@ -172,10 +170,6 @@ def check_against_muspy(midi: bytes) -> None:
 
 def on_grid(ticks: int, resolution: int) -> int:
     return math.floor(Fraction(ticks * STEPS, resolution) + Fraction(1, 2))
-
-
-def test_pieces_of_music21_have_muspys_values() -> None:
-    check_against_muspy(music21ObjectToMidiFile(corpus.parse("bach/bwv66.6")).writestr())
 
 
 def test_lilyponds_midi_has_muspys_values() -> None:

@@ -1,6 +1,5 @@
 """LilyPond on harmless texts: what it makes and says, that leaving out engraving changes nothing, and the cache."""
 
-import hashlib
 import io
 import tomllib
 from itertools import count, islice
@@ -21,7 +20,6 @@ from music_evals.notation.lilypond.compiler import (
     musicxml_to_lilypond,
 )
 from music_evals.notation.lilypond.sandbox import Limits
-from tests.notation.lilypond.conftest import MUTOPIA, needs_mutopia
 
 pytestmark = pytest.mark.usefixtures("lilypond_runs")
 
@@ -184,18 +182,3 @@ def test_musicxml_to_lilypond() -> None:
     assert [pitches(midi) for midi in compiled.midi] == [[60, 78, 58]]
     with pytest.raises(ConversionError, match="musicxml2ly ended with 1"):
         musicxml_to_lilypond("<nothing/>")
-
-
-@needs_mutopia
-def test_real_pieces_without_engraving() -> None:
-    """Three short pieces of Mutopia, chosen by their checksums: same exit status and MIDI as with engraving."""
-    paths = [path for path in MUTOPIA.rglob("*.ly") if not path.parent.name.endswith("-lys")]
-    short = [path for path in paths if path.stat().st_size < 4000]
-    short.sort(key=lambda path: hashlib.sha256(path.name.encode()).digest())
-    found = (path.read_text(encoding="utf-8", errors="replace") for path in short)
-    alone = (text for text in found if "\\version" in text and "\\midi" in text and "\\include" not in text)
-    texts = [modernise(text) for text in islice(alone, 3)]
-    quick, plain = list(compile_texts(texts)), list(compile_texts(texts, settings="", limits=Limits(seconds=60.0)))
-    assert [result.midi for result in quick] == [result.midi for result in plain]
-    assert [result.status for result in quick] == [result.status for result in plain]
-    assert sum(bool(result.midi) for result in quick) >= 2

@@ -4,7 +4,9 @@ import random
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,6 +16,8 @@ from music_evals.notation.lilypond import copies
 from music_evals.notation.lilypond.copies import LEAST_RUNS, NEAR_COPY, RUN, CopyIndex, Nearest, music_words
 from music_evals.notation.lilypond.source import read_text
 from tests.notation.lilypond.conftest import MUTOPIA, needs_mutopia
+
+CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def tune(seed: int, notes: int = 60) -> list[str]:
@@ -25,25 +29,7 @@ def score(notes: list[str]) -> str:
     return "{ " + " ".join(notes) + " }"
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("{ c'4 d e8. f16*2/3 g }", "c4 d4 e8. f16*2/3 g16*2/3"),
-        ("{ c c\\breve d }", "c4 c\\breve d\\breve"),
-        ('{ cis\'!4-.\\f^"c d" ees,,?8( r4 bes) R1*4 s2 a }', "cis4 ees8 bes4 a2"),
-        ("{ <c e g>4\\p <bes, d\\5 fis'-3>8 q < > }", "<c e g>4 <bes d fis>8 q8"),
-        ('\\language "english" { cs4 df } \\language "deutsch" { h4 b }', "cis4 des4 b4 bes4"),
-        ('\\include "italiano.ly" { do4 re mib sib }', "c4 d4 ees4 bes4"),
-        ("e = { c4 } \\new Staff = b \\relative c'' { \\key d \\major \\e c='4 }", "c4 c4"),
-        ("\\transpose c d { \\partial 4 \\time 3/4 \\tempo 4 = 60 f4 }", "f4"),
-        ('\\header { title = "a" c = \\markup { c d e } } \\paper { a = 1 } { c1 } \\layout { \\context { d } }', "c1"),
-        ("\\markup { a b } \\markup \\bold c { d4^\\markup \\italic { e f } }", "d4"),
-        ('{ c4 } \\addlyrics { a b c } \\lyricsto "x" { d e } \\new Lyrics \\lyricsto x \\lyricmode { f }', "c4"),
-        ("%{ c d %} { e4 % f\n #(a b c) \\set x = #'(c d) }", "e4"),
-        ("", ""),
-        ("I am sorry, but I cannot compose.", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), CASES["test_words"])
 def test_words(text: str, words: str) -> None:
     assert " ".join(music_words(text)) == words
 

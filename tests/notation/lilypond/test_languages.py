@@ -44,15 +44,6 @@ def test_the_usual_name_of_a_note_is_a_name_of_it(language: str) -> None:
         assert pitch_of(name_of(*pitch, language), language) == pitch
 
 
-def test_names_that_mean_different_notes_in_different_languages() -> None:
-    # B flat and B natural, as the Notation Reference tells the German and the Dutch apart.
-    assert pitch_of("b", "deutsch") == pitch_of("bes") == pitch_of("bf", "english") == pitch_of("sib", "italiano")
-    assert pitch_of("h", "deutsch") == pitch_of("b")
-    assert pitch_of("es", "english") == (2, 1)
-    assert pitch_of("es", "deutsch") == (2, -1)
-    assert pitch_of("h") is None
-
-
 def test_what_is_not_known() -> None:
     with pytest.raises(ValueError, match="'klingon'; known are nederlands, "):
         pitch_of("c", "klingon")

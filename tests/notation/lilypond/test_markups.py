@@ -1,12 +1,15 @@
 """Markup commands take the arguments that LilyPond's own definitions say."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from music_evals.notation.lilypond.markups import ARGUMENTS, markup_end, value_end
 from music_evals.notation.lilypond.syntax import code_tokens
+
+CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 MARKUPS = {"markup?", "markup-list?", "cheap-markup?"}
 
@@ -24,23 +27,7 @@ def test_every_markup_command_of_lilypond() -> None:
     assert {name: ARGUMENTS.get(name, "m") for name in found} == found
 
 
-@pytest.mark.parametrize(
-    "markup",
-    [
-        '\\markup "a b"',
-        "\\markup Foo's:",
-        "\\markup { a { b } }",
-        "\\markup \\bold \\italic { a }",
-        "\\markup \\fontsize #-2 \\raise #1.5 a",
-        "\\markup \\raise -1.5 \\musicglyph #'coda",
-        "\\markup \\hspace #3",
-        "\\markup \\combine \\null \\box b",
-        '\\markup \\override #\'(a . 1) \\with-url "u" x',
-        "\\markup #(f 1)",
-        "\\markuplist { a b }",
-        "\\markup \\own #1 \\held",
-    ],
-)
+@pytest.mark.parametrize("markup", CASES["test_the_extent_of_a_markup"])
 def test_the_extent_of_a_markup(markup: str) -> None:
     text = f"c^{markup} d4 {{ e }}"
     found = code_tokens(text)

@@ -1,4 +1,4 @@
-"""The sandbox, by what a shell in it can do, see and use up; and the filter of system calls, as the kernel reads it."""
+"""The sandbox by the ends of shells in it (attacks are in `test_hostile`), and its filter of system calls."""
 
 import errno
 import os
@@ -12,7 +12,6 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -55,6 +54,7 @@ def shell(script: str, confinement: Confinement, **options: object) -> Ended:
 def test_how_programs_end(confinement: Confinement) -> None:
     assert shell("exit 3", confinement).status == 3
     assert shell("kill -KILL $$", confinement).status == -signal.SIGKILL
+    assert shell("kill -KILL 1; kill -KILL $PPID; echo alive", confinement).stdout == "alive\n"
     ended = shell("echo out; echo wrong >&2; read line < a.txt; echo $line; read more; echo $?", confinement)
     assert ended == Ended(0, None, "out\none\n1\n", "wrong\n")  # nothing is to be read from its input
 
@@ -65,67 +65,6 @@ def test_files_come_back_in_order(confinement: Confinement) -> None:
     files = shell(script, confinement, collect=["*.out", "[ab].*"]).files
     assert files == {"b.bin": b"\0\xff", "z.out": b"z\n", "y.out": b"y\n", "x.out": b"x\n", "a.txt": b"one\nmore\n"}
     assert [name for name in files if name.endswith(".out")] == ["z.out", "y.out", "x.out"]
-
-
-@with_each_confinement
-def test_nothing_else_is_there(confinement: Confinement, tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("mine")
-    script = f"""
-    for place in /etc/passwd /proc/self/maps /dev/null /tmp /home/* /var/* {tmp_path}/* {Path.home()}/.*rc; do
-        test -e "$place" && echo "$place"
-    done
-    for place in / /usr/lib /etc . /tmp {tmp_path} {Path(__file__).parent}; do
-        {{ true > "$place/made"; }} 2> errors && echo "$place is writable"
-    done
-    true > made && echo "scratch is writable"
-    pwd; echo $$ $PPID
-    export -p
-    """
-    lines = shell(script, confinement).stdout.splitlines()
-    assert lines[:3] == [". is writable", "scratch is writable", "/scratch"]
-    assert lines[3] == "2 1"
-    names = {line.split("=")[0].split()[-1] for line in lines[4:]}
-    assert names <= {"HOME", "LC_ALL", "OLDPWD", "PATH", "PWD", "SHLVL", "TMPDIR"}
-    assert not (tmp_path / "made").exists()
-
-
-@with_each_confinement
-def test_no_other_process_starts(confinement: Confinement) -> None:
-    ended = shell("(echo child)", confinement)
-    assert ended.status != 0
-    assert "child" not in ended.stdout
-    assert shell("kill -KILL 1; kill -KILL $PPID; echo alive", confinement).stdout == "alive\n"
-
-
-@with_each_confinement
-def test_limits(confinement: Confinement) -> None:
-    line = "0123456789" * 10
-    limits = Limits(seconds=20.0, file_bytes=5000, scratch_bytes=20_000, scratch_files=50, output_bytes=10_000)
-    endless = f"while :; do echo {line}"
-    ended = shell(f"{endless}; done", confinement, limits=limits)
-    assert (ended.status, ended.stopped) == (None, "output")
-    assert 10_000 < len(ended.stdout) < 200_000
-    ended = shell(f"{endless}; done > large.txt", confinement, limits=limits, collect=["large.txt"])
-    assert ended.status == -signal.SIGXFSZ
-    assert len(ended.files["large.txt"]) == 5000
-    ended = shell("trap '' TERM INT HUP; while :; do :; done", confinement, limits=Limits(seconds=0.7))
-    assert (ended.status, ended.stopped) == (None, "time")
-    # Five files of almost 5,000 bytes are more than 20,000.
-    lines = f"m=0; while test $m -lt 49; do echo {line}; m=$((m + 1)); done"
-    script = f"n=0; while test $n -lt 5; do {lines} > $n || exit; n=$((n + 1)); done"
-    ended = shell(script, confinement, limits=limits, collect=["?"])
-    assert sum(map(len, ended.files.values())) <= 20_480  # whole pages
-    ended = shell("n=0; while :; do n=$((n + 1)); true > $n; done", confinement, limits=limits, collect=["*"])
-    assert ended.stopped == "output" or ended.status != 0
-    assert len(ended.files) <= 50
-
-
-@with_each_confinement
-def test_memory_is_limited(confinement: Confinement) -> None:
-    script = "text=0123456789; while :; do text=$text$text$text$text; done"
-    ended = shell(script, confinement, limits=Limits(seconds=30.0, memory=200 << 20))
-    assert ended.stopped is None
-    assert ended.status != 0
 
 
 @with_each_confinement
@@ -258,8 +197,6 @@ def decide(machine: str, architecture: int, number: int, argument: int = 0) -> i
 
 
 ALLOW, KILL, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-
-
 X86_64 = {"socket": 41, "ptrace": 101, "clone": 56, "read": 0, "kill": 62}  # from asm/unistd_64.h
 AARCH64 = {"socket": 198, "ptrace": 117, "clone": 220, "read": 63, "kill": 129}  # from asm-generic/unistd.h
 
@@ -282,15 +219,5 @@ def test_filter(machine: str, architecture: int, calls: dict[str, int]) -> None:
     if machine == "x86_64":
         assert decide(machine, architecture, 0x40000000 | calls["read"]) == KILL  # x32
         assert {decide(machine, architecture, number) for number in (57, 58)} == {ERRNO | errno.EPERM}  # fork, vfork
-
-
-def test_no_filter_for_other_machines() -> None:
     with pytest.raises(KeyError):
         launcher.seccomp_filter("riscv64")
-
-
-@with_each_confinement
-def test_several_threads_at_once(confinement: Confinement) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        ends = list(pool.map(lambda n: shell(f"echo {n} > {n}.out", confinement, collect=["*.out"]), range(16)))
-    assert [end.files for end in ends] == [{f"{n}.out": f"{n}\n".encode()} for n in range(16)]
