@@ -3,26 +3,10 @@
 from pathlib import Path
 
 import pytest
-from music21 import (
-    articulations,
-    bar,
-    chord,
-    clef,
-    converter,
-    corpus,
-    dynamics,
-    expressions,
-    key,
-    metadata,
-    meter,
-    note,
-    spanner,
-    stream,
-    tempo,
-)
+from music21 import converter, corpus, tempo
 
 from music_evals.notation.abc_score import score_to_abc
-from music_evals.notation.score_file import prepare_score
+from music_evals.notation.score_file import prepare_score, read_score
 from tests.oracles.abc_readers import abc_notes, score_notes, verovio_notes
 
 
@@ -45,44 +29,11 @@ def test_measures_by_hand(music: str, lines: list[str]) -> None:
     ]
 
 
-def study() -> stream.Score:
-    """Five measures with what a line of a score can hold."""
-    first = stream.Measure(number=1)
-    first.append(
-        [clef.TrebleClef(), key.KeySignature(2), meter.TimeSignature("2/4"), tempo.MetronomeMark("Allegro", 120)]
-    )
-    first.append(note.Note("E5", type="eighth").getGrace())
-    short, trilled = note.Note("D5", type="quarter"), note.Note("F#5", type="quarter")
-    short.articulations, trilled.expressions = [articulations.Staccato()], [expressions.Trill()]
-    first.append([short, trilled])
-    first.insert(0, dynamics.Dynamic("f"))
-    first.leftBarline = bar.Repeat(direction="start")
-    second, third = stream.Measure(number=2), stream.Measure(number=3)
-    second.append([note.Note("F5", type="quarter"), note.Note("F5", type="quarter")])
-    second.rightBarline = bar.Repeat(direction="end")
-    third.append(note.Note("A4", type="half"))
-    fourth, fifth = stream.Measure(number=4), stream.Measure(number=5)
-    fourth.append([key.KeySignature(-1), meter.TimeSignature("3/4")])
-    upper, lower = stream.Voice(), stream.Voice()
-    upper.append([note.Note("C5", type="half"), note.Note("B-4", type="quarter")])
-    lower.append(note.Note("F4", type="half", dots=1))
-    fourth.insert(0, upper)
-    fourth.insert(0, lower)
-    last = chord.Chord(["F4", "A4", "C5"], type="half", dots=1)
-    last.expressions = [expressions.Fermata()]
-    fifth.append(last)
-    fifth.rightBarline = bar.Barline("final")
-    part = stream.Part([first, second, third, fourth, fifth])
-    part.partName = "Violin"
-    part.insert(0, spanner.RepeatBracket([second], number=1))
-    part.insert(0, spanner.RepeatBracket([third], number=2))
-    score = stream.Score([part])
-    score.metadata = metadata.Metadata(title="Study", composer="Nobody")
-    return score
-
-
 def test_a_study_by_hand() -> None:
-    score = prepare_score(study())
+    """Five measures with what a line of a score can hold."""
+    score = read_score(Path(__file__).with_name("study.musicxml"))
+    score.parts[0].measure(1).insert(0, tempo.MetronomeMark("Allegro", 120))
+    score = prepare_score(score)
     abc = score_to_abc(score)
     assert abc == Path(__file__).with_name("study.abc").read_text(encoding="utf-8")
     assert abc_notes(abc) == verovio_notes(abc) == score_notes(score)
