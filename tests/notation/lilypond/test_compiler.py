@@ -7,6 +7,7 @@ from pathlib import Path
 
 import mido
 import pytest
+from music21 import converter
 
 from music_evals.notation.lilypond import compiler
 from music_evals.notation.lilypond.compiler import (
@@ -20,6 +21,7 @@ from music_evals.notation.lilypond.compiler import (
     musicxml_to_lilypond,
 )
 from music_evals.notation.lilypond.sandbox import Limits
+from music_evals.notation.score_file import score_to_musicxml
 
 pytestmark = pytest.mark.usefixtures("lilypond_runs")
 
@@ -166,17 +168,7 @@ def test_midi_to_lilypond_and_back() -> None:
 
 
 def test_musicxml_to_lilypond() -> None:
-    notes = "".join(
-        f"<note><pitch><step>{step}</step>{alter}<octave>{octave}</octave></pitch>"
-        "<duration>1</duration><voice>1</voice><type>quarter</type></note>"
-        for step, alter, octave in (("C", "", 4), ("F", "<alter>1</alter>", 5), ("B", "<alter>-1</alter>", 3))
-    )
-    document = (
-        '<score-partwise version="4.0"><part-list><score-part id="P1"><part-name>Flute</part-name></score-part>'
-        '</part-list><part id="P1"><measure number="1"><attributes><divisions>1</divisions><time><beats>3</beats>'
-        f"<beat-type>4</beat-type></time></attributes>{notes}</measure></part></score-partwise>"
-    )
-    text = musicxml_to_lilypond(document)
+    text = musicxml_to_lilypond(score_to_musicxml(converter.parse("tinyNotation: 3/4 c4 f#'4 B-4")))
     assert "\\relative" in text
     compiled = compile_text(text.replace("\\layout {}", "\\midi {}").replace("% \\midi {}", ""))
     assert [pitches(midi) for midi in compiled.midi] == [[60, 78, 58]]

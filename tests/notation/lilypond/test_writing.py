@@ -1,5 +1,8 @@
 """Code in replies: fences as models write them, and what is added to the code, as LilyPond itself judges it."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -8,39 +11,17 @@ from music_evals.notation.lilypond.compiler import compile_texts, lilypond_versi
 from music_evals.notation.lilypond.syntax import version_of
 from music_evals.notation.lilypond.writing import MAX_CHARACTERS, VERSION, complete_code, extract_code
 
+CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 CODE = "\\score {\n  { c'4 }\n  \\midi { }\n}\n"
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        f"```\n{CODE}```",
-        f"```lilypond\n{CODE}```\nThis is a piece.\n",
-        f"Of course:\n\n``` ly title=x\n{CODE}```\n\n```\nand more\n```\n",
-        f"1. First\n   ```LilyPond\n{CODE}```\n",
-        f"~~~\n{CODE}~~~\n",
-        f"````markdown\n{CODE}````\n```\nno\n```",
-        f"Say `c4` or ```c4``` inline.\n```\n{CODE}```",
-        f"```lilypond\n{CODE}",
-        f"```lilypond\n{CODE}```".replace("\n", "\r\n"),
-        CODE,
-    ],
-)
+@pytest.mark.parametrize("reply", CASES["whole"])
 def test_the_first_block_is_the_code(reply: str) -> None:
+    reply = reply.replace("$CODE", CODE).replace("$CRLF", CODE.replace("\n", "\r\n"))
     assert extract_code(reply) == CODE
 
 
-@pytest.mark.parametrize(
-    ("reply", "code"),
-    [
-        ("```\n```\n```\nc4\n```", ""),
-        ("~~~\na ``` b\n~~~", "a ``` b\n"),
-        ("```lilypond\n{ c4 }```\nSo be it.", "{ c4 }"),
-        ("```lilypond", ""),
-        ("", ""),
-        ("I cannot do that.", "I cannot do that."),
-    ],
-)
+@pytest.mark.parametrize(("reply", "code"), CASES["corners"])
 def test_corners_of_fences(reply: str, code: str) -> None:
     assert extract_code(reply) == code
 
@@ -67,22 +48,7 @@ def test_what_is_taken_stands_in_the_reply(reply: str) -> None:
         assert "```" in reply or "~~~" in reply
 
 
-BOTH = '\\version "2.24.3" \\language "nederlands" '
-
-
-@pytest.mark.parametrize(
-    ("code", "added"),
-    [
-        ("{ c4 }", BOTH),
-        ('\\version "2.18.2" { c4 }', '\\language "nederlands" '),
-        ('\\language "english" { c4 }', '\\version "2.24.3" '),
-        ('{ c4 } \\version "2.22.0" \\language "deutsch"', ""),
-        ('% \\version "2.24.0"\n{ c4^"\\\\language" }', BOTH),
-        ('%{ \\version "2.24.0" \\language "english" %} c4', BOTH),
-        ("\\versions \\languages c4", BOTH),
-        ("", BOTH),
-    ],
-)
+@pytest.mark.parametrize(("code", "added"), CASES["added"])
 def test_what_is_missing_is_added(code: str, added: str) -> None:
     assert complete_code(code) == complete_code(complete_code(code)) == added + code
 
