@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from music_evals.notation.descriptors import DESCRIPTORS, STEPS, DescriptorError, describe
 from music_evals.notation.lilypond.compiler import compile_text
 from music_evals.notation.note_arrays import MAX_BYTES
+from tests.notation.midi_files import saved
 
 muspy = pytest.importorskip("muspy", reason="MusPy is not installed: pip install 'music-evals[lilypond]'")
 
@@ -25,19 +26,17 @@ def piece(
     notes: Iterable[tuple[int, int, int]], *metres: tuple[int, int, int], channel: int = 0, resolution: int = QUARTER
 ) -> bytes:
     """Write onset, duration and pitch of notes, and tick, numerator and denominator of metres, as MIDI."""
-    events: list[tuple[int, int, Any]] = []
-    for tick, numerator, denominator in metres:
-        events.append((tick, 0, mido.MetaMessage("time_signature", numerator=numerator, denominator=denominator)))
+    events: list[tuple[int, int, Any]] = [
+        (tick, 0, mido.MetaMessage("time_signature", numerator=numerator, denominator=denominator))
+        for tick, numerator, denominator in metres
+    ]
     for onset, duration, pitch in notes:
         events.append((onset, 2, mido.Message("note_on", channel=channel, note=pitch)))
         events.append((onset + duration, 1 if duration else 3, mido.Message("note_off", channel=channel, note=pitch)))
-    track, now = mido.MidiTrack(), 0
-    for tick, _, message in sorted(events, key=lambda event: event[:2]):
-        track.append(message.copy(time=tick - now))
-        now = tick
-    written = io.BytesIO()
-    mido.MidiFile(type=1, ticks_per_beat=resolution, tracks=[track]).save(file=written)
-    return written.getvalue()
+    events.sort(key=lambda event: event[:2])
+    ticks = [0, *(tick for tick, _, _ in events)]
+    track = [message.copy(time=tick - now) for now, (tick, _, message) in zip(ticks, events, strict=False)]
+    return saved(track, resolution=resolution)
 
 
 def quarters(*notes: tuple[float, float, int]) -> list[tuple[int, int, int]]:

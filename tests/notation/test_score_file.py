@@ -10,6 +10,7 @@ from music21 import converter, corpus
 
 from music_evals.notation import score_file
 from music_evals.notation.score_file import ScoreError, prepare_score, read_score
+from tests.notation.midi_files import saved
 
 XML = (
     '<?xml version="1.0"?>{doctype}<score-partwise><part-list><score-part id="P1"><part-name>A</part-name></score-part>'
@@ -36,10 +37,7 @@ def mxl(rootfile: str = "score.xml", music: str = GOOD, container: bool = True) 
 
 
 def midi(ticks: int) -> bytes:
-    track = mido.MidiTrack([mido.Message("note_on", note=60), mido.Message("note_off", note=60, time=ticks)])
-    buffer = io.BytesIO()
-    mido.MidiFile(tracks=[track]).save(file=buffer)
-    return buffer.getvalue()
+    return saved([mido.Message("note_on", note=60), mido.Message("note_off", note=60, time=ticks)], resolution=480)
 
 
 @pytest.mark.parametrize(

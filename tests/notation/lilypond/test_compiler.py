@@ -168,7 +168,7 @@ def test_midi_to_lilypond_and_back() -> None:
 
 
 def test_musicxml_to_lilypond() -> None:
-    text = musicxml_to_lilypond(score_to_musicxml(converter.parse("tinyNotation: 3/4 c4 f#'4 B-4")))
+    text = musicxml_to_lilypond(score_to_musicxml(converter.parse("tinyNotation: 3/4 c4 f'#4 B-4")))
     assert "\\relative" in text
     compiled = compile_text(text.replace("\\layout {}", "\\midi {}").replace("% \\midi {}", ""))
     assert [pitches(midi) for midi in compiled.midi] == [[60, 78, 58]]

@@ -2,6 +2,7 @@
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -65,36 +66,9 @@ def test_time_grows_with_the_text_alone(piece: str) -> None:
     definitions(text)
 
 
-def test_words_durations_and_signs() -> None:
-    assert [text for _, text in kinds("cis'4.\\f^\\markup{a}|<c e,>2~\\\\ \\< r1*3/4")] == [
-        *("cis", "'", "4", ".", "\\f", "^", "\\markup", "{", "a", "}", "|"),
-        *("<", "c", "e", ",", ">", "2", "~", "\\\\", "\\<", "r", "1", "*", "3", "/", "4"),
-    ]
-    words = [("word", "c-sharp"), ("word", "c"), ("sign", "-"), ("word", "d_e"), ("sign", "_"), ("word", "f")]
-    assert kinds("c-sharp c- d_e _f") == words
-
-
-def test_per_cent_within_words_of_text_is_no_comment() -> None:
-    # So LilyPond 2.24.3 displays them: (markup #:line (#:simple "50%" #:simple "of")).
-    assert kinds("\\markup { 50% of\n }")[2:5] == [("number", "50"), ("comment", "% of"), ("sign", "}")]
-    assert kinds("\\markup { a50%b of }")[2:5] == [("word", "a"), ("number", "50"), ("comment", "%b of }")]
-    assert kinds("\\lyricmode { ab%cd ef }")[2] == ("word", "ab%cd")
-    assert kinds("{ c4%d\n }")[3] == ("comment", "%d")
-
-
-def test_strings_and_comments_hide_each_other() -> None:
-    assert kinds('"a % b" % "c"\nd') == [("string", '"a % b"'), ("comment", '% "c"'), ("word", "d")]
-    assert kinds('"a \\" b" %{ "c\n } %} e') == [("string", '"a \\" b"'), ("comment", '%{ "c\n } %}'), ("word", "e")]
-    assert string_value('"a \\" b\\\\"') == 'a " b\\'
-
-
 @pytest.mark.parametrize(("text", "scheme"), CASES["test_scheme_ends_where_its_datum_ends"])
 def test_scheme_ends_where_its_datum_ends(text: str, scheme: str) -> None:
     assert kinds(text) == [("scheme", scheme), ("word", "c")]
-
-
-def test_a_boolean_ends_before_a_brace() -> None:
-    assert kinds("##t}") == [("scheme", "##t"), ("sign", "}")]
 
 
 def test_comments_within_scheme() -> None:
@@ -137,57 +111,27 @@ def test_blocks() -> None:
     assert closing(found, 0) == 2
 
 
+@pytest.mark.parametrize("case", CASES["tokens"], ids=lambda case: case["text"][:20])
+def test_kinds_and_words(case: dict[str, Any]) -> None:
+    assert [list(token) for token in kinds(case["text"])][case.get("first", 0) :] == case["found"]
+
+
 def test_header_fields() -> None:
-    text = r"""
-    name = "Bach"
-    \header {
-      title = \markup { \column { \bold "Air" \line { on the G  string } } }
-      composer = \name
-      opus = ##f  % "no opus"
-      style = #"Baroque"
-      source = ""
-      tagline = \markup \with-url #"http://example.org" \line { "More" \hspace #1.5 here }
-      mutopiatitle = \title
-    }
-    \score { { c4 } \header { piece = "I" title = "other" } }
-    """
-    assert read_header(text) == {
-        "title": "Air on the G string",
-        "composer": "Bach",
-        "style": "Baroque",
-        "tagline": "More here",
-        "mutopiatitle": "Air on the G string",
-        "piece": "I",
-    }
+    assert read_header(CASES["header"]["text"]) == CASES["header"]["fields"]
     assert read_header('\\header { } \\header { title = "B" }') == {"title": "B"}
     assert read_header("{ c4 }") == {}
     assert read_header("\\header { x = \\markup { a\\super b c. } }") == {"x": "a b c."}
 
 
 def test_definitions() -> None:
-    text = (
-        "global = { \\key c \\major }\n"
-        '"first violin" = \\relative c\' { c4 \\tempo "x" 4 = 60 \\set Staff.a = 3 }\n'
-        "n = #3\n"
-        "o.1 = { d }\n"
-        "#(set-global-staff-size 18)\n"
-        "p = \\markup \\italic rit.\n"
-        'q = "text" \\score { \\new Staff = "s" \\global } r = \\q'
-    )
+    text = CASES["definitions"]["text"]
     found = definitions(text)
-    assert [(each.name, text[each.value : each.end]) for each in found] == [
-        ("global", "{ \\key c \\major }"),
-        ("first violin", '\\relative c\' { c4 \\tempo "x" 4 = 60 \\set Staff.a = 3 }'),
-        ("n", "#3"),
-        ("o", "{ d }"),
-        ("p", "\\markup \\italic rit."),
-        ("q", '"text"'),
-        ("r", "\\q"),
-    ]
-    assert all(text.startswith(each.name.replace("first violin", '"first violin"'), each.start) for each in found)
+    assert [[each.name, text[each.value : each.end]] for each in found] == CASES["definitions"]["found"]
+    assert all(text.startswith((each.name, f'"{each.name}"'), each.start) for each in found)
 
 
-def test_version() -> None:
+def test_versions_and_strings() -> None:
     assert version_of('%\\version "1.0"\n \\version "2.18.2"') == "2.18.2"
     assert version_of('\\version #"2.4"') == "2.4"
     assert version_of("{ c4 }") is None
+    assert string_value('"a \\" b\\\\"') == 'a " b\\'
