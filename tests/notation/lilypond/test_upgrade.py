@@ -1,5 +1,8 @@
 """What convert-ly leaves undone, and what is done about it."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from music_evals.notation.lilypond.compiler import ConversionError, compile_texts
@@ -8,44 +11,18 @@ from music_evals.notation.lilypond.upgrade import mend, upgrade
 
 pytestmark = pytest.mark.usefixtures("lilypond_runs")
 
-LEFT = {
-    "beams": (
-        "v = { #(override-auto-beam-setting '(end * * * *) 1 4 'Staff) c4 }\nw = #(revert-auto-beam-setting '(e) 1 8)",
-        "v = {  c4 }\nw = { }",
-    ),
-    "octaves": ("v = { #(set-octavation -1) c4 #(set-octavation 0) }", "v = { \\ottava #-1 c4 \\ottava #0 }"),
-    "repeats": (
-        "v = \\applyMusic #unfold-repeats { \\repeat volta 2 { c4 } }",
-        "v = \\unfoldRepeats { \\repeat volta 2 { c4 } }",
-    ),
-    "numbers": (
-        "v = { \\ottava #1\\tuplet 3/2 { c4 d e } \\ottava #0}",
-        "v = { \\ottava #1 \\tuplet 3/2 { c4 d e } \\ottava #0 }",
-    ),
-    "spacing": (
-        "\\paper { o = 1\\mm system-system-spacing.padding = #(/ o staff-space) #(if #t (define x 1)) } v = c4",
-        "\\paper { o = 1\\mm   } v = c4",
-    ),
-    "sums": (
-        '\\header { title = "a" tagline = "b " + \\footer + " c" opus = "1" } v = c4',
-        '\\header { title = "a"  opus = "1" } v = c4',
-    ),
-    "a variable q": ("q = { c4 } v = { \\q d4 <c e> q }", "qq = { c4 } v = { \\qq d4 <c e> q }"),
-    "ornaments": ("#(set-script-property \"prall\" 'avoid-slur 'outside)\nv = c4", "\nv = c4"),
-}
+LEFT = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("left", LEFT)
 def test_mends(left: str) -> None:
-    before, after = LEFT[left]
-    assert mend(before) == after
-    assert mend(after) == after
+    assert mend(LEFT[left]["before"]) == mend(LEFT[left]["after"]) == LEFT[left]["after"]
 
 
 def test_lilypond_takes_the_mended_texts_alone() -> None:
     form = '\\version "2.24.3"\n{}\n\\score {{ {{ \\v }} \\midi {{ }} }}\n'
-    before = compile_texts([form.format(text) for text, _ in LEFT.values()])
-    after = compile_texts([form.format(text) for _, text in LEFT.values()])
+    before = compile_texts([form.format(left["before"]) for left in LEFT.values()])
+    after = compile_texts([form.format(left["after"]) for left in LEFT.values()])
     assert [name for name, run in zip(LEFT, before, strict=True) if run.status == 0] == []
     assert [name for name, run in zip(LEFT, after, strict=True) if not run.succeeded or len(run.midi) != 1] == []
 
