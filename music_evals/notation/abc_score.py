@@ -195,14 +195,10 @@ def _unit(parts: list[list[_Bar]]) -> Fraction:
 
 def _signatures(bars: list[_Bar]) -> tuple[str, int, str]:
     """Meter, number of sharps and key for the header: those of the topmost part that has them."""
-    meters = [_meter(bar.measure.timeSignature) for bar in bars if bar.measure.timeSignature]
+    meters = [bar.measure.timeSignature.ratioString for bar in bars if bar.measure.timeSignature]
     keys = [bar.measure.keySignature for bar in bars if bar.measure.keySignature]
     sharps, key = _key(keys[0]) if keys else (0, "C")
     return (meters[0] if meters else "none"), sharps, key
-
-
-def _meter(signature: Any) -> str:
-    return f"{signature.numerator}/{signature.denominator}"
 
 
 def _key(signature: Any) -> tuple[int, str]:
@@ -403,8 +399,8 @@ class _Writer:
         text = ""
         while fields and fields[0][0] <= now:
             _, kind, element = fields.pop(0)
-            if kind == 0 and _meter(element) != self._meter:
-                self._meter = _meter(element)
+            if kind == 0 and element.ratioString != self._meter:
+                self._meter = element.ratioString
                 text += f"[M:{self._meter}] "
             elif kind == 1:
                 sharps, key = _key(element)
@@ -433,10 +429,10 @@ class _Writer:
         slurs += self._marks.before[id(element)]
         after = self._marks.after[id(element)]
         decorations = self._marks.decorations[id(element)] + _decorations(element)
-        if element.isRest:
-            sign = "x" if element.style.hideObjectOnPrint else "z"
-            return f"{slurs}{prefix}{graces}{decorations}{sign}{self._length(item.duration * ratio)}{after}"
-        return f"{slurs}{prefix}{graces}{decorations}{self._pitches(element, item.duration * ratio)}{after}"
+        duration = item.duration * ratio
+        rest = "x" if element.style.hideObjectOnPrint else "z"
+        note = rest + self._length(duration) if element.isRest else self._pitches(element, duration)
+        return f"{slurs}{prefix}{graces}{decorations}{note}{after}"
 
     def _pitches(self, element: Any, duration: Fraction) -> str:
         """Write a note or chord; a duration of 0 writes no length, as grace notes have none (4.12)."""
@@ -447,11 +443,8 @@ class _Writer:
             tied = [True] * len(notes)
         spelled = [(self._pitch(note), tie) for note, tie in zip(notes, tied, strict=True)]
         spelled.sort(key=lambda entry: entry[0][1])
-        if len(spelled) == 1:
-            return f"{spelled[0][0][0]}{length}{'-' if spelled[0][1] else ''}"
-        if all(tied):
-            return f"[{''.join(text for (text, _), _ in spelled)}]{length}-"
-        return f"[{''.join(text + '-' * tie for (text, _), tie in spelled)}]{length}"
+        text = "".join(name + "-" * (tie and not all(tied)) for (name, _), tie in spelled)
+        return f"{text if len(spelled) == 1 else f'[{text}]'}{length}{'-' * all(tied)}"
 
     def _pitch(self, note: Any) -> tuple[str, float]:
         """A note's accidental, letter and octave (4.1, 4.2), and its height for sorting."""
@@ -593,12 +586,11 @@ _ANNOTATIONS: Final = ('"^', '"_', '"<', '">', '"@')
 
 
 def plain_abc(abc: str) -> str:
-    r"""Write a tune in other words of ABC so that music21 10.5 reads all of it; voices are then called 1, 2 and so on.
+    r"""Write a tune so that music21 10.5 reads all of it; voices are then called 1, 2 …, and slurs are left out.
 
     music21 passes over inline fields and invisible rests, takes every return to a voice for another part, transposes
     what stands in a bass clef, keeps a voice's last key for the next voice, takes a third ending for a chord, counts
-    grace notes as notes of a tuplet, and loses the note after an ``H`` and an ``E`` before ``::``. Its time grows with
-    the square of the length of a voice with slurs, which are therefore left out.
+    grace notes as notes of a tuplet, and loses the note after an ``H`` and an ``E`` before ``::``.
 
     Example:
         >>> print(plain_abc("X:1\nL:1/4\nK:C\nCx [M:3/4] HC3 ::"), end="")

@@ -11,19 +11,16 @@ The numbers are MusPy's to the bit, but worked out from the notes directly, howe
 table of all ticks and pitches. A piece without any note has none. Two protocols are offered:
 
 ``paper``
-    MusPy's values for the ticks of the file, and the ticks of a quarter note where the groove consistency asks for
-    those of a measure, as published. As LilyPond writes 384 ticks a quarter note and few of them have an onset, the
-    groove consistency is then near 1 for any music.
+    MusPy's values for the ticks of the file, with the ticks of a quarter note as those of a measure, as published. As
+    LilyPond writes 384 ticks a quarter note, few with an onset, the groove consistency is then near 1 for any music.
 ``strict``
     The notes are first moved to the nearest of `STEPS` steps a quarter note, halves upwards, and last a step at least.
-    32nd notes and triplets of 16ths are on a step; what share of starts and ends is not, is told. A measure is that of
-    the time signature, 4/4 where none is given. Where it changes, each stretch of one metre is compared within itself,
-    but for a last measure that is cut short, and the stretches' values are averaged, weighted by their pairs of
-    neighbours. Measures are counted from the beginning, or from a change: MIDI does not tell a pickup.
+    A measure is that of the time signature, 4/4 where none is given. Where it changes, each stretch of one metre is
+    compared within itself, but for a last measure that is cut short, and the stretches' values are averaged, weighted
+    by their pairs of neighbours. Measures are counted from the beginning, or from a change: MIDI tells no pickup.
 
-Source:
-    Spanio et al., "Can LLMs understand LilyPond?" (arXiv 2606.08722), generation metrics; Dong et al., "MusPy: A
-    toolkit for symbolic music generation" (ISMIR 2020), and its `muspy.metrics`.
+Source: Spanio et al., "Can LLMs understand LilyPond?" (arXiv 2606.08722), generation metrics; Dong et al., "MusPy: A
+toolkit for symbolic music generation" (ISMIR 2020), and its `muspy.metrics`.
 """
 
 from collections.abc import Mapping
@@ -43,7 +40,6 @@ _THRESHOLD: Final = 2
 _MAJOR: Final = (0, 2, 4, 5, 7, 9, 11)
 _MINOR: Final = (0, 2, 3, 5, 7, 8, 10)
 _FINEST: Final = 7  # exponent of 2 in a time signature's denominator: 128
-
 
 DescriptorError = MidiError  # MIDI of which nothing can be told
 

@@ -10,14 +10,12 @@ import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 if TYPE_CHECKING:  # music21 takes a third of a second to import
     from music21.stream import Score
 
-SUFFIXES: Final = (".musicxml", ".xml", ".mxl", ".mid", ".midi", ".abc", ".krn")
-"""File names that `read_score` accepts, by their ending."""
-
+SUFFIXES: Final = (".musicxml", ".xml", ".mxl", ".mid", ".midi", ".abc", ".krn")  # that `read_score` accepts
 MAX_BYTES: Final = 20_000_000  # largest file that is read; it is also the most that a compressed one may unpack to
 MAX_NOTES: Final = 200_000  # most notes and rests in a score
 MAX_MEASURES: Final = 10_000  # most measures in a part
@@ -27,7 +25,7 @@ _ACCEPTED: Final = "accepted are " + ", ".join(SUFFIXES)
 
 
 class ScoreError(ValueError):
-    """A score file that cannot be read: the message names the file, what is wrong with it and what is accepted."""
+    """A score file that cannot be read; the message names the file, what is wrong with it and what is accepted."""
 
 
 def read_score(path: Path) -> "Score":
@@ -49,24 +47,19 @@ def read_score(path: Path) -> "Score":
     if not data.strip():
         raise ScoreError(f"{path}: the file is empty; {_ACCEPTED}")
     kind, check = _KINDS[suffix]
-    score: Score
     try:
-        checked = check(data)
-        score = _parse(checked, kind)
-        _check_size(score)
+        return _parse(check(data), kind)
     except ScoreError as error:
         raise ScoreError(f"{path}: {error}") from error
-    return score
 
 
 def prepare_score(score: Any) -> "Score":
     """Return a music21 score or part in the form that all else relies on; ScoreError if it has no notes.
 
-    The result holds parts of measures. The measures of every part carry the same consecutive numbers: from 1, or from 0
-    where the first measure is a pickup, that is shorter than its time signature says. Parts that end early are filled
-    with rests. Repeats are not expanded. Notes keep ties, voices, spelling, articulations and ornaments; a note that no
-    single note value can show is split and tied. Encoded page layout is dropped. Title and composer are in the
-    metadata, empty where unknown. Pitches stay as written, so that a transposing part is not at sounding pitch.
+    The measures of every part carry the same consecutive numbers: from 1, or from 0 where the first one is a pickup.
+    Parts that end early are filled with rests; a note that no single note value can show is split and tied; page layout
+    is dropped. Title and composer are in the metadata, empty where unknown. Repeats are not expanded, and pitches stay
+    as written, so that a transposing part is not at sounding pitch.
 
     Example:
         >>> from music21 import converter
@@ -91,8 +84,7 @@ def prepare_score(score: Any) -> "Score":
     if not prepared.parts or not prepared.recurse().notes:
         raise ScoreError("the score has no parts with notes; several pieces in one have to be given one by one")
     kept = set(map(id, prepared.parts))
-    groups: Any = source.getElementsByClass("Spanner") if isinstance(source, stream.Score) else ()
-    for group in list(groups):
+    for group in list(source.getElementsByClass("Spanner")) if isinstance(source, stream.Score) else ():
         if "StaffGroup" not in group.classes or all(id(part) in kept for part in group.getSpannedElements()):
             prepared.insert(0, group)
     for element in list(prepared.recurse().getElementsByClass([layout.LayoutBase])):
@@ -110,8 +102,7 @@ def prepare_score(score: Any) -> "Score":
     new.title = "" if title.lower().endswith(SUFFIXES) else title
     new.composer = _one_line(old.composer or "")
     prepared.metadata = new
-    result: Score = prepared
-    return result
+    return cast("Score", prepared)
 
 
 def score_to_musicxml(score: Any) -> str:
@@ -161,30 +152,26 @@ def _is_pickup(measures: list[Any]) -> bool:
     return bool(full) and max(measure.highestTime for measure in measures) < full[0]
 
 
-def _parse(content: Any, kind: str) -> Any:
+def _parse(content: Any, kind: str) -> "Score":
     """Let music21 read what was checked: from memory, so that nothing else can come in its place."""
     from music21 import converter, stream
 
     try:
-        score = converter.parseData(content, format=kind)
+        score: Any = converter.parseData(content, format=kind)
     # music21's readers let out whatever their code runs into, so that no narrower class would do.
     except Exception as error:
         raise ScoreError(f"music21 cannot read it as {kind} ({type(error).__name__}: {str(error)[:200]})") from error
     if isinstance(score, stream.Opus):
         raise ScoreError("it holds several pieces; a file may hold one")
     if isinstance(score, stream.Part):
-        whole = stream.Score()
-        whole.insert(0, score)
-        whole.metadata = score.metadata
-        return whole
-    return score
-
-
-def _check_size(score: Any) -> None:
+        part, score = score, stream.Score()
+        score.insert(0, part)
+        score.metadata = part.metadata
     _check_notes(len(score.recurse().notes))
     measures = max((len(part.getElementsByClass("Measure")) for part in score.parts), default=0)
     if measures > MAX_MEASURES:
         raise ScoreError(f"{measures:,} measures; a part may have {MAX_MEASURES:,}")
+    return score
 
 
 def _check_notes(count: int) -> None:
@@ -232,11 +219,8 @@ def _check_musicxml(data: bytes) -> str:
 
 def _depth(root: Any) -> int:
     depth, level = 0, [root]
-    while level:
-        depth += 1
-        level = [child for element in level for child in element]
-        if depth > 1000:
-            break
+    while level and depth <= 1000:
+        depth, level = depth + 1, [child for element in level for child in element]
     return depth
 
 

@@ -19,7 +19,7 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cache as cached
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
@@ -128,7 +128,6 @@ def compile_texts(texts: Iterable[str], **how: Unpack[Compiling]) -> Iterator[Co
         limits=how.get("limits") or Limits(),
         confinement=how.get("confinement"),
         cache=how.get("cache"),
-        root=_lilypond(),
         stop=threading.Event(),
     )
     workers = how.get("workers") or cores()
@@ -187,7 +186,6 @@ class _Job:
     limits: Limits
     confinement: Confinement | None
     cache: Path | None
-    root: Path
     stop: threading.Event
 
     def compile(self, text: str) -> Compiled:
@@ -198,21 +196,27 @@ class _Job:
         if self.cache is None:
             return self.run(content)
         entry = self.cache / f"{self.key(content)}.compiled"
-        known = _read_entry(entry, self.limits)
-        if known is None:
-            known = self.run(content)
-            if known.stopped != "time" and known.status not in _BY_CHANCE:
-                _write_entry(entry, known)
-        return known
+        if (known := _read_entry(entry, self.limits)) is not None:
+            return known
+        compiled = self.run(content)
+        if compiled.stopped != "time" and compiled.status not in _BY_CHANCE:
+            _write_entry(entry, compiled)
+        return compiled
 
     def run(self, content: bytes) -> Compiled:
         """Let LilyPond work on a text."""
-        program = str(self.root / "bin" / "lilypond")
+        root = _lilypond()
         ended = run_confined(
-            [program, "--loglevel=WARN", "-dno-print-pages", f"-dinclude-settings={_SETTINGS}", _TEXT],
+            [
+                str(root / "bin" / "lilypond"),
+                "--loglevel=WARN",
+                "-dno-print-pages",
+                f"-dinclude-settings={_SETTINGS}",
+                _TEXT,
+            ],
             {_TEXT: content, _SETTINGS: self.settings.encode()},
             collect=(*_MIDI_FILES, *self.collect),
-            readable=(self.root,),
+            readable=(root,),
             limits=self.limits,
             confinement=self.confinement,
             stop=self.stop,
@@ -221,7 +225,7 @@ class _Job:
         return Compiled(
             ended.status,
             ended.stopped,
-            ended.stderr.replace(_NOISE, "").replace(f"{launcher.SCRATCH}/", "").replace(f"{self.root}/", "lilypond/"),
+            ended.stderr.replace(_NOISE, "").replace(f"{launcher.SCRATCH}/", "").replace(f"{root}/", "lilypond/"),
             tuple(midi.values()),
             {name: file for name, file in ended.files.items() if name not in midi},
             self.limits,
@@ -229,9 +233,7 @@ class _Job:
 
     def key(self, content: bytes) -> str:
         """Tell apart what may have different results."""
-        # Of LilyPond's limits, time is left out: only what ended in time is kept.
-        limits = [self.limits.memory, self.limits.file_bytes, self.limits.scratch_bytes]
-        limits += [self.limits.scratch_files, self.limits.output_bytes]
+        limits = list(astuple(self.limits))[1:]  # without the time: only what ended in time is kept
         parts = [_CACHE_FORMAT, lilypond_version(), "confined", self.settings, self.collect, limits]
         return hashlib.sha256(json.dumps(parts).encode() + b"\0" + content).hexdigest()
 
@@ -316,20 +318,16 @@ def _read_entry(path: Path, limits: Limits) -> Compiled | None:
     if hashlib.sha256(body.getbuffer()).digest() != digest:
         return None
     header = launcher.unpack_header(body)
-    midi = tuple(body.read(size) for size in header["midi"])
-    files = {name: body.read(size) for name, size in header["files"]}
-    return Compiled(header["status"], header["stopped"], header["messages"], midi, files, limits)
+    header["midi"] = tuple(body.read(size) for size in header["midi"])
+    header["files"] = {name: body.read(size) for name, size in header["files"]}
+    return Compiled(**header, limits=limits)
 
 
 def _write_entry(path: Path, compiled: Compiled) -> None:
     """Keep a result, if it is not too large."""
-    header = {
-        "status": compiled.status,
-        "stopped": compiled.stopped,
-        "messages": compiled.messages,
-        "midi": [len(midi) for midi in compiled.midi],
-        "files": [(name, len(content)) for name, content in compiled.files.items()],
-    }
+    header = {name: getattr(compiled, name) for name in ("status", "stopped", "messages")}
+    header["midi"] = [len(midi) for midi in compiled.midi]
+    header["files"] = [(name, len(content)) for name, content in compiled.files.items()]
     body = launcher.pack(header, [*compiled.midi, *compiled.files.values()])
     if len(body) + 32 <= _CACHE_ENTRY:
         write_whole(path, hashlib.sha256(body).digest() + body)
