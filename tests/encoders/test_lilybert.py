@@ -149,18 +149,12 @@ def test_kept_vectors_are_taken_without_the_model(
         for pooling in old:
             assert old[pooling].tobytes() == new[pooling].tobytes()
     assert (seen, len(done)) == ([], len(TEXTS))
-    # Another layer is another encoder.
+    # One pooling is kept without the other, and another layer is another encoder.
+    (head,) = encoder.embed([SHORT + OTHER], poolings=["first_token"])
+    (both,) = encoder.embed([SHORT + OTHER])
+    assert both["first_token"].tobytes() == head["first_token"].tobytes()
     other = load_encoder(folder, layer=5, device="cpu", cache=tmp_path)
     assert np.abs(other.embed([SHORT])[0]["mean"] - first[0]["mean"]).max() > 0.01
-
-
-def test_one_pooling_is_kept_without_the_other(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = load_encoder(folder, device="cpu", cache=tmp_path)
-    (head,) = encoder.embed([LONG], poolings=["first_token"])
-    seen = watch(encoder, monkeypatch)
-    (both,) = encoder.embed([LONG])
-    assert sum(seen) > 1
-    assert both["first_token"].tobytes() == head["first_token"].tobytes()
 
 
 @pytest.mark.parametrize("damage", ["empty", "magic", "half", "nan", "length", "pickle"])
@@ -217,20 +211,17 @@ def test_what_is_no_name_and_no_folder(name: str) -> None:
         load_encoder(name)
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"layer": 9}, "'tiny' has 8 layers, layer 9 was asked for; accepted: 0 to 8"),
-        ({"layer": -1}, "'tiny' has 8 layers, layer -1 was asked for; accepted: 0 to 8"),
-        ({"device": "gpu"}, r"no device 'gpu' here: .*; accepted: cpu, or cuda"),
-    ],
-)
-def test_options_that_cannot_be(folder: Path, options: dict[str, Any], named: str) -> None:
-    with pytest.raises(EncoderError, match=named):
-        load_encoder(folder, **options)
-
-
-def test_missing_libraries(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be(folder: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    for layer in (9, -1):
+        with pytest.raises(EncoderError, match=f"'tiny' has 8 layers, layer {layer} was asked for; accepted: 0 to 8"):
+            load_encoder(folder, layer=layer)
+    with pytest.raises(EncoderError, match=r"no device 'gpu' here: .*; accepted: cpu, or cuda"):
+        load_encoder(folder, device="gpu")
+    poolings: list[Any] = ["mean", "max"]
+    with pytest.raises(EncoderError, match="unknown pooling 'max'; accepted: first_token, mean"):
+        encoder.embed([SHORT], poolings=poolings)
+    with pytest.raises(EncoderError, match="batch size 0; accepted: a whole number from 1"):
+        encoder.embed([SHORT], batch_size=0)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(EncoderError, match=r"needs torch, transformers, .* pip install 'music-evals\[lilybert\]'"):
         load_encoder(folder)
@@ -273,14 +264,6 @@ def test_weights_that_are_not_finite(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(EncoderError, match="encoder 'broken': layer 6 has values that are not finite"):
         load_encoder(tmp_path / "broken", cache=tmp_path / "cache").embed([SHORT])
     assert not (tmp_path / "cache").exists()
-
-
-def test_bad_arguments(encoder: Encoder) -> None:
-    poolings: list[Any] = ["mean", "max"]
-    with pytest.raises(EncoderError, match="unknown pooling 'max'; accepted: first_token, mean"):
-        encoder.embed([SHORT], poolings=poolings)
-    with pytest.raises(EncoderError, match="batch size 0; accepted: a whole number from 1"):
-        encoder.embed([SHORT], batch_size=0)
 
 
 def watch(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> list[int]:

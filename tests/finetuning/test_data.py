@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from datasets import load_dataset
@@ -55,10 +56,10 @@ def test_one_conversation_a_question_in_both_formats(tmp_path: Path) -> None:
         assert len(lines) == 4
         first = json.loads(lines[0])
         assert first["id"] == f"{split}-0/0"
-        assert [message["role"] for message in first["messages"]] == ["system", "user", "assistant"]
         assert "Schlüssel, 调" in lines[0]
+        asked, answer = Message(role="user", content=ANY), Message(role="assistant", content="C major")
+        assert first["messages"] == [Message(role="system", content="Read the score."), asked, answer]
         assert first["messages"][1]["content"].startswith(f"X:1\nT:Piece {split} 0")
-        assert first["messages"][2]["content"] == "C major"
         # TRL goes by the name and the layout of this column, as `datasets` reads it.
         rows = load_dataset("json", data_files=str(out / f"{split}.jsonl"), split="train", cache_dir=tmp_path / "cache")
         assert rows[0]["messages"] == first["messages"]
@@ -67,20 +68,9 @@ def test_one_conversation_a_question_in_both_formats(tmp_path: Path) -> None:
 
     # As https://github.com/hiyouga/LLaMA-Factory/blob/main/data/README.md has it, under "OpenAI Format".
     info = json.loads((out / "dataset_info.json").read_text(encoding="utf-8"))
-    assert info["msu_train"] == {
-        "file_name": "train.jsonl",
-        "formatting": "sharegpt",
-        "columns": {"messages": "messages"},
-        "tags": {
-            "role_tag": "role",
-            "content_tag": "content",
-            "user_tag": "user",
-            "assistant_tag": "assistant",
-            "system_tag": "system",
-        },
-    }
-    assert all((out / entry["file_name"]).is_file() for entry in info.values())
-    assert list(info) == ["msu_train", "msu_validation"]
+    tags = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"}
+    layout = {"formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": {**tags, "system_tag": "system"}}
+    assert info == {f"msu_{split}": {"file_name": f"{split}.jsonl", **layout} for split in ("train", "validation")}
 
     record = json.loads((out / TRAINING_DATA.record).read_text(encoding="utf-8"))
     assert record["format"] == TRAINING_DATA.form
@@ -192,17 +182,3 @@ def test_a_prompt_that_trainers_would_skip_is_refused(roles: list[str], tmp_path
     with pytest.raises(DatasetError, match="the prompt of question train-0/0 has the roles"):
         plan(roles)
     assert len(plan(["system", "user", "assistant", "user"]).conversations["train"][0]["messages"]) == 5
-
-
-def test_other_peoples_folders_are_left_alone(tmp_path: Path) -> None:
-    plan = plan_of(write_source(tmp_path / "source"))
-    out = tmp_path / "out"
-    write_plan(plan, out)
-    with pytest.raises(DatasetError, match="already holds training data"):
-        write_plan(plan, out)
-    (out / "stale").write_text("")
-    write_plan(plan, out, overwrite=True)
-    assert not (out / "stale").exists()
-    # A dataset is ours, but no training data.
-    with pytest.raises(DatasetError, match="is not empty and does not hold training data of ours"):
-        write_plan(plan, tmp_path / "source", overwrite=True)

@@ -104,14 +104,10 @@ def test_what_goes_wrong_is_an_error_of_the_tool(
     assert said in error.message
 
 
-def test_an_error_in_the_music_is_listed() -> None:
-    text = "{ \\time 4/4 c'4 d' e' f' | c'4 zq4 e' f' | c'1 }"
-    listed = called(ScoreTools(text), "list_problems")
+def test_errors_in_the_music_are_listed_and_calls_are_limited() -> None:
+    listed = called(ScoreTools("{ \\time 4/4 c'4 d' e' f' | c'4 zq4 e' f' | c'1 }"), "list_problems")
     assert listed.error is None
     assert "zq" in listed.text or "error" in listed.text
-
-
-def test_calls_are_limited() -> None:
     tools = ScoreTools(SCORE)
     results = [called(tools, "read_header") for _ in range(MAX_CALLS + 1)]
     assert [result.error is None for result in results[:-1]] == [True] * MAX_CALLS
