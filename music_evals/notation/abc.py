@@ -208,10 +208,7 @@ def parse_unit(value: str | None, meter: tuple[int, int]) -> Fraction:
 
 
 def parse_key(value: str) -> Key:
-    """Read a K field, tonic and mode in short or in full (3.1.14).
-
-    ValueError for other forms: bagpipe keys, explicit accidentals, clefs, none.
-    """
+    """Read a K field, tonic and mode in short or in full (3.1.14); ValueError for bagpipes, accidentals and clefs."""
     match = _KEY.fullmatch(value)
     word = match[3].lower() if match is not None else "?"
     mode = _MODE_NAMES.get(word[:3])
@@ -245,8 +242,8 @@ def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int 
         if kind == "tuplet":
             if pending is not None:
                 raise ValueError(f"tuplet {token} starts within another; accepted are tuplets one after the other")
-            mark, ratio, count = _tuplet(token, meter)
-            pending = (mark, ratio, count)
+            pending = _tuplet(token, meter)
+            mark = pending[0]
         elif kind == "broken":
             if not drafts or broken is not None:
                 raise ValueError(f"broken rhythm {token} has no note before it")

@@ -16,8 +16,7 @@ from music_evals.notation.midi import load_score
 from music_evals.notation.soundfont import SAMPLE_RATE, Samples, default_soundfont, instrument, play_note, riff_chunks
 
 LOUDNESS: Final = -23.0  # root mean square of rendered audio in dB relative to full scale
-PEAK: Final = 0.93
-"""Largest absolute sample of rendered audio, full scale being 1; audio that would pass it stays below `LOUDNESS`."""
+PEAK: Final = 0.93  # largest absolute sample, full scale being 1; audio that would pass it stays below `LOUDNESS`
 FADE_SECONDS: Final = 0.03  # length of the fade-out of audio that is cut
 MAX_SECONDS: Final = 600.0  # longest audio that is rendered
 
@@ -39,10 +38,8 @@ def render_wav(midi: bytes, *, seconds: float | None = None, soundfont: Path | N
     `PEAK`. The level of the published MUSE recordings is about the same. `seconds` is the exact length, to the nearest
     sample: longer sound is cut with a short fade-out, shorter sound is padded with silence. None ends with the sound.
 
-    Raises:
-        ValueError: if the MIDI cannot be read, has no notes or is too long, if `seconds` is out of range, or if the
-            SoundFont is none.
-        FileNotFoundError: if there is no such SoundFont.
+    ValueError if the MIDI cannot be read, has no notes or is too long, `seconds` is out of range, or the SoundFont is
+    none; FileNotFoundError if there is no such SoundFont.
     """
     if seconds is not None and not 0 < seconds <= MAX_SECONDS:
         raise ValueError(f"seconds is {seconds}; accepted are more than 0 and at most {MAX_SECONDS:g}, or None")

@@ -16,8 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-MAX_BYTES: Final = 1_000_000
-"""Largest file that is read; the longest pieces of the Mutopia Project make some 70,000 bytes."""
+MAX_BYTES: Final = 1_000_000  # largest file that is read; the longest pieces of the Mutopia Project make some 70,000
 
 _DRUMS: Final = 9
 _DATA_BYTES: Final = {0x80: 2, 0x90: 2, 0xA0: 2, 0xB0: 2, 0xC0: 1, 0xD0: 1, 0xE0: 2}  # of channel messages

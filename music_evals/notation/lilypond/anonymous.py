@@ -267,19 +267,16 @@ class _Cleaner:
             elif is_header or end > index + 2:
                 self.edits.append((found[index + 1].end, found[end].start, " "))
             return end + 1
-        if word in _BREAKS:
-            return self.remove_tokens(found, index, index + 1)
+        if word in _BREAKS or word in _FILES:
+            return self.remove_tokens(found, index, index + (1 if word in _BREAKS else 2))
         if word in ("\\revert", "\\unset"):
             end = _path_end(found, index + 1, symbols=True)
-            if any(part.text in _MUSICAL for part in found[index:end]):
-                return end
-            return self.remove_tokens(found, index, end)
+            is_musical = any(part.text in _MUSICAL for part in found[index:end])
+            return end if is_musical else self.remove_tokens(found, index, end)
         if word in MARKUPS:
-            end = markup_end(self.text, found, index, self.markups)
-            return self.remove_tokens(found, index, end)
+            return self.remove_tokens(found, index, markup_end(self.text, found, index, self.markups))
         if word in LYRICS or (word in ("\\new", "\\context") and following == "Lyrics"):
-            end = self.music_end(found, index, 0)
-            return self.remove_tokens(found, index, end)
+            return self.remove_tokens(found, index, self.music_end(found, index, 0))
         if word in _CONTEXTS:
             return self.context(found, index)
         if word in ("\\set", "\\override"):
@@ -292,8 +289,6 @@ class _Cleaner:
             return self.tempo(found, index)
         if word in _MARKS:
             return self.mark(found, index)
-        if word in _FILES:
-            return self.remove_tokens(found, index, index + 2)
         if word in _TAGS:
             return self.tagged(found, index + 1)
         if word in _QUOTES and index + 1 < len(found) and (name := _name(found[index + 1])) is not None:
@@ -366,14 +361,11 @@ class _Cleaner:
         token = found[index]
         if token.text in MARKUPS:
             return markup_end(self.text, found, index, self.markups)
-        is_variable = token.kind is Kind.COMMAND and token.text[1:] in self.texts
-        if token.kind is Kind.STRING or is_variable or (token.kind is Kind.SCHEME and self.is_text_scheme(token)):
-            return index + 1
-        return None
-
-    def is_text_scheme(self, token: Token) -> bool:
         datum = token.text[1:].lstrip()
-        return datum.startswith('"') or datum in self.texts or _TEXT_SCHEME.match(token.text) is not None
+        is_text = token.kind is Kind.STRING or (token.kind is Kind.COMMAND and token.text[1:] in self.texts)
+        if token.kind is Kind.SCHEME:
+            is_text = datum.startswith('"') or datum in self.texts or _TEXT_SCHEME.match(token.text) is not None
+        return index + 1 if is_text else None
 
     def is_text_value(self, token: Token) -> bool:
         if token.text in MARKUPS or (token.kind is Kind.COMMAND and token.text[1:] in self.texts):
@@ -390,8 +382,7 @@ class _Cleaner:
             return index + 1
         musical = found[index].text != "\\set" or any(part.text in _MUSICAL for part in found[path:sign])
         if found[index].text == "\\override" or not musical or self.is_text_value(found[sign + 1]):
-            end = self.value_end(found, sign + 1)
-            return self.remove_tokens(found, index, end)
+            return self.remove_tokens(found, index, self.value_end(found, sign + 1))
         return sign + 1
 
     def context(self, found: Sequence[Token], index: int) -> int:
@@ -428,8 +419,7 @@ class _Cleaner:
         token = found[index + 1]
         if token.text == "\\default" or token.kind is Kind.NUMBER or token.text[1:].isdecimal():
             return index + 2
-        end = self.value_end(found, index + 1)
-        return self.remove_tokens(found, index, end)
+        return self.remove_tokens(found, index, self.value_end(found, index + 1))
 
     def footnote(self, found: Sequence[Token], first: int, index: int) -> int:
         """A footnote: perhaps a mark, an offset, perhaps what it belongs to, and its text."""

@@ -141,8 +141,7 @@ def needs() -> list[str]:
 
 def _check(result: int, what: str) -> None:
     if result != 0:
-        number = ctypes.get_errno()
-        raise _StartError(f"{what}: {os.strerror(number)}")
+        raise _StartError(f"{what}: {os.strerror(ctypes.get_errno())}")
 
 
 def _mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
@@ -310,10 +309,7 @@ def _wait(child: int, folder: int, scratch_files: int) -> tuple[int, bool]:
 
 
 def _collect(folder: int, patterns: Sequence[str], most: int) -> tuple[list[tuple[str, bytes]], bool]:
-    """Read what the program left, oldest first: regular files of the scratch folder alone, no link ever followed.
-
-    Returns names and contents, and whether there were more than `most` bytes, in which case there are none.
-    """
+    """Read the regular files that the program left, oldest first, and no links; none and True if over `most` bytes."""
     found: list[tuple[int, int, str, bytes]] = []
     left = most
     os.fchmod(folder, 0o700)  # the program may have locked it
@@ -360,11 +356,8 @@ def main(mode: str, request_fd: int, report_fd: int) -> None:
             out.write(pack({"error": str(error)}, ()))
             return
         files, too_much = _collect(folder, request["collect"], request["scratch_bytes"])
-        report = {
-            "status": status,
-            "too_much": too_many or too_much,
-            "files": [(name, len(content)) for name, content in files],
-        }
+        sizes = [(name, len(content)) for name, content in files]
+        report = {"status": status, "too_much": too_many or too_much, "files": sizes}
         out.write(pack(report, (content for _, content in files)))
 
 

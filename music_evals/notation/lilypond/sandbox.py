@@ -25,7 +25,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
@@ -81,14 +81,12 @@ def available_confinement() -> Confinement:
         if reason is None:
             return confinement
         reasons.append(f"- {confinement}: {reason}")
-    advice = [
-        "No sandbox works here, and LilyPond executes what its input says.",
-        *reasons,
-        *_forbidding_settings(),
+    what = "No sandbox works here, and LilyPond executes what its input says."
+    advice = (
         "Install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap), or run on a "
-        "machine or in a container that allows user name spaces.",
-    ]
-    raise SandboxError("\n".join(advice))
+        "machine or in a container that allows user name spaces."
+    )
+    raise SandboxError("\n".join([what, *reasons, *_forbidding_settings(), advice]))
 
 
 @functools.cache
@@ -99,10 +97,9 @@ def why_unavailable(confinement: Confinement) -> str | None:
     tool = {"bubblewrap": "bwrap", "namespaces": "unshare"}[confinement]
     if shutil.which(tool) is None:
         return f"{tool} is not installed"
-    nothing = shutil.which("true")
-    if nothing is None:
+    if (found := shutil.which("true")) is None:
         return "the program `true`, to try it with, is not installed"
-    nothing = os.path.realpath(nothing)
+    nothing = os.path.realpath(found)
     try:
         ended = run_confined([nothing], {}, readable=[Path(nothing)], confinement=confinement)
     except SandboxError as error:
@@ -148,11 +145,8 @@ def run_confined(
         "files": [(name, len(content)) for name, content in files.items()],
         "collect": list(collect),
         "read_only": _read_only(readable),
-        "memory": limits.memory,
         "cpu_seconds": int(4 * limits.seconds) + 1,
-        "file_bytes": limits.file_bytes,
-        "scratch_bytes": limits.scratch_bytes,
-        "scratch_files": limits.scratch_files,
+        **asdict(limits),
     }
     with tempfile.TemporaryFile() as asked:
         asked.write(launcher.pack(request, files.values()))

@@ -141,10 +141,8 @@ class Structure:
     @cached_property
     def voices(self) -> Mapping[int, tuple[Event, ...]]:
         """Voice → its events by time."""
-        found: dict[int, list[Event]] = {}
-        for event in self.events:
-            found.setdefault(event.voice, []).append(event)
-        return {voice: tuple(events) for voice, events in found.items()}
+        voices = dict.fromkeys(event.voice for event in self.events)
+        return {voice: tuple(event for event in self.events if event.voice == voice) for voice in voices}
 
     def key_at(self, moment: Fraction, staff: int) -> Key | None:
         """The key signature in force in a staff at a moment, or None where none was given."""
@@ -159,10 +157,9 @@ class Structure:
 
 
 def read_structure(text: str, **how: Unpack[Running]) -> Structure:
-    r"""Let LilyPond interpret a text, in a sandbox, and tell what it understood of the first written score.
+    r"""Let LilyPond interpret a text, in a sandbox, and tell what it understood of the first score with layout, or any.
 
-    That is one with a layout, or else one for MIDI alone. StructureError if LilyPond found no score, or was stopped
-    before it had read one.
+    StructureError if LilyPond found no score, or was stopped before it had read one.
 
     Example:
         >>> read = read_structure(r"{ \time 3/4 \partial 4 d'4 | g'2. | g'2 }")
@@ -189,8 +186,7 @@ def read_structures(texts: Iterable[str], **how: Unpack[Running]) -> Iterator[St
 
 
 def _interpret(text: str, compiled: Compiled) -> Structure:
-    table = compiled.files.get(_OUTPUT, b"").decode("utf-8", "replace")
-    scores = _scores(table)
+    scores = _scores(compiled.files.get(_OUTPUT, b"").decode("utf-8", "replace"))
     if not scores:
         raise StructureError(f"LilyPond read no score: {compiled.problem or 'there is no music in the text'}")
     written = [lines for kinds, lines in scores if kinds != {"midi"}] or [lines for _, lines in scores]

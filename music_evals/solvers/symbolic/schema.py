@@ -104,9 +104,8 @@ class Schema:
     def _split(self, line: str) -> tuple[str, str, list[str]]:
         match = _LINE.fullmatch(line)
         if match is None:
-            raise FormulationError(
-                "parse", f"the line {_shown(line)} does not have the form {self.functor}(identifier, [n1, n2, ..., nK])"
-            )
+            form = f"{self.functor}(identifier, [n1, n2, ..., nK])"
+            raise FormulationError("parse", f"the line {_shown(line)} does not have the form {form}")
         functor, identifier, inside = match.groups()
         numbers = [item.strip() for item in inside.split(",")] if inside.strip() else []
         for number in numbers:
@@ -116,12 +115,10 @@ class Schema:
 
     def _in_range(self, number: str) -> int:
         # The length is looked at first: turning a very long run of digits into an integer is not linear.
-        value = int(number) if len(number) <= 6 else None
-        if value is None or not self.lowest <= value <= self.highest:
-            raise FormulationError(
-                "domain", f"{_shown(number)} lies outside the allowed range {self.lowest} to {self.highest}"
-            )
-        return value
+        if len(number) <= 6 and self.lowest <= int(number) <= self.highest:
+            return int(number)
+        message = f"{_shown(number)} lies outside the allowed range {self.lowest} to {self.highest}"
+        raise FormulationError("domain", message)
 
 
 def _range_pattern(lowest: int, highest: int) -> str:
