@@ -235,10 +235,6 @@ def test_hostile_pieces_fail_with_a_reason_and_do_no_harm(dataset: Path, tmp_pat
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"regime": "many"}, "regime='many' is not valid; valid values are: zero, few, ablation"),
-        ({"protocol": "loose"}, "protocol='loose' is not valid"),
-        ({"pooling": "max"}, "pooling='max' is not valid; valid values are: first_token, mean"),
-        ({"attempts": 0}, "attempts=0 is not valid; a number from 1 to 10 is needed"),
         ({"reference": "bach"}, "has no reference set 'bach'; it has: music21-test, music21-other"),
         ({"encoder": "/no/such/folder"}, "/no/such/folder"),
     ],

@@ -150,24 +150,3 @@ def test_a_run_cut_off_between_answer_and_judging_goes_on_without_asking_again(s
     assert log.status == "success"
     assert len(calls) == 3
     assert metrics(log)["judged"]["accuracy"] == 1
-
-
-@pytest.mark.parametrize(
-    ("parameters", "said"),
-    [
-        ({"asking": "twice"}, "asking='twice' is not valid; valid values are: batch, single"),
-        ({"levels": "5"}, "levels='5' is not valid; valid values are 1, 2, 3 and 4"),
-        ({"content": "half"}, "content='half' is not valid; valid values are: full, title"),
-        ({"split": "dev"}, "split='dev' is not valid"),
-        ({"judges": "a,b"}, "odd"),
-        ({"max_score_tokens": 0}, "max_score_tokens=0 is not valid; a number above 0 is needed"),
-        ({"judge_max_tokens": 0}, "judge_max_tokens=0 is not valid; a number above 0 is needed"),
-        ({"too_long": "weep"}, "too_long='weep' is not valid; valid values are: refuse, truncate"),
-        ({"dataset": "no/such/folder"}, "dataset 'no/such/folder' does not exist"),
-        ({"human_labels": "no/such/file.csv"}, "no/such/file.csv"),
-    ],
-)
-def test_wrong_parameters_are_named(small: str, parameters: dict[str, Any], said: str) -> None:
-    with pytest.raises(ParameterError) as caught:
-        textual(**{"dataset": small, **parameters})
-    assert said in str(caught.value.message).replace("\\[", "[")

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from inspect_ai import score
-from inspect_ai.log import EvalLog, EvalSample, read_eval_log
+from inspect_ai.dataset import Sample
+from inspect_ai.log import EvalLog, read_eval_log
 from scipy.stats import binom
 
 from music_evals.datasets_builders.ziqi.dataset import build_generated, write
@@ -40,66 +41,66 @@ def figures(log: EvalLog, group: str) -> dict[str, float]:
     return {metric.name: metric.value for metric in found.metrics.values() if metric.group == group}
 
 
-def prompt_of(sample: EvalSample) -> str:
+def prompt_of(sample: Sample) -> str:
     return "".join(message.text for message in sample.input if not isinstance(message, str))
 
 
-def prompts(log: EvalLog) -> list[str]:
-    return [prompt_of(sample) for sample in samples(log)]
-
-
 @pytest.mark.parametrize(
-    ("language", "shots", "protocol"),
-    [("zh", "zero", "paper"), ("zh", "five", "strict"), ("en", "zero", "strict"), ("en", "five", "paper")],
+    ("language", "shots", "protocol", "limit"),
+    [
+        ("zh", "zero", "paper", 240),
+        ("zh", "five", "strict", 24),
+        ("en", "zero", "strict", 24),
+        ("en", "five", "paper", 24),
+    ],
 )
-def test_the_reader_computes_all_of_theory(tmp_path: Path, language: Any, shots: Any, protocol: Any) -> None:
-    (log,) = run(comprehension(language=language, shots=shots, protocol=protocol), tmp_path)
+def test_the_reader_computes_all_of_theory(
+    tmp_path: Path, language: Any, shots: Any, protocol: Any, limit: int
+) -> None:
+    (log,) = run(comprehension(language=language, shots=shots, protocol=protocol), tmp_path, limit=limit)
     found = figures(log, "choice_figures")
-    assert found["questions"] == 240
+    assert found["questions"] == limit
     assert found["accuracy"] == found["precision"] == found["f1"] == 1
-    assert found["accuracy_low"] == pytest.approx(0.984, abs=1e-3)
+    assert limit < 240 or found["accuracy_low"] == pytest.approx(0.984, abs=1e-3)
     assert log.eval.task == "ziqi_like_comprehension_generated-seed1"
     assert log.eval.metadata is not None
     assert log.eval.metadata["is_ziqi_eval"] is False
 
 
-def test_a_question_comes_in_the_language_asked_for(tmp_path: Path) -> None:
-    (chinese,) = run(comprehension(language="zh"), tmp_path, limit=1)
-    (english,) = run(comprehension(language="en"), tmp_path, limit=1)
-    assert "请回答下面的音乐单项选择题" in prompts(chinese)[0]
-    assert prompts(english)[0].isascii()
-    assert "[[answer: X]]" in prompts(english)[0]
+def test_a_question_comes_in_the_language_asked_for() -> None:
+    chinese, english = (prompt_of(comprehension(language=language).dataset[0]) for language in ("zh", "en"))
+    assert "请回答下面的音乐单项选择题" in chinese
+    assert english.isascii()
+    assert "[[answer: X]]" in english
 
 
 def test_continuations_run(tmp_path: Path) -> None:
-    (log,) = run(generation(shots="five"), tmp_path, model="baseline/chance")
-    (sample, *_) = samples(log)
-    assert prompt_of(sample).count("\nK:") == 6  # five examples and the question
-    found = figures(log, "choice_figures")
+    task = generation(shots="five")
+    assert prompt_of(task.dataset[0]).count("\nK:") == 6  # five examples and the question
+    found = figures(run(task, tmp_path, model="baseline/chance")[0], "choice_figures")
     assert found["answered"] == 1
     low, high = binom.interval(0.999, 60, 0.25)
     assert low <= 60 * found["accuracy"] <= high
 
 
-def test_what_a_prompt_holds(small: str, tmp_path: Path) -> None:
-    (log,) = run(comprehension(dataset=small, shots="five"), tmp_path)
-    first = next(sample for sample in samples(log) if sample.id == "composition_theory-test-0000")
+def test_what_a_prompt_holds(small: str) -> None:
+    task = comprehension(dataset=small, shots="five")
+    first = next(sample for sample in task.dataset if sample.id == "composition_theory-test-0000")
     assert prompt_of(first).endswith(
         "现在请答这一题：\n作曲理论的第0题（test）____。\n"
         "A. 作曲理论test0A\nB. 作曲理论test0B\nC. 作曲理论test0C\nD. 作曲理论test0D"
     )
     assert first.choices == [f"作曲理论test0{letter}" for letter in "ABCD"]
-    for sample in samples(log):
+    for sample in task.dataset:
         prompt, theme = prompt_of(sample), prompt_of(sample).rpartition("的第")[0].rpartition("\n")[2]
         # Five examples of the same theme from dev, with their answers; nothing of test but the question itself.
         assert [f"{theme}的第{number}题（dev）____。" in prompt for number in range(5)] == [True] * 5
         assert prompt.count("（dev）____。") == 5
         assert prompt.count("（test）____。") == 1
         assert [prompt.count(f"[[答案：{letter}]]") for letter in "ABCD"] == [2, 1, 1, 1]
-        assert sample.metadata["prompt_characters"] == len(prompt)
-    assert log.eval.metadata is not None
-    assert log.eval.metadata["prompt_characters"] == sum(map(len, prompts(log)))
-    assert log.eval.metadata["is_ziqi_eval"] is True
+    told = task.metadata or {}
+    assert told["prompt_characters"] == sum(len(prompt_of(sample)) for sample in task.dataset)
+    assert told["is_ziqi_eval"] is True
 
 
 def test_metrics_of_themes_are_in_the_header(small: str, tmp_path: Path) -> None:
@@ -120,10 +121,10 @@ def test_metrics_of_themes_are_in_the_header(small: str, tmp_path: Path) -> None
 
 
 def test_rotations_move_the_options_and_the_key(small: str, tmp_path: Path) -> None:
-    (log,) = run(comprehension(dataset=small, rotations=4, themes=["blues", "female_music"][1]), tmp_path)
-    asked: dict[str, list[EvalSample]] = {}
-    for sample in samples(log):
-        asked.setdefault(sample.metadata["question"], []).append(sample)
+    task = comprehension(dataset=small, rotations=4, themes=["女性音乐"])
+    asked: dict[str, list[Sample]] = {}
+    for sample in task.dataset:
+        asked.setdefault((sample.metadata or {})["question"], []).append(sample)
     assert len(asked) == 12
     for question, four in asked.items():
         assert [sample.id for sample in four] == [f"{question}-rotation{number}" for number in range(4)]
@@ -131,15 +132,11 @@ def test_rotations_move_the_options_and_the_key(small: str, tmp_path: Path) -> N
         right = {(sample.choices or [])["ABCD".index(str(sample.target))] for sample in four}
         assert len(right) == 1
         assert len({tuple(sample.choices or []) for sample in four}) == 4
-    found = figures(log, "by_rotation")
-    assert {name for name in found if "/" not in name} == {"consistent", "consistent_low", "consistent_high"}
-
-
-def test_a_model_that_always_says_a(small: str, tmp_path: Path) -> None:
-    task = comprehension(dataset=small, rotations=4, themes=["女性音乐"])
     log = run_scripted(task, tmp_path, lambda *_: "[[答案：A]]选A。", limit=None)
     assert figures(log, "choice_figures")["accuracy"] == 0.25
-    assert figures(log, "by_rotation")["consistent"] == 0
+    found = figures(log, "by_rotation")
+    assert {name for name in found if "/" not in name} == {"consistent", "consistent_low", "consistent_high"}
+    assert found["consistent"] == 0
     assert figures(log, "letter_figures")["chosen_A"] == 1
 
 
@@ -160,34 +157,9 @@ def test_hostile_replies_are_scored(small: str, tmp_path: Path) -> None:
 def test_a_log_can_be_scored_again_under_the_other_protocol(small: str, tmp_path: Path) -> None:
     task = comprehension(dataset=small, themes="female music")
     log = run_scripted(task, tmp_path, lambda *_: "According to theory, the answer is B.")
-    assert samples(log)[0].scores is not None
-    assert samples(log)[0].scores["lettered_choice"].answer == "B"  # type: ignore[index]
+    assert (samples(log)[0].scores or {})["lettered_choice"].answer == "B"
     again = score(read_eval_log(log.location), lettered_choice("paper"), action="overwrite")
-    assert again.samples
-    assert again.samples[0].scores is not None
-    assert again.samples[0].scores["lettered_choice"].answer == "A"
     assert figures(again, "letter_figures")["chosen_A"] == 1
-
-
-@pytest.mark.parametrize(
-    ("parameters", "said"),
-    [
-        ({"shots": "few"}, "shots='few' is not valid; valid values are: zero, five"),
-        ({"protocol": "lax"}, "protocol='lax' is not valid; valid values are: paper, strict"),
-        ({"rotations": 2}, "rotations=2 is not valid; valid values are: 1, 4"),
-        ({"rotations": True}, "rotations=True is not valid"),
-        ({"themes": "polka"}, "themes='polka' is not valid; themes of this dataset are: computed music theory"),
-        ({"themes": []}, "is not valid; themes of this dataset are"),
-        ({"subset": "people"}, "subset='people' is not valid; valid values are: human"),
-        ({"language": "de"}, "language='de' is not valid; valid values are: zh, en"),
-        ({"deduplicate": "yes"}, "deduplicate='yes' is not valid"),
-        ({"dataset": "no/such/folder"}, "dataset 'no/such/folder' does not exist"),
-    ],
-)
-def test_wrong_parameters_are_named(parameters: dict[str, Any], said: str) -> None:
-    with pytest.raises(ParameterError) as caught:
-        comprehension(**parameters)
-    assert said in str(caught.value.message).replace("\\[", "[")
 
 
 def test_five_shots_need_five_rows_of_dev(tmp_path: Path) -> None:
@@ -221,10 +193,10 @@ def test_the_human_subset_is_two_questions_a_subtheme(published: str) -> None:
 def test_baselines_are_at_chance_on_published_questions(published: str, tmp_path: Path, model: str) -> None:
     tasks = [comprehension(dataset=published, themes="composition theory"), generation(dataset=published)]
     tasks = tasks[:1] if model == "baseline/reader" else tasks
-    for log, count in zip(run(tasks, tmp_path, model=model, limit=400), (400, 195), strict=False):
+    for log in run(tasks, tmp_path, model=model, limit=150):
         found = figures(log, "choice_figures")
-        low, high = binom.interval(0.999, count, 0.25)
-        assert low <= count * found["accuracy"] <= high
+        low, high = binom.interval(0.999, 150, 0.25)
+        assert low <= 150 * found["accuracy"] <= high
         assert found["answered"] == 1
 
 

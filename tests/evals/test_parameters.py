@@ -1,0 +1,54 @@
+"""Wrong parameters of tasks are named, with what is valid, before any work."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from music_evals.evals import lilybench, msu, muse, ziqi
+from music_evals.evals.tasks import ParameterError
+
+CASES: Mapping[Callable[..., Any], list[tuple[dict[str, Any], str]]] = {
+    muse.syncopation: [
+        ({"modality": "sheet"}, "modality='sheet' is not valid; valid values are: midi, audio"),
+        ({"shots": 2}, "valid values are: zero, few"),
+        ({"seed": "x"}, "seed='x' is not valid; a value of type int is needed"),
+        ({"structured_output": True}, "belong to strategy=logiclm"),
+        ({"tools": "native"}, "belong to strategy=logiclm"),
+        ({"prompts": "nowhere.toml"}, "cannot be read as TOML"),
+        ({"dataset": "nowhere"}, "does not exist"),
+    ],
+    msu.textual: [
+        ({"levels": "5"}, "levels='5' is not valid; valid values are 1, 2, 3 and 4"),
+        ({"judges": "a,b"}, "odd"),
+        ({"max_score_tokens": 0}, "max_score_tokens=0 is not valid; a number above 0 is needed"),
+        ({"judge_max_tokens": 0}, "judge_max_tokens=0 is not valid; a number above 0 is needed"),
+        ({"human_labels": "no/such/file.csv"}, "no/such/file.csv"),
+    ],
+    ziqi.comprehension: [
+        ({"rotations": 2}, "rotations=2 is not valid; valid values are: 1, 4"),
+        ({"rotations": True}, "rotations=True is not valid"),
+        ({"themes": "polka"}, "themes='polka' is not valid; themes of this dataset are: computed music theory"),
+        ({"themes": []}, "is not valid; themes of this dataset are"),
+        ({"deduplicate": "yes"}, "deduplicate='yes' is not valid"),
+    ],
+    lilybench.bar_count: [
+        ({"max_score_tokens": 0}, "max_score_tokens=0 is not valid"),
+        ({"max_score_tokens": "many"}, "max_score_tokens='many' is not valid"),
+    ],
+    lilybench.genre_recognition: [
+        ({"strategy": "logiclm"}, "is not valid for genre_recognition; valid values are: standalone, cot (tools"),
+    ],
+    lilybench.generation: [
+        ({"attempts": 0}, "attempts=0 is not valid; a number from 1 to 10 is needed"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("make", "parameters", "said"), [(make, *case) for make, cases in CASES.items() for case in cases]
+)
+def test_wrong_parameters_are_named(make: Callable[..., Any], parameters: dict[str, Any], said: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        make(**parameters)
+    assert said in str(caught.value.message).replace("\\[", "[")
