@@ -9,10 +9,10 @@ waves, no SoundFont, no WAV encoding) everywhere.
 
 import io
 import random
-import time
 from collections.abc import Callable
 
 import pretty_midi
+from measuring import timed
 
 from music_evals.datasets_builders.muse.chords import QUALITIES, ROOTS, compose_chord
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS, compose_drum_loop
@@ -32,11 +32,10 @@ def stimuli() -> dict[str, list[Performance]]:
     }
 
 
-def factor(render: Callable[[bytes], float], files: list[bytes]) -> float:
-    """Seconds of audio a second; `render` returns the seconds of audio that it made."""
-    start = time.perf_counter()
-    audio = sum(render(midi) for midi in files)
-    return audio / (time.perf_counter() - start)
+def show_factor(what: str, render: Callable[[bytes], float], files: list[bytes]) -> None:
+    """Print the seconds of audio a second; `render` returns the seconds of audio that it made."""
+    seconds, audio = timed(lambda: sum(map(render, files)))
+    print(f"{what}: {audio / seconds:.0f} x real time")
 
 
 def ours(midi: bytes) -> float:
@@ -56,15 +55,14 @@ def main() -> None:
     everything = [midi for made in files.values() for midi in made]
     describe_wav(render_wav(everything[0]))  # load the SoundFont
     for name, made in files.items():
-        print(f"render_wav, {name}, voices not yet made: {factor(ours, made):.0f} x real time")
-    print(f"render_wav, all again: {factor(ours, everything):.0f} x real time")
-
+        show_factor(f"render_wav, {name}, voices not yet made", ours, made)
+    show_factor("render_wav, all again", ours, everything)
     # pretty_midi's sine waves leave drums silent, so the comparison is on what has pitch.
     pitched = files["melodies"] + files["chords"]
-    print(f"melodies and chords, render_wav: {factor(ours, pitched):.0f} x real time")
-    print(f"melodies and chords, pretty_midi synthesize (sine waves): {factor(sines, pitched):.0f} x real time")
+    show_factor("melodies and chords, render_wav", ours, pitched)
+    show_factor("melodies and chords, pretty_midi synthesize (sine waves)", sines, pitched)
     try:
-        print(f"melodies and chords, pretty_midi fluidsynth: {factor(fluidsynth, pitched):.0f} x real time")
+        show_factor("melodies and chords, pretty_midi fluidsynth", fluidsynth, pitched)
     except ImportError:
         print("melodies and chords, pretty_midi fluidsynth: not installed")
 

@@ -11,7 +11,7 @@ Target: at least 20 times as fast for 200 pieces against 500 in 768 dimensions.
 
 import numpy as np
 import numpy.typing as npt
-from measuring import arguments, fastest
+from measuring import fastest, show, start
 from scipy import linalg
 
 from music_evals.scorers.metrics.frechet import frechet_distance, frechet_infinity, frechet_interval
@@ -36,20 +36,18 @@ def compare(n: int, m: int, dimension: int, repeats: int) -> None:
     ours = fastest(lambda: frechet_distance(reference, generated), repeats)
     theirs = fastest(lambda: usual(reference, generated), repeats)
     value, other = frechet_distance(reference, generated), usual(reference, generated)
-    print(
-        f"{n} × {m} × {dimension}: {1000 * ours:.1f} ms, by sqrtm {1000 * theirs:.0f} ms, ratio {theirs / ours:.0f}; "
-        f"{value:.9f}, by sqrtm {other:.9f}, relative difference {abs(value - other) / other:.1e}",
-        flush=True,
-    )
+    show(f"{n} × {m} × {dimension}", ours, "by sqrtm", theirs)
+    print(f"{value:.9f}, by sqrtm {other:.9f}, relative difference {abs(value - other) / other:.1e}")
     if m < dimension:
         interval = fastest(lambda: frechet_interval(reference, generated), 1)
         infinity = fastest(lambda: frechet_infinity(reference, generated), 1)
         print(f"interval of 200 resamples {interval:.1f} s, FMD-infinity {infinity:.1f} s", flush=True)
 
 
-if __name__ == "__main__":
-    parser = arguments(__doc__)
-    parser.add_argument("--repeats", type=int, default=5)
-    repeats = parser.parse_args().repeats
+def main(repeats: int = 5) -> None:
     compare(500, 200, 768, repeats)
     compare(2000, 1500, 768, repeats)
+
+
+if __name__ == "__main__":
+    start(main, __doc__)

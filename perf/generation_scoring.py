@@ -21,7 +21,7 @@ import anyio
 from inspect_ai.model import ChatMessageAssistant, ModelName
 from inspect_ai.solver import TaskState
 from lilypond_compiling import choose
-from measuring import arguments, timed
+from measuring import show, start, timed
 
 from music_evals.notation.descriptors import describe
 from music_evals.notation.lilypond.compiler import compile_text
@@ -63,27 +63,20 @@ def one_by_one(texts: list[str]) -> list[tuple[str | None, dict[str, dict[str, f
     return found
 
 
-def main() -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("mutopia", type=Path)
-    parser.add_argument("--pieces", type=int, default=200)
-    parser.add_argument("--pictures", action="store_true", help="make the pictures too, which has no counterpart")
-    options = parser.parse_args()
-    texts = [text for text in choose(options.mutopia, 10_000).values() if SHORTEST <= len(text) <= LONGEST]
-    texts = [texts[number * len(texts) // options.pieces] for number in range(min(options.pieces, len(texts)))]
+def main(mutopia: Path, pieces: int = 200, pictures: bool = False) -> None:
+    texts = [text for text in choose(mutopia, 10_000).values() if SHORTEST <= len(text) <= LONGEST]
+    texts = [texts[number * len(texts) // pieces] for number in range(min(pieces, len(texts)))]
     if not texts:
-        sys.exit(f"{options.mutopia} holds no file of ordinary length that includes nothing")
+        sys.exit(f"{mutopia} holds no file of ordinary length that includes nothing")
     print(f"{len(texts)} pieces, {sum(map(len, texts)) // len(texts):,} characters on average")
     one_by_one(texts[:1])  # loads what the descriptors need, so that no side has to wait for it
     with tempfile.TemporaryDirectory() as empty, patch.dict("os.environ", MUSIC_EVALS_CACHE=empty):
-        seconds, ours = timed(lambda: anyio.run(partial(score, texts, options.pictures)))
-    print(f"scorer{' with pictures' if options.pictures else ''}: {seconds:.1f} s")
+        seconds, ours = timed(lambda: anyio.run(partial(score, texts, pictures)))
     plain_seconds, plain = timed(lambda: one_by_one(texts))
-    print(f"one after the other: {plain_seconds:.1f} s")
-    print(f"ratio {plain_seconds / seconds:.1f}")
+    show(f"scorer{' with pictures' if pictures else ''}", seconds, "one after the other", plain_seconds)
     same = sum((one["problem"], one["descriptors"]) == other for one, other in zip(ours, plain, strict=True))
     print(f"the same problem and descriptors for {same} of {len(texts)}")
 
 
 if __name__ == "__main__":
-    main()
+    start(main, __doc__)

@@ -11,6 +11,7 @@ with the same flags, from the making of the task to its log.
 import statistics
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from inspect_ai import Task
@@ -19,7 +20,7 @@ from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, GenerateConf
 from inspect_ai.scorer import match
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 from inspect_ai.tool import ToolCall, ToolDef
-from measuring import arguments, run, timed
+from measuring import run, show, start, timed
 
 from music_evals.datasets_builders.muse.dataset import Counts, build_generated, write
 from music_evals.evals.muse import syncopation
@@ -45,8 +46,8 @@ def ask_twice(with_tool: bool) -> Solver:
     return solve
 
 
-def compare(make: Callable[[], Task], asker: Solver, model: str, repeats: int) -> tuple[float, float, float]:
-    """The fastest runs of a task and of a bare one, and the median of their ratios."""
+def compare(what: str, make: Callable[[], Task], asker: Solver, model: str, repeats: int) -> None:
+    """Print the fastest runs of a task and of a bare one, and the median of their ratios."""
     samples = list(make().dataset)
 
     def bare() -> Task:
@@ -56,30 +57,23 @@ def compare(make: Callable[[], Task], asker: Solver, model: str, repeats: int) -
 
     # The first pair pays for imports and caches.
     pairs = [tuple(timed(lambda: run(one(), model))[0] for one in (make, bare)) for _ in range(repeats + 1)][1:]  # noqa: B023
-    mine, theirs = (min(side) for side in zip(*pairs, strict=True))
-    return mine, theirs, statistics.median(ours / other for ours, other in pairs)
+    ours, theirs = (min(side) for side in zip(*pairs, strict=True))
+    show(what, ours, "bare Inspect", theirs, faster=False)
+    print(f"median ratio of pairs {statistics.median(one / other for one, other in pairs):.3f}")
 
 
-if __name__ == "__main__":
-    parser = arguments(__doc__)
-    parser.add_argument("--samples", type=int, default=500)
-    parser.add_argument("--repeats", type=int, default=10)
-    parser.add_argument("--model", default="baseline/chance")
-    options = parser.parse_args()
+def main(samples: int = 500, repeats: int = 10, model: str = "baseline/chance") -> None:
     with tempfile.TemporaryDirectory() as folder:
-        write(build_generated(counts=Counts(options.samples, 2, 4)), Path(folder) / "muse")
+        write(build_generated(counts=Counts(samples, 2, 4)), Path(folder) / "muse")
         for strategy, what, asker in (
             ("standalone", "one call", generate()),
             ("cot", "one call", generate()),
             ("logiclm", "two calls and a tool", ask_twice(with_tool=True)),
             ("logiclm", "two calls", ask_twice(with_tool=False)),
         ):
+            make = partial(syncopation, dataset=f"{folder}/muse", strategy=strategy)
+            compare(f"{strategy} against {what}, {samples} samples", make, asker, model, repeats)
 
-            def make(strategy: str = strategy) -> Task:
-                return syncopation(dataset=f"{folder}/muse", strategy=strategy)  # type: ignore[arg-type]
 
-            mine, theirs, middle = compare(make, asker, options.model, options.repeats)
-            print(
-                f"{strategy:<10} {options.samples} samples: {mine:.2f} s, bare Inspect ({what}) {theirs:.2f} s, "
-                f"ratio {mine / theirs:.3f} (fastest runs), {middle:.3f} (median of pairs)"
-            )
+if __name__ == "__main__":
+    start(main, __doc__)

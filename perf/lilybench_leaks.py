@@ -7,26 +7,23 @@ Three answerers that know nothing of music are put to the rows of a task, each b
   option is found more often than the wrong ones of the same rows.
 - *Options alone* is a classifier that does not see the score. It learns which options tend to be right.
 - *Words* is a classifier that sees the options and the words outside of the music: headers, comments, strings,
-  markups, lyrics, and the names of variables and contexts. For `error_detection` it names the kind of corruption, for
-  `emotion_recognition` the quadrant, and both from comments and strings alone: there, names are part of what is asked
-  (``\nonsense``), or midi2ly's, which tell how many voices there are.
+  markups, lyrics, and the names of variables and contexts; for `error_detection` (the kind of corruption) and
+  `emotion_recognition` comments and strings alone, because names are part of what is asked there.
 
-Both classifiers are logistic regressions on bags of words, cross-validated so that no piece is on both sides. For
-`bar_count` "words" is the largest number in a comment; for the tasks on segments it is the order of the bar numbers in
-comments. `metadata_qa` asks for what the text says, so that nothing in it is a leak, save the options by themselves.
+Both are logistic regressions on bags of words, cross-validated so that no piece is on both sides. For `bar_count`
+"words" is the largest number in a comment; for the tasks on segments it is the order of the bar numbers in comments.
 
-Intervals are Wilson's at 95% and take rows, and the wrong options of a row, as independent. A leak is named where an
-interval lies above chance, or where the search finds right options more often, by 1.96 standard errors, than it would
-if any option of the row could be the right one. Without any leak a figure in some fifteen is named by accident; one
-close to its limit is to be looked at with another seed. The lexing here is independent of the code that takes such
-words out of strict rows.
+Intervals are Wilson's at 95%. A leak is named where an interval lies above chance, or where the search finds right
+options more often, by 1.96 standard errors, than it would if any option of the row could be the right one. Without any
+leak a figure in some fifteen is named by accident. The lexing here is independent of the code that takes such words out
+of strict rows.
 
-    python perf/lilybench_leaks.py --dataset DIR
+    python perf/lilybench_leaks.py DIR
 """
 
-import argparse
 import math
 import re
+import sys
 import unicodedata
 import warnings
 from collections import Counter
@@ -38,6 +35,7 @@ from typing import Final, get_args
 
 import numpy as np
 import pyarrow.parquet as pq
+import typer
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
@@ -86,31 +84,20 @@ class Share:
 
     def __str__(self) -> str:
         """Write the proportion with its interval."""
-        low, high = self.interval
-        return f"{self.value:.2f} [{low:.2f}, {high:.2f}]"
+        return "{:.2f} [{:.2f}, {:.2f}]".format(self.value, *self.interval)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found in the rows of a task and protocol; None where an answerer does not apply.
-
-    Args:
-        rows: how many there are.
-        right: rows whose right option (or answer) the search finds.
-        wrong: wrong options that it finds, of all wrong options.
-        excess: standard errors by which `right` is above what it would be if the right option were any of its row.
-        options: right answers of the classifier that sees the options alone.
-        words: right answers of the one that sees the words outside of the music.
-        chance: what guessing gives for `words`.
-    """
+    """What was found in the rows of a task and protocol; None where an answerer does not apply."""
 
     rows: int
-    right: Share | None = None
-    wrong: Share | None = None
-    excess: float = 0.0
-    options: Share | None = None
-    words: Share | None = None
-    chance: float = 0.25
+    right: Share | None = None  # rows whose right option (or answer) the search finds
+    wrong: Share | None = None  # wrong options that it finds, of all wrong options
+    excess: float = 0.0  # standard errors by which `right` is above that of any option of the row
+    options: Share | None = None  # right answers of the classifier that sees the options alone
+    words: Share | None = None  # right answers of the one that sees the words outside of the music
+    chance: float = 0.25  # what guessing gives for `words`
 
     @property
     def leaks(self) -> list[str]:
@@ -126,11 +113,7 @@ class Finding:
 
 
 def find_leaks(task: TaskName, rows: Sequence[TaskRow]) -> Finding:
-    """Put the three answerers to the rows of one task and protocol.
-
-    Raises:
-        ValueError: there are too few pieces to cross-validate.
-    """
+    """Put the three answerers to the rows of one task and protocol; ValueError for too few pieces."""
     if (pieces := len({row["piece"] for row in rows})) < FOLDS:
         raise ValueError(f"{task}: rows of {pieces} pieces cannot be cross-validated; {FOLDS} pieces are needed")
     if task == "bar_count":
@@ -154,12 +137,7 @@ def find_leaks(task: TaskName, rows: Sequence[TaskRow]) -> Finding:
 
 
 def outside_words(text: str) -> Counter[str]:
-    r"""Count the words of headers, comments, strings, markups, lyrics and names, in plain small letters.
-
-    Example:
-        >>> sorted(outside_words('\\header { title = "Für Elise" } % by ear\n melodyA = { c4 d \\bar "||" }'))
-        ['by', 'ear', 'elise', 'fur', 'header', 'melodya', 'title']
-    """
+    """Count the words of headers, comments, strings, markups, lyrics and names, in plain small letters."""
     text = _NOTATION.sub(" voiceA ", text)
     parts = [found[0] for found in _COMMENT_OR_STRING.finditer(text)]
     music = _COMMENT_OR_STRING.sub(" ", text)
@@ -198,8 +176,8 @@ def _blocks(text: str) -> Iterator[str]:
 
 def _comment_numbers(text: str) -> list[int]:
     """List the numbers of a text's comments, in order."""
-    comments = [found["comment"] for found in _COMMENT_OR_STRING.finditer(text) if found["comment"]]
-    return [int(number) for number in _NUMBER.findall(" ".join(comments))]
+    comments = " ".join(found["comment"] or "" for found in _COMMENT_OR_STRING.finditer(text))
+    return [int(number) for number in _NUMBER.findall(comments)]
 
 
 # --- search ---
@@ -216,7 +194,7 @@ def _search(task: TaskName, rows: Sequence[TaskRow]) -> tuple[Share, Share, floa
 
 
 def _compared(right: Sequence[bool], among: Sequence[float], options: Sequence[int]) -> tuple[Share, Share, float]:
-    """Return the right and the wrong options found, and by how many standard deviations the right are too many.
+    """The right and the wrong options found, and by how many standard deviations the right are too many.
 
     `right` tells whether a row's right option is found, `among` the share of its options that are.
     """
@@ -286,16 +264,12 @@ def _pick(rows: Sequence[TaskRow], outside: Sequence[Counter[str]]) -> Share:
 def _pair_features(option: str, options: Sequence[str], words: Counter[str]) -> dict[str, float]:
     """Describe an option beside the words: itself, whether its own words are there, and which words are there."""
     label = folded(option)
-    features = {
-        "constant": 1.0,
-        f"option {label}": 1.0,
-        **{f"option word {word}": 1.0 for word in _WORD.findall(label)},
-    }
+    plain = ["constant", f"option {label}", *(f"option word {word}" for word in _WORD.findall(label))]
+    features = dict.fromkeys(plain, 1.0)
     if words:
-        own = _own_words(option, options)
-        everything = " ".join(words)
+        own, everything = _own_words(option, options), " ".join(words)
         features["own words found"] = sum(word in everything for word in own) / max(1, len(own))
-        features.update({f"{label} with {word}": 0.3 for word in words})
+        features |= {f"{label} with {word}": 0.3 for word in words}
     return features
 
 
@@ -367,21 +341,18 @@ def table(findings: Sequence[tuple[str, str, Finding]]) -> str:
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
-def main() -> None:
-    """Read a dataset folder, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dataset", type=Path, required=True, help="a dataset folder of LilyBench")
-    options = parser.parse_args()
+def main(dataset: Path) -> None:
+    """How often can the questions in a dataset folder of LilyBench be answered without the music?"""
     findings = []
     for task in get_args(TaskName):
         for protocol in PROTOCOLS:
-            for path in sorted(options.dataset.expanduser().glob(f"{task}/{protocol}-*.parquet")):
+            for path in sorted(dataset.expanduser().glob(f"{task}/{protocol}-*.parquet")):
                 rows: list[TaskRow] = pq.read_table(path).to_pylist()
                 findings.append((task, protocol, find_leaks(task, rows)))
     if not findings:
-        parser.error(f"{options.dataset} holds no rows of LilyBench; a folder with TASK/PROTOCOL-*.parquet is needed")
+        sys.exit(f"{dataset} holds no rows of LilyBench; a folder with TASK/PROTOCOL-*.parquet is needed")
     print(table(findings))
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

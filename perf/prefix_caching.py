@@ -4,12 +4,11 @@ The task is run on prompts that the server has never seen, once with rules as ju
 The server counts the tokens of prompts that it looked up in its prefix cache, and those that it found there; the
 difference is what it read. Without a cache it would read each score twelve times.
 
-    VLLM_BASE_URL=http://127.0.0.1:8000/v1 python perf/prefix_caching.py --model vllm/NAME [--scores 8]
+    VLLM_BASE_URL=http://127.0.0.1:8000/v1 python perf/prefix_caching.py vllm/NAME [--scores 8]
 
 The server must be vLLM with prefix caching on, which is its default, and nobody else may be using it.
 """
 
-import argparse
 import os
 import re
 import secrets
@@ -17,7 +16,7 @@ from itertools import takewhile
 
 import httpx
 from inspect_ai import Task
-from measuring import arguments, run
+from measuring import run, start
 
 from music_evals.evals.msu import textual
 from music_evals.scorers.judge import judged
@@ -58,19 +57,17 @@ def fresh(task: Task, scores: int) -> Task:
     return task
 
 
-def measure(judges: tuple[str, ...], options: argparse.Namespace) -> None:
+def measure(model: str, dataset: str, scores: int, connections: int, judges: tuple[str, ...]) -> None:
     server = os.environ["VLLM_BASE_URL"].removesuffix("/").removesuffix("/v1")
-    task = fresh(textual(dataset=options.dataset, asking="single", cache=False), options.scores)
+    task = fresh(textual(dataset=dataset, asking="single", cache=False), scores)
     task.scorer = [judged(list(judges) or "rules")]
     before = counters(f"{server}/metrics")
-    roles = dict.fromkeys(judges, options.model)
-    limits = {"max_connections": options.connections, "max_tokens": 16}
-    seconds, (log,) = run(task, options.model, model_roles=roles, **limits)
-    questions = log.results.total_samples if log.results else 0
+    roles = dict.fromkeys(judges, model)
+    seconds, (log,) = run(task, model, model_roles=roles, max_connections=connections, max_tokens=16)
     after = counters(f"{server}/metrics")
     asked, found = (after[name] - before[name] for name in ("queries", "hits"))
     print(
-        f"{questions} questions on {options.scores} scores, {len(judges)} judge models, "
+        f"{log.results.total_samples if log.results else 0} questions on {scores} scores, {len(judges)} judge models, "
         f"{seconds:.1f} s: prompts of {asked:.0f} tokens, {found:.0f} of them from the cache "
         f"({100 * found / asked:.1f}%), {asked - found:.0f} read",
         flush=True,
@@ -79,12 +76,10 @@ def measure(judges: tuple[str, ...], options: argparse.Namespace) -> None:
         print(f"the least that can be read, each score once and every question once: {least(task, server)} tokens")
 
 
+def main(model: str, dataset: str = "generated", scores: int = 8, connections: int = 32) -> None:
+    for judges in ((), ("judge_1", "judge_2", "judge_3")):
+        measure(model, dataset, scores, connections, judges)
+
+
 if __name__ == "__main__":
-    parser = arguments(__doc__)
-    parser.add_argument("--model", required=True)
-    parser.add_argument("--dataset", default="generated")
-    parser.add_argument("--scores", type=int, default=8)
-    parser.add_argument("--connections", type=int, default=32)
-    options = parser.parse_args()
-    measure((), options)
-    measure(("judge_1", "judge_2", "judge_3"), options)
+    start(main, __doc__)

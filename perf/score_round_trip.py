@@ -7,13 +7,13 @@ and measure. The scores are taken evenly from each collection, by name, so that 
 the share of exact scores by reader and collection, and what was wrong with the others.
 """
 
-import argparse
 import re
 from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from itertools import zip_longest
 from pathlib import Path
 
+from measuring import start
 from music21 import converter, corpus
 
 from music_evals.notation.abc_score import score_to_abc
@@ -74,16 +74,12 @@ def reason(expected: list[AbcNote], notes: list[AbcNote], abc: str) -> str:
     return kind + (", score with tuplets" if re.search(r"\([35679]:", abc) else "")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--scores", type=int, default=400)
-    parser.add_argument("--workers", type=int, default=3)
-    options = parser.parse_args()
+def main(scores: int = 400, workers: int = 3) -> None:
     exact: dict[str, Counter[str]] = {reader: Counter() for reader in READERS}
     totals: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    paths = sample(options.scores)
-    with ProcessPoolExecutor(options.workers) as pool:
+    paths = sample(scores)
+    with ProcessPoolExecutor(workers) as pool:
         for path, (name, found) in zip(paths, pool.map(check, paths), strict=True):
             if "source" in found:
                 reasons[found["source"]] += 1
@@ -103,4 +99,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main, __doc__)

@@ -1,7 +1,6 @@
 """The finder of leaks: planted leaks are found, and rows without one are answered as by guessing."""
 
 import random
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -205,15 +204,12 @@ def test_words_beside_the_music() -> None:
         find_leaks("composer_recognition", rows_of(lambda row, rng: "", n=3))
 
 
-def test_the_script_reads_a_dataset_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_script_reads_a_dataset_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "composer_recognition"
     folder.mkdir()
     for protocol, place in (("paper", HIDDEN["a comment"]), ("strict", lambda row, rng: noise(rng))):
         pq.write_table(pa.Table.from_pylist(rows_of(place)), folder / f"{protocol}-00000-of-00001.parquet")
-    monkeypatch.setattr(sys, "argv", ["lilybench_leaks.py", "--dataset", str(tmp_path)])
-    main()
+    main(tmp_path)
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in capsys.readouterr().out.splitlines()]
     assert [line[:3] for line in lines[2:]] == [["composer_recognition", name, "120"] for name in ("strict", "paper")]
     assert lines[2][-1] == ""
@@ -222,6 +218,5 @@ def test_the_script_reads_a_dataset_folder(
     assert table([("metadata_qa", "strict", Finding(10))]).endswith(
         "| metadata_qa | strict | 10 |  |  |  |  | 0.25 |  |"
     )
-    monkeypatch.setattr(sys, "argv", ["lilybench_leaks.py", "--dataset", str(folder)])
     with pytest.raises(SystemExit):
-        main()
+        main(folder)
