@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from inspect_ai.model import ChatMessageUser, ModelName, ModelOutput
+from inspect_ai.model import ModelName, ModelOutput
 from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import TaskState
 from sklearn.metrics import precision_recall_fscore_support
@@ -132,15 +132,8 @@ def test_consistency_over_rotations() -> None:
     ],
 )
 def test_the_scorer(protocol: Any, reply: str, value: str, answer: str | None) -> None:
-    state = TaskState(
-        model=ModelName("baseline/chance"),
-        sample_id="q",
-        epoch=1,
-        input="?",
-        messages=[ChatMessageUser(content="?")],
-        choices=["A大调", "B大调", "B小调", "D大调"],
-        output=ModelOutput.from_content("chance", reply),
-    )
+    state = TaskState(ModelName("baseline/chance"), "q", 1, "?", [], choices=["A大调", "B大调", "B小调", "D大调"])
+    state.output = ModelOutput.from_content("chance", reply)
     score = asyncio.run(lettered_choice(protocol)(state, Target("C")))
     assert score is not None
     assert (score.value, score.answer, score.metadata) == (value, answer, {"key": "C"})

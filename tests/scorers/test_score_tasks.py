@@ -5,11 +5,10 @@ import random
 from typing import Any
 
 import pytest
-from inspect_ai.model import ChatMessageUser, ModelName, ModelOutput
+from inspect_ai.model import ModelName, ModelOutput
 from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import TaskState
-from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
-from statsmodels.stats.proportion import proportion_confint
+from sklearn.metrics import accuracy_score, confusion_matrix
 
 from music_evals.scorers.score_tasks import (
     by_category,
@@ -32,14 +31,8 @@ def scored(
     form: str, reply: str, right: str, question: str = "q", kind: str = "", task: str = "t", protocol: Any = "strict"
 ) -> SampleScore:
     """What the scorer makes of a reply, as a metric gets it."""
-    state = TaskState(
-        model=ModelName("mock/model"),
-        sample_id=question,
-        epoch=1,
-        input="",
-        messages=[ChatMessageUser(content="")],
-        output=ModelOutput.from_content("mock/model", reply),
-    )
+    output = ModelOutput.from_content("mock/model", reply)
+    state = TaskState(ModelName("mock/model"), question, 1, "", [], output=output)
     score = asyncio.run(MAKE[form](protocol)(state, Target(right)))  # type: ignore[operator,arg-type]
     assert isinstance(score, Score)
     return SampleScore(score=score, sample_id=question, sample_metadata={"kind": kind, "task": task})
@@ -66,16 +59,12 @@ def test_accuracy_and_confusion_agree_with_scikit_learn() -> None:
         for number, (reply, right) in enumerate(replies)
     ]
     taken, right = [reply for reply, _ in replies], [gold for _, gold in replies]
-    found = index_figures()(scores)
-    assert found["accuracy"] == pytest.approx(accuracy_score(right, taken))
-    interval = proportion_confint(round(150 * found["accuracy"]), 150, method="wilson")
-    assert (found["accuracy_low"], found["accuracy_high"]) == pytest.approx(interval)
+    assert index_figures()(scores)["accuracy"] == pytest.approx(accuracy_score(right, taken))
     matrix = confusion_matrix(right, taken, labels=[*"0123", "x"])
     counts = confusion()(scores)
-    for row in range(4):
-        for column, name in enumerate([*"0123", "unreadable"]):
-            assert counts[f"{row}_as_{name}"] == matrix[row, column]
-    assert sum(counts.values()) == 150
+    names = [f"{row}_as_{name}" for row in range(4) for name in (*range(4), "unreadable")]
+    assert [counts.pop(name) for name in names] == matrix[:4].flatten().tolist()
+    assert not counts
     assert confusion()([scored("index", "0", "0")]) == {}
 
 
@@ -124,19 +113,6 @@ def test_errors_are_averaged_by_category_and_clean_scores_stand_apart() -> None:
     assert "false_alarms" not in error_figures()(scores[:3])
 
 
-def test_f1_of_records_agrees_with_scikit_learn() -> None:
-    rng = random.Random(4)
-    named = [sorted(rng.sample(range(1, 9), rng.randint(0, 3))) for _ in range(120)]
-    right = [sorted(rng.sample(range(1, 9), rng.randint(0, 2))) for _ in range(120)]
-    scores = [
-        scored("measures", " ".join(map(str, a)) or "none", " ".join(map(str, b)) or "none", f"q{number}", "kind")
-        for number, (a, b) in enumerate(zip(named, right, strict=True))
-    ]
-    indicators = [[[measure in one for measure in range(1, 9)] for one in some] for some in (right, named)]
-    expected = f1_score(*indicators, average="samples", zero_division=1.0)
-    assert error_figures()(scores)["macro_f1"] == pytest.approx(expected)
-
-
 def test_repeated_runs_of_a_question_do_not_narrow_the_interval() -> None:
     once = [scored("index", str(number % 2), "0", f"q{number}") for number in range(20)]
     often = [score for score in once for _ in range(5)]
@@ -145,11 +121,6 @@ def test_repeated_runs_of_a_question_do_not_narrow_the_interval() -> None:
     assert order_figures()([score for score in orders for _ in range(5)])["tau_low"] == pytest.approx(
         order_figures()(orders)["tau_low"]
     )
-
-
-def test_without_scores_there_are_no_figures() -> None:
-    for compute in (index_figures, by_kind, confusion, number_figures, order_figures, error_figures, by_category):
-        assert compute()([]) == {}  # type: ignore[call-arg,arg-type]
 
 
 def test_there_are_two_protocols() -> None:
