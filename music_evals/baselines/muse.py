@@ -19,8 +19,7 @@ _INTEGER: Final = re.compile(r"-?[0-9]{1,6}")
 def read(asked: Asked, error_rate: float) -> str:
     """Answer from MIDI text, or write symbolic lines where they are asked for, a share of which is garbled on purpose.
 
-    Raises:
-        ValueError: a stimulus is no MIDI text, or its notes are none of the options.
+    ValueError where a stimulus is no MIDI text, or its notes are none of the options.
     """
     solver = SOLVERS[asked.keys["task"]]
     if asked.keys["answer_type"] == "symbols":

@@ -6,15 +6,17 @@ second, and so on, from the beginning again after the last. Without seeds files 
 """
 
 import re
-import threading
+from collections import defaultdict
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Final
 
-from anyio.to_thread import run_sync
+import anyio
+import anyio.to_thread
 
 from music_evals.baselines.asking import Asked, BaselineError
-from music_evals.notation.lilypond.compiler import ConversionError, LilyPondError, cores, lilypond_version
+from music_evals.notation.lilypond.compiler import ConversionError, LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.notation.lilypond.source import OWN_FILES, SourceError, included_names, read_text, resolve_includes
 from music_evals.notation.lilypond.syntax import version_of
@@ -34,40 +36,30 @@ class Playback:
             raise BaselineError("baseline/playback needs a folder with LilyPond files: -M folder=DIR")
         self.folder = Path(str(folder)).expanduser()  # of a name in digits Inspect makes a number
         if not self.folder.is_dir():
-            raise BaselineError(
-                f"baseline/playback: {folder} is not a folder; one with LilyPond files (*.ly) is needed"
-            )
+            raise BaselineError(f"baseline/playback: {folder} is no folder; one with LilyPond files (*.ly) is needed")
         self.files = sorted(path for path in self.folder.rglob("*.ly") if path.is_file())
         if not self.files:
             raise BaselineError(f"baseline/playback: {folder} holds no LilyPond files (*.ly)")
         self._calls = count()
-        self._locks = [threading.Lock() for _ in self.files]
-        self._texts: dict[int, str] = {}
-        # Conversion is a process of its own, and all samples may ask at once.
-        self._converting = threading.BoundedSemaphore(cores())
+        self._text = cache(lambda path: current_text(path, self.folder))
+        self._locks = defaultdict[Path, anyio.Lock](anyio.Lock)
 
-    async def reply(self, asked: Asked, seed: int | None) -> str:
+    async def reply(self, asked: Asked, seed: int | None, limiter: anyio.CapacityLimiter) -> str:
         """Answer a request with a file in a fenced code block; a request to repair gets the same again.
 
-        Raises:
-            BaselineError: no piece is asked for, or the file cannot be read or is too large.
+        Conversion is a process of its own, and all samples may ask at once: the limiter says how many run at a time.
+        `BaselineError` where no piece is asked for, or the file cannot be read or is too large.
         """
         if asked.keys["answer_type"] != "piece":
             raise BaselineError(f"baseline/playback cannot answer {asked.task}; it answers lilybench generation")
         if asked.keys.get("attempt", 1) > 1:
             return asked.reply
-        number = (next(self._calls) if seed is None else seed - FIRST_SEED) % len(self.files)
+        path = self.files[(next(self._calls) if seed is None else seed - FIRST_SEED) % len(self.files)]
         try:
-            return fenced(await run_sync(self._text, number))
+            async with self._locks[path]:
+                return fenced(await anyio.to_thread.run_sync(self._text, path, limiter=limiter))
         except SourceError as error:
             raise BaselineError(f"baseline/playback: {error}") from error
-
-    def _text(self, number: int) -> str:
-        with self._locks[number]:
-            if number not in self._texts:
-                with self._converting:
-                    self._texts[number] = current_text(self.files[number], self.folder)
-            return self._texts[number]
 
 
 def current_text(path: Path, root: Path) -> str:
@@ -75,9 +67,7 @@ def current_text(path: Path, root: Path) -> str:
 
     It is left as it is where it is current and includes nothing but LilyPond's own files, where a file that it includes
     is missing or outside of `root`, or where it cannot be converted: without ``\version``, or without LilyPond.
-
-    Raises:
-        SourceError: the file cannot be read, or is too large.
+    `SourceError` where the file cannot be read, or is too large.
     """
     text = read_text(path)
     try:

@@ -42,8 +42,8 @@ class BaselineAPI(ModelAPI):
         folder: (playback) with LilyPond files, ``*.ly``, in it or below; `music_evals.baselines.playback` says more.
 
     Raises:
-        BaselineError: if there is no such baseline, it does not know an argument, the error rate is out of range, or
-            the folder holds no files; when asked, if it cannot answer the task.
+        BaselineError: there is no such baseline or argument, the error rate is out of range, or the folder holds no
+            files; when asked, if it cannot answer the task.
 
     Example:
         inspect eval evals/muse.py --model baseline/reader -M error_rate=0.5 -T strategy=logiclm
@@ -108,7 +108,7 @@ class BaselineAPI(ModelAPI):
             case "reader":
                 return await read(asked, self.error_rate, self._one_a_core)
         assert self.playback is not None
-        return await self.playback.reply(asked, seed)
+        return await self.playback.reply(asked, seed, self._one_a_core)
 
     def max_connections(self) -> int:
         """Answers cost next to nothing, so many may be asked for at once."""

@@ -92,10 +92,7 @@ class Score(NamedTuple):
 
 @lru_cache(maxsize=64)
 def read_score(abc: str) -> Score:
-    r"""Read a score.
-
-    Raises:
-        ValueError: it is too long, has no numbered measures, or music21 cannot read it.
+    r"""Read a score; ValueError where it is too long, has no numbered measures, or music21 cannot read it.
 
     Example:
         >>> score = read_score("X:1\nT:Air\nL:1/4\nM:3/4\nK:G\nV:1 treble\nV:1\n!p!F2 =F | %1\nG3 |] %2\n")

@@ -137,11 +137,9 @@ _PATTERNS: Final = [
 
 
 def solve(question: str, options: Sequence[str]) -> int | None:
-    """Answer a theory question, in Chinese or English, by arithmetic on what it says.
+    """Answer a theory question, in Chinese or English, by arithmetic on what it says: the index of the right option.
 
-    Returns:
-        The index of the one option that is right; None where the text is no question of a known form, or where no
-        option is right, or several are.
+    None where the text is no question of a known form, or where no option is right, or several are.
 
     Example:
         >>> solve("Which note lies a diminished fifth above B?", ["F sharp", "F"])

@@ -123,8 +123,8 @@ def test_what_cannot_be_joined_or_converted_stays_as_it_is(text: str, tmp_path: 
 def test_wrong_folders_and_conversations_are_refused(tmp_path: Path) -> None:
     for folder, message in [
         (None, "needs a folder with LilyPond files: -M folder=DIR"),
-        (tmp_path / "none", "is not a folder"),
-        (2024, "2024 is not a folder"),
+        (tmp_path / "none", "is no folder"),
+        (2024, "2024 is no folder"),
         (tmp_path, r"holds no LilyPond files \(\*\.ly\)"),
     ]:
         with pytest.raises(BaselineError, match=message):
