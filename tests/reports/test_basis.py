@@ -3,20 +3,12 @@
 from typing import Any
 
 import pytest
-from inspect_ai.log import (
-    EvalConfig,
-    EvalDataset,
-    EvalLog,
-    EvalResults,
-    EvalRevision,
-    EvalScore,
-    EvalSpec,
-    EvalStats,
-)
+from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalResults, EvalRevision, EvalSpec, EvalStats
 from inspect_ai.model import GenerateConfig, ModelConfig, ModelUsage
 
 from music_evals.reports.basis import basis_report, distinctions, newest
 from music_evals.reports.tables import Figure, Table
+from tests.reports.made import score
 
 DATA = {
     "benchmark": "muse",
@@ -65,50 +57,30 @@ def rows(table: Table) -> list[dict[str, Any]]:
 
 
 def test_a_run_is_told_with_its_samples_tokens_and_time() -> None:
+    asked = {"modality": "audio", "dataset": "/home/somebody/data/muse", "prompts": "/home/me/mine.toml"}
+    scores = [score("final_answer", {}, 12, 3), score("answered", {}, 15)]
+    usage = {
+        "openai/some-model": ModelUsage(
+            input_tokens=100, input_tokens_cache_read=40, output_tokens=70, reasoning_tokens=50
+        ),
+        "judge/one": ModelUsage(input_tokens=30, output_tokens=2),
+        "judge/two": ModelUsage(input_tokens=30, output_tokens=3),
+    }
+    begun, ended = "2026-01-01T10:30:10+00:00", "2026-01-01T10:32:15+00:00"
     log = header(
         config=EvalConfig(epochs=2, limit=8),
-        task_args_passed={"modality": "audio", "dataset": "/home/somebody/data/muse", "prompts": "/home/me/mine.toml"},
-        results=EvalResults(
-            total_samples=16,
-            completed_samples=15,
-            scores=[
-                EvalScore(name="final_answer", scorer="final_answer", scored_samples=12, unscored_samples=3),
-                EvalScore(name="answered", scorer="answered", scored_samples=15, unscored_samples=0),
-            ],
-        ),
-        stats=EvalStats(
-            started_at="2026-01-01T10:30:10+00:00",
-            completed_at="2026-01-01T10:32:15+00:00",
-            model_usage={
-                "openai/some-model": ModelUsage(
-                    input_tokens=100, input_tokens_cache_read=40, output_tokens=70, reasoning_tokens=50
-                ),
-                "judge/one": ModelUsage(input_tokens=30, output_tokens=2),
-                "judge/two": ModelUsage(input_tokens=30, output_tokens=3),
-            },
-        ),
+        task_args_passed=asked,
+        results=EvalResults(total_samples=16, completed_samples=15, scores=scores),
+        stats=EvalStats(started_at=begun, completed_at=ended, model_usage=usage),
     )
     assert rows(tables(log)["basis_runs"]) == [
         {
-            "Run": "1",
-            "Task": "muse_syncopation",
-            "Arguments": "modality=audio, prompts=…",
-            "Model": "openai/some-model",
-            "Begun": "2026-01-01 10:30",
-            "Status": "success",
-            "In dataset": 20,
-            "Only": "first 8",
-            "Epochs": 2,
-            "Asked": 16,
-            "Completed": 15,
-            "Failed": 1,
-            "Unscored": 3,
-            "Input tokens": 140,
-            "Output tokens": 70,
-            "Reasoning tokens": 50,
-            "Other models' tokens": 65,
-            "Seconds": 125,
-            "Log": "run-1.eval",
+            **{"Run": "1", "Task": "muse_syncopation", "Arguments": "modality=audio, prompts=…"},
+            **{"Model": "openai/some-model", "Begun": "2026-01-01 10:30", "Status": "success"},
+            **{"In dataset": 20, "Only": "first 8", "Epochs": 2},
+            **{"Asked": 16, "Completed": 15, "Failed": 1, "Unscored": 3},
+            **{"Input tokens": 140, "Output tokens": 70, "Reasoning tokens": 50, "Other models' tokens": 65},
+            **{"Seconds": 125, "Log": "run-1.eval"},
         }
     ]
 
@@ -124,11 +96,7 @@ def test_a_run_that_failed_has_no_numbers_rather_than_zeros() -> None:
 
 @pytest.mark.parametrize(
     ("config", "only"),
-    [
-        ({"limit": (4, 10)}, "5–10"),
-        ({"sample_id": ["a", "b"]}, "2 named"),
-        ({"sample_id": "a"}, "1 named"),
-    ],
+    [({"limit": (4, 10)}, "5–10"), ({"sample_id": ["a", "b"]}, "2 named"), ({"sample_id": "a"}, "1 named")],
 )
 def test_a_subset_says_which(config: dict[str, Any], only: str) -> None:
     log = header(config=EvalConfig(**config))
@@ -150,17 +118,12 @@ def test_what_runs_share_is_told_once_with_their_numbers() -> None:
 
 
 def test_settings_are_told_and_secrets_and_paths_are_not() -> None:
+    generation = GenerateConfig(temperature=0.0, max_tokens=512, seed=7, max_connections=20)
+    secret = {"system_message": "You know hunter5.", "extra_headers": {"authorization": "hunter6"}}
     log = header(
         model_base_url="https://user:hunter2@models.example:8000/v1?key=hunter3",
         model_args={"api_key": "hunter4", "dtype": "bfloat16", "max_model_len": 4096, "template": "/home/me/t.jinja"},
-        model_generate_config=GenerateConfig(
-            temperature=0.0,
-            max_tokens=512,
-            seed=7,
-            max_connections=20,
-            system_message="You know hunter5.",
-            extra_headers={"authorization": "hunter6"},
-        ),
+        model_generate_config=generation.model_copy(update=secret),
         config=EvalConfig(sample_shuffle=3, token_limit=1000),
         model_roles={"judge": [ModelConfig(model="judge/one"), ModelConfig(model="judge/two")]},
     )
@@ -195,11 +158,8 @@ def test_settings_are_told_and_secrets_and_paths_are_not() -> None:
 def test_the_order_of_samples_is_told(
     shuffled: bool, shuffle: bool | int | None, arguments: dict[str, Any], order: str
 ) -> None:
-    log = header(
-        dataset=EvalDataset(samples=20, shuffled=shuffled),
-        config=EvalConfig(sample_shuffle=shuffle),
-        task_args=arguments,
-    )
+    dataset, config = EvalDataset(samples=20, shuffled=shuffled), EvalConfig(sample_shuffle=shuffle)
+    log = header(dataset=dataset, config=config, task_args=arguments)
     assert rows(tables(log)["basis_settings"])[0]["Order of samples"] == order
 
 
