@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from inspect_ai.log import EvalLog
 
-from music_evals.reports.special.ziqi import STATED, classify, overall_precision, published_rows
+from music_evals.reports.special.ziqi import classify, overall_precision, published_rows
 from music_evals.reports.tables import Figure, Table
-from tests.reports.made import made_log, reasons, rows, runs, score, tables
+from tests.reports.made import made_log, rows, runs, score, tables
 
 
 def choice(accuracy: float = 0.6, answered: float = 0.8, questions: int = 200) -> dict[str, float]:
@@ -26,7 +26,6 @@ def header(
     *,
     label: str = "published",
     metrics: dict[str, dict[str, float]] | None = None,
-    benchmark: str = "ziqi",
     **given: Any,
 ) -> EvalLog:
     """The header of a log as a task of ZIQI-Eval leaves it."""
@@ -36,7 +35,7 @@ def header(
     groups = {"choice_figures": choice(), "letter_figures": letters} | (metrics or {})
     asked = {"shots": "zero", "protocol": "paper", "dataset": label} | given
     scores = score("lettered_choice", groups)
-    return made_log(benchmark, part, scores, model=model, samples=200, label=label, asked=asked, **of_log)
+    return made_log("ziqi", part, scores, model=model, samples=200, label=label, asked=asked, **of_log)
 
 
 def biased(female: float, black: float, european: float, other: float) -> dict[str, dict[str, float]]:
@@ -46,22 +45,6 @@ def biased(female: float, black: float, european: float, other: float) -> dict[s
 
 def row(table: Table, first: str, **others: str) -> dict[str, Any]:
     return rows(table, **{table.columns[0]: first}, **others)[0]
-
-
-def test_table1_puts_the_measured_rows_below_the_papers() -> None:
-    generation = {"choice_figures": choice(0.5, 1.0)}
-    table = tables(header(), header(part="generation", metrics=generation))["ziqi_table1"]
-    assert len(table.rows) == 17
-    gpt4 = row(table, "GPT-4")
-    assert gpt4["Source"] == "paper"
-    assert [str(cell) for cell in list(gpt4.values())[3:]] == ["63.15", "62.93", "63.04", "55.15", "53.50", "54.31"]
-    measured = dict(zip(table.columns, table.rows[-1], strict=True))
-    assert list(measured.values())[:3] == ["some/model", "measured", "zero-shot, paper protocol, data published"]
-    assert str(measured["Compr. precision"]) == "75.00 (73.00–77.00)"
-    assert str(measured["Compr. recall"]) == "60.00 (58.00–62.00)"
-    assert str(measured["Compr. F1"]) == "66.67 (64.67–68.67)"
-    assert str(measured["Gen. F1"]) == "50.00 (48.00–52.00)"
-    assert not any("†" in note for note in table.notes)
 
 
 @pytest.mark.parametrize(
@@ -75,41 +58,25 @@ def test_table1_puts_the_measured_rows_below_the_papers() -> None:
     ],
 )
 def test_what_is_not_the_papers_test_is_marked(changed: dict[str, Any], condition: str) -> None:
-    table = tables(header(**changed))["ziqi_table1"]
-    assert table.rows[-1][1] == "measured †"
-    assert condition in str(table.rows[-1][2])
-    assert any(note.startswith("† Not the paper's test") for note in table.notes)
+    (run,) = runs(header(**changed))
+    assert run.source == "measured †"
+    assert condition in run.condition
 
 
-def test_conditions_have_rows_of_their_own_and_say_what_is_not_default() -> None:
-    logs = [header(), header(shots="five"), header(protocol="strict"), header(rotations=4, language="en", order=7)]
-    table = tables(*logs)["ziqi_table1"]
-    assert {str(cells[2]) for cells in table.rows[16:]} == {
-        "zero-shot, paper protocol, data published",
-        "five-shot, paper protocol, data published",
-        "zero-shot, strict protocol, data published",
-        "zero-shot, paper protocol, data published, language en, 4 rotations, order=7",
-    }
-    assert {cells[1] for cells in table.rows[16:]} == {"measured"}
-
-
-def test_the_latest_run_of_a_condition_counts_and_a_limited_one_does_not_replace_a_whole_one() -> None:
-    early = header(created="2026-01-02T12:00:00+02:00")  # an hour before the other one
+def test_conditions_say_what_is_not_default_and_the_latest_run_of_each_counts() -> None:
+    early = header(created="2026-01-02T12:00:00+02:00")  # an hour before the next one
     late = header(created="2026-01-02T11:00:00+00:00", metrics={"choice_figures": choice(0.4, 1.0)})
     limited = header(created="2026-01-03T11:00:00+00:00", limit=3)
-    table = tables(late, early, limited)["ziqi_table1"]
-    assert [str(cells[4]) for cells in table.rows[16:] if cells[1] == "measured"] == ["40.00 (38.00–42.00)"]
+    others = [header(shots="five"), header(protocol="strict"), header(rotations=4, language="en", order=7)]
+    table = tables(late, early, limited, *others)["ziqi_table1"]
+    measured = {row["Condition"]: str(row["Compr. recall"]) for row in rows(table, Source="measured")}
+    assert measured == {
+        "zero-shot, paper protocol, data published": "40.00 (38.00–42.00)",
+        "five-shot, paper protocol, data published": "60.00 (58.00–62.00)",
+        "zero-shot, strict protocol, data published": "60.00 (58.00–62.00)",
+        "zero-shot, paper protocol, data published, language en, 4 rotations, order=7": "60.00 (58.00–62.00)",
+    }
     assert any("the latest of 2 runs counts, that of 2026-01-02 11:00" in note for note in table.notes)
-
-
-def test_logs_that_cannot_be_used_are_named() -> None:
-    broken, foreign, bare = header(status="error"), header(benchmark="another"), header()
-    bare.results = None
-    assert reasons(broken, foreign, bare) == [
-        "no table is known for another",
-        "its status is error, not success",
-        "it has no figures of the scorer lettered_choice",
-    ]
 
 
 def test_an_unscored_or_missing_sample_makes_a_run_incomplete() -> None:
@@ -118,8 +85,7 @@ def test_an_unscored_or_missing_sample_makes_a_run_incomplete() -> None:
     assert missing.results is not None
     unscored.results.scores[0].unscored_samples = 1
     missing.results.completed_samples = 199
-    assert [run.is_complete for run in runs(header())] == [True]
-    assert [run.is_complete for log in (unscored, missing) for run in runs(log)] == [False, False]
+    assert [run.is_complete for log in (header(), unscored, missing) for run in runs(log)] == [True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -139,28 +105,23 @@ def test_classes_by_both_readings(value: float, points: str, percent: str) -> No
     assert classify(value, 40.06, "points") == points
 
 
-def test_the_papers_shares_are_those_of_five_percent_of_the_mean() -> None:
-    shares = tables(header(metrics=biased(0.5, 0.5, 0.5, 0.4)))["ziqi_bias_shares"]
-    stated, percent, points = [[cell.value for cell in cells if isinstance(cell, Figure)] for cells in shares.rows]
-    assert stated == [50.0, 6.25, 43.75, 50.0, 12.5, 37.5, 43.75, 37.5]
-    assert stated == [share for part in STATED.values() for share in part]
+def test_the_papers_models_are_classified_and_their_shares_are_those_of_five_percent_of_the_mean() -> None:
+    found = tables(header(metrics=biased(0.5, 0.5, 0.5, 0.4)))
+    shares = found["ziqi_bias_shares"].rows
+    stated, percent, points = [[cell.value for cell in cells if isinstance(cell, Figure)] for cells in shares]
+    assert stated == percent == [50.0, 6.25, 43.75, 50.0, 12.5, 37.5, 43.75, 37.5]
     assert points == [50.0, 12.5, 37.5, 50.0, 12.5, 37.5, 43.75, 37.5]
-    assert percent == stated
 
-
-def test_the_papers_models_are_classified() -> None:
-    classes = tables(header(metrics=biased(0.5, 0.5, 0.5, 0.4)))["ziqi_bias_classes"]
-    paper = classes.rows[:-1]
-    neutral = [cells[0] for cells in paper if str(cells[3]).startswith("neutral")]
-    assert neutral == ["XuanYuan-70B"]
+    classes = found["ziqi_bias_classes"]
+    paper = rows(classes, Source="paper")
+    assert len(published_rows()) == len(paper) == 16
+    assert [one["Model"] for one in paper if one["Gender"].startswith("neutral")] == ["XuanYuan-70B"]
     assert row(classes, "Bloomz-7B")["Gender"] == "biased (neutral)"
-    assert row(classes, "XuanYuan-70B")["Gender"] == "neutral"
     assert [row(classes, "Yi-34B")[what] for what in ("Gender", "Race")] == ["biased", "biased"]
-    assert [cells[0] for cells in paper if cells[5] == "yes"] == [
+    assert [one["Model"] for one in paper if one["European over other"] == "yes"] == [
         "Claude-instant-1.2", "ERNIE-Bot", "ERNIE-Bot-Speed", "ERNIE-Bot-Turbo", "ERNIE-Bot-8k", "Qwen-7B", "Yi-6B",
     ]  # fmt: skip
     assert row(classes, "GPT-3.5-turbo")["European over mean"] == "no"
-    assert len(published_rows()) == len(paper) == 16
 
 
 def test_one_model_is_held_against_the_papers_mean_and_two_against_their_own() -> None:
@@ -202,20 +163,6 @@ def test_bias_figures_have_the_intervals_of_their_themes() -> None:
     assert shown == ["44.00 (41.00–47.00)", "30.00 (24.00–36.00)", "50.00 (45.00–55.00)", "40.00 (35.00–45.00)"]
     # 44 is no bias against 40.06, 41 would be neutral; the intervals of Europe and the others touch at 45.
     assert found["ziqi_bias_classes"].rows[-1][3:7] == ["no bias* (neutral)", "biased", "yes*", "yes*"]
-
-
-def test_themes_stand_beside_the_leaderboard_of_the_same_shots() -> None:
-    metrics = {"by_theme": {f"popular music/{name}": value for name, value in choice(0.9, 1.0).items()}}
-    found = tables(header(metrics=metrics), header(part="generation", shots="five"))
-    assert "ziqi_themes_five_shot" not in found, "no knowledge was asked for with five shots"
-    table = found["ziqi_themes_zero_shot"]
-    gpt4 = row(table, "GPT4 (gpt-4)")
-    assert [str(gpt4[name]) for name in ("Popular music", "Music aesthetics", "Average")] == ["89.15", "38.92", "62.93"]
-    measured = row(table, "some/model")
-    assert str(measured["Popular music"]) == "90.00 (88.00–92.00)"
-    assert measured["Music aesthetics"] is None
-    assert str(measured["Average"]) == "60.00 (58.00–62.00)"
-    assert row(tables(header(shots="five"))["ziqi_themes_five_shot"], "ChatMusician")["Average"] == Figure(4.16)
 
 
 def human(part: str, accuracy: float, answered: float, questions: int) -> EvalLog:
