@@ -2,7 +2,6 @@
 
 import re
 from itertools import combinations
-from pathlib import Path
 
 import matplotlib as mpl
 import pytest
@@ -24,7 +23,6 @@ from music_evals.reports.tables import Figure
 from tests.reports.made import reports
 from tests.reports.test_ziqi import choice, header
 
-PAPER = sorted((Path(__file__).parents[3] / "shared" / "seeds").glob("000*.txt"))
 AXES = ("FMD, reversed: lower is better", "JS")
 
 
@@ -104,12 +102,6 @@ def test_the_same_values_give_the_same_file_whatever_the_users_settings() -> Non
     with mpl.rc_context({"font.size": 20, "svg.fonttype": "path", "svg.hashsalt": "other", "axes.grid": False}):
         assert lines(a_series("a", 1, 2, 3, 4)) == first
     assert "<dc:date>" not in first
-
-
-def test_the_range_of_bar_count_is_that_of_the_papers_text() -> None:
-    if not PAPER:
-        pytest.skip("the paper is not at hand")
-    assert re.search(r"within \\pm 10 bars accuracy is still 6–18%", PAPER[0].read_text(encoding="utf-8"))
 
 
 # --- labelled points ---

@@ -4,11 +4,10 @@ import re
 from typing import Any
 
 import pytest
-from defusedxml import ElementTree
 from inspect_ai.log import EvalLog
 
 from music_evals.reports.tables import Table
-from tests.reports.made import made_log, reports, rows, score, tables
+from tests.reports.made import made_log, reports, rows, runs, score, tables
 
 JUDGES = "openai/gpt-5,anthropic/claude,google/gemini"
 QUESTIONS = 1800
@@ -68,12 +67,8 @@ def test_measured_rows_follow_the_papers_of_their_modality() -> None:
     table = tables(header("visual"), header())["msu_table2"]
     where = [(row[0], str(row[2]).startswith("paper")) for row in table.rows]
     assert where == [*[("textual", True)] * 17, ("textual", False), *[("visual", True)] * 8, ("visual", False)]
-    best = next(row for row in table.rows if row[:2] == ["visual", "Claude Opus 4"])
-    assert [str(cell) for cell in best[5:]] == ["25.33", "21.78", "30.44", "19.33", "24.22"]
     row = measured(table)[0]
     assert row["Source"] == "measured"
-    assert row["Condition"] == "data published, all questions at once"
-    assert row["Judged by"] == "models: anthropic/claude, google/gemini, openai/gpt-5"
     assert [str(row[f"Level {level}"]) for level in (1, 4)] == ["60.00 (57.00–63.00)", "30.00 (27.00–33.00)"]
     assert str(row["Overall"]) == "40.00 (38.00–42.00)"
     assert not any(note.startswith(("†", "Judged by rules")) for note in table.notes)
@@ -93,11 +88,9 @@ def test_measured_rows_follow_the_papers_of_their_modality() -> None:
     ],
 )
 def test_what_is_not_the_papers_test_is_marked(changed: dict[str, Any], condition: str) -> None:
-    table = tables(header(**changed))["msu_table2"]
-    (row,) = measured(table)
-    assert row["Source"] == "measured †"
-    assert condition in row["Condition"]
-    assert any(note.startswith("† Not the paper's test") for note in table.notes)
+    (run,) = runs(header(**changed))
+    assert run.source == "measured †"
+    assert condition in run.condition
 
 
 def test_rules_are_told_from_models_and_batch_from_single() -> None:
@@ -139,17 +132,12 @@ def test_a_level_without_a_scored_question_is_undefined_and_one_that_was_not_ask
 def test_the_figures_have_the_papers_best_models_and_hollow_marks_where_scores_are_not_judged() -> None:
     partly = level_figures(dict.fromkeys(LEVELS, 0.5), {level: (0.3, 100, 50 * (level == 1)) for level in LEVELS})
     figures = reports(header(metrics=partly)).figures
-    assert figures == reports(header(metrics=partly)).figures
-    accuracy, success = (
-        [str(node.text) for node in ElementTree.fromstring(figures[name]).iter("{http://www.w3.org/2000/svg}text")]
-        for name in ("msu_table2", "msu_level_success")
-    )
-    assert [text.partition(" (")[0] for text in accuracy if "paper" in text] == [
-        "Grok 4", "ChatGPT-5-mini", "ChatGPT-5", "Gemini 2.5 Pro",
-    ]  # fmt: skip
-    assert "mean of the paper's models" in success
-    assert "Textual" in success
-    assert "Visual" not in success
-    assert "hollow: of the scores that can be judged, which are not all" in success
-    white = re.findall(r'<use [^>]*style="fill: #ffffff; stroke: #0072b2', figures["msu_level_success"])
+    accuracy, success = figures["msu_table2"], figures["msu_level_success"]
+    best = re.findall(r">([^<>]*) \([^<>]*paper[^<>]*</text>", accuracy)
+    assert best == ["Grok 4", "ChatGPT-5-mini", "ChatGPT-5", "Gemini 2.5 Pro"]
+    assert ">mean of the paper's models</text>" in success
+    assert ">Textual</text>" in success
+    assert ">Visual</text>" not in success
+    assert ">hollow: of the scores that can be judged, which are not all</text>" in success
+    white = re.findall(r'<use [^>]*style="fill: #ffffff; stroke: #0072b2', success)
     assert len(white) == 1, "level 1 of the measured model"
