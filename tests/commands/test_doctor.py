@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -109,15 +108,9 @@ def test_check_that_fails_or_hangs_is_a_finding() -> None:
     def failing() -> Finding:
         raise RuntimeError("odd")
 
-    def hanging() -> Finding:
-        time.sleep(30)
-        return Finding("works", "")
-
-    start = time.monotonic()
-    checks = [Check("a", "", failing), Check("b", "", hanging), Check("c", "", hanging)]
+    checks = [Check("a", "", failing), Check("b", "", threading.Event().wait)]
     findings = examine(checks, limit=0.2)
-    assert time.monotonic() - start < 2
-    assert [found.state for found in findings] == ["broken"] * 3
+    assert [found.state for found in findings] == ["broken"] * 2
     assert findings[0].detail == "RuntimeError: odd"
     assert findings[1].detail == "no answer within 0.2 s"
 
@@ -127,9 +120,8 @@ def test_table_and_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
         return Finding(state, "[found]", "" if state == "works" else "[do this]")
 
     def run(required: doctor.State, optional: doctor.State) -> tuple[int, str]:
-        checks = (Check("rendering", "all", lambda: of(required), required=True),
-                  Check("extras", "some", lambda: of(optional)))  # fmt: skip
-        monkeypatch.setattr(doctor, "CHECKS", checks)
+        needed = Check("rendering", "all", lambda: of(required), required=True)
+        monkeypatch.setattr(doctor, "CHECKS", (needed, Check("extras", "some", lambda: of(optional))))
         result = CliRunner(env={"COLUMNS": "160"}).invoke(app, ["doctor"])
         return result.exit_code, result.output
 

@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from music_evals.commands.finetune import finetune
 from music_evals.commands.finetune_data import finetune_data
+from music_evals.evals.msu import textual
 from music_evals.finetuning import lora
 from music_evals.finetuning.data import Conversation, Message, Plan, write_plan
 from tests.msu_dataset import question, score, write_rows
@@ -49,17 +50,12 @@ def test_data_is_written_and_counted(tmp_path: Path) -> None:
 
 
 def test_prompts_are_those_of_the_evaluation(tmp_path: Path) -> None:
-    from inspect_ai.dataset import MemoryDataset
-
-    from music_evals.evals.msu import textual
-
     source = write_source(tmp_path / "source")
     assert run("finetune-data", "msu", "--dataset", source, "--out", tmp_path / "out").exit_code == 0
     lines = (tmp_path / "out" / "train.jsonl").read_text(encoding="utf-8").splitlines()
-    dataset = textual(dataset=str(source), asking="single", split="train").dataset
-    assert isinstance(dataset, MemoryDataset)
-    assert len(dataset) == len(lines) == 2
-    for sample, line in zip(dataset, lines, strict=True):
+    samples = list(textual(dataset=str(source), asking="single", split="train").dataset)
+    assert len(lines) == 2
+    for sample, line in zip(samples, lines, strict=True):
         assert not isinstance(sample.input, str)
         asked = [{"role": message.role, "content": message.text} for message in sample.input]
         assert json.loads(line)["messages"] == [*asked, {"role": "assistant", "content": sample.target}]
@@ -101,25 +97,20 @@ def write_config(folder: Path, **changes: Any) -> Path:
 
 
 def test_a_bad_config_is_named_before_any_work(tmp_path: Path) -> None:
-    result = run("finetune", "--config", write_config(tmp_path, leraning_rate=1e-4))
-    assert result.exit_code == 1
-    assert "unknown key 'leraning_rate'; accepted: model, data, out" in result.output
+    (tmp_path / "bad.toml").write_text("model = ")
+    for config, message in (
+        (write_config(tmp_path, leraning_rate=1e-4), "unknown key 'leraning_rate'; accepted: model, data, out"),
+        (tmp_path / "nowhere.toml", "nowhere.toml cannot be read as a TOML file"),
+        (tmp_path / "bad.toml", "bad.toml cannot be read as a TOML file"),
+    ):
+        result = run("finetune", "--config", config)
+        assert result.exit_code == 1
+        assert message in result.output
     assert not (tmp_path / "out").exists()
 
 
-def test_a_config_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    (tmp_path / "bad.toml").write_text("model = ")
-    for name in ("nowhere.toml", "bad.toml"):
-        result = run("finetune", "--config", tmp_path / name)
-        assert result.exit_code == 1
-        assert f"{name} cannot be read as a TOML file" in result.output
-
-
 def test_missing_libraries_are_named_with_how_to_install_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    find = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, *rest: None if name in lora.LIBRARIES else find(name, *rest)
-    )
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *_: None if name in lora.LIBRARIES else name)
     result = run("finetune", "--config", write_config(tmp_path))
     assert result.exit_code == 1
     assert "training needs torch, transformers, peft, trl, accelerate, not installed here" in result.output

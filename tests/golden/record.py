@@ -23,6 +23,9 @@ from inspect_ai.model import ChatMessageUser, ContentAudio, ContentImage, Conten
 from typer.testing import CliRunner
 
 from music_evals.commands.main import app
+from music_evals.datasets_builders.lilybench.dataset import build_mutopia
+from music_evals.datasets_builders.lilybench.dataset import write as write_plan
+from music_evals.datasets_builders.lilybench.rows import TASKS
 from tests.golden import replies
 
 HERE: Final = Path(__file__).parent
@@ -64,21 +67,16 @@ def run(*arguments: str | Path) -> str:
 
 
 def can_build(name: str) -> bool:
-    arguments = {**BUILDS, **COSTLY}[name]
-    return "--source" not in arguments or PUBLISHED.is_dir()
+    return "--source" not in {**BUILDS, **COSTLY}[name] or PUBLISHED.is_dir()
 
 
 def build(name: str, out: Path) -> Path:
     arguments = {**BUILDS, **COSTLY}[name]
     if arguments:
         run("build", *arguments, "--out", out)
-    else:
-        # Fewer rows than the paper's: no command line asks for that.
-        from music_evals.datasets_builders.lilybench.dataset import build_mutopia, write
-        from music_evals.datasets_builders.lilybench.rows import TASKS
-
+    else:  # fewer rows than the paper's: no command line asks for that
         few = {**dict.fromkeys(TASKS, 4), "error_detection": 5}
-        write(build_mutopia(HERE / "data" / "mutopia", HERE / "data" / "emopia", seed=5, sizes=few), out)
+        write_plan(build_mutopia(HERE / "data" / "mutopia", HERE / "data" / "emopia", seed=5, sizes=few), out)
     return out
 
 
@@ -164,9 +162,8 @@ def prompts_record(benchmark: str, conditions: Iterable[str], folders: Mapping[s
 
 
 def _shortened(text: str) -> str:
-    if len(text) <= 2 * SHOWN + 100:
-        return text
-    return f"{text[:SHOWN]}\n… {len(text) - 2 * SHOWN} characters …\n{text[-SHOWN:]}"
+    left_out = len(text) - 2 * SHOWN
+    return text if left_out <= 100 else f"{text[:SHOWN]}\n… {left_out} characters …\n{text[-SHOWN:]}"
 
 
 # --- logs and reports ---
@@ -203,9 +200,7 @@ def recorded(name: str) -> Any:
 
 def write(name: str, content: Any, depth: int = 4) -> None:
     """Write a record as JSON, with a line of its own for what lies at most so deep."""
-    path = HERE / f"{name}.json"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(_lines(content, depth) + "\n", encoding="utf-8")
+    (HERE / f"{name}.json").write_text(_lines(content, depth) + "\n", encoding="utf-8")
 
 
 def _lines(content: Any, depth: int, indent: str = "\n ") -> str:
@@ -228,8 +223,8 @@ def main(wanted: list[str]) -> None:
         if {"datasets", "prompts"} & set(wanted):
             folders = {name: build(name, Path(cache) / "made" / name) for name in names}
         if "datasets" in wanted:
-            kept = recorded("datasets") if (HERE / "datasets.json").exists() else {}
-            write("datasets", {**kept, **{name: dataset_record(folder) for name, folder in folders.items()}})
+            made = {name: dataset_record(folder) for name, folder in folders.items()}
+            write("datasets", recorded("datasets") | made)
         if "prompts" in wanted:
             for benchmark in BENCHMARKS:
                 name = f"prompts/{benchmark}"

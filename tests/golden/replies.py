@@ -65,12 +65,7 @@ def scorer_named(name: str, *arguments: Any, **options: Any) -> Scorer:
 
 
 def scores_record(pieces: Path, recorded: Mapping[str, Sequence[Sequence[Any]]]) -> dict[str, list[Any]]:
-    """Scorer and case → replies with value, answer and metadata.
-
-    Args:
-        pieces: a dataset with references.
-        recorded: an earlier record, of which only the replies are taken.
-    """
+    """Scorer and case → replies of an earlier record, with value, answer and metadata."""
     return {
         name: [[reply, *_scored(scorer, reply, right, state)] for reply, *_ in recorded[name]]
         for name, scorer, right, state in _cases(pieces)

@@ -83,12 +83,9 @@ def papers(js: float = 70.0, fmd: float = 1.0) -> EvalScore:
 def test_table2_has_measured_rows_below_the_papers_in_each_regime() -> None:
     logs = header(papers(), regime="few"), header(papers(), regime="ablation", protocol="strict")
     table = tables(*logs)["lilybench_table2"]
+    regimes = {"Zero-shot": [], "Few-shot": ["measured"], "Ablation": ["measured †"]}
     assert [(row[0], row[2]) for row in table.rows] == [
-        *[("Zero-shot", "paper")] * 4,
-        *[("Few-shot", "paper")] * 4,
-        ("Few-shot", "measured"),
-        *[("Ablation", "paper")] * 4,
-        ("Ablation", "measured †"),
+        (regime, source) for regime, measured in regimes.items() for source in ["paper"] * 4 + measured
     ]
     few, ablation = rows(table, Model="some/model")
     assert [str(cell) for cell in few.values()] == [

@@ -1,12 +1,8 @@
 """The report as a page and as Markdown: what a browser would find in it."""
 
 import base64
-import csv
-import io
 import re
 from html.parser import HTMLParser
-
-import pytest
 
 from music_evals.reports.figures import heat_map
 from music_evals.reports.page import Section, html, markdown
@@ -109,9 +105,7 @@ def test_every_table_is_there_with_the_numbers_of_its_csv() -> None:
     assert [text for _, text in FOUND.all("small")] == ["60.50–70.25"]
     inside = {about["download"]: about["href"] for about, _ in FOUND.all("a") if "download" in about}
     assert list(inside) == ["f1.csv", "links.csv"]
-    rows = list(csv.DictReader(io.StringIO(decoded(inside["f1.csv"], "text/csv"))))
-    assert [row["F1"] for row in rows] == ["63.04", str(200 / 3)]
-    assert [f"{float(row['F1']):.2f}" for row in rows] == [re.match(r"[\d.]+", numbers[at])[0] for at in (0, 2)]  # type: ignore[index]
+    assert decoded(inside["f1.csv"], "text/csv") == F1.to_csv()
 
 
 def test_every_figure_is_there_and_named() -> None:
@@ -145,10 +139,6 @@ def test_the_contents_lead_to_what_is_there_once() -> None:
     assert FOUND.all("html")[0][0]["lang"] == "en-GB"
 
 
-def test_the_same_report_is_the_same_page() -> None:
-    assert html("Mine", [f"Models: {HOSTILE}."], SECTIONS) == PAGE
-
-
 def test_markdown_has_the_same_parts_in_the_same_order() -> None:
     text = markdown("Mine", ["Two models."], SECTIONS)
     assert [line for line in text.splitlines() if line.startswith(("#", "!", "**"))] == [
@@ -162,13 +152,6 @@ def test_markdown_has_the_same_parts_in_the_same_order() -> None:
         "### Samples",
     ]
     assert "<" not in text, "what a log says is no HTML here either"
-
-
-@pytest.mark.parametrize("rows", [40, 41])
-def test_only_long_tables_scroll_down_within_their_box(rows: int) -> None:
-    table = Table("t", "T", ("Number",), [[str(number)] for number in range(rows)])
-    (box,) = [about for about, _ in Found(html("Mine", [], [Section("s", "S", Report([table], ()))])).all("div")]
-    assert box["class"] == ("box long" if rows > 40 else "box")
 
 
 def decoded(address: str, media_type: str) -> str:
