@@ -66,7 +66,7 @@ def basis_report(headers: Sequence[EvalLog], passed_over: Sequence[tuple[str, st
     if passed_over:
         # Errors name the path of a log, whose folder is nobody's business.
         rows = [
-            (name := _file_name(where), why.replace(where.removeprefix("file://").removesuffix(name), ""))
+            (name := where.rpartition("/")[2], why.replace(where.removeprefix("file://").removesuffix(name), ""))
             for where, why in passed_over
         ]
         tables.append(Table("basis_passed_over", "Logs passed over", ("Log", "Why"), rows))
@@ -115,7 +115,7 @@ def _run(number: int, log: EvalLog) -> dict[str, Cell]:
         "Reasoning tokens": whole(used.reasoning_tokens) if used else None,
         "Other models' tokens": whole(sum(_input(usage) + usage.output_tokens for usage in others) if others else None),
         "Seconds": whole((_when(ended) - _when(begun)).total_seconds() if begun and ended else None),
-        "Log": _file_name(log.location),
+        "Log": log.location.rpartition("/")[2],
     }
 
 
@@ -202,10 +202,6 @@ def _only(log: EvalLog) -> str | None:
 
 def _input(used: ModelUsage) -> int:
     return used.input_tokens + (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)
-
-
-def _file_name(location: str) -> str:
-    return location.rpartition("/")[2]
 
 
 def _text(value: object) -> str | None:

@@ -119,8 +119,7 @@ def columns_of(part: Part, spec: Spec, runs: Sequence[Run]) -> Iterator[Column]:
     for column in spec.columns:
         if not column.each:
             yield column
-        found = list(_items(column.each, runs)) if isinstance(column.each, str) and column.each else column.each
-        for item in found:
+        for item in _items(column.each, runs) if column.each and isinstance(column.each, str) else column.each:
             words = column.heading.replace("*", item).replace("_", " ")
             yield replace(
                 column,

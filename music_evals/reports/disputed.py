@@ -57,7 +57,9 @@ def disputed_tables(runs: Sequence[Compared]) -> list[Table]:
         for one in varied[:MOST]:
             ends = one.runs[int(one.scores.argmax())], one.runs[int(one.scores.argmin())]
             moments = (100 * float(one.scores.mean()), 100 * float(one.scores.std()))
-            shown = [cell for run in ends for cell in (_named(run, names), sample_link(run, one.key, folder))]
+            shown: list[str] = []
+            for run in ends:
+                shown += [", ".join(filter(None, (run.model, worded(run, names)))), sample_link(run, one.key, folder)]
             cells = [*labels, one.name, whole(len(one.runs))]
             disputed.append([*cells, *(Figure(moment, decimals=1) for moment in moments), *shown])
     headings = ("Best in", "Best in the viewer", "Worst in", "Worst in the viewer")
@@ -109,11 +111,6 @@ def _samples(runs: Sequence[Compared]) -> list[_Sample]:
         _Sample(key, names[key], row[known], [runs[number] for number in np.flatnonzero(known).tolist()])
         for key, row, known in zip(scores.index.tolist(), scores.to_numpy(), scored, strict=True)
     ]
-
-
-def _named(run: Compared, names: Sequence[str]) -> str:
-    words = worded(run, names)
-    return run.model + (f", {words}" if words else "")
 
 
 def _path(location: str) -> str:
