@@ -14,7 +14,7 @@ import pandas as pd
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ModelUsage
 
-from music_evals.reports.tables import Cell, Report, Table, of_frame, whole
+from music_evals.reports.tables import Cell, Report, Table, common_notes, of_frame, whole
 
 # How requests are sent, which leaves the answers as they are.
 _TRANSPORT: Final = frozenset(
@@ -33,11 +33,6 @@ _ABOUT_DATA: Final = {
     "Licence": "dataset_licence",
     "Files missing": "dataset_missing_files",
 }
-_ON_SETTINGS: Final = (
-    "What is not named has the provider's default. A name with … was set to what is not shown: a text of several "
-    "words, a path, or what may be a secret."
-)
-_ON_COMMITS: Final = "Git commit: of the folder of the task; modified where it held changes that were not committed."
 _WORD: Final = re.compile(r"[\w.+:,-]{1,40}")
 _SECRET: Final = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
 _when: Final = datetime.fromisoformat
@@ -49,19 +44,13 @@ def basis_report(headers: Sequence[EvalLog], passed_over: Sequence[tuple[str, st
     runs = sorted(headers, key=lambda log: (_when(log.eval.created), log.eval.task, log.eval.model, log.location))
     tables = []
     if runs:
-        notes = (
-            "Asked: samples of the run, each epoch counted. Failed: asked and not completed. Unscored: of the scorer "
-            "that left most unscored. Begun: in UTC. Seconds: from the first sample to the last.",
-            "Input tokens include those read from or written to a provider's cache; output tokens include those of "
-            "reasoning where the provider counts them so. Other models: judges and other roles.",
-        )
         described = pd.DataFrame([_run(number, log) for number, log in enumerate(runs, start=1)], dtype=object)
-        tables.append(of_frame("basis_runs", "Runs", described.dropna(axis=1, how="all"), notes))
+        tables.append(of_frame("basis_runs", "Runs", described.dropna(axis=1, how="all"), common_notes("basis_runs")))
         packages = sorted({name for log in runs for name in log.eval.packages} - {"music_evals"})
         tables += [
-            _grouped("data", "Data", map(_data, runs), "Builder: version of the builder that made the rows."),
-            _grouped("settings", "Models and settings", map(_settings_of, runs), _ON_SETTINGS),
-            _grouped("software", "Software", (_software(log, packages) for log in runs), _ON_COMMITS),
+            _grouped("data", "Data", map(_data, runs)),
+            _grouped("settings", "Models and settings", map(_settings_of, runs)),
+            _grouped("software", "Software", (_software(log, packages) for log in runs)),
         ]
     if passed_over:
         # Errors name the path of a log, whose folder is nobody's business.
@@ -152,12 +141,12 @@ def _software(log: EvalLog, packages: Iterable[str]) -> dict[str, Cell]:
     }
 
 
-def _grouped(name: str, title: str, described: Iterable[Mapping[str, Cell]], note: str) -> Table:
+def _grouped(name: str, title: str, described: Iterable[Mapping[str, Cell]]) -> Table:
     """Make a row of each description, with the numbers of the runs that it fits, and columns that say anything."""
     frame = pd.DataFrame(described, dtype=object)
     runs = pd.Series(range(1, len(frame) + 1), name="Runs")
     frame = runs.groupby([frame[column] for column in frame], sort=False, dropna=False).agg(_ranges).reset_index()
-    return of_frame(f"basis_{name}", title, frame.dropna(axis=1, how="all"), (note,))
+    return of_frame(f"basis_{name}", title, frame.dropna(axis=1, how="all"), common_notes(f"basis_{name}"))
 
 
 def _ranges(numbers: Iterable[int]) -> str:

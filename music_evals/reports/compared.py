@@ -102,11 +102,7 @@ def read_compared(
 
 
 def rank(benchmark: str, factor: str, value: str) -> tuple[int, str]:
-    """Where a value of a factor stands: as the benchmark has it, others by the alphabet after those.
-
-    >>> sorted(["five", "zero"], key=lambda value: rank("ziqi", "shots", value))
-    ['zero', 'five']
-    """
+    """Where a value of a factor stands: as the benchmark has it, others by the alphabet after those."""
     order = known(benchmark).get("orders", {}).get(factor, [])
     return (order.index(value) if value in order else len(order)), value
 

@@ -16,30 +16,12 @@ from music_evals.reports.compared import Compared, known, notes_on, rank, read_c
 from music_evals.reports.costs import cost_figures, cost_table
 from music_evals.reports.disputed import disputed_tables
 from music_evals.reports.runs import grouped
-from music_evals.reports.tables import Cell, Figure, Report, Table, whole
+from music_evals.reports.tables import Cell, Figure, Report, Table, common_notes, whole
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
 
 MODELS: Final = "all models"
 TASKS: Final = "all tasks"
 _BASELINE: Final = "baseline/"
-
-_ON_P: Final = "p (Holm): corrected for all rows of this table. Figures of p below 0.00005 are shown as 0.0000."
-_ON_TESTS: Final = (
-    "Scores in percent, over the pairs: samples that both runs have a score of. Unscored: samples of both without a "
-    "score in one of them. Not in both: samples that only one of them was asked.",
-    "Difference: second less first, in percentage points, with its 95% interval. Right or wrong on independent "
-    "samples: McNemar's exact test and Bonett's and Price's interval. Graded scores, or several questions on one piece "
-    "or score: paired bootstrap and random flips of signs, both by piece or score; a single piece has no interval.",
-    _ON_P,
-)
-_ON_EFFECTS: Final = (
-    "A pair: the same trial in two runs of a model that differ in this effect alone; the others are pooled. Pairs "
-    "count alike, so a task with more trials weighs more where tasks are pooled. All models: without the baselines.",
-    "Scores and differences in percent, second less first, with 95% intervals. Whole trials are drawn by the bootstrap "
-    "and flipped by the test, with all that they were paired in; one pair a trial, right or wrong, has McNemar's exact "
-    "test and Bonett's and Price's interval.",
-    _ON_P,
-)
 
 
 class _Contrast(NamedTuple):
@@ -136,7 +118,7 @@ def effects_table(runs: Sequence[Compared]) -> Table:
             *("Trials", "Pairs", "First", "Second", "Difference", "p", "p (Holm)"),
         ),
         _rows(pairs),
-        [*_ON_EFFECTS, *filter(None, [known(benchmark).get("paper", "").strip()]), *notes_on(runs)],
+        [*common_notes("effects"), *filter(None, [known(benchmark).get("paper", "").strip()]), *notes_on(runs)],
     )
 
 
@@ -171,7 +153,8 @@ def _table(what: str, labels: Sequence[str], pairs: Sequence[_Pair], runs: Seque
     outcomes = ("Pairs", "Unscored", "Not in both", "First", "Second", "Difference", "p", "p (Holm)", "Test")
     rows = [[*row, pair.found.test] for row, pair in zip(_rows(pairs), pairs, strict=True)]
     title = f"{runs[0].title}: tests between {what}"
-    return Table(f"tests_{what}_{runs[0].benchmark}", title, (*labels, *outcomes), rows, [*_ON_TESTS, *notes_on(runs)])
+    notes = [*common_notes("tests"), *notes_on(runs)]
+    return Table(f"tests_{what}_{runs[0].benchmark}", title, (*labels, *outcomes), rows, notes)
 
 
 def _rows(pairs: Sequence[_Pair]) -> list[list[Cell]]:

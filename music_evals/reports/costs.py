@@ -6,12 +6,12 @@ Source: arXiv 2511.20697, section 5.1 and Appendix K, which holds accuracy again
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
 
 from music_evals.reports.compared import Compared, known, notes_on, varying, worded
 from music_evals.reports.figures import Panel, Series, panels_figure
 from music_evals.reports.runs import grouped
-from music_evals.reports.tables import Cell, Figure, Table, whole
+from music_evals.reports.tables import Cell, Figure, Table, common_notes, whole
+from music_evals.scorers.metrics.quantiles import quantile_interval
 
 _ON_POINTS = "A point is a run, under whatever condition; bars: 95% intervals of the median."
 
@@ -39,15 +39,7 @@ def cost_table(runs: Sequence[Compared]) -> Table:
             "Whole run (minutes)",
         ),
         rows,
-        (
-            "Of one response: output tokens of the model alone, without judges, and working time, with scoring and "
-            "without waits for the provider's limits. Intervals: 95%, of the quantile, whatever the distribution.",
-            "A dash: the log does not tell. Answers out of Inspect's cache have no tokens, and their time says little.",
-            "Whole run: by the clock, which depends on how many samples are asked at a time.",
-            "Paper (MSU-Bench), section 5.1 and Appendix K: more than 11 hours for a run of Gemini 2.5 Pro, ChatGPT-5 "
-            "and ChatGPT-5-mini, about one hour for Qwen3-VL-235B-A22B-Instruct.",
-            *notes_on(runs),
-        ),
+        [*common_notes("costs"), *notes_on(runs)],
     )
 
 
@@ -83,7 +75,5 @@ def _quantile(run: Compared, what: str, share: float, decimals: int = 2) -> Figu
     found = run.samples.responses[what].dropna().to_numpy()
     if not len(found):
         return None
-    # Two of the values hold the quantile, whatever the distribution; too few values have no such interval.
-    ends = [float(end) for end in stats.quantile_test(found, p=share).confidence_interval()]
-    low, high = (None, None) if np.isnan(ends).any() else ends
+    low, high = quantile_interval(found, share) or (None, None)
     return Figure(float(np.quantile(found, share)), low, high, decimals)

@@ -38,11 +38,7 @@ def finished(part: Part, spec: Spec, frame: pd.DataFrame, runs: Sequence[Run], f
 
 
 def average(figures: Sequence[Figure], weights: Sequence[float] = (), decimals: int = 2) -> Figure:
-    """The weighted mean of figures, with an interval where all have one.
-
-    >>> str(average([Figure(0.5), Figure(0.7)], [100, 300], 3))
-    '0.650'
-    """
+    """The weighted mean of figures, with an interval where all have one."""
     weights = weights or [1] * len(figures)
     value = sum(weight * figure.value for figure, weight in zip(figures, weights, strict=True)) / sum(weights)
     ends = [(one.value, one.low, one.high) for one in figures if one.low is not None and one.high is not None]

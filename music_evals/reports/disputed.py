@@ -12,7 +12,7 @@ import pandas as pd
 
 from music_evals.reports.compared import Compared, varying, worded
 from music_evals.reports.runs import grouped
-from music_evals.reports.tables import Cell, Figure, Table, whole
+from music_evals.reports.tables import Cell, Figure, Table, common_notes, whole
 
 VIEWER: Final = "http://127.0.0.1:7575/"
 """Where `inspect view` serves by default."""
@@ -20,13 +20,9 @@ VIEWER: Final = "http://127.0.0.1:7575/"
 _LABELS: Final = ("Benchmark", "Task", "Data", "Sample", "Runs")
 
 MOST: Final = 10
-"""Samples of a task in each table."""
+"""Samples of a task in each table; the notes say so."""
 
 _LEFT_AS_THEY_ARE: Final = "!*'()"  # beside letters and digits, as in encodeURIComponent
-_ON_LINKS: Final = (
-    "Links are for `inspect view --log-dir FOLDER`, FOLDER being the lowest that holds all logs of this report. In a "
-    "site made by `inspect view bundle` of that folder, the part from # on follows the site's address."
-)
 
 
 class _Sample(NamedTuple):
@@ -62,30 +58,16 @@ def disputed_tables(runs: Sequence[Compared]) -> list[Table]:
                 shown += [", ".join(filter(None, (run.model, worded(run, names)))), sample_link(run, one.key, folder)]
             cells = [*labels, one.name, whole(len(one.runs))]
             disputed.append([*cells, *(Figure(moment, decimals=1) for moment in moments), *shown])
-    headings = ("Best in", "Best in the viewer", "Worst in", "Worst in the viewer")
+    ends_of = ("Best in", "Best in the viewer", "Worst in", "Worst in the viewer")
+    made = {
+        "samples_wrong": ("Samples that every run got wrong", ("In the viewer",), wrong),
+        "samples_disputed": (
+            "Samples on which runs disagree most", ("Mean score", "Standard deviation", *ends_of), disputed
+        ),
+    }  # fmt: skip
     return [
-        Table(
-            "samples_wrong",
-            "Samples that every run got wrong",
-            (*_LABELS, "In the viewer"),
-            wrong,
-            (
-                f"A score of 0 in every run, two runs or more; at most {MOST} a task, those of the most runs first. "
-                "The link is to one of the runs. Such a sample is hard, or its right answer is wrong.",
-                _ON_LINKS,
-            ),
-        ),
-        Table(
-            "samples_disputed",
-            "Samples on which runs disagree most",
-            (*_LABELS, "Mean score", "Standard deviation", *headings),
-            disputed,
-            (
-                f"By the variance of the score over runs, scores in percent; at most {MOST} a task. Best in, worst in: "
-                "a run with the highest and one with the lowest score.",
-                _ON_LINKS,
-            ),
-        ),
+        Table(name, title, (*_LABELS, *headings), rows, [*common_notes(name), *common_notes("samples")])
+        for name, (title, headings, rows) in made.items()
     ]
 
 

@@ -233,7 +233,7 @@ def labelled_points(
 
 def _sign(label: str, **given: Any) -> Line2D:
     """An entry of the key, whose sign is hollow and dark unless it is told otherwise."""
-    look = {"color": DARK, "linestyle": "", "markersize": _MARK, "markerfacecolor": "white"}
+    look: dict[str, Any] = {"color": DARK, "linestyle": "", "markersize": _MARK, "markerfacecolor": "white"}
     return Line2D([], [], label=label, **(look | given))
 
 

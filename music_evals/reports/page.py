@@ -42,12 +42,7 @@ class Drawing(NamedTuple):
 
 
 def html(title: str, about: Sequence[str], sections: Sequence[Section]) -> str:
-    """Lay a report out as one page of HTML, with what is said of all of it, a line each, above its sections.
-
-    >>> page = html("Mine", ["No logs <yet>."], [])
-    >>> "<h1>Mine</h1>" in page, "No logs &lt;yet&gt;." in page
-    (True, True)
-    """
+    """Lay a report out as one page of HTML, with what is said of all of it, a line each, above its sections."""
     environment = Environment(
         loader=PackageLoader("music_evals.reports"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,

@@ -62,8 +62,7 @@ class Run:
     @property
     def lacks_answers(self) -> bool:
         """Whether some samples have no answer, by the first of the metrics that its part declares for that."""
-        shares = [share for metric in self.part.answered if (share := self.value(metric)) is not None]
-        return bool(shares) and shares[0] < 1
+        return next((share for one in self.part.answered if (share := self.value(one)) is not None), 1.0) < 1
 
     def label(self, fact: str) -> str | None:
         """Return a fact in the words of a table: of the run itself, or a facet."""
@@ -258,11 +257,9 @@ def _main(log: EvalLog) -> tuple[str, str]:
 
 
 def _is_own(part: Part, log: EvalLog) -> bool:
-    source = str((log.eval.metadata or {}).get("dataset_source"))
-    return any(
-        source in dataset.sources and dataset.sources[source].is_benchmark
-        for dataset in load(part.benchmark).datasets.values()
-    )
+    name = (log.eval.metadata or {}).get("dataset_source")
+    sources = [found for dataset in load(part.benchmark).datasets.values() for found in dataset.sources.items()]
+    return any(source.is_benchmark for own, source in sources if own == name)
 
 
 def _fact(facet: Facet, known: Mapping[str, Any]) -> Any:

@@ -71,12 +71,7 @@ def _summaries(path: str) -> Iterator[EvalSampleSummary]:
 
 
 def _items(text: TextIO) -> Iterator[Mapping[str, Any]]:
-    """The objects of a JSON list, one at a time.
-
-    >>> from io import StringIO
-    >>> list(_items(StringIO('[ {"value": NaN}, {"value": [1]} ]')))
-    [{'value': nan}, {'value': [1]}]
-    """
+    """The objects of a JSON list, one at a time."""
     decode = json.JSONDecoder().raw_decode
     buffer = ""
     while chunk := text.read(_CHARACTERS):

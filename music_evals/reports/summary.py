@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from music_evals.reports.declared import average
 from music_evals.reports.runs import Run, grouped
-from music_evals.reports.tables import Cell, Figure, Footnotes, Table
+from music_evals.reports.tables import Cell, Figure, Footnotes, Table, common_notes
 
 
 def summary_table(runs: Sequence[Run]) -> Table:
@@ -23,20 +23,9 @@ def summary_table(runs: Sequence[Run]) -> Table:
         rows.append([model, *means, "; ".join(data)])
     floors = sorted({name for run in runs for name in run.floors})
     rows += [[f"floor: {name}", *(_floor(name, title, runs) for title in titles), None] for name in floors]
-    return Table(
-        "summary",
-        "Summary: mean of the tasks' main metrics, in percent",
-        ("Model", *titles, "Data"),
-        rows,
-        (
-            "A cell: the mean over the tasks of a benchmark that were run, with its 95% interval where all have one. "
-            "Of several conditions that counts under which most tasks were run, and of those the one nearest to the "
-            "tasks' defaults. The sections have each task and condition.",
-            "Floors: what guessing earns, or always giving the commonest answer, as the mean over the tasks.",
-            "† Not the paper's test: not to be compared with published figures.",
-            *footnotes.notes(),
-        ),
-    )
+    title = "Summary: mean of the tasks' main metrics, in percent"
+    notes = [*common_notes("summary"), *footnotes.notes()]
+    return Table("summary", title, ("Model", *titles, "Data"), rows, notes)
 
 
 def _chosen(runs: Sequence[Run]) -> list[Run]:

@@ -2,8 +2,12 @@
 
 import csv
 import io
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from itertools import chain
 from math import isnan
 from typing import Final
 
@@ -14,11 +18,7 @@ from rich.text import Text
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number, with its interval where it has one.
-
-    >>> str(Figure(63.146, 62.3, 64, mark="*")), str(Figure(float("nan"), mark="[1]"))
-    ('63.15* (62.30–64.00)', 'undefined[1]')
-    """
+    """A number, with its interval where it has one."""
 
     value: float  # in the unit in which the table shows it; NaN for one that is undefined
     low: float | None = None  # ends of its 95% interval
@@ -54,6 +54,13 @@ def whole(number: float | None) -> Figure | None:
     return None if number is None else Figure(number, decimals=0)
 
 
+@cache
+def common_notes(table: str) -> list[str]:
+    """Return the notes of a table that is alike for all benchmarks."""
+    texts = tomllib.loads((files(__package__) / "templates" / "notes.toml").read_text(encoding="utf-8"))
+    return [text.strip() for text in texts[table]]
+
+
 class Footnotes:
     """What marks in a table stand for, numbered as they are first needed."""
 
@@ -71,12 +78,7 @@ class Footnotes:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; ValueError where a row has another length than the headings, or a column holds text and figures.
-
-    >>> table = Table("f1", "F1", ["model", "F1"], [["GPT-4", Figure(63.04)], ["mine", None]])
-    >>> table.to_csv().splitlines()
-    ['model,F1,F1 low,F1 high', 'GPT-4,63.04,,', 'mine,,,']
-    """
+    """A table; ValueError where a row has another length than the headings, or a column holds text and figures."""
 
     name: str  # stem of its CSV file
     title: str
@@ -126,17 +128,15 @@ class Table:
     def to_csv(self) -> str:
         """Return it as CSV: every column of figures as three, the value unrounded and the ends of its interval."""
         numeric = list(self.numeric())
+        names = [
+            (name, f"{name} low", f"{name} high") if numbers else (name,)
+            for name, numbers in zip(self.columns, numeric, strict=True)
+        ]
+        rows = [[_values(cell, numbers) for cell, numbers in zip(row, numeric, strict=True)] for row in self.rows]
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(
-            name
-            for column, numbers in zip(self.columns, numeric, strict=True)
-            for name in ((column, f"{column} low", f"{column} high") if numbers else (column,))
-        )
-        for row in self.rows:
-            writer.writerow(
-                value for cell, numbers in zip(row, numeric, strict=True) for value in _values(cell, numbers)
-            )
+        writer.writerow(chain.from_iterable(names))
+        writer.writerows(chain.from_iterable(row) for row in rows)
         return out.getvalue()
 
 

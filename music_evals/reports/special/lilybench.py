@@ -26,15 +26,13 @@ _AGAINST: Final = {"similarity_figures": "/js", "frechet_figures": "/fmd"}
 
 
 def header(log: EvalLog) -> EvalLog:
-    """Return a header of generation with its last scores alone, and what tells how pieces were written and judged.
-
-    Each scoring adds to a log, under a name with a number, and may judge in another way than the task did.
-    """
+    """Return a header of generation with its last scores alone, and what tells how pieces were written and judged."""
     about = log.eval.metadata or {}
     if about.get("config") != "generation" or log.results is None:
         return log
     log = log.model_copy(deep=True)
     assert log.results is not None
+    # Each scoring adds to a log, under a name with a number, and may judge in another way than the task did.
     log.results.scores = [score for score in log.results.scores if score.name.startswith(SCORER)][-1:]
     for score in log.results.scores:
         score.name = SCORER
@@ -43,10 +41,8 @@ def header(log: EvalLog) -> EvalLog:
         encoder = about.get("encoder") if encoder == asked.get("encoder") else encoder
         pooling = score.params.get("pooling", about.get("pooling"))
         places = [(metric.group or "", metric.name) for metric in score.metrics.values()]
-        found = [
-            name.removesuffix(_AGAINST[group]) for group, name in places if name.endswith(_AGAINST.get(group, "\0"))
-        ]
-        references = list(dict.fromkeys(found))
+        against = [(name, end) for group, name in places if (end := _AGAINST.get(group)) and name.endswith(end)]
+        references = list(dict.fromkeys(name.removesuffix(end) for name, end in against))
         log.eval.metadata = {
             **about,
             "encoder": encoder,

@@ -82,11 +82,7 @@ def modality_gap(runs: Sequence[Run]) -> str:
 
 
 def published_cells() -> dict[str, dict[Cell, Figure]]:
-    """Take the paper's Table 1 by model and cell, in percent.
-
-    >>> str(published_cells()["Gemini 2.5 Pro"][Cell("syncopation", "audio", "few", "cot")])
-    '65.00'
-    """
+    """Take the paper's Table 1 by model and cell, in percent."""
     found: dict[str, dict[Cell, Figure]] = {}
     for row in published("muse", "table1").rows:
         model, *levels = row.labels.values()
