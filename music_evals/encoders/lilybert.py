@@ -99,7 +99,9 @@ class Encoder:
     def _kept(self, text: str, poolings: Sequence[Pooling]) -> _Vectors:
         """Take from the cache what it has of a text."""
         kept: _Vectors = {}
-        for pooling in poolings if self.cache else ():
+        if self.cache is None:
+            return kept
+        for pooling in poolings:
             vector = read_vector(self.cache, content_key(self.identity, pooling, text), self.dimension)
             if vector is not None:
                 kept[pooling] = vector

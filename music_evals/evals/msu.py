@@ -220,19 +220,19 @@ def record_to_sample(
         metadata["measures_kept"] = measures_kept
     return Sample(
         id=questions[0]["id"] if is_single else score["score_id"],
-        input=_messages(score, questions, wording, modality, content, majority),
+        input=prompt_messages(score, questions, wording, modality, content, majority),
         target=questions[0]["answer"] if is_single else target,
         metadata=metadata,
     )
 
 
-def _messages(
+def prompt_messages(
     score: ScoreRow,
     questions: Sequence[QuestionRow],
     wording: Prompts,
     modality: Modality,
     content: ScoreContent,
-    majority: Mapping[str, str],
+    majority: Mapping[str, str] = {},
 ) -> list[ChatMessage]:
     """Word a prompt: the instruction, the score, and then the question or questions."""
     ask, shown = wording["ask"], wording["score"]

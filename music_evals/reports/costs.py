@@ -6,12 +6,12 @@ Source: arXiv 2511.20697, section 5.1 and Appendix K, which holds accuracy again
 from collections.abc import Sequence
 
 import numpy as np
+from scipy import stats
 
 from music_evals.reports.compared import Compared, known, notes_on, varying, worded
 from music_evals.reports.figures import Panel, Series, panels_figure
 from music_evals.reports.runs import grouped
 from music_evals.reports.tables import Cell, Figure, Table, common_notes, whole
-from music_evals.scorers.metrics.quantiles import quantile_interval
 
 _ON_POINTS = "A point is a run, under whatever condition; bars: 95% intervals of the median."
 
@@ -75,5 +75,7 @@ def _quantile(run: Compared, what: str, share: float, decimals: int = 2) -> Figu
     found = run.samples.responses[what].dropna().to_numpy()
     if not len(found):
         return None
-    low, high = quantile_interval(found, share) or (None, None)
+    # Two of the values hold the quantile, whatever the distribution; too few values have no such interval.
+    ends = [float(end) for end in stats.quantile_test(found, p=share).confidence_interval()]
+    low, high = (None, None) if np.isnan(ends).any() else ends
     return Figure(float(np.quantile(found, share)), low, high, decimals)

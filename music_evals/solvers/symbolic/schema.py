@@ -79,7 +79,7 @@ class Schema:
             message = f"{_lines(len(parsed))} found, exactly {_lines(len(identifiers))} required"
             raise FormulationError("structural", message)
         for (functor, identifier, numbers), expected in zip(parsed, identifiers, strict=True):
-            message = None
+            message = ""
             if functor != self.functor:
                 message = f"the line starts with {_shown(functor)}, required is {self.functor!r}"
             elif identifier != expected:
