@@ -171,7 +171,7 @@ def _parse(content: Any, kind: str) -> "Score":
     measures = max((len(part.getElementsByClass("Measure")) for part in score.parts), default=0)
     if measures > MAX_MEASURES:
         raise ScoreError(f"{measures:,} measures; a part may have {MAX_MEASURES:,}")
-    return score
+    return cast("Score", score)
 
 
 def _check_notes(count: int) -> None:

@@ -71,10 +71,6 @@ def test_endings_and_fields_stay_with_their_measure() -> None:
     assert measures[0] == Measure("A", "|")
 
 
-def test_lines_that_look_like_fields_are_music() -> None:
-    assert [measure.text for measure in split_measures("c |\nA:|\nd:|")] == ["c", "A", "d"]
-
-
 def test_tunes_of_a_file() -> None:
     text = (
         "% a book\nC:nobody\n\nX:1\nT:First % of all\nT:Second title\nM:6/8\nK:G\nGAB |\\\nc3 |]\n% end\n\n"

@@ -11,17 +11,11 @@ from hypothesis import strategies as st
 from music_evals.notation.midi import write_midi
 from music_evals.notation.note_arrays import MAX_BYTES, MidiError, read_note_arrays
 from music_evals.notation.performance import Note, Performance
-from tests.notation.midi_files import saved
+from tests.notation.midi_files import midi_file, saved
 
 muspy = pytest.importorskip("muspy", reason="MusPy is not installed: pip install 'music-evals[lilypond]'")
 
 GOOD = write_midi(Performance((Note(0, 60, 480, 80), Note(480, 64, 240, 80)), tempo=120, meter=(3, 4), key="C"))
-
-
-def midi_file(*tracks: bytes, kind: int = 1, resolution: bytes = b"\1\x80", count: int | None = None) -> bytes:
-    chunks = b"".join(b"MTrk" + len(track).to_bytes(4, "big") + track for track in tracks)
-    number = len(tracks) if count is None else count
-    return b"MThd\0\0\0\6" + bytes([0, kind]) + number.to_bytes(2, "big") + resolution + chunks
 
 
 def check_against_muspy(midi: bytes) -> None:

@@ -10,6 +10,7 @@ from music_evals.notation.midi import write_midi
 from music_evals.notation.note_arrays import MAX_BYTES
 from music_evals.notation.performance import Note, Performance
 from music_evals.notation.piano_roll import LEFT, MAX_HEIGHT, MAX_WIDTH, piano_roll
+from tests.notation.midi_files import midi_file
 
 BLUE, ORANGE, MEASURE, OCTAVE, WHITE = (0, 114, 178), (213, 94, 0), (236,) * 3, (210,) * 3, (255,) * 3
 
@@ -49,9 +50,7 @@ def test_lines_of_measures_and_octaves() -> None:
 
 
 def test_tracks_have_colours() -> None:
-    one, two = bytes([0, 0x90, 60, 80, 96, 60, 0]), bytes([96, 0x91, 62, 80, 96, 62, 0])
-    chunks = b"".join(b"MTrk\0\0\0" + bytes([len(track)]) + track for track in (one, two))
-    roll = pixels(b"MThd\0\0\0\6\0\1\0\2\0\x60" + chunks)
+    roll = pixels(midi_file(bytes([0, 0x90, 60, 80, 96, 60, 0]), bytes([96, 0x91, 62, 80, 96, 62, 0])))
     assert tuple(roll[6 * 4 + 2, LEFT + 12]) == BLUE
     assert tuple(roll[6 * 2 + 2, LEFT + 36]) == ORANGE
 
@@ -72,5 +71,4 @@ def test_without_notes_there_is_no_picture(midi: bytes) -> None:
 
 def test_a_large_file_is_drawn() -> None:
     track = b"\0\xff\x58\4\1\xff\0\0\0\x90\x3c\0" + bytes([1, 60, 80, 1, 60, 0]) * (MAX_BYTES // 60)
-    midi = b"MThd\0\0\0\6\0\0\0\1\0\x60MTrk" + len(track).to_bytes(4, "big") + track
-    assert pixels(midi).shape[1] == MAX_WIDTH
+    assert pixels(midi_file(track)).shape[1] == MAX_WIDTH

@@ -79,15 +79,15 @@ class Schema:
             message = f"{_lines(len(parsed))} found, exactly {_lines(len(identifiers))} required"
             raise FormulationError("structural", message)
         for (functor, identifier, numbers), expected in zip(parsed, identifiers, strict=True):
-            message = ""
+            problem: str | None = None
             if functor != self.functor:
-                message = f"the line starts with {_shown(functor)}, required is {self.functor!r}"
+                problem = f"the line starts with {_shown(functor)}, required is {self.functor!r}"
             elif identifier != expected:
-                message = f"identifier {_shown(identifier)} found, {expected!r} required"
+                problem = f"identifier {_shown(identifier)} found, {expected!r} required"
             elif len(numbers) > self.longest:
-                message = f"the list holds {len(numbers)} integers, at most {self.longest} are allowed"
-            if message:
-                raise FormulationError("structural", message)
+                problem = f"the list holds {len(numbers)} integers, at most {self.longest} are allowed"
+            if problem:
+                raise FormulationError("structural", problem)
         return [[self._in_range(number) for number in numbers] for _, _, numbers in parsed]
 
     def pattern(self, identifiers: Sequence[str]) -> str:

@@ -40,6 +40,9 @@ def test_a_scale_with_and_without_a_midi_block() -> None:
     # c without a mark is the C below middle C, MIDI's 48.
     assert [pitches(midi) for midi in compiled.midi] == [[48, 50, 52, 53]]
     assert compile_text(r'\version "2.24.3" { c4 d e f }') == Compiled(0, None, "")
+    settings = '#(define (default-toplevel-book-handler book) (call-with-output-file "seen.txt" newline))'
+    own = compile_text(SCALE, settings=settings, collect=["*.txt"])
+    assert own == Compiled(0, None, "", (), {"seen.txt": b"\n"})
 
 
 def test_messages_name_the_text_alone() -> None:
@@ -75,12 +78,6 @@ def test_order_of_midi_files() -> None:
     assert [pitches(file) for file in midi] == [[48], [50], [52], [53], [55], [57], [59]] * 2
 
 
-def test_own_settings_and_files() -> None:
-    settings = '#(define (default-toplevel-book-handler book) (call-with-output-file "seen.txt" newline))'
-    compiled = compile_text(SCALE, settings=settings, collect=["*.txt"])
-    assert compiled == Compiled(0, None, "", (), {"seen.txt": b"\n"})
-
-
 def test_many_texts_keep_their_order() -> None:
     texts = (f'\\version "2.24.3" \\score {{ {{ {note} }} \\midi {{ }} }}' for note in "cdefgab")
     results = compile_texts(texts, workers=4)
@@ -95,12 +92,14 @@ def test_texts_are_taken_as_needed() -> None:
     results.close()
 
 
-def test_limits_are_told() -> None:
-    slow = compile_text("#(while #t #t)", limits=Limits(seconds=1.5))
+def test_limits_are_told_and_what_they_ended_is_not_kept(tmp_path: Path) -> None:
+    assert compile_text("#(kill (getpid) SIGKILL)", cache=tmp_path).status == -9
+    slow = compile_text("#(while #t #t)", cache=tmp_path, limits=Limits(seconds=1.5))
     assert (slow.status, slow.stopped, slow.succeeded) == (None, "time", False)
     assert slow.problem == "stopped after 1.5 s"
-    large = compile_text("%" + "x" * 2000, limits=Limits(file_bytes=1024))
+    large = compile_text("%" + "x" * 2000, cache=tmp_path, limits=Limits(file_bytes=1024))
     assert large.problem == "not started: a text of more than 1 KiB"
+    assert not list(tmp_path.iterdir())
 
 
 def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,12 +130,6 @@ def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             entry.write_bytes(damage)
         assert compile_text(texts[1], cache=tmp_path / "new", collect=["*.txt"]) == first[1]
     assert sorted((tmp_path / "new").iterdir()) == entries
-
-
-def test_what_took_too_long_is_not_kept(tmp_path: Path) -> None:
-    assert compile_text("#(while #t #t)", cache=tmp_path, limits=Limits(seconds=1.0)).stopped == "time"
-    assert compile_text("#(kill (getpid) SIGKILL)", cache=tmp_path).status == -9
-    assert not list(tmp_path.iterdir())
 
 
 def test_no_lilypond(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from music_evals.notation.lilypond import copies
 from music_evals.notation.lilypond.copies import LEAST_RUNS, NEAR_COPY, RUN, CopyIndex, Nearest, music_words
 from music_evals.notation.lilypond.source import read_text
 from tests.notation.lilypond.conftest import MUTOPIA, needs_mutopia
@@ -82,15 +81,6 @@ HOSTILE = ["<", "{", "c", "c4 ", "\\markup ", "\\header { ", "'", "1", "\\lyrics
 @pytest.mark.parametrize("part", HOSTILE)
 def test_hostile_texts_take_time_linear_in_their_length(part: str) -> None:
     assert CopyIndex({"tune": score(tune(1))}).nearest("c" + part * 10_000) is None
-
-
-def test_only_so_many_words_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copies, "MAX_WORDS", 1_000)
-    notes = tune(1, 1_100)
-    index = CopyIndex({"end": score(notes[-100:]), "start": score(notes[:100])})
-    found = index.nearest(score(notes))
-    assert found is not None
-    assert found.id == "start"
 
 
 @given(st.text(alphabet="cdefgabr'4812.<>{} \\\"%#\n=*/|", max_size=200))

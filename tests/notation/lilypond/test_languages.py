@@ -44,14 +44,11 @@ def test_the_usual_name_of_a_note_is_a_name_of_it(language: str) -> None:
         assert pitch_of(name_of(*pitch, language), language) == pitch
 
 
-def test_what_is_not_known() -> None:
+def test_what_is_not_known_and_the_language_of_a_text() -> None:
     with pytest.raises(ValueError, match="'klingon'; known are nederlands, "):
         pitch_of("c", "klingon")
     with pytest.raises(ValueError, match="step 7"):
         name_of(7, 0)
-
-
-def test_the_language_of_a_text() -> None:
     assert language_of("{ c4 }") == "nederlands"
     assert language_of('\\include "italiano.ly" { do4 }') == "italiano"
     assert language_of('% \\language "norsk"\n{ c^"\\language \\"suomi\\"" } \\language "english"') == "english"

@@ -68,11 +68,6 @@ def test_the_first_score_is_drawn_however_it_is_given() -> None:
     assert first_system(HEAD + r"\book { \bookpart { %s } }" % (two % "")) == with_layout
 
 
-@pytest.mark.parametrize("text", ["", HEAD + r"\markup { words }", "Here is no music at all."])
-def test_texts_without_a_picture(text: str) -> None:
-    assert first_system(text) is None
-
-
 @pytest.mark.parametrize(
     "attack",
     [
@@ -82,9 +77,12 @@ def test_texts_without_a_picture(text: str) -> None:
         "#(define (default-toplevel-book-handler book) (primitive-_exit 0)) { c'1 }",
         r"\paper { paper-width = 300\cm } { \repeat unfold 400 c'32 }",
         r"{ c'1^\markup \filled-box #'(0 . 100000) #'(0 . 100000) #0 }",
+        "",
+        r"\markup { words }",
+        "Here is no music at all.",
     ],
 )
-def test_attacks_give_no_picture(attack: str) -> None:
+def test_attacks_and_texts_without_music_give_no_picture(attack: str) -> None:
     assert first_system('\\version "2.24.3"\n' + attack, limits=Limits(seconds=10.0)) is None
 
 

@@ -79,13 +79,8 @@ def test_comments_and_strings_include_nothing(tmp_path: Path) -> None:
     assert included_names(text + '\\include "e.ly"') == ["e.ly"]
 
 
-def test_a_variable_may_name_the_file(tmp_path: Path) -> None:
-    main = write(tmp_path, main='midi = "m.ly"\n\\include "a.ly"\n', a="\\include \\midi", m="here = 1")
-    assert "here = 1" in resolve_includes(main).text
-
-
-def test_other_encodings_are_told(tmp_path: Path) -> None:
-    main = write(tmp_path, main='\\include "old.ly"')
+def test_a_variable_may_name_the_file_and_other_encodings_are_told(tmp_path: Path) -> None:
+    main = write(tmp_path, main='midi = "old.ly"\n\\include "a.ly"\n', a="\\include \\midi")
     (tmp_path / "old.ly").write_bytes('a = "Fauré"'.encode("cp1252"))
     resolved = resolve_includes(main)
     assert 'a = "Fauré"' in resolved.text
@@ -139,13 +134,10 @@ def test_what_cannot_be_joined(
         resolve_includes(write(tmp_path, **files))
 
 
-def test_a_chain_of_includes_ends(tmp_path: Path) -> None:
+def test_chains_end_and_links_do_not_lead_outside(tmp_path: Path) -> None:
     files = {f"f{number}": f'\\include "f{number + 1}.ly"' for number in range(40)}
     with pytest.raises(SourceError, match=r"f19\.ly is included too deep"):
         resolve_includes(write(tmp_path, main='\\include "f0.ly"', **files))
-
-
-def test_a_link_does_not_lead_outside(tmp_path: Path) -> None:
     (tmp_path / "secret.ly").write_text("secret", encoding="utf-8")
     main = write(tmp_path / "piece", main='\\include "link.ly"')
     (tmp_path / "piece" / "link.ly").symlink_to(tmp_path / "secret.ly")
