@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import accumulate
 from string import Template
+from types import MappingProxyType
 from typing import Any, Literal
 
 from inspect_ai import Task
@@ -232,7 +233,7 @@ def prompt_messages(
     wording: Prompts,
     modality: Modality,
     content: ScoreContent,
-    majority: Mapping[str, str] = {},
+    majority: Mapping[str, str] = MappingProxyType({}),
 ) -> list[ChatMessage]:
     """Word a prompt: the instruction, the score, and then the question or questions."""
     ask, shown = wording["ask"], wording["score"]
