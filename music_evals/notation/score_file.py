@@ -157,7 +157,7 @@ def _parse(content: Any, kind: str) -> "Score":
     from music21 import converter, stream
 
     try:
-        score = cast(stream.Score, converter.parseData(content, format=kind))
+        score = converter.parseData(content, format=kind)
     # music21's readers let out whatever their code runs into, so that no narrower class would do.
     except Exception as error:
         raise ScoreError(f"music21 cannot read it as {kind} ({type(error).__name__}: {str(error)[:200]})") from error
@@ -171,7 +171,7 @@ def _parse(content: Any, kind: str) -> "Score":
     measures = max((len(part.getElementsByClass("Measure")) for part in score.parts), default=0)
     if measures > MAX_MEASURES:
         raise ScoreError(f"{measures:,} measures; a part may have {MAX_MEASURES:,}")
-    return cast("Score", score)
+    return score
 
 
 def _check_notes(count: int) -> None:
