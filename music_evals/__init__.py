@@ -1,1 +1,1 @@
-"""The import name of the suite: its folders are linked in here, so that they install as one package."""
+"""Evaluation of language models on music: datasets, tasks, scorers and reports for four published benchmarks."""

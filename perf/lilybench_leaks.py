@@ -2,21 +2,17 @@ r"""Leaks of LilyBench: how often can a question be answered without the music?
 
 Three answerers that know nothing of music are put to the rows of a task, each beside what guessing gives:
 
-- *Search* looks for an option's own words in what is shown: the words of a title, a name or a style, ``Q1`` for a
-  quadrant, a ``\key`` or ``\time`` that was left unmasked, a number in a comment. There is a leak where the right
-  option is found more often than the wrong ones of the same rows.
+- *Search* looks for an option's own words in what is shown. There is a leak where the right option is found more often
+  than the wrong ones of the same rows.
 - *Options alone* is a classifier that does not see the score. It learns which options tend to be right.
 - *Words* is a classifier that sees the options and the words outside of the music: headers, comments, strings,
-  markups, lyrics, and the names of variables and contexts; for `error_detection` (the kind of corruption) and
-  `emotion_recognition` comments and strings alone, because names are part of what is asked there.
+  markups, lyrics, names. For `error_detection` and `emotion_recognition` it sees comments and strings alone, as names
+  are part of what is asked. For `bar_count` it is the largest number in a comment, for segments their bar numbers there.
 
-Both are logistic regressions on bags of words, cross-validated so that no piece is on both sides. For `bar_count`
-"words" is the largest number in a comment; for the tasks on segments it is the order of the bar numbers in comments.
-
-Intervals are Wilson's at 95%. A leak is named where an interval lies above chance, or where the search finds right
-options more often, by 1.96 standard errors, than it would if any option of the row could be the right one. Without any
-leak a figure in some fifteen is named by accident. The lexing here is independent of the code that takes such words out
-of strict rows.
+The classifiers are logistic regressions on bags of words, cross-validated so that no piece is on both sides. Intervals
+are Wilson's at 95%. A leak is named where one lies above chance, or where the search finds right options more often, by
+1.96 standard errors, than any option of the row; without a leak, one figure in some fifteen is named by accident. The
+lexing here is independent of the code that takes such words out of strict rows.
 
     python perf/lilybench_leaks.py DIR
 """

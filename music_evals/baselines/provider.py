@@ -31,19 +31,14 @@ class BaselineAPI(ModelAPI):
     """Answers the tasks of music-evals without a language model, always the same to the same conversation.
 
     Args:
-        model_name: ``chance``, which draws from the answers, or writes random notes; ``majority``, which gives the
-            commonest answer of the training rows, or of such questions; ``reader``, which reads what the libraries at
-            hand can read, and computes the answer; or ``playback``, which answers requests for music with the files of
-            a folder.
-        base_url, api_key: not used.
+        model_name: ``chance`` draws an answer, or writes random notes; ``majority`` gives the commonest answer of such
+            questions; ``reader`` computes the answer from the music; ``playback`` gives the files of a folder.
         config: its seed makes one of several pieces for the same request, or says which file is played back.
-        error_rate: (reader) share of symbolic lines to garble on purpose, from 0 to 1, so that the refinement of
-            LogicLM has something to do.
-        folder: (playback) with LilyPond files, ``*.ly``, in it or below; `music_evals.baselines.playback` says more.
+        error_rate: (reader) share of symbolic lines to garble, from 0 to 1, for LogicLM to refine.
+        folder: (playback) with LilyPond files, ``*.ly``, in it or below.
 
     Raises:
-        BaselineError: there is no such baseline or argument, the error rate is out of range, or the folder holds no
-            files; when asked, if it cannot answer the task.
+        BaselineError: a name, argument, rate or folder is not as above; when asked, if it cannot answer the task.
 
     Example:
         inspect eval evals/muse.py --model baseline/reader -M error_rate=0.5 -T strategy=logiclm

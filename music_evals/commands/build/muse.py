@@ -1,13 +1,11 @@
 """`music-evals build muse`: fresh stimuli from a seed, or the authors' recordings."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from music_evals.commands.output import Out, Overwrite, building, progress_bar, say, table
+from music_evals.commands.output import Out, Overwrite, building, progress_bar, say
 
 
 def muse(
@@ -59,26 +57,5 @@ def muse(
         if made.missing:
             console.print(f"Built without {len(made.missing)} files that {source} lacks:", style="yellow")
             say(console, *(f"  {name}" for name in made.missing))
-        console.print(_summary(out))
-
-
-def _summary(out: Path) -> Table:
-    """Read a dataset of MUSE back: rows, seconds of all clips together, and answers with their numbers."""
-    from music_evals.datasets_builders.folder import describe_dataset, load_split
-    from music_evals.datasets_builders.muse.dataset import BENCHMARK
-    from music_evals.notation.audio import describe_wav
-
-    shown = table("config", "split", "rows", "audio (s)", "answers", text=2)
-    shown.columns[4].justify = "left"
-    for config, splits in describe_dataset(str(out), benchmark=BENCHMARK).provenance.counts.items():
-        for split in splits:
-            rows = load_split(str(out), config, split, benchmark=BENCHMARK)
-            clips = [name for name in rows.column_names if name.startswith("audio")]
-            seconds = sum(describe_wav(row[clip]["bytes"]).seconds for row in rows for clip in clips)
-            # The sentences of a Yes/No answer are told apart by their first word.
-            answers = sorted(Counter(rows["target"]).items())
-            shown.add_row(
-                *(config, split, str(len(rows)), f"{seconds:.1f}"),
-                ", ".join(f"{answer.split(',')[0]} {count}" for answer, count in answers),
-            )
-    return shown
+        for config, splits in made.counts.items():
+            say(console, f"{config}: " + ", ".join(f"{count} rows in {split}" for split, count in splits.items()))

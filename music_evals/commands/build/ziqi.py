@@ -1,9 +1,9 @@
 """`music-evals build ziqi`: the published questions, or a composed bank of the same form."""
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import pandas as pd
 import typer
 from rich.table import Table
 
@@ -73,18 +73,11 @@ def ziqi(
 
 def _themes(plan: "Plan") -> Table:
     shown = table("theme", "dev", "test", "sub-themes", "A / B / C / D in test", "duplicates")
-    for splits in plan.rows.values():
-        rows = [(split, row) for split, rows in splits.items() for row in rows]
-        for theme in dict.fromkeys(row["theme_en"] for _, row in rows):
-            mine = [(split, row) for split, row in rows if row["theme_en"] == theme]
-            number = Counter(split for split, _ in mine)
-            answers = Counter(row["answer"] for split, row in mine if split == "test")
-            shown.add_row(
-                theme,
-                str(number["dev"]),
-                str(number["test"]),
-                str(len({row["subtheme_en"] for _, row in mine})),
-                " / ".join(str(answers[letter]) for letter in "ABCD"),
-                str(sum(row["duplicate_of"] is not None for _, row in mine)),
-            )
+    every = [(split, row) for splits in plan.rows.values() for split, rows in splits.items() for row in rows]
+    rows = pd.DataFrame([{**row, "split": split} for split, row in every])
+    for theme, mine in rows.groupby("theme_en", sort=False):
+        test = mine[mine["split"] == "test"]
+        letters = " / ".join(str((test["answer"] == letter).sum()) for letter in "ABCD")
+        counts = (len(mine) - len(test), len(test), mine["subtheme_en"].nunique())
+        shown.add_row(str(theme), *map(str, counts), letters, str(mine["duplicate_of"].notna().sum()))
     return shown
