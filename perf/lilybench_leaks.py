@@ -2,8 +2,8 @@ r"""Leaks of LilyBench: how often can a question be answered without the music?
 
 Three answerers that know nothing of music are put to the rows of a task, each beside what guessing gives:
 
-- *Search* looks for an option's own words in what is shown. There is a leak where the right option is found more often
-  than the wrong ones of the same rows.
+- *Search* looks for an option's own words in what is shown. There is a leak where the right option is found more
+  often than the wrong ones of the same rows.
 - *Options alone* is a classifier that does not see the score. It learns which options tend to be right.
 - *Words* is a classifier that sees the options and the words outside of the music: headers, comments, strings,
   markups, lyrics, names. For `error_detection` and `emotion_recognition` it sees comments and strings alone, as names
