@@ -7,7 +7,7 @@ Three answerers that know nothing of music are put to the rows of a task, each b
 - *Options alone* is a classifier that does not see the score. It learns which options tend to be right.
 - *Words* is a classifier that sees the options and the words outside of the music: headers, comments, strings,
   markups, lyrics, names. For `error_detection` and `emotion_recognition` it sees comments and strings alone, as names
-  are part of what is asked. For `bar_count` it is the largest number in a comment, for segments their bar numbers there.
+  are part of what is asked. For `bar_count` it is the largest number in a comment, for segments the bar numbers.
 
 The classifiers are logistic regressions on bags of words, cross-validated so that no piece is on both sides. Intervals
 are Wilson's at 95%. A leak is named where one lies above chance, or where the search finds right options more often, by
