@@ -27,7 +27,16 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from music_evals.scorers.readers import Status, without_thinking
 from music_evals.scorers.readers.refusals import is_refusal
-from music_evals.scorers.readers.values import _TERMS, READERS, Found, folded, is_pure, read_pitches, term_tables, terms
+from music_evals.scorers.readers.values import (
+    READERS,
+    TERMS,
+    Found,
+    find_terms,
+    folded,
+    is_pure,
+    read_pitches,
+    term_tables,
+)
 
 AnswerType = Literal[
     "yes_no", "pitch", "pitches", "key", "metre", "clef", "number", "measures", "duration", "chord", "numeral",
@@ -79,51 +88,76 @@ def check(prediction: str, reference: str, answer_type: str) -> Checked:
     said = without_thinking(prediction)
     if not said.strip():
         return Checked("empty", False)
-    expected = folded(reference)
+    in_words = answer_type in ("number", "measures", "metre")
+    expected = folded(reference, numbers=in_words)
     checked = _UNREADABLE
     for stated in _statements(said):
-        checked = _checked(stated, expected, answer_type)
+        checked = _checked(folded(stated, numbers=in_words), expected, answer_type)
         if checked.status != "unreadable":
             break
     return checked
 
 
+_CONCLUSION: Final = re.compile(
+    r"(?:.*[.;:,!?\n)]\s*|^)(?:so|therefore|thus|hence|i\.e\.|that is|making|in short|answer|the \w+(?: \w+){0,4}? (?:is|are)(?= )|it is|it's|but it is|but yes"
+    r"|因此|所以|故|also|daher|donc|quindi|por tanto)\b[,:]? ?(?P<rest>[^.;!?\n]*[^.;!?\n\s][^;!?\n]{0,20})[.!\s]*$",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
 def _statements(said: str) -> Iterator[str]:
-    """Where an answer may stand: in a box, after the last label, in the whole reply, in its last line."""
-    if boxes := _BOXED.findall(said[-20_000:]):
-        yield boxes[-1]
+    """Where an answer may stand: in a box, after the last label, in a conclusion, in the whole reply, in its last line."""
     end = said[-20_000:]
+    if boxes := _BOXED.findall(end):
+        yield boxes[-1]
     if labels := list(_LABEL.finditer(end)):
         yield end[labels[-1].end() :].strip() or end
-    yield said
     lines = [line for line in end.splitlines() if line.strip()]
+    last = lines[-1][-SHORT:] if lines else ""
+    if (conclusion := _CONCLUSION.match(last)) and conclusion.start("rest") > 12:
+        yield conclusion["rest"]
+    yield said
     if len(lines) > 1:
         yield lines[-1]
 
 
-def _checked(stated: str, expected: str, answer_type: str) -> Checked:
-    given = folded(stated)
-    if not re.search(r"\w|[♩♪𝄴𝄵¢?]", given):
+def _checked(given: str, expected: str, answer_type: str) -> Checked:
+    if not re.search(r"\w|[♩♪𝄴𝄵¢?𝄞𝄢𝄽𝄾𝄐]", given):
         return _UNREADABLE
     if len(given) <= SHORT and is_refusal(given):
         return _REFUSED
     absent = is_absence(given)
+    if (
+        absent
+        and answer_type in READERS
+        and given.find(",") + 1
+        and READERS[answer_type](given.partition(",")[2]).values
+    ):
+        absent = False  # "No sharps or flats, so C major"
     if expected.rstrip(". ").lower() in ("none", "there is none"):
         return _against_none(given, answer_type, absent)
     if answer_type == "text":
         return _check_term(given, expected)
     if answer_type == "yes_no":
-        return (
-            _told(given.lower() == expected.lower() or None)
-            if given.lower() == expected.lower()
-            else _check_yes_no(given, expected)
-        )
+        return _told(True) if given.lower() == expected.lower() else _check_yes_no(given, expected)
     wanted = READERS[answer_type](expected)
     if not wanted.values:
         return _UNREADABLE
     if absent:
         return _told(answer_type == "number" and wanted.values == (Fraction(0),))
-    return _compared(given, READERS[answer_type](given), wanted, answer_type)
+    return _compared(READERS[answer_type](_affirmed(given)), wanted, answer_type)
+
+
+_DENIAL: Final = re.compile(
+    r"[,;]? ?\(?\b(?:it is |it's |und |and |but )?(?:not|rather than|instead of|no|nicht|statt|without|non-?(?=[a-z]))\b[^,.;:)\n]{0,80}?"
+    r"(?:[,]? ?(?:\bbut\b|\bsondern\b)|(?=[,.;:\n]|$|\bbecause\b|\bas\b)|\))",
+    re.IGNORECASE,
+)
+
+
+def _affirmed(given: str) -> str:
+    """The text without what it says that is not so: "not G minor but B♭ major", "trill, not mordent"."""
+    return _DENIAL.sub(" ", given).strip()
 
 
 def _told(is_right: bool | None) -> Checked:
@@ -132,24 +166,24 @@ def _told(is_right: bool | None) -> Checked:
 
 # --- nothing there ---
 
-_NOUNS: Final = "|".join(_TERMS["absence"]["nouns"])
-_PHRASE: Final = rf"(?:(?:{_NOUNS}|{'|'.join(_TERMS['absence']['others'])})\b[ ,/-]{{0,2}}){{1,14}}"
+_NOUNS: Final = "|".join(TERMS["absence"]["nouns"])
+_PHRASE: Final = rf"(?:(?:{_NOUNS}|{'|'.join(TERMS['absence']['others'])})\b[ ,/-]{{0,2}}){{1,14}}"
 _DENIED: Final = r"(?:present|given|indicated|marked|specified|notated|shown|written|there|used|found|vorhanden|angegeben|indicad[ao]|marcad[ao]|indiquee?|indicat[ao])"
 _ABSENT: Final = re.compile(
     r"(?:[^\w]{0,8})(?:(?:the )?(?:final )?answer(?: is|:) ?|(?:it|this|that) is |it's )?(?:"
-    r"(?:none|no|nope|nothing|nil|zero|absent|never|nowhere|nein|keine?[rs]?|aucune?|nessun[oa]|ningun[oa]|nada|niente|rien|nulla)"
+    r"(?:none|no|nope|nothing(?: (?:is|was) (?:marked|there|indicated|given|written|notated))?|not (?:a single )?one|nil|zero|absent|never|nowhere|nein|keine?[rs]?|aucune?|nessun[oa]|ningun[oa]|nada|niente|rien|nulla)"
     rf"|(?:there (?:is|are|was|were) |there's |it has |it contains |i (?:see|find) |(?:the|this) (?:score|piece|music|measure|bar|passage) (?:has|contains|shows) "
     rf"|es gibt (?:hier )?|hier (?:gibt es|sind|ist) |il n'y a |non ci sono |non c'e |no hay )?(?:no|not any|none|without(?: any)?|keine?[nrs]?|pas d[e' ]+|aucune?|nessun[oa']?|ningun[oa]?|alcun[oa]?|)? ?"
     rf"(?<=[a-z'] )(?:{_PHRASE})"
     rf"|there (?:is|are|was|were)(?: not|n't) (?:one|any|an?)\b ?(?:{_PHRASE})?|there (?:is|are) none\b ?(?:{_PHRASE})?"
     rf"|(?:it |they )?(?:is |are )?(?:not|n't) {_DENIED}|(?:it |they )(?:is|are)n't {_DENIED}"
     rf"|(?:{_PHRASE})(?:is |are )?(?:absent|(?:not|n't|never) {_DENIED})|nicht {_DENIED}|no (?:esta )?{_DENIED}|non {_DENIED}|pas {_DENIED}"
-    rf"|(?:没有?|无|未|不)(?:有|标|含|用|使用)?(?:{_TERMS['absence']['chinese']}){{0,8}}|(?:{_TERMS['absence']['chinese']}){{1,8}}(?:没有|未标)|なし|ない"
+    rf"|(?:没有?|无|未|不)(?:有|标|含|用|使用)?(?:{TERMS['absence']['chinese']}){{0,8}}|(?:{TERMS['absence']['chinese']}){{1,8}}(?:没有|未标)|なし|ない"
     r")(?P<tail>[ ]?[.,;:!(-].{0,300})?[. !]*",
     re.IGNORECASE | re.DOTALL,
 )
 _ASIDE: Final = re.compile(
-    r"\b(?:i|we|me|my|you|your|je|ich|io|yo|image|picture|file|audio|upload\w*|provid\w*|attach\w*|access\w*|inform\w*|answer\w*|ai|model|sorry|data)\b"
+    r"\bthere (?:is|are) (?!no|not|none)|\bbut\b|\bboth\b|\bhowever\b|\b(?:i|we|me|my|you|your|je|ich|io|yo|image|picture|file|audio|upload\w*|provid\w*|attach\w*|access\w*|inform\w*|answer\w*|ai|model|sorry|data)\b"
     r"|我|您|你|图|请|提供|文件|信息",
     re.IGNORECASE,
 )
@@ -192,14 +226,17 @@ def _against_none(given: str, answer_type: str, absent: bool) -> Checked:
 # --- yes and no ---
 
 _ENDS: Final = r"(?=\W*$|[ ]?[,.;:!?)\n(-]|\s(?:and|but|or|because|since|as|in|at|the|this|there|it|indeed|for|because|und|et|y|e)\b)"
-_YES_WORD: Final = rf"(?:(?:{'|'.join(_TERMS['yes']['words'])}){_ENDS}|(?:{'|'.join(_TERMS['yes']['chinese'])}))"
-_NO_WORD: Final = rf"(?:(?:{'|'.join(_TERMS['no']['words'])}){_ENDS}|(?:{'|'.join(_TERMS['no']['chinese'])})(?=\W|$))"
+_YES_WORD: Final = rf"(?:(?:{'|'.join(TERMS['yes']['words'])}){_ENDS}|(?:{'|'.join(TERMS['yes']['chinese'])}))"
+_NO_WORD: Final = rf"(?:(?:{'|'.join(TERMS['no']['words'])}){_ENDS}|(?:{'|'.join(TERMS['no']['chinese'])})(?=\W|$))"
 _SAY: Final = r"[^\w]{0,8}(?:(?:the )?(?:final )?answer(?: is|:)? ?|i (?:think|believe|would say|'d say)(?: that)?:? |(?:it|that)(?:'s| is) (?=(?:true|false|correct|incorrect|present|absent|not)\b)|(?:is |are )(?=(?:present|not)))?"
 _YES: Final = re.compile(
-    rf"{_SAY}(?:{_YES_WORD}|y\W*$|there (?:is|are|was|were) (?:an? |one |some |two |\d+ )?(?:\w+ ){{0,3}}?(?:{_NOUNS})\b)",
+    rf"{_SAY}(?:{_YES_WORD}|y\W*$|there (?:is|are) (?:one|some|several|two)\b|an? (?:\w+ ){{0,3}}?(?:{_NOUNS}) (?:is|are) (?:present|there|indicated|marked)\b|there (?:is|are|was|were) (?!no\b|not\b)(?:an? |one |some |two |\d+ )?(?:\w+ ){{0,3}}?(?:{_NOUNS})\b)",
     re.IGNORECASE,
 )
 _NO: Final = re.compile(rf"{_SAY}(?:{_NO_WORD}|n\W*$)", re.IGNORECASE)
+_ENDING: Final = re.compile(
+    r"(?:,| so| but|[:.–-])\s*(?:so |but )?(?:the answer is )?(?P<word>yes|no)\W*$", re.IGNORECASE
+)
 _STANDALONE: Final = re.compile(
     r"\b(?P<word>yes|no|ja|nein|oui)\b(?=\s*(?:$|[,.;:!)]|(?:and|but|or)\b))", re.IGNORECASE
 )
@@ -207,6 +244,8 @@ _STANDALONE: Final = re.compile(
 
 def _said(text: str) -> bool | None | Checked:
     """Whether a text says yes or no at the beginning of its lines; several where it says both."""
+    if text.rstrip().endswith("?"):
+        return None
     said: set[bool] = set()
     for line in (text, *text.splitlines()[1:]):
         line = line.strip()
@@ -219,6 +258,8 @@ def _said(text: str) -> bool | None | Checked:
         return _SEVERAL
     if said == {False} and not is_absence(text) and _ASIDE.search(text):
         return None
+    if not said and (ending := _ENDING.search(text)):
+        return ending["word"].lower() == "yes" or (None if ending["word"].lower() != "no" else False)
     return said.pop() if said and (_YES.match(text) or _NO.match(text) or is_absence(text)) else None
 
 
@@ -226,6 +267,10 @@ def _check_yes_no(given: str, expected: str) -> Checked:
     wanted, said = _said(expected), _said(given)
     if isinstance(said, Checked):
         return said
+    match = _YES.match(expected)
+    details = expected[match.end() :].strip(" .,;:") if match else ""
+    if details and said is None and not _UNSURE.search(given):
+        said = read_pitches(given).values != () or None
     if wanted is None or said is None or isinstance(wanted, Checked):
         return _UNREADABLE
     if _UNSURE.search(given[:40]) and not said == wanted:
@@ -233,12 +278,16 @@ def _check_yes_no(given: str, expected: str) -> Checked:
     if wanted != said:
         return _told(False)
     # A reference that goes on ("Yes, C♯") asks for what it names.
-    match = _YES.match(expected)
-    details = expected[match.end() :].strip(" .,;:") if match else ""
     if not details or not wanted:
         return _told(True)
-    named, names = read_pitches(details), read_pitches(given)
-    return _told(True if named.values and is_pure(named) and set(named.values) == set(names.values) else None)
+    lead = _YES.match(given)
+    named = read_pitches(details)
+    some = [read_pitches(text) for text in (given, given[lead.end() :] if lead else given)]
+    return _told(
+        True
+        if named.values and is_pure(named) and any(set(named.values) == set(names.values) for names in some)
+        else None
+    )
 
 
 # --- terms ---
@@ -247,32 +296,71 @@ def _check_yes_no(given: str, expected: str) -> Checked:
 def _check_term(given: str, expected: str) -> Checked:
     """Compare an answer that is one of a few terms; which of them an answer names decides, if it names just one."""
     tables = term_tables(expected)
-    if len(tables) != 1 or _UNSURE.search(given):
+    if "instrument" in tables:
+        tables = ["instrument"]
+    affirmed = _affirmed(given)
+    # What is denied may be the term itself: "no inversion" is root position.
+    named_in = given if tables and term_tables(given) else affirmed
+    found = {table: find_terms(named_in, table) for table in tables}
+    found = {table: one for table, one in found.items() if one.values}
+    if not found or _UNSURE.search(affirmed):
         return _UNREADABLE
-    (wanted,) = set(terms(expected, tables[0]))
-    named = set(terms(given, tables[0]))
-    if len(named) != 1:
-        return _SEVERAL if len(named) > 1 and is_pure(Found((), given, given, 0)) else _UNREADABLE
-    words = re.findall(r"[a-z]+", given.lower())
-    # In a long answer a common word ("open", "p") need not be the term.
-    return _told(named == {wanted}) if len(words) <= 12 or re.search(r"\b(?:is|are|:)\b", given) else _UNREADABLE
+    for table, one in found.items():
+        (wanted,) = set(find_terms(expected, table).values)
+        named = set(one.values)
+        if len(named) > 1 and _OR.search(affirmed):
+            return _SEVERAL
+        if len(named) == 1 and _is_committed(one) and _TERM_END.match(one.text, one.spans[-1][1]):
+            return _told(named == {wanted})
+    return _UNREADABLE
 
 
 # --- values ---
 
 _UNSURE: Final = re.compile(
-    r"\b(?:not|never|neither|nor|isn't|aren't|doesn't|don't|rather than|instead of|maybe|perhaps|possibly|might|could be|nicht|pas|peut-etre"
-    r"|vielleicht|forse|quizas?|tal vez)\b|不是|可能|也许|并非|或许",
+    r"\b(?:not|never|neither|nor|isn't|aren't|doesn't|don't|maybe|perhaps|possibly|probably not|might|could be|nicht|peut-etre|vielleicht|forse|quizas?"
+    r"|tal vez)\b|不是|可能|也许|并非|或许",
     re.IGNORECASE,
 )
 _OR: Final = re.compile(r"\b(?:or|either|oder|ou|o)\b|或", re.IGNORECASE)
 _LEAD: Final = re.compile(
-    r"[^\w#]{0,8}(?:(?:[\w'-]+ ){0,7}(?:is|are|was|at|:|=|in|ist|est|e|es) ?:? ?)?(?:(?:in|at|the|an?|key of|clearly|most likely) ?){0,3}(?:[\w' ]{0,40}[:=] ?)?|[\u4e00-\u9fff]{0,12}[是为:]?",
+    r"[^\w#]{0,8}(?:(?:[\w'-]+ ){0,7}(?:is|are|was|at|:|=|in|ist|est|e|es) ?:? ?)?(?:(?:in|at|the|an?|key of|clearly|most likely) ?){0,3}"
+    r"(?:[\w' ]{0,40}[:=] ?)?|[\u4e00-\u9fff]{0,12}[是为:]?",
+    re.IGNORECASE,
+)
+# Words that make another value of the one that they stand beside.
+_TURNED_BEFORE: Final = re.compile(
+    r"(?:\b(?:(?:relative|parallel) \w+(?: key)?(?: of)?|sous|sustain|for solo|molto|poco|piu|un poco|assai|relative|parallel|before|after|until|till|up to|less|more|fewer|greater|least|most|than|no|non|without|anything but|except|unless"
+    r"|sub|double|secondary|pre|leading|dominant of|dominant|relative \w+ of|ends?|ending|undotted|half of an?|jusqu'a|bis|hasta|fino a|vor|nach|avant|apres|second|third"
+    r"|french|contra|opposite of|far from)\b[ -]?(?:the |la |le |an? |of |in |at |on )?(?:\w+ )?|到第?)$",
+    re.IGNORECASE,
+)
+_TURNED_AFTER: Final = re.compile(
+    r"[ -](?:tones?|steps?|saxophone|sax|guitar|drum|clarinet|flute|recorder|trombone|fifth|fourth|octave|of an?\b|pedal|3e ligne|long|interval|and (?:an? )?(?:cello|violin|viola|piano|flute|voice|orchestra))\b|为止|之前|之后",
     re.IGNORECASE,
 )
 
 
-def _compared(given: str, found: Found, wanted: Found, answer_type: str) -> Checked:
+# A term may be the beginning of another one: "first violin", "Allegro ma non troppo".
+_TERM_END: Final = re.compile(
+    r"\W*$|[ ]?[.,;:!()/\[\n-]|[ ](?:texture|homophony|polyphony|chords?|triads?|positions?|motion|form|signs?|notes?|dynamics?|ornaments?|articulations?|accompaniment"
+    r"|registers?|inversion|spacing|tempo|voicing|in|on|is|are|and|because|as|since|throughout|hairpin|solo|dots?|with|for|at|from|over|then|here|mark|rhythms?|pattern|figures?"
+    r"|marking(?! \()|level|of the)\b|[\u4e00-\u9fff的]",
+    re.IGNORECASE,
+)
+
+
+def _is_committed(found: Found) -> bool:
+    """Whether no word beside the first value makes another one of it, nor offers another."""
+    (start, _), (_, end) = found.spans[0], found.spans[-1]
+    if _TURNED_BEFORE.search(found.text[max(0, start - 60) : start]):
+        return False
+    if _TURNED_AFTER.match(found.text, found.spans[0][1]):
+        return False
+    return not _OR.search(found.text[:start][-60:] + " " + found.text[end:][:60]) or len(found.values) > 1
+
+
+def _compared(found: Found, wanted: Found, answer_type: str) -> Checked:
     values, expected = found.values, wanted.values
     if answer_type in ("pitch", "pitches") and all(isinstance(one, tuple) and one[2] is None for one in expected):
         values = tuple((*one[:2], None) for one in values if isinstance(one, tuple))
@@ -283,31 +371,30 @@ def _compared(given: str, found: Found, wanted: Found, answer_type: str) -> Chec
     if answer_type == "measures" and any(isinstance(one, tuple) for one in expected):
         values = tuple(("from", min(one)) if isinstance(one, frozenset) else one for one in values)
     given_set, expected_set = set(values), set(expected)
-    if not values or _UNSURE.search(given):
+    if not values or _UNSURE.search(found.text):
         return _UNREADABLE
-    if _OR.search(given) and len(given_set) > 1 and given_set != expected_set:
+    if len(given_set) > 1 and _OR.search(found.text[found.spans[0][0] :]):
         return _SEVERAL
+    if not _is_committed(found):
+        return _UNREADABLE
     if given_set == expected_set:
         return _told(True)
     doubt = _DOUBTS.get(answer_type)
     if doubt and any(doubt(one, other) for one in given_set - expected_set for other in expected_set):
         return _UNREADABLE
-    pure = is_pure(found)
-    opens = _LEAD.fullmatch(found.text[: found.first]) is not None and len(given) <= SHORT
+    is_short, pure = len(found.text) <= SHORT, is_pure(found)
+    opens = _LEAD.fullmatch(found.text[: found.spans[0][0]]) is not None and is_short
     if not given_set & expected_set:
-        return _told(False) if pure or opens or len(given_set) == 1 and len(given) <= SHORT else _UNREADABLE
+        return _told(False) if pure or opens or len(given_set) == 1 and is_short else _UNREADABLE
     if pure:
         return _told(False) if answer_type in _LISTS or len(expected_set) > 1 else _SEVERAL
-    return (
-        _told(True)
-        if opens and len(expected_set) == 1 and values[0] in expected_set and not _lists(found)
-        else _UNREADABLE
-    )
+    is_first = opens and len(expected_set) == 1 and values[0] in expected_set and not _lists(found)
+    return _told(True) if is_first else _UNREADABLE
 
 
 def _lists(found: Found) -> bool:
     """Whether the first value is followed by another with nothing but a comma or "and" between: one of several."""
-    rest = found.text[found.first :]
+    rest = found.text[found.spans[0][0] :]
     return re.match(r"\S{1,6}(?: (?:major|minor))?\s{0,3}(?:[,;/&]|and\b|-)\s{0,3}[A-G](?:#|b)?\d?\b", rest) is not None
 
 

@@ -30,7 +30,8 @@ _ENGLISH: Final = (
     rf"|(?:don'?t|do not|did(?: not|n'?t)) (?:see|have|find|receive|get|detect|hear) (?:the |an? |any |enough |access to )?"
     rf"|(?:not|never) (?:\w+\s){{0,2}}?(?:given|provided|shown|sent|supplied|attached)(?: with)? (?:the |an? |any )?"
     rf"|(?:not|in)(?: enough|sufficient)|only (?:see|have|got)|0|zero) ?(?:\w+\s){{0,2}}?{_MEDIUM}",
-    rf"\b{_MEDIUM}(?: \w+){{0,3}}? (?:(?:is|was|are|were|has|have|does|did)(?: not|n'?t)|not|failed|missing|unavailable"
+    rf"\b{_MEDIUM}(?: \w+){{0,3}}? (?:(?:(?:is|was|are|were|has|have|does|did)(?: not|n'?t)|not) (?:\w+ ){{0,2}}?(?:provided|attached|available|visible|load\w*"
+    r"|open|included|accessible|legible|readable|given|supplied|uploaded|clear|enough|shown|displayed|received|found|shared|sent|working|supported|come|appear)|failed|unavailable"
     r"|unreadable|illegible|blank|corrupt|(?:is|was|are) (?:missing|blank|empty|black|unclear|unavailable|unreadable"
     r"|illegible|corrupt|too))",
     r"\b(?:do not|don'?t|dont|does not|doesn'?t|didn'?t|wouldn'?t) (?:\w+\s){0,2}?(?:know|understand|recogni[sz]e|recall"
@@ -46,10 +47,10 @@ _ENGLISH: Final = (
     r"|i am (?:an? )?(?:ai|just|only|sorry|afraid|unable)|sorry|apolog\w+|regret|unfortunately|beyond my"
     r"|against (?:my|the) (?:policy|guidelines)|who knows|beats me|(?:anybody|anyone)'?s guess|your guess"
     r"|prevents? me|i (?:would )?need (?:to (?:see|hear|know)|the|an?|more)|no longer|nothing (?:was|to (?:see|read|go on|hear"
-    r"|work with)|i can|here|visible|is (?:visible|shown)|attached)|there is nothing|haven'?t been (?:given|provided)|decline"
+    r"|work with)|i can|here|visible|is (?:visible|shown)|attached)|there is nothing (?:i|to|for me|here)|haven'?t been (?:given|provided)|decline"
     r"|refuse|abstain|none of (?:this|that|it)|rather not|prefer not|impossible|(?:see|hear) (?:nothing|no)|skip this|no way"
     r"|no means|failed to|out of scope|only (?:a )?text)\b",
-    r"^(?:pass|skip|next|null|nan|undefined|error|silence|nothing|i won'?t|no thanks?|huh|what|sorry)\b[ .!?]*$",
+    r"^(?:pass|skip|next|nan|undefined|error|silence|nothing|i won'?t|no thanks?|huh|what|sorry)\b[ .!?]*$",
     r"^[?？!.…\s-]+$",
 )
 _CHINESE: Final = (

@@ -12,6 +12,7 @@ Numerals are degrees with figures, of which 6/5 is 65. A perfect cadence is an a
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from functools import cache
@@ -32,66 +33,94 @@ Values = list[tuple[int, int, Hashable]]
 
 
 class Found(NamedTuple):
-    """The values of a text in their order, the text that they were read in, and what is left of it without them."""
+    """The values of a text in their order, the text that they were read in, and where in it each stands."""
 
     values: tuple[Hashable, ...]
     text: str
-    rest: str
-    first: int
+    spans: tuple[tuple[int, int], ...]
+
+    @property
+    def rest(self) -> str:
+        """The text without the values."""
+        starts, ends = [start for start, _ in self.spans], [0, *(end for _, end in self.spans)]
+        return " ".join(self.text[end:start] for end, start in zip(ends, [*starts, len(self.text)], strict=True))
 
 
-_TERMS: Final[dict[str, dict[str, list[str]]]] = tomllib.loads(
+TERMS: Final[dict[str, dict[str, list[str]]]] = tomllib.loads(
     files("music_evals.scorers.readers").joinpath("terms.toml").read_text(encoding="utf-8")
 )
 _SIGNS: Final = str.maketrans(
     {
         **dict.fromkeys("–—−‐‑‒―", "-"),
         **dict.fromkeys("′", "'"),
-        **dict.fromkeys("“”„«»*$`_", " "),
-        **{"♯": "#", "♭": "b", "𝄪": "##", "𝄫": "bb", "♮": "", "°": "o", "Δ": "maj", "△": "maj", "⁄": "/", "″": "''"},
+        **dict.fromkeys('“”„«»$`"', " "),
+        **{"♯": "#", "♭": "b", "𝄪": "##", "𝄫": "bb", "♮": "", "°": "o", "⁄": "/", "″": "''"},
         **dict.fromkeys("，、", ","),
         **{"。": ".", "；": ";", "：": ":", "（": "(", "）": ")"},
     }
 )
-_LATEX: Final = re.compile(r"\\(?:boxed|text(?:bf|rm|it)?|mathrm|[()\[\]])\s?\{?|(?<!\d)\}")
+_LATEX: Final = (
+    (re.compile(r"\\sharp(?![a-z])"), "#"),
+    (re.compile(r"\\flat(?![a-z])"), "b"),
+    (re.compile(r"\\natural(?![a-z])"), ""),
+    (re.compile(r"\^\{?\\circ\}?|\\circ(?![a-z])"), "o"),
+    (re.compile(r"\\(?:boxed|text(?:bf|rm|it)?|mathrm|mathbf|[()\[\],;])\s?\{?|(?<!\d)\}"), " "),
+    (re.compile(r"\^\{?(\d)\}?_\{?(\d)\}?"), r"\1/\2"),
+    (re.compile(r"[\^_]\{?(#|b|o|\d{1,2})\}?"), r"\1"),
+    (re.compile(r"(?<=[A-G]) (?=[#b](?![a-z]))"), ""),
+)
+_QUESTION: Final = re.compile(r"(?:^|(?<=[.;!\n]))[^.;!?\n]{0,300}\?(?=.)", re.DOTALL)
 
 
-def folded(text: str) -> str:
-    """The text with plain signs, without accents, emphasis and repeated white space."""
-    plain = _LATEX.sub(" ", unaccented(text[:MAX_ANSWER].replace("°", "o").replace("º", "o")).translate(_SIGNS))
-    return re.sub(r"[ \t]+", " ", plain[: 2 * MAX_ANSWER]).strip()
+def folded(text: str, *, numbers: bool = False) -> str:
+    """The text with plain signs, without accents, emphasis and questions; with `numbers` in digits where in words."""
+    plain = re.sub("(?<=[a-hs])[¹²³]", lambda match: "'" * ("¹²³".index(match[0]) + 1), text[:MAX_ANSWER])
+    plain = unicodedata.normalize("NFKC", plain.replace("°", "o").replace("º", "o"))
+    plain = unaccented(in_digits(plain) if numbers else plain).translate(_SIGNS)
+    plain = re.sub("[Δ△]7?", "maj7", plain)
+    for pattern, replacement in _LATEX:
+        plain = pattern.sub(replacement, plain)
+    return re.sub(r"[ \t]+", " ", _QUESTION.sub(" ", plain[: 2 * MAX_ANSWER]).replace("*", " ")).strip()
 
 
 @cache
 def _translation(table: str) -> tuple[re.Pattern[str], tuple[str, ...]]:
-    words = [(name.strip(), name, True) for name in _TERMS[table]]
-    words += [(word, name, False) for name, some in _TERMS[table].items() for word in some]
+    words = [(re.escape(name.strip()), name) for name in TERMS[table]]
+    words += [(word, name) for name, some in TERMS[table].items() for word in some]
     # The longest first, optional parts aside: "dominant seventh" before "dominant(?: chord)?".
-    words.sort(key=lambda one: len(re.sub(r"\(\?[:=].*?\)\??|\\?.\?|\\w\*", "", one[0])), reverse=True)
-    parts = [rf"({re.escape(word) if is_name else word})" for word, _, is_name in words]
-    pattern = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(parts)})(?![A-Za-z])", re.IGNORECASE)
-    return pattern, tuple(name for _, name, _ in words)
+    words.sort(key=lambda one: len(re.sub(r"\(\?[:=!].*?\)\??|\\?.\?|\\w\*", "", one[0])), reverse=True)
+    parts = [f"({word})" if _is_cjk(word) else rf"((?<![A-Za-z])(?:{word})(?![A-Za-z]))" for word, _ in words]
+    names = tuple(f" {name} " if _is_cjk(word) else name for word, name in words)
+    return re.compile("|".join(parts), re.IGNORECASE), names
+
+
+def _is_cjk(text: str) -> bool:
+    return re.search("[\u3040-\u9fff]", text) is not None
 
 
 def translated(text: str, table: str) -> str:
     """The text with the words of a table of `terms.toml` in the English that the table gives."""
     pattern, names = _translation(table)
-    return pattern.sub(lambda match: names[(match.lastindex or 1) - 1], text)
+    english = pattern.sub(lambda match: names[(match.lastindex or 1) - 1], text)
+    return re.sub(r" (?=[,.;:)])", "", re.sub(r" {2,}", " ", english)).strip()
 
 
-def terms(text: str, table: str) -> list[str]:
+def find_terms(text: str, table: str) -> Found:
     """The terms of a table that a text names."""
     pattern, names = _translation(table)
-    return [names[(match.lastindex or 1) - 1].strip() for match in pattern.finditer(text)]
+    return _found(text, _values(pattern.finditer(text), lambda match: names[(match.lastindex or 1) - 1].strip()))
+
+
+_NOT_TERMS: Final = ("duration", "mode", "clef", "cadence", "numeral", "absence", "yes", "no")
 
 
 def term_tables(text: str) -> list[str]:
-    """The tables of closed terms of which a text is one word: an inversion, a texture, a dynamic, …"""
-    closed = ("inversion", "texture", "register", "spacing", "member", "dynamic", "articulation", "ornament")
+    """The tables of closed terms of which a text is one: an inversion, a texture, a dynamic, …"""
+    plain = re.sub(r"^with |[ .;]+$", "", text, flags=re.IGNORECASE)
     return [
         table
-        for table in closed
-        if any(match.end() - match.start() == len(text) for match in _translation(table)[0].finditer(text))
+        for table in TERMS
+        if table not in _NOT_TERMS and any(end - start == len(plain) for start, end in find_terms(plain, table).spans)
     ]
 
 
@@ -114,14 +143,26 @@ def _chinese_number(text: str) -> str:
     return str(total + digit)
 
 
+_TIMES: Final = {
+    "once": "1", "twice": "2", "thrice": "3", "einmal": "1", "zweimal": "2", "dreimal": "3", "a dozen": "12", "a pair": "2",
+}  # fmt: skip
+_TIMES_WORD: Final = re.compile(rf"\b(?:{'|'.join(_TIMES)})\b", re.IGNORECASE)
+
+
 def in_digits(text: str) -> str:
     """The text with its numbers in digits, as far as they are words of one of the languages."""
+    text = _TIMES_WORD.sub(lambda match: _TIMES[match[0].lower()], text)
     text = _CHINESE.sub(lambda match: _chinese_number(match[0]), text)
     text = re.sub(r"(?<=[a-z])-(?=[a-z])", " ", text)
     for language in ("en", "de", "fr", "es", "it"):
         if re.search(r"\d", text):
             break
-        text = alpha2digit(text, language, 0.0)
+        # Italian has "none" for ninths.
+        text = (
+            text
+            if language == "it" and re.search(r"\bnone\b", text, re.IGNORECASE)
+            else alpha2digit(text, language, 0.0)
+        )
     return str(text)
 
 
@@ -135,13 +176,18 @@ _SOLFEGE_NAME: Final = re.compile(
     rf"(?P<next>[ -]?\d|[ -]{_MODE_WORD}|\W*$|[,;/-] ?(?:do|re|mi|fa|sol|la|si)\b)?(?![A-Za-z])",
     re.IGNORECASE,
 )
+_GERMAN_END: Final = r"[ -]?(?:dur|moll|(?:halb)?vermindert|uberm)|-?\d|'|\W*$|[,;]"
 _GERMAN_NAME: Final = re.compile(
-    r"(?<![A-Za-z])([a-g])(isis|eses|is|es)(?=[ -]?(?:dur|moll|major|minor)|-?\d|'|\W*$)"
-    r"|(?<![A-Za-z])(e|a)(s)(?=[ -]?(?:dur|moll)|-?\d|'|\W*$)"
-    r"|(?<![A-Za-z])(h)(is|)(?=[ -]?(?:dur|moll)|-?\d(?! ?(?:notes|measures))|'|\W*$)"
-    r"|(?<![A-Za-z])(b)()(?=[ -]?(?:dur|moll))",
+    rf"(?<![A-Za-z])([a-g])(isis|eses|is|es)(?={_GERMAN_END}|-?\d|[ -]?(?:major|minor))|(?<![A-Za-z])(e|a)(s)(?={_GERMAN_END})"
+    rf"|(?<![A-Za-z])(h)(is|)(?={_GERMAN_END})|(?<![A-Za-z])(b)(es|)(?=[ -]?(?:dur|moll)|(?<=es)-?\d)|(?<=auf )(B)()(?![a-z])",
     re.IGNORECASE,
 )
+_MIDDLE: Final = re.compile(r"\b(?:do centrale?|mittleres c)(?![a-z0-9])|中央c", re.IGNORECASE)
+_STROKES: Final = re.compile(
+    r"\b(?P<de>ein|zwei|drei)gestrichene[ns]? (?P<a>[a-h](?:is|es)?)\b|小字(?P<zh>[一二三])组的?\s?(?P<b>[A-Ga-g])",
+    re.IGNORECASE,
+)
+_STROKE_NUMBERS: Final = {"ein": 1, "zwei": 2, "drei": 3, "一": 1, "二": 2, "三": 3}
 _CHINESE_SIGN: Final = re.compile(r"(重升|重降|升|降|还原)\s?([A-Ga-g])(?![A-Za-z])|(?<![A-Za-z])([A-Ga-g])\s?(升|降)")
 _CHINESE_SIGNS: Final = {"升": "#", "降": "b", "重升": "##", "重降": "bb", "还原": ""}
 _SIGN_WORD: Final = re.compile(
@@ -163,7 +209,7 @@ _RELATIVE: Final = re.compile(
 
 
 def _german(match: re.Match[str]) -> str:
-    letter, ending = next((match[place], match[place + 1]) for place in (1, 3, 5, 7) if match[place])
+    letter, ending = next((match[place], match[place + 1]) for place in (1, 3, 5, 7, 9) if match[place])
     if letter in "Hh":
         return ("B" if letter == "H" else "b") + ("#" if ending else "")
     shift = {"is": "#", "isis": "##", "es": "b", "eses": "bb", "s": "b", "": "b"}[ending.lower()]
@@ -172,8 +218,9 @@ def _german(match: re.Match[str]) -> str:
 
 def _solfege(match: re.Match[str]) -> str:
     name, sign, after = match[1], (match[2] or "").lower(), match["next"] or ""
-    # "la", "si", "do" and "mi" are words besides.
-    if not sign and not after.strip(" .") and match.start() > 0:
+    # Most of them are words besides.
+    alone = name.lower() in ("do", "mi", "la", "si") or match["next"] is None
+    if not sign and not after.strip(" .") and match.start() > 0 and alone:
         return match[0]
     letter = _SOLFEGE[name.lower()]
     shift = (
@@ -189,6 +236,12 @@ def _solfege(match: re.Match[str]) -> str:
 
 def spelled(text: str) -> str:
     """The text with the names of notes as letter, sign and octave: ``C#5``."""
+    text = _STROKES.sub(
+        lambda match: (match["a"] or match["b"]).lower() + "'" * _STROKE_NUMBERS[(match["de"] or match["zh"]).lower()],
+        _MIDDLE.sub("C4", text),
+    )
+    text = re.sub(r"(?<![A-Za-z0-9#])(##|#|bb|b) ?([A-Ga-g])(?![a-z]{2})(?=[^b#]|$)", r"\2\1", text)
+    text = re.sub(r"(?<![A-Za-z])([A-G])(\d)(#|b)(?![A-Za-z0-9])", r"\1\3\2", text)
     text = _CHINESE_SIGN.sub(lambda match: (match[2] or match[3]) + _CHINESE_SIGNS[match[1] or match[4]], text)
     text = _GERMAN_NAME.sub(_german, text)
     text = _SOLFEGE_NAME.sub(_solfege, _SOLFEGE_NAME.sub(_solfege, text))
@@ -242,7 +295,7 @@ _KEY: Final = re.compile(
     r"(?P<general> {1,2}(?:key|mode|scale)\b)?"
 )
 _KEY_ALONE: Final = re.compile(
-    r"(?:(?:it is |it's )?(?:in )?(?:the )?(?:key (?:of|is|:)? ?)?)?(?P<letter>[A-Ga-g])(?P<sign>##|#|bb|b|x)?[.! ]*",
+    r"(?:(?:it is |it's )?(?:in )?(?:the )?(?:key (?:of|is|:)? ?)?|K: ?)?(?P<letter>[A-Ga-g])(?P<sign>##|#|bb|b|x)?[.! ]*",
     re.IGNORECASE,
 )
 
@@ -272,7 +325,7 @@ def read_keys(text: str) -> Found:
 _METRE: Final = re.compile(
     r"(?<![\d/.])(?P<top>\d{1,2}) ?(?:/|:|-| over | by | por | su | sur )? ?(?P<bottom>1|2|4|8|16|32)(?![\d/])(?:th|º|°)?"
     r"|\\frac ?\{(?P<t>\d{1,2})\} ?\{?(?P<b>\d{1,2})\}?"
-    r"|(?P<common>\bcommon time\b|\bc ?time\b|𝄴)|(?P<cut>\bcut(?:[ -](?:common|time))+\b|\balla breve\b|𝄵|¢)",
+    r"|(?P<common>\bcommon time\b|\bc ?time\b|𝄴)|(?P<cut>\bcut(?:[ -](?:common|time))+\b|\balla ?breve(?:-takt)?\b|𝄵|¢|(?<![A-Za-z])C\|)",
     re.IGNORECASE,
 )
 _UNITS: Final = {
@@ -289,7 +342,7 @@ _COUNTS: Final = {
 _METRE_WORDS: Final = [
     (
         re.compile(
-            rf"(?<![a-z])(?:{top}|{count}) ?-?(?:por |-?per |over )?-?(?:{bottom_words})(?![a-z])(?:[ -]?takt\w*)?",
+            rf"(?<![a-z])(?:{top}|{count}) ?-?(?:por |-?per |over )?-?(?:{bottom_words})(?![a-z])(?! notes?)(?:[ -]?takt\w*)?",
             re.IGNORECASE,
         ),
         f" {count}/{bottom} ",
@@ -301,15 +354,21 @@ _METRE_WORDS: Final = [
 
 def read_metres(text: str) -> Found:
     """Upper and lower number of each time signature."""
-    if text.strip(" .").upper() == "C":
-        return Found(((4, 4),), text, "", 0)
-    text = re.sub(r"\b\d{1,4} ?(?:bpm|measures|bars)\b", " ", text)
+    if re.sub("^M: ?", "", text).strip(" .").upper() == "C":
+        return Found(((4, 4),), text, ((0, len(text)),))
     text = re.sub(
-        r"([248]|16|[二四八])分之([零一二三四五六七八九十]{1,3}|\d{1,2})",
-        lambda m: f"{in_digits(m[2])}/{in_digits(m[1])}",
+        r"\b\d{1,4} ?(?:bpm|measures|bars)\b|\b(?:measures?|bars?|mm?\.?) ?\d{1,4}(?: ?- ?\d{1,4})?",
+        " ",
+        text,
+        flags=re.IGNORECASE,
+    )
+    text = re.sub(r"\b(\d{1,2}) ([248])o\b", r"\1/\2", text)  # tre quarti
+    text = re.sub(
+        r"([248]|16)分之(\d{1,2})",
+        r"\2/\1",
         text,
     )
-    text = re.sub(r"([二三四五六八九]|十二|\d{1,2})([二四八六三])拍", _chinese_metre, text)
+    text = re.sub(r"(?<![\d/])(\d{1,2}?)(\d)拍", _chinese_metre, text)
     for pattern, metre in _METRE_WORDS:
         text = pattern.sub(metre, text)
 
@@ -326,12 +385,10 @@ def read_metres(text: str) -> Found:
 
 
 def _chinese_metre(match: re.Match[str]) -> str:
-    first, second = int(in_digits(match[1])), int(in_digits(match[2]))
+    first, second = int(match[1]), int(match[2])
     # The lower number comes first; some say it last.
-    bottom, top = (
-        (first, second) if first in (4, 8) and not (second in (4, 8) and first == second * 2) else (second, first)
-    )
-    return f"{top}/{bottom}拍"
+    first_is_lower = first in (2, 4, 8) and (second not in (2, 4, 8) or first > second or first == second)
+    return f"{second}/{first}拍" if first_is_lower or (first, second) == (8, 6) else f"{first}/{second}拍"
 
 
 _CLEF: Final = re.compile(
@@ -361,7 +418,8 @@ def read_clefs(text: str) -> Found:
 # --- numbers and measures ---
 
 _NUMBER: Final = re.compile(
-    r"(?P<where>\b(?:measures?|bars?|mm?\.?) ?)?(?<![\w./,])(?P<digits>-?\d{1,9}(?:\.\d{1,6}|/\d{1,6})?)(?![\d/])",
+    r"(?P<where>\b(?:measures?|bars?|mm?\.?) ?)?(?<![A-Za-z0-9_./,])(?P<digits>-?\d{1,9}(?:\.\d{1,6}|/\d{1,6})?)"
+    r"(?![\d/]|st\b|nd\b|rd\b|th\b|º|ª)",
     re.IGNORECASE,
 )
 _ROMAN_ALONE: Final = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9, "X": 10}
@@ -370,9 +428,9 @@ _ROMAN_ALONE: Final = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII
 def read_numbers(text: str) -> Found:
     """Each number, as a fraction; none that counts measures."""
     if number := _ROMAN_ALONE.get(text.strip(" .")):
-        return Found((Fraction(number),), text, "", 0)
+        return Found((Fraction(number),), text, ((0, len(text)),))
     text = re.sub(r"M\.?M\.? ?=?|\d{1,2}/\d{1,2} ?=|[QqCc]: ?|\b1/\d{1,2}\b(?= note)", " ", text)
-    text = in_digits(text)
+    text = re.sub(r"\d[\d +x-]{1,30}= ?(?=\d)", " ", text)
 
     def number(match: re.Match[str]) -> Hashable:
         if match["where"]:
@@ -386,7 +444,8 @@ def read_numbers(text: str) -> Found:
 _BAR: Final = r"(?:(?:measure?e?s?|bars?|mm?\.?|b\.)[ ]?(?:(?:number|no\.?|#)[ ]?)?)"
 _SPAN: Final = rf"\d{{1,5}}(?: ?(?:-|to|through|,|;|&|, ?and|and|until) ?{_BAR}?\d{{1,5}})*+"
 _MEASURES: Final = re.compile(
-    rf"(?P<open>\b(?:starting|starts|begins|beginning|from|onwards? from) ?(?:at|in|from|with)? )?(?P<between>\bbetween )?"
+    rf"(?P<open>\b(?:starting|starts|begins|beginning|from|onwards? from|ab|a partir d[e']|depuis|desde|da)"
+    rf" ?(?:at|in|from|with|dem|el|la|l[ae'])? ?)?(?P<between>\bbetween )?"
     rf"(?<![a-z]){_BAR}(?P<list>{_SPAN})(?![\d/])(?P<onwards> (?:onwards?|on)\b)?",
     re.IGNORECASE,
 )
@@ -395,8 +454,14 @@ _SPAN_PART: Final = re.compile(
     rf"(?P<sign>-|to|through|until|,|;|&|and)?[ ]?{_BAR}?(?P<number>\d{{1,5}})", re.IGNORECASE
 )
 _MEASURE_WORD: Final = (
+    (
+        re.compile(r"\b(?:the |die |les |los )?(?:first|1st|ersten|premieres|primeros) (\d{1,3}|beiden) (?:measures|bars|takte|mesures)", re.IGNORECASE),
+        lambda match: "measures 1-" + match[1].replace("beiden", "2"),
+    ),
+    (re.compile(r"\bT\. ?(?=\d)"), "measure "),
+    (re.compile(r"(?<=\d) ?~ ?(?=\d)"), "-"),
     (re.compile(r"第? ?(\d{1,5}) ?(?:-|至|到|~) ?第? ?(\d{1,5}) ?小节"), r"measures \1-\2"),
-    (re.compile(r"第? ?(\d{1,5}) ?(?:和|、|,|与) ?第? ?(\d{1,5}) ?小节"), r"measures \1, \2"),
+    (re.compile(r"第? ?((?:\d{1,5} ?(?:和|、|,|与) ?第? ?){1,30}\d{1,5}) ?小节"), lambda match: "measures " + re.sub(r"\D+", ", ", match[1])),
     (re.compile(r"第? ?(\d{1,5}) ?小节"), r"measure \1"),
     (re.compile(r"\b(\d{1,5})(?:st|nd|rd|th|\.|º|ª|e|er|eme|re)? (?=(?:measure|bar|takt|mesure|battuta|compas|misura)\b)(?:\w+)", re.IGNORECASE), r"measure \1"),
     (re.compile(r"\b(?:takte?n?|mesures?|battut[ae]|misur[ae]|compas(?:es)?) (?:numero |n\.? ?o?\.? ?|nr\.? )?(?=\d)", re.IGNORECASE), "measure "),
@@ -408,9 +473,8 @@ _LAST_WORD: Final = re.compile(r"\b(?:measures?|bars?) (?=\d)", re.IGNORECASE)
 
 def read_measures(text: str) -> Found:
     """Sets of measure numbers, or ``("from", 9)`` for what starts at measure 9."""
-    text = in_digits(text)
-    for pattern, English in _MEASURE_WORD:
-        text = pattern.sub(English, text)
+    for pattern, words in _MEASURE_WORD:
+        text = pattern.sub(words, text)
     found: Values = []
     whole = _BARE_MEASURES.fullmatch(text)
     for match in [whole] if whole else _MEASURES.finditer(text):
@@ -423,7 +487,7 @@ def read_measures(text: str) -> Found:
     # "Measure 3, measure 4" is one set, in two pieces.
     if len(closed) == len(found) > 1 and is_pure(reading):
         union: Hashable = frozenset().union(*closed)
-        return reading._replace(values=(union,))
+        return reading._replace(values=(union,), spans=((found[0][0], found[-1][1]),))
     return reading
 
 
@@ -448,8 +512,8 @@ _NOTE_VALUES: Final = {
     "thirty-second": "1/32", "sixty-fourth": "1/64",
 }  # fmt: skip
 _DURATION: Final = re.compile(
-    rf"(?P<dots>(?:double[ -]|triple[ -])?dotted[ -])?(?<![A-Za-z0-9])(?P<name>{'|'.join(sorted(_NOTE_VALUES, key=len, reverse=True))})s?"
-    r"(?:[ -](?P<noun>note|rest)s?)?(?P<triplet>[ -]triplets?)?(?![A-Za-z0-9])",
+    rf"(?P<dots>(?<![a-z])(?:double[ -]|triple[ -])?dotted[ -])?(?<![A-Za-z0-9])(?<!undotted )(?P<name>{'|'.join(sorted(_NOTE_VALUES, key=len, reverse=True))})s?"
+    r"(?:[ -](?P<noun>note|rest)s?)?(?P<triplet>[ -]triplets?)?(?![A-Za-z0-9])(?![ -](?:notes?|rests?|measures?|bars?|piece|tones?|steps?|movement|section|passage|of an?)\b)",
     re.IGNORECASE,
 )
 _NTH: Final = {
@@ -473,8 +537,10 @@ def read_durations(text: str) -> Found:
     marked = re.sub(r"\b(" + "|".join(_NTH) + r")\b", lambda match: _NTH[match[0].lower()], marked, flags=re.IGNORECASE)
     marked = re.sub(r" notes?[ -](?=notes?\b|rests?\b|triplets?\b)", " ", marked, flags=re.IGNORECASE)
     marked = re.sub(
-        r"\b((?:double[ -]?)?)(\w+(?:-\w+)?)((?: note| rest)?) dotted(?: (note|rest))?\b",
-        r"\1dotted \2\3 \4",
+        rf"\b((?:double[ -]?)?)({'|'.join(_NOTE_VALUES)})((?: note| rest)?) (?:double-)?dotted(?: (note|rest))?\b",
+        lambda match: (
+            f"{'double-' if 'double-' in match[0] else match[1]}dotted {match[2]}{match[3] or ''} {match[4] or ''}"
+        ),
         marked,
         flags=re.IGNORECASE,
     )
@@ -497,7 +563,9 @@ def read_durations(text: str) -> Found:
 
 # --- chords, numerals and cadences ---
 
-_SYMBOLS: Final = r"(?:sus[24]|maj7|min7|dim7|dom7|aug7|m7b5|mM7|M7|m7|ø7?|o7|7|6|maj|min|dim|aug|m|o|\+)"
+_SYMBOLS: Final = (
+    r"(?:min7b5|m7\(b5\)|sus[24]|-7|maj7|min7|dim7|dom7|aug7|m7b5|mM7|M7|m7|ø7?|o7|7|6|maj|min|dim|aug|m|o|\+)"
+)
 _QUALITY_WORDS: Final = {
     "dominant seventh": "dominant-seventh", "dominant 7th": "dominant-seventh", "dominant 7": "dominant-seventh",
     "major seventh": "major-seventh", "major 7th": "major-seventh", "minor seventh": "minor-seventh", "minor 7th": "minor-seventh",
@@ -505,18 +573,23 @@ _QUALITY_WORDS: Final = {
     "half-diminished": "half-diminished-seventh", "half diminished": "half-diminished-seventh",
     "half diminished seventh": "half-diminished-seventh", "fully diminished seventh": "diminished-seventh",
     "fully diminished": "diminished-seventh", "diminished seventh": "diminished-seventh", "diminished 7th": "diminished-seventh",
+    "minor seventh flat five": "half-diminished-seventh", "half dim 7": "half-diminished-seventh",
+    "minormajor seventh": "minor-major-seventh", "majorminor seventh": "dominant-seventh", "minor 7": "minor-seventh",
+    "diminished 7": "diminished-seventh", "minor 7b5": "half-diminished-seventh", "augmented 7": "augmented-seventh",
+    "major 7": "major-seventh", "dim": "diminished", "aug": "augmented", "dim7": "diminished-seventh",
+    "dom7": "dominant-seventh", "maj7": "major-seventh", "7": "dominant-seventh",
     "seventh": "dominant-seventh", "7th": "dominant-seventh",
     "diminished": "diminished", "augmented": "augmented", "major": "major", "minor": "minor",
 }  # fmt: skip
 _WORDS_LONGEST: Final = "|".join(sorted(_QUALITY_WORDS, key=len, reverse=True))
 _CHORD: Final = re.compile(
-    rf"(?<![A-Za-z0-9#'])(?P<letter>[A-Ga-g])(?P<sign>##|#|bb|b)?(?:[ -]{{1,3}}(?P<words>{_WORDS_LONGEST})\b|(?P<symbol>{_SYMBOLS}))?"
+    rf"(?<![A-Za-z0-9#'])(?P<letter>[A-Ga-g])(?P<sign>##|#|bb|b)?(?:(?P<symbol>{_SYMBOLS})(?![A-Za-z0-9])|[ -]{{1,3}}(?P<words>{_WORDS_LONGEST})(?![A-Za-z0-9]))?"
     r"(?P<noun>[ -]+(?:chord|triad))?(?:/(?P<bass>[A-G](?:#|b)?))?"
-    r"(?:,? ?\(?(?:in )?(?P<inversion>first|second|third|root) (?:inversion|position)\)?)?(?![A-Za-z0-9#+])"
+    r"(?:[, -]{0,3}\(?(?:in )?(?P<inversion>first|second|third|root) (?:inversion|position))?(?![A-Za-z0-9#+]|-[a-z])"
 )
 _INVERSIONS: Final = {"root": 0, "first": 1, "second": 2, "third": 3}
 _SPELLED: Final = re.compile(
-    r"(?<![A-Za-z0-9#])[A-G](?:##|#|bb|b)?\d?(?:(?:[-, ]|, | - ){1}[A-G](?:##|#|bb|b)?\d?(?![A-Za-z#])){2,5}(?![A-Za-z0-9#])"
+    r"(?<![A-Za-z0-9#])[A-G](?:##|#|bb|b)?\d?(?:(?:-|, and |, | - | and | )[A-G](?:##|#|bb|b)?\d?(?![A-Za-z#])){2,5}(?![A-Za-z0-9#])"
 )
 _DEGREE_IN_KEY: Final = re.compile(
     r"(?<![A-Za-z])(?P<figure>[#b]?[ivIV]{1,3}(?:o|ø|\+)?(?:7|65|43|42|64|6)?)(?: chord)? (?:in|of) (?P<key>[A-Ga-g][#b]?)(?: (?P<mode>major|minor))?\b"
@@ -529,18 +602,38 @@ def _symbols() -> dict[str, str]:
     from music21.harmony import CHORD_TYPES
 
     known = {symbol: name for name, (_, symbols) in CHORD_TYPES.items() for symbol in symbols}
-    return {**known, "ø": "half-diminished-seventh", "min7": "minor-seventh", "maj7": "major-seventh", "M": "major"}
+    half = dict.fromkeys(("ø", "min7b5", "m7(b5)"), "half-diminished-seventh")
+    return {**known, **half, "-7": "minor-seventh"}
+
+
+_ON: Final = re.compile(
+    rf"\b(?P<quality>{_WORDS_LONGEST})(?: chord| triad)? ?(?:on|auf|sur|su|sobre|built on) (?P<root>[A-Ga-g](?:##|#|bb|b)?)(?![A-Za-z0-9])"
+)
+_CHORD_WORDS: Final = re.compile(
+    r"\b(?:major|minor|dominant|diminished|augmented|half|fully|seventh|root|first|second|third|triad|chord|inversion)\b",
+    re.IGNORECASE,
+)
 
 
 def read_chords(text: str) -> Found:
     """Root (letter and shift), quality by music21's name, and inversion or None."""
-    text = re.sub(r" {2,}", " ", translated(translated(spelled(text), "mode"), "inversion"))
-    text = re.sub(r"\b(?:Major|Minor|Dominant|Diminished|Augmented|Half|Fully|Seventh|Root|First|Second|Third|Triad|Chord)\b",
-                  lambda match: match[0].lower(), text)  # fmt: skip
-    text = re.sub(r"和弦|akkord", " chord", text)
-    for pattern, value in ((_DEGREE_IN_KEY, _degree_chord), (_SPELLED, _spelled_chord)):
-        if values := _values(pattern.finditer(text), value):
-            return _found(text, values)
+    text = re.sub(r"-?(?:sept(?:im)?akkord|septieme|settima|septima)", " seventh", spelled(text), flags=re.IGNORECASE)
+    text = _CHORD_WORDS.sub(lambda match: match[0].lower(), re.sub(r"\(b5\)", "b5", text))
+    text = re.sub(r"\b(minor-major|major-minor)\b", lambda match: match[0].replace("-", ""), text)
+    text = translated(translated(text, "mode"), "inversion")
+    text = re.sub(r"七和弦", " seventh", text)
+    text = re.sub(r"和弦|-?akkord|-?dreiklang", " chord", text, flags=re.IGNORECASE)
+    text = re.sub(r" (?=[,.;)])", "", re.sub(r" {2,}", " ", text))
+    text = re.sub(r"(?<=[a-z]) (?:over|with) (?:an? )?([A-G][#b]?)(?: in the bass)?(?![a-z])", r"/\1", text)
+    text = re.sub(
+        r"\b((?:first|second|third) inversion|root position) of (?:an? |the )?([A-G](?:#|b)? (?:major|minor)(?: seventh)?)",
+        r"\2 \1",
+        text,
+    )
+    text = re.sub(r"\b(half)[ -](diminished)", r"\1-\2", text)
+    text = _ON.sub(lambda match: f"{match['root']} {match['quality']}", text)
+    if values := _values(_DEGREE_IN_KEY.finditer(text), _degree_chord):
+        return _found(text, values)
 
     def chord(match: re.Match[str]) -> Hashable:
         bare = not any(match[name] for name in ("sign", "words", "symbol", "noun", "bass", "inversion"))
@@ -554,7 +647,11 @@ def read_chords(text: str) -> Found:
             inversion = {0: 0, 2: 1, 4: 2, 6: 3}.get(steps, -1)
         return match["letter"].upper(), _SHIFTS[match["sign"] or ""], quality, inversion
 
-    return _found(text, _values(_CHORD.finditer(text), chord))
+    # "G, B♭ and D: a G minor triad" names one chord twice; its name tells more.
+    unspelled = _SPELLED.sub(lambda match: "_" * len(match[0]), text)
+    if values := _values(_CHORD.finditer(unspelled), chord):
+        return _found(unspelled, values)
+    return _found(text, _values(_SPELLED.finditer(text), _spelled_chord))
 
 
 def _named(chord: object) -> Hashable:
@@ -589,7 +686,9 @@ def _degree_chord(match: re.Match[str]) -> Hashable:
     letter = match["key"].replace("b", "-") if len(match["key"]) > 1 else match["key"]
     key = letter.lower() if match["mode"] == "minor" else letter[0].upper() + letter[1:] if match["mode"] else letter
     try:
-        return _named(RomanNumeral(match["figure"], key))
+        numeral = RomanNumeral(match["figure"], key)
+        named = _named(numeral)
+        return (*named[:3], numeral.inversion()) if isinstance(named, tuple) else None
     except (Music21Exception, ValueError):
         return None
 
@@ -606,23 +705,38 @@ _ROMAN: Final = (
     r"(?: ?(?:6/5|6/4|4/3|4/2|6/3|5/3|\d{1,2}))?"
     r"(?:/[#b]?(?:VII|VI|IV|V|III|II|I|vii|vi|iv|v|iii|ii|i))?)(?![A-Za-z0-9])"
 )
-_NUMERALS: Final = re.compile(rf"(?<![A-Za-z0-9'])(?:{_ROMAN})(?: ?(?:-+>?|→|>|,|to|then|\.\.\.|) ?(?:{_ROMAN}))*+")
+_NUMERALS: Final = re.compile(
+    rf"(?<![A-Za-z0-9'])(?:{_ROMAN})(?: ?(?:-+>?|→|>|,|,? and|to|then|resolving to|going to|followed by|\.\.\.|) ?(?:{_ROMAN}))*+"
+)
 _NUMERAL: Final = re.compile(_ROMAN)
 _PRONOUN: Final = re.compile(
-    r"\bI(?='|\s(?:think|believe|would|can|am|see|do|cannot|could|have|need|will|count|find|read|say|guess|was|don't|hear)\b)"
+    r"\bI(?='|,? (?:think|believe|would|too|can|am|see|do|cannot|could|have|need|will|count|find|read|say|guess|was|don't|hear)\b)"
 )
-_ARABIC: Final = re.compile(r"[1-7](?:(?: ?[-,>→] ?| )[1-7]){1,15}[. ]*")
+_ARABIC: Final = re.compile(r"[1-7](?:(?: ?[-,>→] ?| )[1-7]){0,15}[. ]*")
+_INVERTED: Final = re.compile(
+    r"(?<![A-Za-z])([ivIV]{1,3}o?)(7?)(?: seventh)?(?: chord)? in (first|second|third|root) (?:inversion|position)"
+)
+
+
+_DEGREES: Final = ("I", "II", "III", "IV", "V", "VI", "VII")
+_FIGURES: Final = {
+    ("", "first"): "6", ("", "second"): "64", ("7", "first"): "65", ("7", "second"): "43", ("7", "third"): "42",
+}  # fmt: skip
 
 
 def read_numerals(text: str) -> Found:
     """Progressions, each the degrees and figures of its chords."""
+    text = re.sub(r"([一二三四五六七])级", lambda match: f"{_DEGREES[_DIGITS[match[1]] - 1]} ", text)
+    if re.fullmatch(r"[TSD](?:[ >-]{1,3}[TSD]){1,9}", text):
+        text = re.sub("[TSD]", lambda match: {"T": "I", "S": "IV", "D": "V"}[match[0]], text)
     if _ARABIC.fullmatch(text):
-        text = re.sub("[1-7]", lambda match: ("I", "II", "III", "IV", "V", "VI", "VII")[int(match[0]) - 1], text)
-    text = (
-        translated(_PRONOUN.sub("_", text), "numeral")
-        if not _NUMERALS.search(_PRONOUN.sub("_", text))
-        else _PRONOUN.sub("_", text)
-    )
+        text = re.sub("[1-7]", lambda match: _DEGREES[int(match[0]) - 1], text)
+    text = _PRONOUN.sub("_", text)
+    if not _NUMERALS.search(text):
+        text = re.sub(r" {2,}", " ", translated(text, "numeral"))
+    text = re.sub(r"(?<![A-Za-z])([ivIV]{1,3}7?) of (?:the )?(?=[ivIV]{1,3}\b)", r"\1/", text)
+    text = re.sub(r"(?<![A-Za-z])([ivIV]{1,3})[ -]?(?:dim|diminished)\b", r"\1o", text)
+    text = _INVERTED.sub(lambda match: match[1] + _FIGURES.get((match[2], match[3]), match[2]), text)
     return _found(
         text, _values(_NUMERALS.finditer(text), lambda match: tuple(map(_numeral, _NUMERAL.findall(match[0]))))
     )
@@ -636,7 +750,9 @@ def _numeral(text: str) -> str:
     return f"{degree}{digits}{of}"
 
 
-_CADENCE: Final = re.compile(r"\b(imperfect authentic|authentic|half|plagal|deceptive)\b")
+_CADENCE: Final = re.compile(
+    r"\b(imperfect authentic|authentic|half|plagal|deceptive)\b(?=\W*$|[,.;:!()]| cadence| close| and\b| or\b| in\b| at\b|终止| ?\(|(?i:-cadence| schluss| kadenz| cadenz))"
+)
 _PROGRESSIONS: Final = {"V-I": "authentic", "IV-I": "plagal", "V-VI": "deceptive"}
 
 
@@ -652,7 +768,7 @@ def read_cadences(text: str) -> Found:
     marked = re.sub(r"\bperfect\b", "", marked)
     values = _values(_CADENCE.finditer(marked), lambda match: match[1])
     reading = _found(marked, values) if values else _found(text, _values(_NUMERALS.finditer(text), progression))
-    return reading._replace(rest=re.sub(r"\b(?:cadence|close|V|PAC)\b|终止", " ", reading.rest, flags=re.IGNORECASE))
+    return reading
 
 
 # --- what is left ---
@@ -682,12 +798,7 @@ def _values(matches: Iterable[re.Match[str]], value_of: Callable[[re.Match[str]]
 
 
 def _found(text: str, values: Values) -> Found:
-    pieces, position = [], 0
-    for start, end, _ in values:
-        pieces.append(text[position:start])
-        position = end
-    pieces.append(text[position:])
-    return Found(tuple(value for *_, value in values), text, " ".join(pieces), values[0][0] if values else len(text))
+    return Found(tuple(value for *_, value in values), text, tuple((start, end) for start, end, _ in values))
 
 
 READERS: Final[dict[str, Callable[[str], Found]]] = {
