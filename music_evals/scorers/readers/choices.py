@@ -19,6 +19,7 @@ this project's.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from string import ascii_uppercase
 from typing import Final
@@ -31,10 +32,9 @@ MAX_REPLY: Final = 20_000
 MAX_LINE: Final = 400
 """Characters of a line that are looked at: an answer stands at the beginning of its line."""
 
-_OPENERS: Final = re.compile(r"\\(?:boxed|text(?:bf|rm)?|mathrm|[()\[\]])|[*_`#>\"“”$(\[{（【「『〔]|^\s*[-•]\s")
+_MARKUP: Final = re.compile(r"\\(?:boxed|text(?:bf|rm)?|mathrm|[()\[\]])|[*_`#>\"“”$✅✔️]|</?\w{1,12}>|^\s*[-•]\s")
+_OPENERS: Final = re.compile(r"[(\[{（【「『〔]")
 _CLOSERS: Final = re.compile(r"[)\]}）】」』〕]")
-_WIDE: Final = {ord(wide): chr(ord(wide) - 0xFEE0) for wide in "ＡＢＣＤＥＦＧＨ"}
-
 _GLUE: Final = r"[*_\"”'」】\]）)]{0,4}\s{0,2}"
 _LABEL: Final = re.compile(
     r"(?<![不没别非误无])(?<!\bnot )(?<!\bno )(?<!\bnot the )(?:"
@@ -46,7 +46,7 @@ _LABEL: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _CALLED_RIGHT: Final = re.compile(
-    r"(?<![A-Za-z0-9#♯♭])(?P<letter>[A-H])[*_)）.]{0,3} ?(?:选项|项)? ?(?:is|是|为)? ?(?:the )?"
+    r"(?<![A-Za-z0-9#♯♭])(?P<letter>[A-H])[*_)）.:：]{0,3} ?(?:选项|项)? ?(?:is|是|为)? ?(?:the )?"
     r"(?:正确|对的|correct|right)(?! ?[吗?？])"
 )
 # What may not follow a letter that stands as an answer: what makes it a word, a pitch or a key.
@@ -56,9 +56,23 @@ _ENDS: Final = (
     r"(?![ \t-]{1,2}(?:sharp|flat|natural|major|minor|maj|min|dur|moll|string|clef|chord)\b)"
 )
 _LEAD: Final = re.compile(
-    r"\s*(?:(?:so|thus|therefore|hence)\b,?\s)?(?:(?:it is|it's|this is|is|的?是|为|选择?)\s?)?(?:the |an? (?=\w{3}))?"
-    r"(?:(?:选项|options?|choice|letter)\s{0,2}[:：]?\s{0,2})?",
+    r"\s*(?:(?:so|thus|therefore|hence)\b,?\s)?(?:i(?:'m| am) (?:not )?(?:sure|certain|quite sure),? (?:but )?)?"
+    r"(?:i(?: would|'d)? (?:think|believe|guess|say|go with|choose|pick)(?: that)?:?\s|probably |most likely |my (?:guess|answer)(?: is)?:? )?"
+    r"(?:我(?:认为|觉得|选)|应该|其实)?(?:(?:it is|it's|this is|is|that is)\s|的?是|为|选择?)?(?:not (?:option )?\w+,? but (?:rather )?)?"
+    r"(?:(?:either|both|between|the|answer|choice|letter|options?)\s|选项|(?-i:an?) (?=\w{3}))*[:：]?\s{0,3}",
     re.IGNORECASE,
+)
+_CORRECTED: Final = re.compile(
+    r"\b(?:wait|correction|actually|or rather|scratch that|i mean|no:)\b[,:]?(?: no[:,])?|不对|更正|而是|其实是",
+    re.IGNORECASE,
+)
+_CLAUSE: Final = re.compile(
+    r"[.;:。；：]\s+|(?:[,，]\s*)?\b(?:so|therefore|thus|hence|but)\b[,:]?\s+|，?(?:所以|因此)|，(?=其实|应该)", re.IGNORECASE
+)
+_OPENING: Final = re.compile(r"\W*(?:选|option )?[A-H](?![A-Za-z0-9])|\W*(?:yes|no)\b", re.IGNORECASE)
+_IS: Final = re.compile(
+    r"^(?:an?|the)?(?: ?[a-g][b#]?)?$|(?:\b(?:is|are|was|be|has|as|not \w+ but|therefore|thus|so|hence|answer)\b|=|:|是|为|選|选)"
+    r"(?: clearly| most likely| probably| of)?(?: an?| the)?(?: [a-g][b#]?)?$"
 )
 _LETTER: Final = re.compile(rf"(?P<letter>[A-Ha-h]){_ENDS}")
 _SET_OFF: Final = re.compile(
@@ -86,30 +100,31 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
     """
     whole = without_thinking(reply)
     text = whole if len(whole) <= MAX_REPLY else f"{whole[: MAX_REPLY // 10]}\n{whole[-MAX_REPLY:]}"
+    text = unicodedata.normalize("NFKC", text)
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         return Reading("unreadable" if whole.strip() else "empty")
     known = _Options(options)
     if letter := known.exact(text):
         return Reading("answered", letter)
-    several = False
-    for stated, is_sure in _stated(text):
-        found = known.chosen(stated) or known.named(stated)
+    lists_all = False
+    for stated, is_sure, is_joined in _stated(text):
+        found = known.chosen(stated) or known.ends(stated)
         if len(found) == 1:
-            return Reading("answered", found.pop())
+            return Reading("several") if is_joined else Reading("answered", found.pop())
+        if 1 < len(found) < max(3, len(options)):
+            return Reading("several")
+        lists_all = lists_all or len(found) > 1
         if is_sure and is_refusal(stated[:MAX_LINE]):
             return Reading("refused")
-        several = several or 1 < len(found) < max(3, len(options))
-    if several:
-        return Reading("several")
     listed = [known.exact(line) if len(line) <= MAX_LINE else None for line in lines]
     ending = listed[-len(options) :]
     if len(options) > 1 and None not in ending and len(set(ending)) == len(options):
         return Reading("unreadable")
     last, first = lines[-1], lines[0]
-    found = known.chosen(last) or known.named(last)
+    found = set() if lists_all else known.chosen(last) or known.ends(last)
     if not found and not is_refusal(last) and len(set(filter(None, listed))) < 2:
-        found = known.chosen(first, set_off=len(lines) > 1)
+        found = known.chosen(first, set_off=len(lines) > 1) if len(lines) == 1 or _OPENING.match(first) else set()
     if not found and not is_refusal(last):
         found = {letter for letter in listed if letter}
     if len(found) == 1:
@@ -120,87 +135,132 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
 
 
 class _Options:
+    """The options with their letters, and the texts by which each may be called."""
+
     def __init__(self, options: Sequence[str]) -> None:
-        self.texts = dict(zip(ascii_uppercase, map(_plain, options), strict=False))
-        firsts = [text.split(" ")[0] for text in self.texts.values()]
+        self.letters = ascii_uppercase[: len(options)]
+        names: dict[str, set[str]] = {}
+        for letter, option in zip(self.letters, options, strict=True):
+            bracketed = re.fullmatch(r"(.+?)\s*[({（](.+)[)}）]", option)
+            without_first = re.match(r"(?:yes|no|是|否|不是)[,，]\s*(.+)", option, re.IGNORECASE)
+            for text in (option, *(bracketed.groups() if bracketed else ()), without_first[1] if without_first else ""):
+                if plain := _plain(text):
+                    names.setdefault(plain, set()).add(letter)
+        self.named = {text: letters.copy().pop() for text, letters in names.items() if len(letters) == 1}
+        firsts = [_plain(option).split(" ")[0] for option in options]
         # Sentences are told apart by their first words, where these differ.
-        is_sentence = len(set(firsts)) == len(firsts) and all(" " in text for text in self.texts.values())
-        self.firsts = dict(zip(self.texts, firsts, strict=True)) if is_sentence else {}
+        is_sentence = len(set(firsts)) == len(firsts) and all(" " in _plain(option) for option in options)
+        self.firsts = dict(zip(firsts, self.letters, strict=True)) if is_sentence else {}
 
     def exact(self, text: str) -> str | None:
         """The option whose text this is, with its letter ahead or without."""
         if len(text) > 10 * MAX_LINE:
             return None
         plain = _plain(text)
-        found = [
-            letter
-            for letter, option in self.texts.items()
-            if option and plain in (option, f"{letter} {option}".lower())
-        ]
-        return found[0] if len(found) == 1 else None
+        if letter := self.named.get(plain):
+            return letter
+        first, _, rest = plain.partition(" ")
+        return self.named.get(rest) if self.named.get(rest) == first.upper() else None
 
     def chosen(self, statement: str, *, set_off: bool = False) -> set[str]:
-        """The options that a statement names at its beginning."""
+        """The options that a statement names at its beginning; of one that corrects itself, at its end."""
+        for part in reversed(_CORRECTED.split(statement[:MAX_LINE])):
+            if found := self._chosen(part, set_off=set_off):
+                return found
+        return set()
+
+    def _chosen(self, statement: str, *, set_off: bool) -> set[str]:
         if letter := self.exact(statement):
             return {letter}
-        clean = _CLOSERS.sub(".", _OPENERS.sub(" ", statement[:MAX_LINE].translate(_WIDE)))
+        clean = _CLOSERS.sub(".", _OPENERS.sub(" .", _MARKUP.sub(" ", statement))).lstrip(" .'\"")
         clean = clean[match.end() :] if (match := _LEAD.match(clean)) else clean
-        own = re.match(r"\s*([A-H])[\s.:：、,，-]+(.*)", clean, re.IGNORECASE | re.DOTALL)
-        if own and (option := self.texts.get(own[1].upper())) and _begins(_plain(own[2]), option):
-            return {own[1].upper()}
-        match = _LETTER.match(clean.lstrip())
-        if not match or match["letter"].upper() not in self.texts:
+        clean = clean.lstrip(" .'\"\n")
+        if re.fullmatch(r"[A-H]{2,8}\W*", clean) and set(clean.strip(" .")) <= set(self.letters):
+            return set(clean.strip(" ."))
+        if own := re.match(r"([A-Ha-h])(?P<gap>[\s.:：、,，-]*)(?P<rest>.*)", clean, re.DOTALL):
+            letter, gap = own[1].upper(), own["gap"]
+            by_text = self._by_text(own["rest"]) if gap or not own["rest"][:1].isascii() else set()
+            is_article = not gap.strip() and own["rest"][:1].isascii()
+            if letter in by_text or (by_text and not is_article and letter in self.letters and own[1].isupper()):
+                return {letter} if letter in by_text else {letter} | by_text
+        match = _LETTER.match(clean)
+        if not match or match["letter"].upper() not in self.letters:
             return set() if set_off else self._by_text(clean)
-        letters, rest = {match["letter"].upper()}, clean.lstrip()[match.end() :]
+        letters, rest = {match["letter"].upper()}, clean[match.end() :]
         while another := _ANOTHER.match(rest):
             letters.add(another["letter"])
             rest = rest[another.end() :]
-        if _WRONG.match(rest.lstrip(" .")) or not (_SET_OFF.match(rest) or len(letters) > 1):
-            return set()
-        return letters | self._by_text(rest.lstrip(" .:：,，、=–—-\n")) if len(letters) == 1 else letters
+        if _WRONG.match(rest.lstrip(" .:")) or not (_SET_OFF.match(rest) or len(letters) > 1):
+            return set() if set_off else self._by_text(clean)
+        return letters
 
-    def named(self, line: str) -> set[str]:
-        """The option that a sentence ends on; nothing where it denies it, or names another one besides."""
-        if _WRONG.search(line) or len(line) > MAX_LINE:
+    def ends(self, line: str) -> set[str]:
+        """The option that a sentence says something to be; nothing where it denies it, or names another one besides."""
+        if len(line) > MAX_LINE:
             return set()
-        plain = _plain(_NOUN.sub("", line))
-        ends = {letter for letter, text in self.texts.items() if text and f" {plain}".endswith(f" {text}")}
-        named = {letter for letter, text in self.texts.items() if text and f" {text} " in f" {plain} "}
-        return ends if named == ends and len(ends) == 1 else set()
+        *_, clause = _CLAUSE.split(_NOUN.sub("", line))
+        if found := self._chosen(clause, set_off=False) if clause != line else set():
+            return found
+        if _WRONG.search(line):
+            return set()
+        plain = _plain(clause)
+        fitting = {text: letter for text, letter in self.named.items() if _IS.search(_cut(plain, text))}
+        named = {letter for text, letter in self.named.items() if f" {text} " in f" {plain} "}
+        found = {letter for text, letter in fitting.items() if len(text) == max(map(len, fitting))}
+        return found if len(found) == 1 and named <= found else set()
 
     def _by_text(self, text: str) -> set[str]:
         plain = _plain(text)
-        fitting = {letter: option for letter, option in self.texts.items() if option and _begins(plain, option)}
-        longest = max(map(len, fitting.values()), default=0)
-        found = {letter for letter, option in fitting.items() if len(option) == longest}
-        for letter, first in self.firsts.items():
-            if re.match(rf"\s*{re.escape(first)}\s*(?:$|[.,;:!–—\n-])", text, re.IGNORECASE) and not is_refusal(text):
-                found.add(letter)
-        if len(found) == 1:
+        fitting = {option: letter for option, letter in self.named.items() if _begins(plain, option)}
+        longest = max(map(len, fitting), default=0)
+        found = {letter for option, letter in fitting.items() if len(option) == longest}
+        for first, letter in self.firsts.items():
+            match = re.match(
+                rf"\W*{re.escape(first)}\s*(?:$|[.,;:!–—\n-]|(?P<both>and no\b|and yes\b))", text, re.IGNORECASE
+            )
+            if match and match["both"]:
+                return set(self.letters)
+            if match and not is_refusal(text):
+                found |= {letter} | (
+                    {other} if (other := self.named.get(_plain(text[match.end() :].split(".")[0]))) else set()
+                )
+        if len(found) == 1 and (match := re.match(r"[^.。;；\n]*?(?:\b(?:or|nor)\b|或|和|/)[^.。;；\n]*", text)):
             # "Major or minor" is two answers.
-            rest = re.split(r"[.。;；\n]", text)[0]
-            if re.search(r"\b(?:or|and|nor)\b|或|和", rest) or "/" in rest:
-                words = f" {_plain(rest)} "
-                found |= {letter for letter, option in self.texts.items() if option and f" {option} " in words}
+            words = f" {_plain(match[0])} "
+            found |= {
+                letter
+                for option, letter in self.named.items()
+                if f" {option} " in words or (option in words and not option.isascii())
+            }
         return found
 
 
+def _cut(plain: str, text: str) -> str:
+    """What stands ahead of an option's text at the end of a sentence; a mark that fits nothing where it does not."""
+    ends = plain.endswith(f" {text}") or (plain.endswith(text) and not text.isascii())
+    return plain.removesuffix(text).strip() if ends else "\0"
+
+
 def _begins(plain: str, option: str) -> bool:
-    return plain == option or plain.startswith(option + " ") or (plain.startswith(option) and not option[-1:].isascii())
+    rest = plain[len(option) :]
+    return plain.startswith(option) and (not rest or rest[0] == " " or not option[-1:].isascii())
 
 
 def _plain(text: str) -> str:
-    """Words and signs without punctuation around them."""
-    return " ".join(re.findall(r"\w+(?:[#♯♭+°/.-]+(?=\w))?[#♯♭+°]?|[#♯♭+°/]+", text.casefold().replace("_", " ")))
+    """Words and signs without punctuation around them, names of notes with signs."""
+    folded = re.sub(r"(?<=\b[a-g])[ -]?(?:(flat)|sharp)\b", lambda match: "b" if match[1] else "#", text.casefold())
+    folded = folded.replace("♭", "b").replace("♯", "#").replace("_", " ")
+    return " ".join(re.findall(r"\w+(?:[#+°/.'-]+\w+)*[#+°]?|[#+°/]+", folded))
 
 
-def _stated(text: str) -> Iterator[tuple[str, bool]]:
-    """What follows each label on its line, or on the next where the line ends there, and whether the label is sure."""
+def _stated(text: str) -> Iterator[tuple[str, bool, bool]]:
+    """What follows each label on its line, or on the next; whether the label is sure; whether "or" stands ahead of it."""
     found = [(match.start("letter"), match["letter"], True) for match in _CALLED_RIGHT.finditer(text)]
     for match in _LABEL.finditer(text):
         after = text[match.end() : match.end() + MAX_LINE].lstrip(' \t*_:：#`"”')
         first, _, below = after.lstrip("\n").partition("\n")
         stated = first if first.strip(" \t*_:：#`.]】") else below.lstrip().partition("\n")[0]
         found.append((match.start(), stated, bool(match["strong"] or match["colon"])))
-    for _, stated, is_sure in sorted(found, reverse=True):
-        yield stated, is_sure
+    for start, stated, is_sure in sorted(found, reverse=True):
+        ahead = text[max(0, start - 8) : start]
+        yield stated, is_sure, re.search(r"(?:\b(?:or|and)|或|和)[\s$*]*$", ahead) is not None
