@@ -67,7 +67,8 @@ _CORRECTED: Final = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE: Final = re.compile(
-    r"[.;:。；：]\s+|(?:[,，]\s*)?\b(?:so|therefore|thus|hence|but)\b[,:]?\s+|，?(?:所以|因此)|，(?=其实|应该)", re.IGNORECASE
+    r"[.;:。；：]\s+|(?:[,，]\s*)?\b(?:so|therefore|thus|hence|but)\b[,:]?\s+|，?(?:所以|因此)|，(?=其实|应该)",
+    re.IGNORECASE,
 )
 _OPENING: Final = re.compile(r"\W*(?:选|option )?[A-H](?![A-Za-z0-9])|\W*(?:yes|no)\b", re.IGNORECASE)
 _IS: Final = re.compile(
@@ -210,8 +211,8 @@ class _Options:
         return found if len(found) == 1 and named <= found else set()
 
     def _by_text(self, text: str) -> set[str]:
-        plain = _plain(text)
-        fitting = {option: letter for option, letter in self.named.items() if _begins(plain, option)}
+        plain, head = _plain(text), _plain(re.split(r"[.,;:!?()\n]|\s[–—-]\s", text)[0])
+        fitting = {option: letter for option, letter in self.named.items() if _begins(plain, option, head)}
         longest = max(map(len, fitting), default=0)
         found = {letter for option, letter in fitting.items() if len(option) == longest}
         for first, letter in self.firsts.items():
@@ -241,9 +242,18 @@ def _cut(plain: str, text: str) -> str:
     return plain.removesuffix(text).strip() if ends else "\0"
 
 
-def _begins(plain: str, option: str) -> bool:
+def _begins(plain: str, option: str, head: str) -> bool:
     rest = plain[len(option) :]
-    return plain.startswith(option) and (not rest or rest[0] == " " or not option[-1:].isascii())
+    goes_on = (
+        head != option
+        and re.match(r" (?!chord|triad|quality|off|hits?\b|because|since|as\b|or\b|and\b|is\b|seventh)", rest)
+        is not None
+    )
+    return (
+        plain.startswith(option)
+        and not (goes_on and option.isascii())
+        and (not rest or rest[0] == " " or not option[-1:].isascii())
+    )
 
 
 def _plain(text: str) -> str:
