@@ -40,7 +40,7 @@ from music_evals.datasets_builders.folder import GENERATED, describe_dataset, lo
 from music_evals.datasets_builders.msu.dataset import BENCHMARK, LEVELS, SPLITS, QuestionRow, ScoreRow
 from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, estimated_tokens, samples_view, task
 from music_evals.scorers.judge import judged
-from music_evals.scorers.music_answers import answer_type_of
+from music_evals.scorers.readers.checking import answer_type_of
 
 Modality = Literal["textual", "visual"]
 ScoreContent = Literal["full", "title"]

@@ -7,14 +7,18 @@ metadata; a target of one letter means that they are lettered, any other that on
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.answers import choice_letter, choice_sentence
-from music_evals.scorers.scores import interval95, marked
+from music_evals.scorers.readers import Reading
+from music_evals.scorers.readers.choices import read_choice
+from music_evals.scorers.scores import READ_AS, interval95, marked, readings
 
 
-def read_answer(state: TaskState, target: Target) -> str | None:
-    """Read the final answer from the last reply, in the form of the target; None where the reply holds none."""
-    extract = choice_letter if len(target.text) == 1 else choice_sentence
-    return extract(state.output.completion, state.metadata["options"])
+def read_answer(state: TaskState, target: Target) -> Reading:
+    """Read the final answer from the last reply, in the form of the target: a letter, or one of the sentences."""
+    options: list[str] = state.metadata["options"]
+    reading = read_choice(state.output.completion, options)
+    if reading.answer is None or len(target.text) == 1:
+        return reading
+    return Reading(reading.status, options[ord(reading.answer) - ord("A")])
 
 
 def describe(state: TaskState, answer: str) -> str:
@@ -23,7 +27,7 @@ def describe(state: TaskState, answer: str) -> str:
     return f"“{answer}. {options[ord(answer) - ord('A')]}”" if len(answer) == 1 else f"“{answer}”"
 
 
-@scorer(metrics=[accuracy(), stderr(), interval95()])
+@scorer(metrics=[accuracy(), stderr(), interval95(), readings()])
 def final_answer() -> Scorer:
     """Score the final answer of the last reply: correct, incorrect, or no answer, which counts as incorrect.
 
@@ -31,21 +35,26 @@ def final_answer() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        answer = read_answer(state, target)
-        found = "holds no valid final answer" if answer is None else f"ends on {describe(state, answer)}"
+        reading = read_answer(state, target)
+        found = READ_AS[reading.status] if reading.answer is None else f"ends on {describe(state, reading.answer)}"
         explanation = f"Expected {describe(state, target.text)}; the reply {found}."
-        return marked(state.output.completion, answer, target.text, explanation=explanation)
+        return marked(reading, target.text, explanation=explanation)
 
     return score
 
 
-@scorer(metrics=[mean(), stderr()])
+@scorer(metrics=[mean(), stderr(), readings()])
 def answered() -> Scorer:
     """Score whether the last reply holds a valid final answer, 1 or 0, so that the mean is the share answered."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        answer = read_answer(state, target)
-        found = "no valid final answer" if answer is None else f"the final answer {describe(state, answer)}"
-        return Score(value=int(answer is not None), answer=answer, explanation=f"The reply holds {found}.")
+        reading = read_answer(state, target)
+        found = READ_AS[reading.status] if reading.answer is None else f"ends on {describe(state, reading.answer)}"
+        return Score(
+            value=int(reading.answer is not None),
+            answer=reading.answer,
+            explanation=f"The reply {found}.",
+            metadata={"reading": reading.status},
+        )
 
     return score

@@ -27,12 +27,13 @@ from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError, collect
 from scipy.stats import pearsonr
 
-from music_evals.scorers.batch_answers import split_answers
 from music_evals.scorers.metrics.accuracy import level_success, unanimity
 from music_evals.scorers.metrics.figures import each, mean
 from music_evals.scorers.metrics.paired import mcnemar
 from music_evals.scorers.metrics.resampling import bootstrap_interval
-from music_evals.scorers.music_answers import check
+from music_evals.scorers.readers import without_thinking
+from music_evals.scorers.readers.batches import split_answers
+from music_evals.scorers.readers.checking import Checked, check
 from music_evals.scorers.scores import fence, figures
 
 RULES: Final = "rules"
@@ -304,9 +305,7 @@ def _questions(state: TaskState) -> list[dict[str, Any]]:
 
 def _entry(question: Mapping[str, Any], prediction: str | None, labels: Mapping[str, int]) -> dict[str, Any]:
     answer, answer_type = question["answer"], question["answer_type"]
-    rule = None if answer_type == "text" else False
-    if prediction is not None:
-        rule = check(prediction, answer, answer_type)
+    checked = Checked("empty", False) if prediction is None else check(prediction, answer, answer_type)
     return {
         "id": question["id"],
         "level": int(question["level"]),
@@ -315,18 +314,17 @@ def _entry(question: Mapping[str, Any], prediction: str | None, labels: Mapping[
         "verdict": None,
         "votes": {},
         "abstained": {},
-        "rule": rule,
-        "readable": check(answer, answer, answer_type) is not None,
+        "reading": checked.status,
+        "rule": checked.is_right,
+        "readable": check(answer, answer, answer_type).is_right is not None,
         "human": labels.get(str(question["id"])),
     }
 
 
 def _verdict(entry: Mapping[str, Any], judges: int) -> int | None:
     if not judges:
-        # The answer alone was asked for. Where a rule reads the reference, an answer that it cannot read is not right
-        # by it; left unscored, vague answers would raise the accuracy.
-        return int(entry["rule"] is True) if entry["readable"] else None
-    if entry["prediction"] is None:
+        return None if entry["rule"] is None or not entry["readable"] else int(entry["rule"])
+    if entry["reading"] in ("empty", "refused"):
         return 0
     votes = Counter(vote for vote in entry["votes"].values() if vote is not None)
     return next((vote for vote, number in votes.items() if 2 * number > judges), None)

@@ -11,11 +11,11 @@ from typing import Final, Literal
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.letters import first_letter, standing_letter
 from music_evals.scorers.metrics import choices
 from music_evals.scorers.metrics.choices import LETTERS, divergence, letter_shares
 from music_evals.scorers.metrics.figures import each, share
-from music_evals.scorers.scores import figures, grouped, is_right, marked, of_sample
+from music_evals.scorers.readers.choices import first_letter, read_choice
+from music_evals.scorers.scores import figures, grouped, is_right, marked, of_sample, readings
 
 Protocol = Literal["paper", "strict"]
 
@@ -92,13 +92,15 @@ def by_rotation(scores: list[SampleScore]) -> dict[str, float]:
     }
 
 
-@scorer(metrics=[choice_figures(), letter_figures(), bias_figures(), by_theme(), by_subtheme(), by_rotation()])
+@scorer(
+    metrics=[choice_figures(), letter_figures(), bias_figures(), by_theme(), by_subtheme(), by_rotation(), readings()]
+)
 def lettered_choice(protocol: Protocol = "strict") -> Scorer:
     """Score the letter that a reply chooses: correct, incorrect, or no answer, which counts as incorrect.
 
     Args:
         protocol: ``paper`` takes the first capital A to D, ``strict`` a letter that stands as an answer; see
-            `music_evals.scorers.letters`.
+            `music_evals.scorers.readers.choices`.
 
     Raises:
         ValueError: there is no such protocol.
@@ -111,8 +113,8 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         reply = state.output.completion
-        letter = standing_letter(reply, [choice.value for choice in state.choices]) if strict else first_letter(reply)
-        return marked(reply, letter, target.text, key=target.text)
+        reading = read_choice(reply, [choice.value for choice in state.choices]) if strict else first_letter(reply)
+        return marked(reading, target.text, key=target.text)
 
     return score
 

@@ -71,7 +71,7 @@ def formulation() -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         attempts = _attempts(state)
         decision = attempts[-1]["answer"] if attempts else None
-        answer = read_answer(state, target)
+        answer = read_answer(state, target).answer
         both = decision is not None and answer is not None
         counts = {
             "valid_first_try": int(bool(attempts) and attempts[0]["error"] is None),

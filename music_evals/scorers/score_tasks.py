@@ -1,6 +1,6 @@
 """Scorers for questions on a written score, one a kind of answer, and their metrics.
 
-A scorer reads the answer (see `music_evals.scorers.score_answers`) and leaves it with the right one in the score, so
+A scorer reads the answer (see `music_evals.scorers.readers.written`) and leaves it with the right one in the score, so
 that the metrics need nothing else but the samples' metadata: ``kind`` (the field that is asked for, or how the score
 was corrupted) and ``task``. Repeated runs of a question (epochs) count as one question with the mean of its runs.
 Intervals are Wilson's for shares and bootstrapped over the questions for means, at 95%.
@@ -16,7 +16,8 @@ from inspect_ai.solver import TaskState
 
 from music_evals.scorers.metrics.figures import each, mean, share, with_interval
 from music_evals.scorers.metrics.measures import count_figures, macro_interval, macro_mean, measure_f1, penalised_tau
-from music_evals.scorers.score_answers import (
+from music_evals.scorers.readers import Reading
+from music_evals.scorers.readers.written import (
     Answer,
     Protocol,
     measures_of,
@@ -25,7 +26,7 @@ from music_evals.scorers.score_answers import (
     read_number,
     read_order,
 )
-from music_evals.scorers.scores import figures, grouped, is_right, marked, of_sample
+from music_evals.scorers.scores import figures, grouped, is_right, marked, of_sample, readings
 
 CLEAN: Final = "clean"
 """The kind of a score that nothing was done to."""
@@ -37,7 +38,7 @@ UNREADABLE: Final = "unreadable"
 
 @figures
 def index_figures(scores: list[SampleScore]) -> dict[str, float]:
-    """``accuracy``, ``unreadable`` (share without an answer), ``in_form`` (in the required form) and ``questions``."""
+    """``accuracy``, ``in_form`` (in the required form) and ``questions``."""
     return {**_share("accuracy", scores, is_right), **_form(scores)}
 
 
@@ -106,30 +107,30 @@ def by_category(scores: list[SampleScore]) -> dict[str, float]:
     return each(kinds, lambda values: {**mean("f1", values), "questions": len(values)})
 
 
-@scorer(metrics=[index_figures(), by_kind(), confusion()])
+@scorer(metrics=[index_figures(), by_kind(), confusion(), readings()])
 def option_index(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score the index of the chosen option: correct, incorrect, or no answer, which counts as incorrect.
 
     Args:
-        protocol: how replies are read; see `music_evals.scorers.score_answers`.
+        protocol: how replies are read; see `music_evals.scorers.readers.written`.
         reasoned: whether the reply was to reason first and end in a line ``Answer: …``.
     """
     return _scorer(read_index, protocol, reasoned)
 
 
-@scorer(metrics=[number_figures()])
+@scorer(metrics=[number_figures(), readings()])
 def measure_count(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score a number of measures: correct, incorrect, or no answer; arguments as for `option_index`."""
     return _scorer(read_number, protocol, reasoned)
 
 
-@scorer(metrics=[order_figures()])
+@scorer(metrics=[order_figures(), readings()])
 def measure_order(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score an order of measures by the penalised Kendall τ, from 0 to 1; arguments as for `option_index`."""
     return _scorer(read_order, protocol, reasoned, penalised_tau)
 
 
-@scorer(metrics=[error_figures(), by_category()])
+@scorer(metrics=[error_figures(), by_category(), readings()])
 def wrong_measures(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score the measures that are called wrong by their F1; arguments as for `option_index`.
 
@@ -153,10 +154,10 @@ def _scorer(
         raise ValueError(f"protocol={protocol!r} is not valid; valid values are: strict, paper")
 
     async def score(state: TaskState, target: Target) -> Score:
-        reply, right = state.output.completion, target.text
-        answer = read(reply, protocol, reasoned=reasoned)
+        right = target.text
+        answer = read(state.output.completion, protocol, reasoned=reasoned)
         value = value_of(answer.text, right) if value_of else None
-        return marked(reply, answer.text, right, value, right_answer=right, in_form=answer.in_form)
+        return marked(Reading(answer.status, answer.text), right, value, right_answer=right, in_form=answer.in_form)
 
     return score
 
@@ -164,7 +165,6 @@ def _scorer(
 def _form(scores: list[SampleScore]) -> dict[str, float]:
     """The shares that every kind of answer has, and how many questions there are."""
     return {
-        UNREADABLE: sum(score.score.answer is None for score in scores) / len(scores),
         "in_form": sum(bool((score.score.metadata or {})["in_form"]) for score in scores) / len(scores),
         "questions": len(_questions(scores)),
     }

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Metric, SampleScore, Score, metric, value_to_float
 
 from music_evals.scorers.metrics.proportion import wilson_interval
+from music_evals.scorers.readers import STATUSES, Reading, Status
 
 
 def figures(compute: Callable[[list[SampleScore]], Mapping[str, float | None]]) -> Callable[[], Metric]:
@@ -56,20 +57,37 @@ def is_right(score: SampleScore) -> bool:
     return score.score.value == CORRECT
 
 
-def marked(
-    reply: str, answer: str | None, right: str, value: float | None = None, explanation: str = "", **metadata: Any
-) -> Score:
-    """Mark the answer of a reply as right, wrong or none, or by a value."""
+@figures
+def readings(scores: list[SampleScore]) -> dict[str, float]:
+    """The shares of the replies, or of the answers in them, that were ``answered``, ``refused``, ``several``, ``unreadable`` and ``empty``."""
+    found: list[str] = []
+    for score in scores:
+        metadata = score.score.metadata or {}
+        found += [one["reading"] for one in metadata.get("questions", [metadata])]
+    return {status: found.count(status) / len(found) for status in STATUSES}
+
+
+def marked(reading: Reading, right: str, value: float | None = None, explanation: str = "", **metadata: Any) -> Score:
+    """Mark what was read as right, wrong or none, or by a value; the metadata say how the reply reads."""
+    status, answer = reading
     verdict = NOANSWER if answer is None else CORRECT if answer == right else INCORRECT
-    reason = "invalid_response_format" if reply.strip() else "no_response"
-    found = "holds no answer" if answer is None else f"answers {answer}"
+    found = f"{READ_AS[status]}" if answer is None else f"answers {answer}"
     return Score(
         value=verdict if value is None else value,
         answer=answer,
         explanation=explanation or f"Expected {right}; the reply {found}.",
-        metadata=metadata or None,
-        reason=reason if answer is None else None,
+        metadata={"reading": status, **metadata},
+        reason=None if answer is not None else "no_response" if status == "empty" else "invalid_response_format",
     )
+
+
+READ_AS: Final[Mapping[Status, str]] = {
+    "answered": "holds an answer",
+    "refused": "refuses to answer",
+    "several": "holds more than one answer",
+    "unreadable": "holds no answer that can be read",
+    "empty": "is empty",
+}
 
 
 def fence(text: str, least: int = 1) -> str:

@@ -32,6 +32,7 @@ MAX_REPLY: Final = 20_000
 MAX_LINE: Final = 400
 """Characters of a line that are looked at: an answer stands at the beginning of its line."""
 
+_FIRST: Final = re.compile("[ABCD]")
 _MARKUP: Final = re.compile(r"\\(?:boxed|text(?:bf|rm)?|mathrm|[()\[\]])|[*_`#>\"“”$✅✔️]|</?\w{1,12}>|^\s*[-•]\s")
 _OPENERS: Final = re.compile(r"[(\[{（【「『〔]")
 _CLOSERS: Final = re.compile(r"[)\]}）】」』〕]")
@@ -88,6 +89,18 @@ _WRONG: Final = re.compile(
     r"\b(?:wrong|incorrect|false|not|isn't|aren't|neither|never|cannot|can't)\b|不|没|非|错", re.IGNORECASE
 )
 _NOUN: Final = re.compile(r"(?:\s(?:chord|triad|quality|option|key|excerpt)s?)?[\s.!。]*$", re.IGNORECASE)
+
+
+def first_letter(reply: str) -> Reading:
+    """Read the first capital A, B, C or D anywhere, as the regular expression of ZIQI-Eval's paper does.
+
+    Example:
+        >>> first_letter("B小调"), first_letter("According to the score").answer
+        (Reading(status='answered', answer='B'), 'A')
+    """
+    if match := _FIRST.search(reply, 0, MAX_REPLY):
+        return Reading("answered", match[0])
+    return Reading("empty" if not reply.strip() else "refused" if is_refusal(reply) else "unreadable")
 
 
 def read_choice(reply: str, options: Sequence[str]) -> Reading:

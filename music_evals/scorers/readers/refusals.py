@@ -19,7 +19,7 @@ _SEE: Final = (
     r"(?:see|view|read|hear|listen|access|open|play|load|find|locate|perceive|determine|identify|tell|say|answer|provide"
     r"|process|analy[sz]e|assess|know|make|help|assist|comply|decipher|display|confirm|recogni[sz]e|interpret|inspect"
     r"|examine|give|infer|verify|evaluate|complete|fulfil|fulfill|do|deduce|establish|ascertain|judge|decide|respond"
-    r"|work|look|guess|offer|share|discuss|engage|speak|comment|be (?:sure|certain|of|determined|identified|read|answered"
+    r"|work|look|check|guess|offer|share|discuss|engage|speak|comment|be (?:sure|certain|of|determined|identified|read|answered"
     r"|said|known|told|seen|heard|established|inferred|verified|judged|ascertained|decided|deduced|made|done|found))\b"
 )
 _ENGLISH: Final = (
@@ -31,7 +31,7 @@ _ENGLISH: Final = (
     rf"|(?:not|never) (?:\w+\s){{0,2}}?(?:given|provided|shown|sent|supplied|attached)(?: with)? (?:the |an? |any )?"
     rf"|(?:not|in)(?: enough|sufficient)|only (?:see|have|got)|0|zero) ?(?:\w+\s){{0,2}}?{_MEDIUM}",
     rf"\b{_MEDIUM}(?: \w+){{0,3}}? (?:(?:(?:is|was|are|were|has|have|does|did)(?: not|n'?t)|not) (?:\w+ ){{0,2}}?(?:provided|attached|available|visible|load\w*"
-    r"|open|included|accessible|legible|readable|given|supplied|uploaded|clear|enough|shown|displayed|received|found|shared|sent|working|supported|come|appear)|failed|unavailable"
+    r"|open|included|accessible|legible|readable|given|supplied|uploaded|clear|enough|shown|displayed|received|found|shared|sent|working|supported|come|appear)|failed|unavailable|appears? to be missing"
     r"|unreadable|illegible|blank|corrupt|(?:is|was|are) (?:missing|blank|empty|black|unclear|unavailable|unreadable"
     r"|illegible|corrupt|too))",
     r"\b(?:do not|don'?t|dont|does not|doesn'?t|didn'?t|wouldn'?t) (?:\w+\s){0,2}?(?:know|understand|recogni[sz]e|recall"
@@ -47,10 +47,10 @@ _ENGLISH: Final = (
     r"|i am (?:an? )?(?:ai|just|only|sorry|afraid|unable)|sorry|apolog\w+|regret|unfortunately|beyond my"
     r"|against (?:my|the) (?:policy|guidelines)|who knows|beats me|(?:anybody|anyone)'?s guess|your guess"
     r"|prevents? me|i (?:would )?need (?:to (?:see|hear|know)|the|an?|more)|no longer|nothing (?:was|to (?:see|read|go on|hear"
-    r"|work with)|i can|here|visible|is (?:visible|shown)|attached)|there is nothing (?:i|to|for me|here)|haven'?t been (?:given|provided)|decline"
+    r"|work with)|i can|here|visible|is (?:visible|shown)|attached)|there is nothing (?:i|to|for me|here)|haven'?t (?:been (?:given|provided)|got an?)|forgot to (?:attach|send|include|upload)|nothing can be|violates?\b.{0,30}\bpolic\w+|content polic\w+|outside the scope|lack the|capabilities do not|decline"
     r"|refuse|abstain|none of (?:this|that|it)|rather not|prefer not|impossible|(?:see|hear) (?:nothing|no)|skip this|no way"
     r"|no means|failed to|out of scope|only (?:a )?text)\b",
-    r"^(?:pass|skip|next|nan|undefined|error|silence|nothing|i won'?t|no thanks?|huh|what|sorry)\b[ .!?]*$",
+    r"^(?:pass|skip|next|nan|undefined|error|silence|i won'?t|no thanks?|huh|what|sorry)\b[ .!?]*$",
     r"^[?？!.…\s-]+$",
 )
 _CHINESE: Final = (
@@ -71,7 +71,7 @@ _GERMAN: Final = (
     r"|beurteilen|genug|genugend|ausreich\w*|verfugbar|bekannt|in der lage|sicher|vorhanden ist das|mitgeschickt|beigefugt"
     r"|hochgeladen|ubermittelt|angehangt|helfen|dienen)",
     r"\b(?:leider|entschuldig\w*|verzeih\w*|tut mir leid|unbekannt|unmoglich|unklar|unbestimmt|als (?:ki|sprachmodell|ai)\b"
-    r"|bitte|ausserstande|außerstande|verweiger\w*|lasst sich (?:\w+ ){0,4}?nicht|fehlt|fehlen|kein plan|keinen?\b.{0,20}\bgesehen)",
+    r"|bitte|ausserstande|außerstande|verweiger\w*|zu wenig information\w*|keine noten (?:mitgeschickt|beigefugt|erhalten|vorhanden|angehangt)|lasst sich (?:\w+ ){0,4}?nicht|fehlt|fehlen|kein plan|keinen?\b.{0,20}\bgesehen)",
 )
 _ROMANCE: Final = (
     # French
@@ -87,7 +87,7 @@ _ROMANCE: Final = (
     r"|e (?:stat\w|presente alcuna (?:immagine|partitura)|chiaro|noto|dato|determinabile|disponibile|visibile)|c'e (?:alcuna"
     r"|nessuna|modo)|fornit\w|sento|abbastanza|determinabil\w*|ne ho|mi e possibile|saprei|intendo)\b",
     r"\b(?:impossibile|mi dispiace|spiacente|sconosciut\w|ignot\w|per favore|si prega|potresti|potrebbe|purtroppo|scus\w+"
-    r"|in quanto (?:ia|modello)|come (?:ia|modello|intelligenza)|boh|indeterminat\w|mi rifiuto|manca(?:no)?"
+    r"|in quanto (?:ia|modello)|come (?:ia|modello|intelligenza)|boh|indeterminat\w|mi rifiuto|insufficient[ei]|manca(?:no)?"
     r"|nessun[ao']? ?(?:idea|immagine|informazion\w*|partitura|file|audio|allegato|dato|spartito|risposta|modo|musica)"
     r"|senza (?:\w+ )?(?:immagine|partitura|audio|spartito|informazioni|musica))\b",
     # Spanish

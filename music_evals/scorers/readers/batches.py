@@ -13,6 +13,8 @@ import json
 import re
 from typing import Any, Final
 
+from music_evals.scorers.readers import without_thinking
+
 MAX_REPLY: Final = 48_000
 """Characters of a reply that are looked at."""
 
@@ -49,7 +51,7 @@ def split_answers(completion: str, count: int) -> list[str | None]:
     if count < 1:
         raise ValueError(f"count is {count}; at least 1 question is asked")
     # What a model thinks aloud is not its answer; the end of a long reply is where its answers are.
-    text = completion.rpartition("</think>")[2][-MAX_REPLY:] if count > 1 else completion.rpartition("</think>")[2]
+    text = without_thinking(completion)[-MAX_REPLY:] if count > 1 else without_thinking(completion)
     if count == 1:
         return [_kept(text[:MAX_REPLY])]
     answers = _from_json(text, count) or _from_numbered_lines(text, count)

@@ -23,6 +23,9 @@ import re
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
+from music_evals.scorers.readers import Status, without_thinking
+from music_evals.scorers.readers.refusals import is_refusal
+
 Protocol = Literal["strict", "paper"]
 
 MAX_REPLY: Final = 20_000
@@ -39,15 +42,21 @@ _STANDING: Final = re.compile(r"(?<![0-9])[0-9]{1,6}(?![0-9])")
 _INDEX: Final = re.compile(r"(?<![0-9])[0-3](?![0-9])")
 _ORDER: Final = re.compile(r"(?<![0-9])[0-9]{4}(?![0-9])")
 _MEASURES: Final = re.compile(r"[0-9]{1,6}(?: [0-9]{1,6}){0,999}")
+_SEVERAL: Final = re.compile(
+    r"(?:either )?(?:[0-9]{1,6}|none)(?:(?: or )(?:[0-9]{1,6}|none)){1,9}|[0-9]{4}/[0-9]{4}"
+    r"|(?:between )?[0-9]{2,6}(?: and | to | ?[-–] ?)[0-9]{2,6}|[0-3]/[0-3]",
+    re.IGNORECASE,
+)
 _NONE_OR_NUMBER: Final = re.compile(r"(?P<none>\bnone\b)|(?<![0-9])[0-9]{1,6}(?![0-9])", re.IGNORECASE)
 
 
 class Answer(NamedTuple):
-    """What a reply answers, in plain form: ``12``, ``2``, ``3102``, ``4 7`` or ``none``; None where there is none.
+    """How a reply reads, what it answers in plain form (``12``, ``2``, ``3102``, ``4 7`` or ``none``), and in what form.
 
     `in_form` says whether the reply keeps to the form that was asked for, by the strict reading.
     """
 
+    status: Status
     text: str | None
     in_form: bool
 
@@ -56,8 +65,8 @@ def read_number(reply: str, protocol: Protocol = "strict", *, reasoned: bool = F
     """Read a number in digits, without leading zeros.
 
     Example:
-        >>> read_number("24"), read_number("About 24 measures."), read_number("About 24 measures.", "paper").text
-        (Answer(text='24', in_form=True), Answer(text=None, in_form=False), '24')
+        >>> read_number("24"), read_number("24 or 25").status, read_number("About 24 measures.", "paper").text
+        (Answer(status='answered', text='24', in_form=True), 'several', '24')
     """
 
     def strict(whole: str) -> str | None:
@@ -139,10 +148,17 @@ def _read(
 ) -> Answer:
     """Read the whole answer by the strict reading; by the paper's, what it says of the text where that fails."""
     stated = _stated(reply, reasoned=reasoned)
-    found = strict(_bare(stated, reasoned=reasoned))
-    if found is not None or protocol == "strict":
-        return Answer(found, found is not None)
-    return Answer(paper(stated[:MAX_REPLY]), False)
+    bare = _bare(stated, reasoned=reasoned)
+    if (found := strict(bare)) is not None:
+        return Answer("answered", found, True)
+    if protocol == "paper" and (found := paper(stated[:MAX_REPLY])) is not None:
+        return Answer("answered", found, False)
+    if not stated.strip():
+        return Answer("empty", None, False)
+    status: Status = (
+        "several" if _SEVERAL.fullmatch(bare) else "refused" if is_refusal(bare or stated) else "unreadable"
+    )
+    return Answer(status, None, False)
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str | None:
@@ -166,7 +182,7 @@ def _bare(stated: str, *, reasoned: bool) -> str:
 
 def _stated(reply: str, *, reasoned: bool) -> str:
     """What a reply says: all of it, or what follows its last label where the model was to reason first."""
-    text = reply.rpartition("</think>")[2]
+    text = without_thinking(reply)
     if not reasoned:
         return text
     end = text[-MAX_REPLY:]

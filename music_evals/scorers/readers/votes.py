@@ -1,0 +1,49 @@
+"""Reading the vote of a judge, who was asked for 1 (the same) or 0, from a reply that may reason first."""
+
+import re
+import unicodedata
+from typing import Final
+
+from music_evals.scorers.readers import without_thinking
+
+_MAX: Final = 20_000
+_DIGIT: Final = r"(?<![\w.,/=\-])(?P<vote>[01])(?![A-Za-z0-9/=%]| if\b|[.,]\d| ?(?:or|/|out of|point|of the|to) ?\w)"
+_STATED: Final = re.compile(
+    r"(?:score|verdict|vote|mark|note|grade|answer|judge?ment|decision|result|rating|output|final|评分|得分|分数|correct|答案|判定|结果)"
+    rf"[^\w\n]{{0,6}}(?:(?:is|was|=|为|是|therefore|i give)[^\w\n]{{0,4}})?(?:a )?{_DIGIT}",
+    re.IGNORECASE,
+)
+_GIVEN: Final = re.compile(
+    rf"\b(?:i(?:'d| d| would)? (?:give|say|vote|choose|go with|assign)|so|therefore|thus|hence|it is|it's|is|hence|give|assign|means)(?: it)?(?: a)?[:,]? ?{_DIGIT}",
+    re.IGNORECASE,
+)
+_ALONE: Final = re.compile(rf"[^\w\n]*(?:(?<![01]){_DIGIT})(?=\W|$)")
+_BOTH: Final = re.compile(r"\b[01] ?(?:or|/|-) ?[01]\b|1 ?= ?|0 ?= ?")
+
+
+def read_vote(reply: str) -> int | None:
+    """Read 1 or 0; None where the reply gives neither, or both.
+
+    Example:
+        >>> read_vote("Another octave, so it is not the same.\\n**0**"), read_vote("0 or 1"), read_vote("Score: 1")
+        (0, None, 1)
+    """
+    text = unicodedata.normalize("NFKC", without_thinking(reply)[-_MAX:])
+    text = re.sub(r"\\(?:boxed|text)\s?|\(not [01]\)|[*_`$#{}()\[\]\"']", " ", text).strip()
+    text = re.sub(r"(?<![\w.,/])([01])(?:\.0)?(?: ?/ ?1| out of 1)?(?![\w./]|[,]\d)", r"\1", text)
+    if text.strip(" .") in ("0", "1"):
+        return int(text.strip(" ."))
+    if not text or _BOTH.search(text):
+        return None
+    found = [match for pattern in (_STATED, _GIVEN) for match in pattern.finditer(text)]
+    if found:
+        return int(max(found, key=lambda match: match.start("vote"))["vote"])
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    for line in (lines[-1], lines[0]):
+        ends = re.search(rf"(?:^|[.!?:;,→]\s){_DIGIT}\W*$", line)
+        begins = re.match(
+            rf"{_DIGIT}(?=\s*(?:[.:;,–-]|correct|incorrect|right|wrong|same|not the same|because|since|$|\())", line
+        )
+        if match := begins or ends:
+            return int(match["vote"])
+    return None
