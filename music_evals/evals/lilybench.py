@@ -81,7 +81,7 @@ class LilyBenchParameters:
             ``hf://datasets/ORG/NAME[@REVISION]``.
         protocol: ``strict`` for rows without leaks whose answers LilyPond confirms, and answers in exactly the form
             asked for; ``paper`` for rows made as published, and the first thing in a reply that looks like an answer
-            (``music_evals/scorers/score_answers.py`` says how both are read).
+            (``music_evals/scorers/readers/written.py`` says how both are read).
         strategy: ``standalone`` for the answer alone in 20 tokens, as in the paper; ``cot`` to think step by step
             first; or, for the tasks `WITH_TOOLS`, ``logiclm``: the model may call tools that parse the score. On the
             other tasks tools have nothing to parse, or would tell what is to be recognised.

@@ -46,7 +46,7 @@ class ZiqiParameters:
         shots: ``zero``, or ``five`` for the five worked examples of the question's theme ahead of it.
         themes: only these themes, by their Chinese or English names, separated by commas.
         protocol: how the answer is read from the reply: ``paper`` takes its first capital A to D, ``strict`` a letter
-            that stands as an answer (``music_evals/scorers/letters.py`` says what does).
+            that stands as an answer (``music_evals/scorers/readers/choices.py`` says what does).
         rotations: 1, or 4 to ask each question under all four rotations of its options.
         deduplicate: leave out questions that come earlier in the dataset already.
         subset: ``human`` for two questions a sub-theme, as in the paper's study with people.

@@ -3,7 +3,7 @@
 A sample holds one question on a score or several that were asked together, in ``state.metadata``:
 
 - ``questions``: a list of dictionaries with ``id`` (unique in the dataset), ``level``, ``kind``, ``question``,
-  ``answer`` and ``answer_type`` (see `music_answers.AnswerType`);
+  ``answer`` and ``answer_type`` (see `readers.checking.AnswerType`);
 - ``score_id``: what score they are on;
 - ``asked``, optional: how many questions the whole score has at each level, ``{"1": 3, …}``, so that the level-wise
   success knows of those that are missing (a limit, an error); without it they are those that were scored.
@@ -31,10 +31,10 @@ from music_evals.scorers.metrics.accuracy import level_success, unanimity
 from music_evals.scorers.metrics.figures import each, mean
 from music_evals.scorers.metrics.paired import mcnemar
 from music_evals.scorers.metrics.resampling import bootstrap_interval
-from music_evals.scorers.readers import without_thinking
 from music_evals.scorers.readers.batches import split_answers
 from music_evals.scorers.readers.checking import Checked, check
-from music_evals.scorers.scores import fence, figures
+from music_evals.scorers.readers.votes import read_vote
+from music_evals.scorers.scores import fence, figures, readings
 
 RULES: Final = "rules"
 """The judge that is no model."""
@@ -176,7 +176,9 @@ def human_agreement(scores: list[SampleScore]) -> dict[str, float]:
     return found
 
 
-@scorer(metrics=[judged_accuracy(), judged_by_level(), judged_success(), judge_agreement(), human_agreement()])
+@scorer(
+    metrics=[judged_accuracy(), judged_by_level(), judged_success(), judge_agreement(), human_agreement(), readings()]
+)
 def judged(
     judges: list[str] | str = RULES,
     prompt: str | None = None,
@@ -186,10 +188,10 @@ def judged(
     """Judge the answers to a sample's questions, by rule or by a majority of models.
 
     The value is the share of right answers among the scored questions; NaN where there is none. Each judge is asked
-    about each answer at temperature 0, all at the same time, up to `ATTEMPTS` times if it fails or replies anything but
-    0 or 1; then it abstains. More than half of *all* judges must agree, otherwise the question is unscored. A question
-    without an answer is wrong, and no judge is asked. With ``rules`` alone a question is unscored where no rule reads
-    the reference; where one does, an answer that it cannot read is wrong.
+    about each answer at temperature 0, all at the same time, up to `ATTEMPTS` times if it fails or its reply gives
+    neither 0 nor 1 (`readers.votes`); then it abstains. More than half of *all* judges must agree, otherwise the question is unscored. An
+    answer that is missing or a refusal is wrong, and no judge is asked. With ``rules`` alone a question is unscored where
+    no rule reads the reference or the answer.
 
     Args:
         judges: ``rules``, or an odd number of judging models: names with a "/", or roles (``model_roles``) without.
@@ -222,7 +224,7 @@ def judged(
         put = [
             (entry, name, template.substitute(_data(question, entry)))
             for question, entry in zip(questions, entries, strict=True)
-            if entry["prediction"] is not None
+            if entry["reading"] not in ("empty", "refused")
             for name in names
         ]
         config = GenerateConfig(temperature=0, max_tokens=max_tokens)
@@ -335,15 +337,15 @@ async def _vote(judge: Model, text: str, config: GenerateConfig) -> tuple[int | 
     reason = ""
     for _ in range(ATTEMPTS):
         try:
-            reply = (await judge.generate(text, config=config)).completion.strip()
+            reply = (await judge.generate(text, config=config)).completion
         except LimitExceededError:
             raise
         except Exception as error:
             # Whatever ails a judge must not take the other judges' votes with it.
             reason = f"{type(error).__name__}: {error}"[:_SHOWN]
             continue
-        if reply in ("0", "1"):
-            return int(reply), None
+        if (vote := read_vote(reply)) is not None:
+            return vote, None
         reason = f"replied {reply[:_SHOWN]!r}"
     return None, reason
 

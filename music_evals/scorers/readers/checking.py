@@ -242,7 +242,7 @@ _STANDALONE: Final = re.compile(
 )
 
 
-def _said(text: str) -> bool | None | Checked:
+def _said(text: str) -> bool | Checked | None:
     """Whether a text says yes or no at the beginning of its lines; several where it says both."""
     if text.rstrip().endswith("?"):
         return None
@@ -273,7 +273,7 @@ def _check_yes_no(given: str, expected: str) -> Checked:
         said = read_pitches(given).values != () or None
     if wanted is None or said is None or isinstance(wanted, Checked):
         return _UNREADABLE
-    if _UNSURE.search(given[:40]) and not said == wanted:
+    if _UNSURE.search(given[:40]) and said != wanted:
         return _UNREADABLE
     if wanted != said:
         return _told(False)
@@ -385,7 +385,7 @@ def _compared(found: Found, wanted: Found, answer_type: str) -> Checked:
     is_short, pure = len(found.text) <= SHORT, is_pure(found)
     opens = _LEAD.fullmatch(found.text[: found.spans[0][0]]) is not None and is_short
     if not given_set & expected_set:
-        return _told(False) if pure or opens or len(given_set) == 1 and is_short else _UNREADABLE
+        return _told(False) if pure or opens or (len(given_set) == 1 and is_short) else _UNREADABLE
     if pure:
         return _told(False) if answer_type in _LISTS or len(expected_set) > 1 else _SEVERAL
     is_first = opens and len(expected_set) == 1 and values[0] in expected_set and not _lists(found)

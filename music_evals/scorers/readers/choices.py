@@ -32,6 +32,9 @@ MAX_REPLY: Final = 20_000
 MAX_LINE: Final = 400
 """Characters of a line that are looked at: an answer stands at the beginning of its line."""
 
+MAX_STATEMENTS: Final = 40
+"""How many labelled answers are looked at, the last ones."""
+
 _FIRST: Final = re.compile("[ABCD]")
 _MARKUP: Final = re.compile(r"\\(?:boxed|text(?:bf|rm)?|mathrm|[()\[\]])|[*_`#>\"“”$✅✔️]|</?\w{1,12}>|^\s*[-•]\s")
 _OPENERS: Final = re.compile(r"[(\[{（【「『〔]")
@@ -196,7 +199,10 @@ class _Options:
             by_text = self._by_text(own["rest"]) if gap or not own["rest"][:1].isascii() else set()
             is_article = not gap.strip() and own["rest"][:1].isascii()
             if letter in by_text or (by_text and not is_article and letter in self.letters and own[1].isupper()):
-                return {letter} if letter in by_text else {letter} | by_text
+                aside = {self.named.get(_plain(text)) for text in re.findall(r"[({（]([^)}）]{1,80})", statement)} - {
+                    None
+                }
+                return {letter} | {other for other in aside if other} if letter in by_text else {letter} | by_text
         match = _LETTER.match(clean)
         if not match or match["letter"].upper() not in self.letters:
             return set() if set_off else self._by_text(clean)
@@ -255,18 +261,19 @@ def _cut(plain: str, text: str) -> str:
     return plain.removesuffix(text).strip() if ends else "\0"
 
 
+_GOES_ON: Final = re.compile(
+    r"(?!$| ?(?:chord|triad|quality|off|hits?\b|because|since|as\b|or\b|and\b|is\b|seventh|或|和|因|是))"
+)
+
+
 def _begins(plain: str, option: str, head: str) -> bool:
+    """Whether words begin with an option, and what goes on does not make another thing of it."""
+    if not plain.startswith(option):
+        return False
     rest = plain[len(option) :]
-    goes_on = (
-        head != option
-        and re.match(r" (?!chord|triad|quality|off|hits?\b|because|since|as\b|or\b|and\b|is\b|seventh)", rest)
-        is not None
-    )
-    return (
-        plain.startswith(option)
-        and not (goes_on and option.isascii())
-        and (not rest or rest[0] == " " or not option[-1:].isascii())
-    )
+    if rest and rest[0] != " " and option[-1:].isascii():
+        return False
+    return head == option or not _GOES_ON.match(rest)
 
 
 def _plain(text: str) -> str:
@@ -284,6 +291,6 @@ def _stated(text: str) -> Iterator[tuple[str, bool, bool]]:
         first, _, below = after.lstrip("\n").partition("\n")
         stated = first if first.strip(" \t*_:：#`.]】") else below.lstrip().partition("\n")[0]
         found.append((match.start(), stated, bool(match["strong"] or match["colon"])))
-    for start, stated, is_sure in sorted(found, reverse=True):
+    for start, stated, is_sure in sorted(found, reverse=True)[:MAX_STATEMENTS]:
         ahead = text[max(0, start - 8) : start]
         yield stated, is_sure, re.search(r"(?:\b(?:or|and)|或|和)[\s$*]*$", ahead) is not None

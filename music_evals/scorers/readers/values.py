@@ -204,7 +204,8 @@ _PITCH: Final = re.compile(
 _MIDDLE_C: Final = re.compile(r"\bmiddle[ -]c(?![a-z0-9])", re.IGNORECASE)
 _STANDS_ALONE: Final = re.compile(r"\s{0,3}(?:$|[,;.:)\n/]|and\b|or\b|then\b|et\b|und\b|y\b|e\b|和)")
 _RELATIVE: Final = re.compile(
-    r"\b(?:above|below|over|under|than|from) (?:the )?(?:middle c\b|[A-G](?:#|b)?\d?\b)", re.IGNORECASE
+    r"\b(?:above|below|over|under|than|from) (?:the )?(?:middle c\b|[A-G](?:#|b)?\d?\b(?:(?:,| and| or) [A-G](?:#|b)?\d\b)*+)",
+    re.IGNORECASE,
 )
 
 
@@ -403,6 +404,11 @@ _CLEFS: Final = {
 
 def read_clefs(text: str) -> Found:
     """Sign and line of each clef."""
+    # "The bass part has a treble clef" names one clef.
+    text = re.sub(
+        r"\b(?:bass|treble|alto|tenor|soprano|baritone|viola|violin) (?:parts?|lines?|voices?|staff|stave|hand|melody|notes?)\b",
+        " ", text, flags=re.IGNORECASE,
+    )  # fmt: skip
     said = re.sub(r"\b(clef|schlussel)s?\b", r"\1", text, flags=re.IGNORECASE)
     marked = re.sub(
         r"(?<=[a-z]) clef\b",
@@ -411,7 +417,6 @@ def read_clefs(text: str) -> Found:
     )
     marked = re.sub(r"(?:clef ){2,}clef", "clef clef", marked)
     matches = list(_CLEF.finditer(marked))
-    # "The bass part has a treble clef" names one clef; in "treble and bass clefs" the noun stands for both.
     return _found(marked, _values(matches, lambda match: _CLEFS[match["name"].lower()]))
 
 
@@ -461,7 +466,7 @@ _MEASURE_WORD: Final = (
     (re.compile(r"\bT\. ?(?=\d)"), "measure "),
     (re.compile(r"(?<=\d) ?~ ?(?=\d)"), "-"),
     (re.compile(r"第? ?(\d{1,5}) ?(?:-|至|到|~) ?第? ?(\d{1,5}) ?小节"), r"measures \1-\2"),
-    (re.compile(r"第? ?((?:\d{1,5} ?(?:和|、|,|与) ?第? ?){1,30}\d{1,5}) ?小节"), lambda match: "measures " + re.sub(r"\D+", ", ", match[1])),
+    (re.compile(r"第? ?((?:\d{1,5} ?(?:和|、|,|与) ?(?:第 ?)?){1,30}\d{1,5}) ?小节"), lambda match: "measures " + re.sub(r"\D+", ", ", match[1])),
     (re.compile(r"第? ?(\d{1,5}) ?小节"), r"measure \1"),
     (re.compile(r"\b(\d{1,5})(?:st|nd|rd|th|\.|º|ª|e|er|eme|re)? (?=(?:measure|bar|takt|mesure|battuta|compas|misura)\b)(?:\w+)", re.IGNORECASE), r"measure \1"),
     (re.compile(r"\b(?:takte?n?|mesures?|battut[ae]|misur[ae]|compas(?:es)?) (?:numero |n\.? ?o?\.? ?|nr\.? )?(?=\d)", re.IGNORECASE), "measure "),
@@ -508,7 +513,7 @@ def _span(text: str, between: bool) -> frozenset[int] | None:
 # --- durations ---
 
 _NOTE_VALUES: Final = {
-    "long": "4", "double whole": "2", "whole": "1", "half": "1/2", "quarter": "1/4", "eighth": "1/8", "sixteenth": "1/16",
+    "longa": "4", "double whole": "2", "whole": "1", "half": "1/2", "quarter": "1/4", "eighth": "1/8", "sixteenth": "1/16",
     "thirty-second": "1/32", "sixty-fourth": "1/64",
 }  # fmt: skip
 _DURATION: Final = re.compile(
@@ -638,7 +643,7 @@ def read_chords(text: str) -> Found:
     def chord(match: re.Match[str]) -> Hashable:
         bare = not any(match[name] for name in ("sign", "words", "symbol", "noun", "bass", "inversion"))
         # A small letter may be an article, "am" a verb.
-        if match["letter"].islower() and not match["words"] or bare and not _STANDS_ALONE.match(text, match.end()):
+        if (match["letter"].islower() and not match["words"]) or (bare and not _STANDS_ALONE.match(text, match.end())):
             return None
         quality = _QUALITY_WORDS[match["words"]] if match["words"] else _symbols()[match["symbol"] or ""]
         inversion: int | None = _INVERSIONS.get(match["inversion"] or "")
@@ -767,8 +772,7 @@ def read_cadences(text: str) -> Found:
     marked = re.sub(r"(authentic)(?: authentic)+", r"\1", translated(text, "cadence"))
     marked = re.sub(r"\bperfect\b", "", marked)
     values = _values(_CADENCE.finditer(marked), lambda match: match[1])
-    reading = _found(marked, values) if values else _found(text, _values(_NUMERALS.finditer(text), progression))
-    return reading
+    return _found(marked, values) if values else _found(text, _values(_NUMERALS.finditer(text), progression))
 
 
 # --- what is left ---

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from music_evals.scorers.batch_answers import MAX_ANSWER, split_answers
+from music_evals.scorers.readers.batches import MAX_ANSWER, split_answers
 
 ANSWERS = ["Piano", "4/4 time", "G minor", "Measures 1-3"]
 
