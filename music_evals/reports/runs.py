@@ -90,7 +90,10 @@ class Run:
     def place(self, metric: str = "") -> tuple[str, str]:
         """Return group and name of a metric, or scorer and name."""
         group, slash, name = metric.partition("/")
-        return (group, name) if slash else (self.main[0], metric or self.main[1])
+        place = (group, name) if slash else (self.main[0], metric or self.main[1])
+        # How replies read is said apart from the main scorer's figures.
+        apart = ("readings", name or metric)
+        return apart if place not in self.metrics and apart in self.metrics else place
 
     def figure(self, metric: str = "", scale: float = 1, decimals: int = 3, ends: str = "") -> Figure | None:
         """Return a metric with the interval that stands under its name, or another; None where it is not known."""

@@ -13,7 +13,7 @@ from music_evals.reports.page import Section
 from music_evals.reports.parts import Part, parts
 from music_evals.reports.runs import Defaults, Run, grouped, read_runs, special, why_not
 from music_evals.reports.summary import summary_table
-from music_evals.reports.tables import Report, Table
+from music_evals.reports.tables import Report, Table, common_notes
 
 Why = list[tuple[str, str]]
 """Location of a log, and what is to be said of it."""
@@ -97,4 +97,18 @@ def part_report(part: Part, runs: Sequence[Run]) -> Report:
             tables.append(table)
             if spec.figure and (svg := drawn(spec, spec.figure, table, shown)):
                 figures[table.name] = svg
+    if read := [run for run in runs if run.value("readings/answered") is not None]:
+        tables.append(_replies(part, read))
     return Report(tables, figures=figures)
+
+
+def _replies(part: Part, runs: Sequence[Run]) -> Table:
+    """Tell how the replies of each run read, with the same words in all benchmarks."""
+    statuses = [name for group, name in runs[0].metrics if group == "readings"]
+    rows = [
+        (run.label("task title"), run.model, run.source, run.whole_condition)
+        + tuple(run.figure(f"readings/{status}", 100, 2) for status in statuses)
+        for run in runs
+    ]
+    columns = ("Task", "Model", "Source", "Condition", *map(str.capitalize, statuses))
+    return Table(f"{part.name}_replies", f"{part.title}: how replies read", columns, rows, common_notes("replies"))

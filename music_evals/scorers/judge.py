@@ -72,12 +72,11 @@ def judged_accuracy(scores: list[SampleScore]) -> dict[str, float]:
     """Accuracy over the scored questions, with a percentile bootstrap interval.
 
     ``accuracy_by_score_low`` and ``_high``, where there are several scores, draw whole scores; in several epochs the
-    interval of ``accuracy`` draws whole questions. ``answered`` is the share of questions with an answer.
+    interval of ``accuracy`` draws whole questions.
     """
     entries = _entries(scores)
     scored = [entry for entry in entries if entry["verdict"] is not None]
-    answered = sum(entry["prediction"] is not None for entry in entries) / len(entries)
-    found = {**_accuracy(entries), "answered": answered}
+    found = _accuracy(entries)
     works = [entry["score_id"] for entry in scored]
     if len(set(works)) > 1:
         low, high = bootstrap_interval([entry["verdict"] for entry in scored], clusters=works)

@@ -181,7 +181,10 @@ def scored_again(path: Path) -> tuple[EvalLog, EvalLog]:
 def figures(log: EvalLog) -> dict[str, dict[str, str]]:
     """Scorer → metric → value; as text, so that what is not defined equals itself."""
     found = log.results.scores if log.results else []
-    return {one.name: {name: f"{metric.value:.12g}" for name, metric in one.metrics.items()} for one in found}
+    told: dict[str, dict[str, str]] = {}
+    for one in found:
+        told.setdefault(one.name, {}).update({name: f"{metric.value:.12g}" for name, metric in one.metrics.items()})
+    return told
 
 
 def tables(out: Path) -> dict[str, str]:

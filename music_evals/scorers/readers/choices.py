@@ -174,6 +174,9 @@ class _Options:
         if len(text) > 10 * MAX_LINE:
             return None
         plain = _plain(text)
+        # Options may be letters themselves: names of notes.
+        if len(plain) == 1 and plain.upper() in self.letters:
+            return plain.upper()
         if letter := self.named.get(plain):
             return letter
         first, _, rest = plain.partition(" ")
