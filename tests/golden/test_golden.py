@@ -73,7 +73,13 @@ LOGS = [path for path in sorted((record.HERE / "logs").glob("*.eval")) if path.s
 """All but one, which needs an encoder that is not kept."""
 
 
+REFUSALS_COUNT = ("answered", "rules_decided", "unanimous_questions", "rules_compared", "stub/first/right")
+"""Figures that changed when "Unknown" came to be read as a refusal, which no judge is asked about."""
+
+
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
 def test_scored_again(path: Path) -> None:
-    before, now = record.scored_again(path)
-    assert record.figures(now) == record.figures(before)
+    before, now = map(record.figures, record.scored_again(path))
+    for scorer, figures in before.items():
+        kept = {name: value for name, value in figures.items() if name not in REFUSALS_COUNT}
+        assert {name: now[scorer].get(name) for name in kept} == kept  # further figures may come
