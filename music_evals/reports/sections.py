@@ -106,8 +106,10 @@ def _replies(part: Part, runs: Sequence[Run]) -> Table:
     """Tell how the replies of each run read, with the same words in all benchmarks."""
     statuses = [name for group, name in runs[0].metrics if group == "readings"]
     rows = [
-        (run.label("task title"), run.model, run.source, run.whole_condition)
-        + tuple(run.figure(f"readings/{status}", 100, 2) for status in statuses)
+        (
+            *(run.label("task title"), run.model, run.source, run.whole_condition),
+            *(run.figure(f"readings/{status}", 100, 2) for status in statuses),
+        )
         for run in runs
     ]
     columns = ("Task", "Model", "Source", "Condition", *map(str.capitalize, statuses))

@@ -188,9 +188,9 @@ def judged(
 
     The value is the share of right answers among the scored questions; NaN where there is none. Each judge is asked
     about each answer at temperature 0, all at the same time, up to `ATTEMPTS` times if it fails or its reply gives
-    neither 0 nor 1 (`readers.votes`); then it abstains. More than half of *all* judges must agree, otherwise the question is unscored. An
-    answer that is missing or a refusal is wrong, and no judge is asked. With ``rules`` alone a question is unscored where
-    no rule reads the reference or the answer.
+    neither 0 nor 1 (`readers.votes`); then it abstains. More than half of *all* judges must agree, otherwise the
+    question is unscored. An answer that is missing or a refusal is wrong, and no judge is asked. With ``rules`` alone a
+    question is unscored where no rule reads the reference or the answer.
 
     Args:
         judges: ``rules``, or an odd number of judging models: names with a "/", or roles (``model_roles``) without.

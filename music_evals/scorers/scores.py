@@ -59,7 +59,7 @@ def is_right(score: SampleScore) -> bool:
 
 @figures
 def readings(scores: list[SampleScore]) -> dict[str, float]:
-    """The shares of the replies, or of the answers in them, that were ``answered``, ``refused``, ``several``, ``unreadable`` and ``empty``."""
+    """The shares of the replies, or of the answers in them, by how they read: see `music_evals.scorers.readers`."""
     found: list[str] = []
     for score in scores:
         metadata = score.score.metadata or {}

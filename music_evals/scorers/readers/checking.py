@@ -1,21 +1,22 @@
 """Checking an answer about a score against its reference by rule, where a rule can.
 
-Both are read into *values* (see `music_evals.scorers.readers.values`), which are compared. A rule would rather not tell
-than be wrong, so that judges decide:
+Both are read into *values* (see `pitches`, `times` and `chords` in this folder), which are compared. A rule
+would rather not tell than be wrong, so that judges decide:
 
 - A refusal is wrong, and it is looked for before ``None``, ``No`` or 0 is read.
 - What no rule reads is not told; nor is an answer that negates ("not C major") or hedges ("perhaps E5").
-- An answer with the reference's values and no others is right; one with none of them is wrong; one that offers several
-  ("E5 or F5") is wrong. With other values among explanations, an answer is right if it is short and opens with the value,
-  and else is not told.
-- A reference of "None" is met by "None", "No", "There is none", "No accidentals" and the like, where nothing but musical
-  terms is said to be absent.
+- An answer with the reference's values and no others is right; one with none of them is wrong; one that offers
+  several ("E5 or F5") is wrong. With other values among explanations, an answer is right if it is short and
+  opens with the value, and else is not told.
+- A reference of "None" is met by "None", "No", "There is none", "No accidentals" and the like, where nothing
+  but musical terms is said to be absent.
 
-Conventions by type, besides those of the values: ``pitch``, ``pitches``: C♯5 and D♭5 are two; where the reference has an
-octave, an answer without it is wrong; lists are sets. ``clef``: lists are sets. ``measures``: sets; "starting at measure 9"
-is known by its beginning. ``duration``: a note is not a rest, which is left to judges. ``numeral``: numerals that differ in
-case alone are left to judges, because the published questions ask for capitals whatever the chord's quality. ``text`` is
-for judges, save a few closed terms (inversions, textures, dynamics …).
+Conventions by type, besides those of the values: ``pitch``, ``pitches``: C♯5 and D♭5 are two; where the
+reference has an octave, an answer without it is wrong; lists are sets. ``clef``: lists are sets. ``measures``:
+sets; "starting at measure 9" is known by its beginning. ``duration``: a note is not a rest, which is left to
+judges. ``numeral``: numerals that differ in case alone are left to judges, because the published questions ask
+for capitals whatever the chord's quality. ``text`` is for judges, save a few closed terms (inversions,
+textures, dynamics …).
 
 Source: arXiv 2511.20697, section 3.3 ("V-I" and "authentic cadence"); the rules are this project's.
 """
@@ -26,17 +27,11 @@ from fractions import Fraction
 from typing import Final, Literal, NamedTuple, get_args
 
 from music_evals.scorers.readers import Status, without_thinking
+from music_evals.scorers.readers.chords import read_cadences, read_chords, read_numerals
+from music_evals.scorers.readers.pitches import read_keys, read_pitches
 from music_evals.scorers.readers.refusals import is_refusal
-from music_evals.scorers.readers.values import (
-    READERS,
-    TERMS,
-    Found,
-    find_terms,
-    folded,
-    is_pure,
-    read_pitches,
-    term_tables,
-)
+from music_evals.scorers.readers.times import read_clefs, read_durations, read_measures, read_metres, read_numbers
+from music_evals.scorers.readers.words import TERMS, Found, find_terms, folded, is_pure, term_tables
 
 AnswerType = Literal[
     "yes_no", "pitch", "pitches", "key", "metre", "clef", "number", "measures", "duration", "chord", "numeral",
@@ -44,6 +39,12 @@ AnswerType = Literal[
 ]  # fmt: skip
 """What an answer is made of; ``text`` is anything that no rule reads."""
 
+READERS: Final[dict[str, Callable[[str], Found]]] = {
+    "pitch": read_pitches, "pitches": read_pitches, "key": read_keys, "metre": read_metres, "clef": read_clefs,
+    "number": read_numbers, "measures": read_measures, "duration": read_durations, "chord": read_chords,
+    "numeral": read_numerals, "cadence": read_cadences,
+}  # fmt: skip
+"""By type of answer; each reads folded text."""
 SHORT: Final = 400
 """Characters up to which the first value of an answer is taken for it."""
 _LISTS: Final = ("pitches", "clef", "measures", "numeral")
@@ -61,7 +62,8 @@ _REFUSED: Final = Checked("refused", False)
 _SEVERAL: Final = Checked("several", False)
 _UNREADABLE: Final = Checked("unreadable", None)
 _LABEL: Final = re.compile(
-    r"^[*_#>\s-]{0,8}(?:so,? |thus,? |therefore,? )?(?:the )?(?:final |correct )?(?:answer|答案|antwort|reponse|risposta|respuesta)(?: is)?[*_ ]{0,4}[:=：] ?",
+    r"^[*_#>\s-]{0,8}(?:so,? |thus,? |therefore,? )?(?:the )?(?:final |correct )?(?:answer|答案|antwort|reponse"
+    r"|risposta|respuesta)(?: is)?[*_ ]{0,4}[:=：] ?",
     re.IGNORECASE | re.MULTILINE,
 )
 _BOXED: Final = re.compile(r"\\boxed\s?\{((?:[^{}]|\{[^{}]{0,200}\}){0,400})\}")
@@ -99,14 +101,15 @@ def check(prediction: str, reference: str, answer_type: str) -> Checked:
 
 
 _CONCLUSION: Final = re.compile(
-    r"(?:.*[.;:,!?\n)]\s*|^)(?:so|therefore|thus|hence|i\.e\.|that is|making|in short|answer|the \w+(?: \w+){0,4}? (?:is|are)(?= )|it is|it's|but it is|but yes"
+    r"(?:.*[.;:,!?\n)]\s*|^)(?:so|therefore|thus|hence|i\.e\.|that is|making|in short|answer|the \w+(?: \w+){0,4}?"
+    r" (?:is|are)(?= )|it is|it's|but it is|but yes"
     r"|因此|所以|故|also|daher|donc|quindi|por tanto)\b[,:]? ?(?P<rest>[^.;!?\n]*[^.;!?\n\s][^;!?\n]{0,20})[.!\s]*$",
     re.IGNORECASE | re.DOTALL,
 )
 
 
 def _statements(said: str) -> Iterator[str]:
-    """Where an answer may stand: in a box, after the last label, in a conclusion, in the whole reply, in its last line."""
+    """Where an answer may stand: a box, after the last label, a conclusion, the whole reply, its last line."""
     end = said[-20_000:]
     if boxes := _BOXED.findall(end):
         yield boxes[-1]
@@ -149,7 +152,8 @@ def _checked(given: str, expected: str, answer_type: str) -> Checked:
 
 
 _DENIAL: Final = re.compile(
-    r"[,;]? ?\(?\b(?:it is |it's |und |and |but )?(?:not|rather than|instead of|no|nicht|statt|without|non-?(?=[a-z]))\b[^,.;:)\n]{0,80}?"
+    r"[,;]? ?\(?\b(?:it is |it's |und |and |but )?(?:not|rather than|instead of|no|nicht|statt|without"
+    r"|non-?(?=[a-z]))\b[^,.;:)\n]{0,80}?"
     r"(?:[,]? ?(?:\bbut\b|\bsondern\b)|(?=[,.;:\n]|$|\bbecause\b|\bas\b)|\))",
     re.IGNORECASE,
 )
@@ -168,27 +172,38 @@ def _told(is_right: bool | None) -> Checked:
 
 _NOUNS: Final = "|".join(TERMS["absence"]["nouns"])
 _PHRASE: Final = rf"(?:(?:{_NOUNS}|{'|'.join(TERMS['absence']['others'])})\b[ ,/-]{{0,2}}){{1,14}}"
-_DENIED: Final = r"(?:present|given|indicated|marked|specified|notated|shown|written|there|used|found|vorhanden|angegeben|indicad[ao]|marcad[ao]|indiquee?|indicat[ao])"
+_DENIED: Final = (
+    r"(?:present|given|indicated|marked|specified|notated|shown|written|there|used|found|vorhanden|angegeben"
+    r"|indicad[ao]|marcad[ao]|indiquee?|indicat[ao])"
+)
 _ABSENT: Final = re.compile(
     r"(?:[^\w]{0,8})(?:(?:the )?(?:final )?answer(?: is|:) ?|(?:it|this|that) is |it's )?(?:"
-    r"(?:none|no|nope|nothing(?: (?:is|was) (?:marked|there|indicated|given|written|notated))?|not (?:a single )?one|nil|zero|absent|never|nowhere|nein|keine?[rs]?|aucune?|nessun[oa]|ningun[oa]|nada|niente|rien|nulla)"
-    rf"|(?:there (?:is|are|was|were) |there's |it has |it contains |i (?:see|find) |(?:the|this) (?:score|piece|music|measure|bar|passage) (?:has|contains|shows) "
-    rf"|es gibt (?:hier )?|hier (?:gibt es|sind|ist) |il n'y a |non ci sono |non c'e |no hay )?(?:no|not any|none|without(?: any)?|keine?[nrs]?|pas d[e' ]+|aucune?|nessun[oa']?|ningun[oa]?|alcun[oa]?|)? ?"
+    r"(?:none|no|nope|nothing(?: (?:is|was) (?:marked|there|indicated|given|written|notated))?|not (?:a single )?one"
+    r"|nil|zero|absent|never|nowhere|nein|keine?[rs]?|aucune?|nessun[oa]|ningun[oa]|nada|niente|rien|nulla)"
+    rf"|(?:there (?:is|are|was|were) |there's |it has |it contains |i (?:see|find) |(?:the|this) (?:score|piece|music"
+    rf"|measure|bar|passage) (?:has|contains|shows) "
+    rf"|es gibt (?:hier )?|hier (?:gibt es|sind|ist) |il n'y a |non ci sono |non c'e |no hay )?(?:no|not any|none"
+    rf"|without(?: any)?|keine?[nrs]?|pas d[e' ]+|aucune?|nessun[oa']?|ningun[oa]?|alcun[oa]?|)? ?"
     rf"(?<=[a-z'] )(?:{_PHRASE})"
     rf"|there (?:is|are|was|were)(?: not|n't) (?:one|any|an?)\b ?(?:{_PHRASE})?|there (?:is|are) none\b ?(?:{_PHRASE})?"
     rf"|(?:it |they )?(?:is |are )?(?:not|n't) {_DENIED}|(?:it |they )(?:is|are)n't {_DENIED}"
-    rf"|(?:{_PHRASE})(?:is |are )?(?:absent|(?:not|n't|never) {_DENIED})|nicht {_DENIED}|no (?:esta )?{_DENIED}|non {_DENIED}|pas {_DENIED}"
-    rf"|(?:没有?|无|未|不)(?:有|标|含|用|使用)?(?:{TERMS['absence']['chinese']}){{0,8}}|(?:{TERMS['absence']['chinese']}){{1,8}}(?:没有|未标)|なし|ない"
+    rf"|(?:{_PHRASE})(?:is |are )?(?:absent|(?:not|n't|never) {_DENIED})|nicht {_DENIED}|no (?:esta )?{_DENIED}|non"
+    rf" {_DENIED}|pas {_DENIED}"
+    rf"|(?:没有?|无|未|不)(?:有|标|含|用|使用)?(?:{TERMS['absence']['chinese']}){{0,8}}"
+    rf"|(?:{TERMS['absence']['chinese']}){{1,8}}(?:没有|未标)|なし|ない"
     r")(?P<tail>[ ]?[.,;:!(-].{0,300})?[. !]*",
     re.IGNORECASE | re.DOTALL,
 )
 _ASIDE: Final = re.compile(
-    r"\bthere (?:is|are) (?!no|not|none)|\bbut\b|\bboth\b|\bhowever\b|\b(?:i|we|me|my|you|your|je|ich|io|yo|image|picture|file|audio|upload\w*|provid\w*|attach\w*|access\w*|inform\w*|answer\w*|ai|model|sorry|data)\b"
+    r"\bthere (?:is|are) (?!no|not|none)|\bbut\b|\bboth\b|\bhowever\b|\b(?:i|we|me|my|you|your|je|ich|io|yo|image"
+    r"|picture|file|audio|upload\w*|provid\w*|attach\w*|access\w*|inform\w*|answer\w*|ai|model|sorry|data)\b"
     r"|我|您|你|图|请|提供|文件|信息",
     re.IGNORECASE,
 )
 _STARTS_ABSENT: Final = re.compile(
-    rf"(?:[^\w]{{0,8}})(?:no|not any|without|keine?n?|aucune?|nessun[oa']?|ningun[oa]?|pas d[e' ]+)\s?(?:\w+ ){{0,2}}?(?:{_NOUNS})\b|(?:there|it|they|es|il|non|no|hier|this|the|i)\b|(?:none|nothing|not|nicht|pas)\b|(?:{_NOUNS})\b",
+    rf"(?:[^\w]{{0,8}})(?:no|not any|without|keine?n?|aucune?|nessun[oa']?|ningun[oa]?|pas d[e' ]+)\s?(?:\w+"
+    rf" ){{0,2}}?(?:{_NOUNS})\b|(?:there|it|they|es|il|non|no|hier|this|the|i)\b|(?:none|nothing|not|nicht|pas)\b"
+    rf"|(?:{_NOUNS})\b",
     re.IGNORECASE,
 )
 
@@ -202,7 +217,8 @@ def is_absence(given: str) -> bool:
     # Without a word of denial a phrase says that something is there.
     return (
         re.search(
-            r"\b(?:no|none|not|n't|nothing|nil|zero|absent|never|nowhere|without|nope|nein|non|nada|niente|rien|nulla|pas|nicht|kein\w*|aucune?|nessun\w?|ningun\w?)\b|n't|没|无|未|不|なし|ない",
+            r"\b(?:no|none|not|n't|nothing|nil|zero|absent|never|nowhere|without|nope|nein|non|nada|niente|rien|nulla"
+            r"|pas|nicht|kein\w*|aucune?|nessun\w?|ningun\w?)\b|n't|没|无|未|不|なし|ない",
             head,
             re.IGNORECASE,
         )
@@ -225,12 +241,20 @@ def _against_none(given: str, answer_type: str, absent: bool) -> Checked:
 
 # --- yes and no ---
 
-_ENDS: Final = r"(?=\W*$|[ ]?[,.;:!?)\n(-]|\s(?:and|but|or|because|since|as|in|at|the|this|there|it|indeed|for|because|und|et|y|e)\b)"
+_ENDS: Final = (
+    r"(?=\W*$|[ ]?[,.;:!?)\n(-]|\s(?:and|but|or|because|since|as|in|at|the|this|there|it|indeed|for|because|und|et|y"
+    r"|e)\b)"
+)
 _YES_WORD: Final = rf"(?:(?:{'|'.join(TERMS['yes']['words'])}){_ENDS}|(?:{'|'.join(TERMS['yes']['chinese'])}))"
 _NO_WORD: Final = rf"(?:(?:{'|'.join(TERMS['no']['words'])}){_ENDS}|(?:{'|'.join(TERMS['no']['chinese'])})(?=\W|$))"
-_SAY: Final = r"[^\w]{0,8}(?:(?:the )?(?:final )?answer(?: is|:)? ?|i (?:think|believe|would say|'d say)(?: that)?:? |(?:it|that)(?:'s| is) (?=(?:true|false|correct|incorrect|present|absent|not)\b)|(?:is |are )(?=(?:present|not)))?"
+_SAY: Final = (
+    r"[^\w]{0,8}(?:(?:the )?(?:final )?answer(?: is|:)? ?|i (?:think|believe|would say|'d say)(?: that)?:? |(?:it"
+    r"|that)(?:'s| is) (?=(?:true|false|correct|incorrect|present|absent|not)\b)|(?:is |are )(?=(?:present|not)))?"
+)
 _YES: Final = re.compile(
-    rf"{_SAY}(?:{_YES_WORD}|y\W*$|there (?:is|are) (?:one|some|several|two)\b|an? (?:\w+ ){{0,3}}?(?:{_NOUNS}) (?:is|are) (?:present|there|indicated|marked)\b|there (?:is|are|was|were) (?!no\b|not\b)(?:an? |one |some |two |\d+ )?(?:\w+ ){{0,3}}?(?:{_NOUNS})\b)",
+    rf"{_SAY}(?:{_YES_WORD}|y\W*$|there (?:is|are) (?:one|some|several|two)\b|an? (?:\w+ ){{0,3}}?(?:{_NOUNS}) (?:is"
+    rf"|are) (?:present|there|indicated|marked)\b|there (?:is|are|was|were) (?!no\b|not\b)(?:an? |one |some |two |\d+"
+    rf" )?(?:\w+ ){{0,3}}?(?:{_NOUNS})\b)",
     re.IGNORECASE,
 )
 _NO: Final = re.compile(rf"{_SAY}(?:{_NO_WORD}|n\W*$)", re.IGNORECASE)
@@ -316,33 +340,41 @@ def _check_term(given: str, expected: str) -> Checked:
 # --- values ---
 
 _UNSURE: Final = re.compile(
-    r"\b(?:not|never|neither|nor|isn't|aren't|doesn't|don't|maybe|perhaps|possibly|probably not|might|could be|nicht|peut-etre|vielleicht|forse|quizas?"
+    r"\b(?:not|never|neither|nor|isn't|aren't|doesn't|don't|maybe|perhaps|possibly|probably not|might|could be|nicht"
+    r"|peut-etre|vielleicht|forse|quizas?"
     r"|tal vez)\b|不是|可能|也许|并非|或许",
     re.IGNORECASE,
 )
 _OR: Final = re.compile(r"\b(?:or|either|oder|ou|o)\b|或", re.IGNORECASE)
 _LEAD: Final = re.compile(
-    r"[^\w#]{0,8}(?:(?:[\w'-]+ ){0,7}(?:is|are|was|at|:|=|in|ist|est|e|es) ?:? ?)?(?:(?:in|at|the|an?|key of|clearly|most likely) ?){0,3}"
+    r"[^\w#]{0,8}(?:(?:[\w'-]+ ){0,7}(?:is|are|was|at|:|=|in|ist|est|e|es) ?:? ?)?(?:(?:in|at|the|an?|key of|clearly"
+    r"|most likely) ?){0,3}"
     r"(?:[\w' ]{0,40}[:=] ?)?|[\u4e00-\u9fff]{0,12}[是为:]?",
     re.IGNORECASE,
 )
 # Words that make another value of the one that they stand beside.
 _TURNED_BEFORE: Final = re.compile(
-    r"(?:\b(?:(?:relative|parallel) \w+(?: key)?(?: of)?|sous|sustain|for solo|molto|poco|piu|un poco|assai|relative|parallel|before|after|until|till|up to|less|more|fewer|greater|least|most|than|no|non|without|anything but|except|unless"
-    r"|sub|double|secondary|pre|leading|dominant of|dominant|relative \w+ of|ends?|ending|undotted|half of an?|jusqu'a|bis|hasta|fino a|vor|nach|avant|apres|second|third"
+    r"(?:\b(?:(?:relative|parallel) \w+(?: key)?(?: of)?|sous|sustain|for solo|molto|poco|piu|un poco|assai|relative"
+    r"|parallel|before|after|until|till|up to|less|more|fewer|greater|least|most|than|no|non|without|anything but"
+    r"|except|unless"
+    r"|sub|double|secondary|pre|leading|dominant of|dominant|relative \w+ of|ends?|ending|undotted|half of an?"
+    r"|jusqu'a|bis|hasta|fino a|vor|nach|avant|apres|second|third"
     r"|french|contra|opposite of|far from)\b[ -]?(?:the |la |le |an? |of |in |at |on )?(?:\w+ )?|到第?)$",
     re.IGNORECASE,
 )
 _TURNED_AFTER: Final = re.compile(
-    r"[ -](?:tones?|steps?|saxophone|sax|guitar|drum|clarinet|flute|recorder|trombone|fifth|fourth|octave|of an?\b|pedal|3e ligne|long|interval|and (?:an? )?(?:cello|violin|viola|piano|flute|voice|orchestra))\b|为止|之前|之后",
+    r"[ -](?:tones?|steps?|saxophone|sax|guitar|drum|clarinet|flute|recorder|trombone|fifth|fourth|octave|of an?\b"
+    r"|pedal|3e ligne|long|interval|and (?:an? )?(?:cello|violin|viola|piano|flute|voice|orchestra))\b|为止|之前|之后",
     re.IGNORECASE,
 )
 
 
 # A term may be the beginning of another one: "first violin", "Allegro ma non troppo".
 _TERM_END: Final = re.compile(
-    r"\W*$|[ ]?[.,;:!()/\[\n-]|[ ](?:texture|homophony|polyphony|chords?|triads?|positions?|motion|form|signs?|notes?|dynamics?|ornaments?|articulations?|accompaniment"
-    r"|registers?|inversion|spacing|tempo|voicing|in|on|is|are|and|because|as|since|throughout|hairpin|solo|dots?|with|for|at|from|over|then|here|mark|rhythms?|pattern|figures?"
+    r"\W*$|[ ]?[.,;:!()/\[\n-]|[ ](?:texture|homophony|polyphony|chords?|triads?|positions?|motion|form|signs?|notes?"
+    r"|dynamics?|ornaments?|articulations?|accompaniment"
+    r"|registers?|inversion|spacing|tempo|voicing|in|on|is|are|and|because|as|since|throughout|hairpin|solo|dots?"
+    r"|with|for|at|from|over|then|here|mark|rhythms?|pattern|figures?"
     r"|marking(?! \()|level|of the)\b|[\u4e00-\u9fff的]",
     re.IGNORECASE,
 )

@@ -2,21 +2,21 @@
 
 An answer stands, in this order:
 
-1. after a label, in the form that was asked for or another: ``Final Answer: B``, ``[[答案：C]]``, ``【答案】C``, ``故选 C``,
-   ``the answer is (C)``, ``\\boxed{C}``, ``{"answer": "B"}``, ``Option C is correct``; on the label's line, or on the next
-   one where the line ends there;
+1. after a label, in the form that was asked for or another: ``Final Answer: B``, ``[[答案：C]]``,
+   ``【答案】C``, ``故选 C``, ``the answer is (C)``, ``\\boxed{C}``, ``{"answer": "B"}``, ``Option C is
+   correct``; on the label's line, or on the next one where the line ends there;
 2. in the last line;
 3. at the beginning of the first line, set off from what follows: ``C. …``, ``C、…``, ``**B**``;
 4. in a line that is an option's text and nothing else.
 
-Of several labelled answers the last one that can be read counts. An answer is a letter, a letter with its option's
-text, or the text alone; of options that are sentences their first word will do where that tells them apart (Yes, No). A
-letter counts only where no word, pitch or key continues it: not in "B小调", "C#", "A minor scale", "A good question". A
-letter beside the text of another option, and "A or B", are several answers; a list of all options is none.
+Of several labelled answers the last one that can be read counts. An answer is a letter, a letter with
+its option's text, or the text alone; of options that are sentences their first word will do where that
+tells them apart (Yes, No). A letter counts only where no word, pitch or key continues it: not in "B小调",
+"C#", "A minor scale", "A good question". A letter beside the text of another option, and "A or B", are
+several answers; a list of all options is none.
 
-Source: arXiv 2510.22455, section 2.3 (form of the answer); arXiv 2406.15885, section 4.1 (``[[答案：C]]``); the reading is
-this project's.
-"""
+Source: arXiv 2510.22455, section 2.3 (form of the answer); arXiv 2406.15885, section 4.1
+(``[[答案：C]]``); the reading is this project's."""
 
 import re
 import unicodedata
@@ -43,7 +43,8 @@ _GLUE: Final = r"[*_\"”'」】\]）)]{0,4}\s{0,2}"
 _LABEL: Final = re.compile(
     r"(?<![不没别非误无])(?<!\bnot )(?<!\bno )(?<!\bnot the )(?:"
     r"(?P<strong>\bfinal answer|\\boxed|(?:最终|正确)?答案|正确(?:的)?选项)"
-    r"|\b(?:(?:correct|right|best) )?(?:answer|choice|option)(?= ?(?:is|would be|should be|must be|[:：=–—-]|[*_\"”'\])]{1,4} ?[:：]))"
+    r"|\b(?:(?:correct|right|best) )?(?:answer|choice|option)(?= ?(?:is|would be|should be|must be|[:：=–—-]"
+    r"|[*_\"”'\])]{1,4} ?[:：]))"
     r"|(?<=[故应该我可能就项即])选择?|^\s*选择?|(?<=[，。；,;]) ?选择?|选项(?=[:：为是])|正确的(?=是)"
     r"|\bi (?:would |will |'d )?(?:choose|pick|select|go with|chose)\b"
     rf"){_GLUE}(?:应该是|应当是|应为|就是|是|为|选|is|would be|should be|must be)?{_GLUE}(?P<colon>[:：=–—-])?{_GLUE}",
@@ -61,8 +62,10 @@ _ENDS: Final = (
 )
 _LEAD: Final = re.compile(
     r"\s*(?:(?:so|thus|therefore|hence)\b,?\s)?(?:i(?:'m| am) (?:not )?(?:sure|certain|quite sure),? (?:but )?)?"
-    r"(?:i(?: would|'d)? (?:think|believe|guess|say|go with|choose|pick)(?: that)?:?\s|probably |most likely |my (?:guess|answer)(?: is)?:? )?"
-    r"(?:我(?:认为|觉得|选)|应该|其实)?(?:(?:it is|it's|this is|is|that is)\s|的?是|为|选择?)?(?:not (?:option )?\w+,? but (?:rather )?)?"
+    r"(?:i(?: would|'d)? (?:think|believe|guess|say|go with|choose|pick)(?: that)?:?\s|probably |most likely |my"
+    r" (?:guess|answer)(?: is)?:? )?"
+    r"(?:我(?:认为|觉得|选)|应该|其实)?(?:(?:it is|it's|this is|is|that is)\s|的?是|为|选择?)?"
+    r"(?:not (?:option )?\w+,? but (?:rather )?)?"
     r"(?:(?:either|both|between|the|answer|choice|letter|options?)\s|选项|(?-i:an?) (?=\w{3}))*[:：]?\s{0,3}",
     re.IGNORECASE,
 )
@@ -76,7 +79,8 @@ _CLAUSE: Final = re.compile(
 )
 _OPENING: Final = re.compile(r"\W*(?:选|option )?[A-H](?![A-Za-z0-9])|\W*(?:yes|no)\b", re.IGNORECASE)
 _IS: Final = re.compile(
-    r"^(?:an?|the)?(?: ?[a-g][b#]?)?$|(?:\b(?:is|are|was|be|has|as|not \w+ but|therefore|thus|so|hence|answer)\b|=|:|是|为|選|选)"
+    r"^(?:an?|the)?(?: ?[a-g][b#]?)?$|(?:\b(?:is|are|was|be|has|as|not \w+ but|therefore|thus|so|hence|answer)\b|=|:"
+    r"|是|为|選|选)"
     r"(?: clearly| most likely| probably| of)?(?: an?| the)?(?: [a-g][b#]?)?$"
 )
 _LETTER: Final = re.compile(rf"(?P<letter>[A-Ha-h]){_ENDS}")
@@ -85,7 +89,8 @@ _SET_OFF: Final = re.compile(
     re.IGNORECASE,
 )
 _ANOTHER: Final = re.compile(
-    r"[.\s]*(?:或者?|和|与|及|、|,|，|/|&|;|\||or\b|and\b|nor\b)\s*(?:或者?|or\b|and\b)?\s*(?:option )?(?P<letter>[A-H])"
+    r"[.\s]*(?:或者?|和|与|及|、|,|，|/|&|;|\||or\b|and\b|nor\b)\s*(?:或者?|or\b|and\b)?\s*"
+    r"(?:option )?(?P<letter>[A-H])"
     rf"{_ENDS}"
 )
 _WRONG: Final = re.compile(
@@ -287,7 +292,7 @@ def _plain(text: str) -> str:
 
 
 def _stated(text: str) -> Iterator[tuple[str, bool, bool]]:
-    """What follows each label on its line, or on the next; whether the label is sure; whether "or" stands ahead of it."""
+    """What follows each label on its line, or the next; whether the label is sure; whether "or" is ahead of it."""
     found = [(match.start("letter"), match["letter"], True) for match in _CALLED_RIGHT.finditer(text)]
     for match in _LABEL.finditer(text):
         after = text[match.end() : match.end() + MAX_LINE].lstrip(' \t*_:：#`"”')

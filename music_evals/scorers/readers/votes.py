@@ -9,12 +9,14 @@ from music_evals.scorers.readers import without_thinking
 _MAX: Final = 20_000
 _DIGIT: Final = r"(?<![\w.,/=\-])(?P<vote>[01])(?![A-Za-z0-9/=%]| if\b|[.,]\d| ?(?:or|/|out of|point|of the|to) ?\w)"
 _STATED: Final = re.compile(
-    r"(?:score|verdict|vote|mark|note|grade|answer|judge?ment|decision|result|rating|output|final|评分|得分|分数|correct|答案|判定|结果)"
+    r"(?:score|verdict|vote|mark|note|grade|answer|judge?ment|decision|result|rating|output|final|评分|得分|分数|correct|答案"
+    r"|判定|结果)"
     rf"[^\w\n]{{0,6}}(?:(?:is|was|=|为|是|therefore|i give)[^\w\n]{{0,4}})?(?:a )?{_DIGIT}",
     re.IGNORECASE,
 )
 _GIVEN: Final = re.compile(
-    rf"\b(?:i(?:'d| d| would)? (?:give|say|vote|choose|go with|assign)|so|therefore|thus|hence|it is|it's|is|hence|give|assign|means)(?: it)?(?: a)?[:,]? ?{_DIGIT}",
+    rf"\b(?:i(?:'d| d| would)? (?:give|say|vote|choose|go with|assign)|so|therefore|thus|hence|it is|it's|is|hence"
+    rf"|give|assign|means)(?: it)?(?: a)?[:,]? ?{_DIGIT}",
     re.IGNORECASE,
 )
 _ALONE: Final = re.compile(rf"[^\w\n]*(?:(?<![01]){_DIGIT})(?=\W|$)")

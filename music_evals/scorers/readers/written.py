@@ -51,7 +51,7 @@ _NONE_OR_NUMBER: Final = re.compile(r"(?P<none>\bnone\b)|(?<![0-9])[0-9]{1,6}(?!
 
 
 class Answer(NamedTuple):
-    """How a reply reads, what it answers in plain form (``12``, ``2``, ``3102``, ``4 7`` or ``none``), and in what form.
+    """How a reply reads, and what it answers in plain form: ``12``, ``2``, ``3102``, ``4 7`` or ``none``.
 
     `in_form` says whether the reply keeps to the form that was asked for, by the strict reading.
     """

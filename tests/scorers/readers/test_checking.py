@@ -15,7 +15,8 @@ PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "msu" / "msu-bench.x
 
 # By type and reference: what is right, wrong and not told; separated by bars.
 CASES = [
-    ("pitch", "C♯5", "C#5|C sharp 5|c-sharp 5|C♯ 5|**C#5**|It is C♯5 (beat 2).|C♯5 is above A4 and E4|A4; the highest is C#5",
+    ("pitch", "C♯5",
+     "C#5|C sharp 5|c-sharp 5|C♯ 5|**C#5**|It is C♯5 (beat 2).|C♯5 is above A4 and E4|A4; the highest is C#5",
      "D♭5|C#|C#4|C#5, D5|C#5 or D5|Unknown|None|It cannot be determined.", "not C#5|"),
     ("pitch", "C4", "middle C|C4 (middle C)|C♮4", "B#3|C5|C", "an interesting note"),
     ("pitch", "G♭", "Gb|G flat|G♭4", "F#|G", "high"),
