@@ -87,8 +87,8 @@ def read_chords(text: str) -> Found:
 
 _KINDS: Final = {
     (0, 4, 7): "major", (0, 3, 7): "minor", (0, 3, 6): "diminished", (0, 4, 8): "augmented",
-    (0, 4, 7, 10): "dominant-seventh", (0, 4, 7, 11): "major-seventh", (0, 3, 7, 10): "minor-seventh", (0, 3, 6, 10): "half-diminished-seventh",
-    (0, 3, 6, 9): "diminished-seventh",
+    (0, 4, 7, 10): "dominant-seventh", (0, 4, 7, 11): "major-seventh", (0, 3, 7, 10): "minor-seventh",
+    (0, 3, 6, 10): "half-diminished-seventh", (0, 3, 6, 9): "diminished-seventh",
 }  # fmt: skip
 """Semitones above the root."""
 
