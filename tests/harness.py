@@ -59,7 +59,10 @@ def run_scripted(task: Task, folder: Path, reply: Reply, **options: Any) -> Eval
 
 def metrics(log: EvalLog) -> dict[str, dict[str, float]]:
     assert log.results is not None
-    return {each.name: {name: metric.value for name, metric in each.metrics.items()} for each in log.results.scores}
+    told: dict[str, dict[str, float]] = {}
+    for each in log.results.scores:
+        told.setdefault(each.name, {}).update({name: metric.value for name, metric in each.metrics.items()})
+    return told
 
 
 def samples(log: EvalLog) -> list[EvalSample]:

@@ -20,8 +20,8 @@ def question(number: int, answer: str, answer_type: str = "text", level: int = 1
     return {**asked, "answer": answer, "answer_type": answer_type}
 
 
-BATCH = [question(1, "G minor", "key"), question(2, "Stepwise motion"), question(3, "4/4 time", "metre", level=2)]
-REPLY = "1. G minor\n2. Stepwise\n3. 3/4"
+BATCH = [question(1, "G minor", "key"), question(2, "Rustic dance"), question(3, "4/4 time", "metre", level=2)]
+REPLY = "1. G minor\n2. Rustic\n3. 3/4"
 
 
 def judge(name: str, reply: Reply) -> Model:
@@ -71,19 +71,19 @@ def test_one_mind(tmp_path: Path) -> None:
     assert [entry["verdict"] for entry in entries] == [1, 1, 0]
     assert [entry["rule"] for entry in entries] == [True, None, False]
     assert entries[1]["votes"] == {"a": 1, "b": 1, "c": 1}
-    assert [entry["prediction"] for entry in entries] == ["G minor", "Stepwise", "3/4"]
+    assert [entry["prediction"] for entry in entries] == ["G minor", "Rustic", "3/4"]
     assert found(log).metadata["score_id"] == "s1"
     figures = metrics(log)["judged"]
     assert figures["accuracy"] == pytest.approx(2 / 3)
     assert figures["accuracy_low"] < figures["accuracy"] < figures["accuracy_high"]
     assert (figures["level_1/accuracy"], figures["level_2/accuracy"]) == (1, 0)
     assert (figures["level_1/success"], figures["level_2/success"]) == (1, 0)
-    assert (figures["questions"], figures["unscored"], figures["answered"]) == (3, 0, 1)
+    assert (figures["questions"], figures["unscored"], figures["answered"]) == (3, 0, pytest.approx(2 / 3))
     assert (figures["unanimous"], figures["rules_agreement"], figures["rules_compared"]) == (1, 1, 2)
     assert (figures["a/right"], figures["a/abstained"]) == (pytest.approx(2 / 3), 0)
 
 
-@pytest.mark.parametrize(("broken", "reason"), [(failing, "out of order"), (saying("The answer is 1"), "replied 'The")])
+@pytest.mark.parametrize(("broken", "reason"), [(failing, "out of order"), (saying("Hard to say"), "replied 'Hard")])
 def test_a_judge_that_fails_or_talks_abstains(tmp_path: Path, broken: Reply, reason: str) -> None:
     asked = []
 
@@ -127,7 +127,7 @@ def test_an_unanswered_question_is_wrong_and_not_judged(tmp_path: Path) -> None:
     entry = found(log).metadata["questions"][1]
     assert (entry["verdict"], entry["votes"], entry["prediction"]) == (0, {}, None)
     assert found(log).value == pytest.approx(2 / 3)
-    assert metrics(log)["judged"]["answered"] == pytest.approx(2 / 3)
+    assert metrics(log)["judged"]["empty"] == pytest.approx(1 / 3)
 
 
 def test_an_answer_cannot_leave_its_place_in_the_prompt(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_an_answer_cannot_leave_its_place_in_the_prompt(tmp_path: Path) -> None:
         prompts.append(messages[-1].text)
         return "0"
 
-    log = judged_run(tmp_path, {"a": judging}, reply=attack, questions=[question(1, "Stepwise motion")])
+    log = judged_run(tmp_path, {"a": judging}, reply=attack, questions=[question(1, "Rustic dance")])
     (prompt,) = prompts
     assert prompt.count("</student>") == prompt.count("<student>") == PROMPT.count("<student>") == 1
     assert prompt.count("<reference>") == 1

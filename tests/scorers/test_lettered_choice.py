@@ -20,6 +20,7 @@ from music_evals.scorers.lettered_choice import (
     letter_figures,
     lettered_choice,
 )
+from music_evals.scorers.scores import readings
 
 THEMES = {
     "female music": ["women composers", "women singers"],
@@ -33,7 +34,9 @@ def scored(
 ) -> SampleScore:
     value = "N" if answer is None else "C" if answer == key else "I"
     return SampleScore(
-        score=Score(value=value, answer=answer, metadata={"key": key}),
+        score=Score(
+            value=value, answer=answer, metadata={"key": key, "reading": "unreadable" if answer is None else "answered"}
+        ),
         sample_id=question,
         sample_metadata={"question": question, "theme": theme, "subtheme": "blues", "rotation": 0, **metadata},
     )
@@ -68,7 +71,7 @@ def test_overall_and_grouped_figures_agree_with_scikit_learn_over_pandas_groups(
     for _ in range(8):
         scores = random_run(rng)
         whole = frame(scores)
-        figures = choice_figures()(scores)
+        figures = {**choice_figures()(scores), "answered": readings()(scores)["answered"]}
         assert {name: figures[name] for name in sklearns(whole)} == pytest.approx(sklearns(whole))
         for compute, columns in ((by_theme, ["theme"]), (by_subtheme, ["theme", "subtheme"])):
             found = compute()(scores)
@@ -136,6 +139,6 @@ def test_the_scorer(protocol: Any, reply: str, value: str, answer: str | None) -
     state.output = ModelOutput.from_content("chance", reply)
     score = asyncio.run(lettered_choice(protocol)(state, Target("C")))
     assert score is not None
-    assert (score.value, score.answer, score.metadata) == (value, answer, {"key": "C"})
+    assert (score.value, score.answer, (score.metadata or {})["key"]) == (value, answer, "C")
     with pytest.raises(ValueError, match="valid values are: paper, strict"):
         lettered_choice("lax")  # type: ignore[arg-type]

@@ -23,6 +23,7 @@ from music_evals.scorers.score_tasks import (
     order_figures,
     wrong_measures,
 )
+from music_evals.scorers.scores import readings
 
 MAKE = {"index": option_index, "number": measure_count, "order": measure_order, "measures": wrong_measures}
 
@@ -45,7 +46,8 @@ def test_an_index_is_right_wrong_or_no_answer() -> None:
     assert [score.score.reason for score in scores] == [None, None, "invalid_response_format", "no_response"]
     found = index_figures()(scores)
     assert next(iter(found)) == "accuracy"
-    assert (found["accuracy"], found["unreadable"], found["in_form"], found["questions"]) == (0.25, 0.5, 0.5, 4)
+    assert (found["accuracy"], found["in_form"], found["questions"]) == (0.25, 0.5, 4)
+    assert readings()(scores) == {"answered": 0.5, "refused": 0, "several": 0, "unreadable": 0.25, "empty": 0.25}
     lenient = scored("index", "I say 2", "2", protocol="paper")
     assert lenient.score.value == "C"
     assert index_figures()([lenient])["in_form"] == 0
@@ -81,7 +83,7 @@ def test_numbers_are_near_or_far() -> None:
     found = number_figures()([scored("number", reply, right, q) for q, (reply, right) in replies.items()])
     assert list(found)[:3] == ["exact", "exact_low", "exact_high"]
     assert [found[name] for name in ("exact", "within_1", "within_5", "within_10")] == [0.25, 0.5, 0.5, 0.75]
-    assert (found["median_absolute_error"], found["unreadable"], found["in_form"]) == (1, 0.25, 0.75)
+    assert (found["median_absolute_error"], found["in_form"]) == (1, 0.75)
 
 
 def test_orders_earn_their_tau() -> None:
@@ -92,7 +94,7 @@ def test_orders_earn_their_tau() -> None:
     assert next(iter(found)) == "tau"
     assert found["tau"] == pytest.approx((1 + 5 / 6) / 5)
     assert found["tau_low"] < found["tau"] < found["tau_high"]
-    assert (found["exact"], found["unreadable"], found["in_form"]) == (0.2, 0.2, 0.6)
+    assert (found["exact"], found["in_form"]) == (0.2, 0.6)
 
 
 def test_errors_are_averaged_by_category_and_clean_scores_stand_apart() -> None:
@@ -106,7 +108,7 @@ def test_errors_are_averaged_by_category_and_clean_scores_stand_apart() -> None:
     assert found["macro_f1"] == pytest.approx(((1 + 2 / 3) / 2 + 0) / 2)
     assert found["exact"] == pytest.approx(1 / 3)
     assert found["false_alarms"] == pytest.approx(1 / 3)
-    assert (found["unreadable"], found["questions"]) == (pytest.approx(1 / 6), 6)
+    assert found["questions"] == 6
     categories = by_category()(scores)
     assert categories["melodic_leap/f1"] == pytest.approx(5 / 6)
     assert (categories["invalid_content/f1"], categories["clean/f1"]) == (0, pytest.approx(1 / 3))
