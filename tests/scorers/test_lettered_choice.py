@@ -35,6 +35,10 @@ def scored(
     value = "N" if answer is None else "C" if answer == key else "I"
     return SampleScore(
         score=Score(
+            value=value,
+            answer=answer,
+            metadata={"key": key, "reading": "unreadable" if answer is None else "answered"},
+        ),
             value=value, answer=answer, metadata={"key": key, "reading": "unreadable" if answer is None else "answered"}
         ),
         sample_id=question,
