@@ -14,7 +14,6 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from huggingface_hub import DatasetCard
 
 from music_evals.datasets_builders import builder
 from music_evals.datasets_builders.folder import Provenance, describe_dataset, file_sha256, load_split
@@ -160,6 +159,9 @@ def test_datasets_come_back_byte_for_byte(name: str, site: Site) -> None:
     rows = [pq.read_table(path, partitioning=None).to_pylist() for path in paths]
     assert site.client.call(load_all, name, wanted) == (commit, made["files"], rows)
     assert not site.hub.leaks
+    card = site.repo(name).head["README.md"].data.decode()
+    assert f'load_dataset("ORG/{name}", ' in card
+    assert "path/to/this/folder" not in card
 
 
 def test_tasks_take_their_data_from_the_hub_and_name_the_commit(site: Site) -> None:
@@ -167,19 +169,6 @@ def test_tasks_take_their_data_from_the_hub_and_name_the_commit(site: Site) -> N
         assert site.publish(name, "--yes")[0] == 0
     commits = [(f"hf://datasets/{name}", repo.branches["main"]) for name, repo in site.hub.repos.items()]
     assert site.client.call(metadata_of_tasks) == commits
-
-
-def test_card_names_the_repository_and_states_the_licence(site: Site) -> None:
-    assert site.publish("msu", "--yes")[0] == 0
-    card = DatasetCard(site.repo().head["README.md"].data.decode())
-    entries = card.data.to_dict()
-    assert (entries["license"], entries["license_name"]) == ("other", "music21-corpus")
-    assert entries["license_link"].endswith("corpus/license.txt")
-    assert [config.get("default", False) for config in entries["configs"]] == [True, False]
-    assert 'load_dataset("ORG/msu", "scores", split="test")' in card.text
-    assert "path/to/this/folder" not in card.text
-    assert "```bibtex" in card.text
-    assert card.text.rstrip().endswith("Whoever uses them commercially must settle that.")
 
 
 # --- what changes, and what does not ---
@@ -192,9 +181,7 @@ def test_dry_run_shows_everything_and_changes_nothing(site: Site) -> None:
     assert site.hub.state() == before
     assert f"{site.hub.endpoint}/datasets/ORG/msu (to be created, public), branch main" in text
     assert text.count("│ added ") == 8  # two configs of three splits, card and provenance
-    assert "in 8 files" in text
     assert "Licence other (music21-corpus)" in text
-    assert "This was a dry run" in text
     assert site.hub.methods == {"GET"}
 
 
@@ -319,21 +306,6 @@ def test_a_token_that_will_not_do_is_refused_and_not_shown(token: str | None, me
     assert not site.hub.repos
 
 
-def refusing(status: int, message: str) -> Callable[[Handler], None]:
-    def fault(_: Handler) -> None:
-        raise Refusal(status, message)
-
-    return fault
-
-
-def test_a_token_that_the_hub_quotes_is_hidden(site: Site) -> None:
-    site.hub.add("ORG/msu", {".gitattributes": b""})
-    site.hub.faults["preupload"] = refusing(403, f"permission denied for Bearer {WRITE}")
-    code, text = site.publish("msu", "--yes")
-    assert code == 1
-    assert "permission denied for Bearer (the token)" in text
-
-
 # --- what goes wrong on the way ---
 
 
@@ -391,11 +363,23 @@ def test_killed_in_the_middle_and_again(site: Site, tmp_path: Path) -> None:
     site.assert_uploaded()
 
 
-def test_a_hub_without_room(site: Site) -> None:
-    site.hub.faults["put"] = refusing(507, "No space left on device")
+@pytest.mark.parametrize(
+    ("step", "status", "message", "said"),
+    [
+        ("put", 507, "No space left on device", "ORG/msu: the Hub has no room for it (No space left on device)"),
+        ("preupload", 403, f"permission denied for Bearer {WRITE}", "permission denied for Bearer (the token)"),
+    ],
+)
+def test_what_the_hub_refuses_is_told_without_the_token(
+    step: str, status: int, message: str, said: str, site: Site
+) -> None:
+    def refuse(_: Handler) -> None:
+        raise Refusal(status, message)
+
+    site.hub.faults[step] = refuse
     code, text = site.publish("msu", "--yes")
     assert code == 1
-    assert "ORG/msu: the Hub has no room for it (No space left on device)" in text
+    assert said in text
     assert len(site.repo().commits) == 1
 
 
