@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from typer.testing import CliRunner
 
 from music_evals.commands.main import app
@@ -13,25 +12,23 @@ from tests.datasets_builders.lilybench.conftest import write_files
 BROKEN = '\\version "2.24.0" \\header { title = "Broken" } \\score { { c\'4 d\' \\nonsense } \\layout { } }'
 
 
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory, tunes: list[Piece]) -> Path:
-    files = {f"ftp/{piece.id}/score.ly": piece.text for piece in tunes}
+def test_too_few_pieces_are_named_before_anything_is_written(tunes: list[Piece], tmp_path: Path) -> None:
+    files = {f"ftp/{piece.id}/score.ly": piece.text for piece in tunes[:3]}
     files["ftp/BachJS/broken/score.ly"] = BROKEN
     files["ftp/BachJS/missing/score.ly"] = '\\version "2.24.0" \\include "absent.ily" { c\'1 }'
-    return write_files(tmp_path_factory.mktemp("mutopia"), files)
+    source = write_files(tmp_path / "mutopia", files)
+    (tmp_path / "none").mkdir()
 
-
-def test_too_few_pieces_are_named_before_anything_is_written(source: Path, tmp_path: Path) -> None:
     def refused(*options: str | Path) -> tuple[int, str]:
         arguments = ["build", "lilybench", "--out", str(tmp_path / "out"), *map(str, options)]
         ended = CliRunner(env={"COLUMNS": "300"}).invoke(app, arguments)
         return ended.exit_code, ended.output
 
     code, output = refused("--source", source)
-    assert "17 pieces, 16 of them usable by strict tasks, are too few: bar_count" in output
+    assert "4 pieces, 3 of them usable by strict tasks, are too few: bar_count" in output
     assert (code, (tmp_path / "out").exists()) == (1, False)
     assert refused("--emopia", source)[0] == 2
-    assert "holds no LilyPond files" in refused("--source", tmp_path)[1]
+    assert "holds no LilyPond files" in refused("--source", tmp_path / "none")[1]
 
 
 def test_pieces_that_strict_tasks_cannot_use_say_why() -> None:

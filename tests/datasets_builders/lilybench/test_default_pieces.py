@@ -15,15 +15,17 @@ BY_ID = {source.id: source for source in default_sources()}
 SHORT = (
     "bach/bwv66.6",  # a pickup, four parts
     "schumann_robert/opus48no2",  # a pickup that begins with a rest, voices that begin late
-    "monteverdi/madrigal.3.15",
     "trecento/PMFC_06_Giovanni-01-Angnel_son_biancho",
     "airdsAirs/book1-47",  # one tune of a file
-    "ryansMammoth/SleepyMaggieReel",
 )
 
 
-def test_the_list_has_many_composers_and_styles() -> None:
+def test_the_list_is_in_the_corpus_and_has_many_composers_and_styles() -> None:
+    from music21 import corpus
+
     sources = default_sources()
+    paths = {str(path).replace("\\", "/").partition("/corpus/")[2] for path in corpus.corpora.CoreCorpus().getPaths()}
+    assert {source.path for source in sources} <= paths
     assert len(BY_ID) == len(sources) >= 150
     composers = Counter(source.composer for source in sources if source.composer)
     assert sum(count >= 4 for count in composers.values()) >= 8
@@ -34,13 +36,6 @@ def test_the_list_has_many_composers_and_styles() -> None:
     assert sum(styles.values()) >= 132
     assert all(composer_named(composer) for composer in composers)
     assert all(source.title for source in sources)
-
-
-def test_every_listed_file_is_in_the_corpus() -> None:
-    from music21 import corpus
-
-    paths = {str(path).replace("\\", "/").partition("/corpus/")[2] for path in corpus.corpora.CoreCorpus().getPaths()}
-    assert {source.path for source in default_sources()} <= paths
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +65,9 @@ def test_measures_and_notes_are_those_of_music21(converted: dict[str, module.Con
     assert [event.name for event in bach.voices[1][:6]] == ["cis''", "b'", "a'", "b'", "cis''", "e''"]
 
 
-def test_the_header_tells_what_is_known(converted: dict[str, module.Converted]) -> None:
+def test_the_header_tells_what_is_known_and_nothing_of_the_converter_is_left(
+    converted: dict[str, module.Converted],
+) -> None:
     for name, one in converted.items():
         assert one.piece is not None
         source, header = BY_ID[name], one.piece.header
@@ -78,20 +75,13 @@ def test_the_header_tells_what_is_known(converted: dict[str, module.Converted]) 
         assert (composer.name if composer else None) == source.composer
         assert title_of(header) == source.title
         assert style_of(header) == source.style
+        traces = r"musicxml2ly|barNumberCheck|global-staff-size|\\paper|autoBeaming|lyric|/tmp"
+        assert not re.search(traces, one.piece.text)
+        assert one.piece.text.count("\\header") == one.piece.text.count("\\midi") == 1
     piece = converted["bach/bwv66.6"].piece
     assert piece is not None
     assert piece.header["composer"] == "Johann Sebastian Bach (1685–1750)"
     assert piece.header["mutopiatitle"] == piece.header["title"] == "Christ ist erstanden"
-    assert piece.raw == piece.text
-    assert piece.text.startswith('\\version "2.24')
-
-
-def test_nothing_of_the_converter_is_left(converted: dict[str, module.Converted]) -> None:
-    for one in converted.values():
-        assert one.piece is not None
-        traces = r"musicxml2ly|barNumberCheck|global-staff-size|\\paper|autoBeaming|lyric|/tmp"
-        assert not re.search(traces, one.piece.text)
-        assert one.piece.text.count("\\header") == one.piece.text.count("\\midi") == 1
 
 
 def test_one_bad_score_is_named_and_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,11 +90,11 @@ def test_one_bad_score_is_named_and_stops_no_other(monkeypatch: pytest.MonkeyPat
     no_file = Source("x", "bach/no-such-file.mxl", None, "X", None, None, None)
     assert "music21 fails on it" in convert(no_file).reason
     monkeypatch.setattr(module, "MAX_CHARACTERS", 100)
-    assert "characters; 100 are allowed" in convert(BY_ID["ryansMammoth/SleepyMaggieReel"]).reason
+    assert "characters; 100 are allowed" in convert(BY_ID["airdsAirs/book1-47"]).reason
 
 
 def test_pieces_come_compiled_and_the_same_every_time() -> None:
-    pieces, left_out = default_pieces(limit=2)
-    assert [piece.id for piece in pieces] == list(BY_ID)[:2]
+    pieces, left_out = default_pieces(limit=1)
+    assert [piece.id for piece in pieces] == list(BY_ID)[:1]
     assert left_out == {}
     assert convert(BY_ID[pieces[0].id]).piece == pieces[0]

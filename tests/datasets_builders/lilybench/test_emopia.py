@@ -22,15 +22,9 @@ CLIPS = compose_clips(seed=1, per_quadrant=30)
 def with_text(midi: bytes) -> bytes:
     """The same music with a name, a lyric and a marker that tell its mood."""
     file = mido.MidiFile(file=io.BytesIO(midi))
-    events = [
-        mido.MetaMessage("track_name", name='happy " % {'),
-        mido.MetaMessage("lyrics", text="joy", time=120),
-        mido.MetaMessage("marker", text="Q1", time=0),
-        mido.Message("sysex", data=[1, 2, 3], time=0),
-    ]
-    track = file.tracks[0]
-    track[:] = [*events, track[0].copy(time=0), *track[1:]]
-    # The note that follows comes as much earlier as the lyric took.
+    name, lyric = mido.MetaMessage("track_name", name='happy " % {'), mido.MetaMessage("lyrics", text="joy", time=120)
+    marker, sysex = mido.MetaMessage("marker", text="Q1"), mido.Message("sysex", data=[1, 2, 3])
+    file.tracks[0][:1] = [name, lyric, marker, sysex, file.tracks[0][0].copy(time=0)]
     buffer = io.BytesIO()
     file.save(file=buffer)
     return buffer.getvalue()
@@ -104,17 +98,6 @@ def test_rows_are_thirty_a_quadrant_in_turns() -> None:
     assert make_rows("strict", CLIPS, seed=2, convert=converted)[0] != rows
 
 
-def test_published_texts_name_file_and_mood_and_strict_ones_do_not() -> None:
-    told = [Clip(clip.id, clip.quadrant, with_text(clip.midi)) for clip in CLIPS]
-    paper, _ = make_rows("paper", told, seed=1, per_quadrant=2, convert=converted)
-    for row in paper:
-        assert row["score"] == converted(told[0].midi).replace("score.midi", f"{row['piece']}.mid")
-        assert "happy" in row["score"]
-        assert "joy" in row["score"]
-    strict, _ = make_rows("strict", told, seed=1, per_quadrant=2, convert=converted)
-    assert {row["score"] for row in strict} == {'\\version "2.14.0"\n{ c4 |\n d1 }\n'}
-
-
 def test_text_is_taken_out_and_time_is_kept() -> None:
     told = with_text(CLIPS[0].midi)
     bare = without_text(told)
@@ -163,6 +146,7 @@ def test_texts_by_midi2ly_itself_hold_the_music_and_nothing_else() -> None:
     for clip, published, row in zip(clips, paper, strict, strict=True):
         assert published["score"].splitlines()[0].endswith(f" {clip.id}.mid")
         assert "happy" in published["score"]
+        assert "joy" in published["score"]
         assert not re.search(r"%|happy|joy|midi2ly|Q\d", row["score"])
         compiled = compile_text(row["score"])
         assert compiled.status == 0, compiled.messages

@@ -1,7 +1,7 @@
 """The finder of leaks: planted leaks are found, and rows without one are answered as by guessing."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,10 +9,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, QUADRANTS, TaskName, TaskRow
-from perf.lilybench_leaks import Finding, Share, commented_words, find_leaks, main, outside_words, table
+from perf.lilybench_leaks import Share, commented_words, find_leaks, main, outside_words
 
 COMPOSERS = ("Ann Abelson", "Bo Bergström", "Cy Colewell", "Di Doverill")
 Plant = Callable[[TaskRow, random.Random], str]
+
+
+def made(piece: str, score: str, answer: str, kind: str = "", options: Sequence[str] = ()) -> TaskRow:
+    return TaskRow(id=f"{piece}.{kind}", piece=piece, kind=kind, score=score, options=list(options), answer=answer)
 
 
 def rows_of(
@@ -25,16 +29,9 @@ def rows_of(
 ) -> list[TaskRow]:
     """Rows whose answer is drawn evenly; `plant` writes the score, and may look at the answer."""
     rng = random.Random(seed)
-    rows = []
-    for number in range(n):
-        shown = rng.sample(options, 4) if shuffled else list(options)
-        row: TaskRow = {**made(f"p{number}", "", str(rng.randrange(4)), kind), "options": shown}
-        rows.append({**row, "score": plant(row, rng)})
-    return rows
-
-
-def made(piece: str, score: str, answer: str, kind: str = "") -> TaskRow:
-    return TaskRow(id=f"{piece}.{kind}", piece=piece, kind=kind, score=score, options=[], answer=answer)
+    drawn = ((rng.sample(options, 4) if shuffled else options, rng.randrange(4)) for _ in range(n))
+    rows = [made(f"p{number}", "", str(answer), kind, shown) for number, (shown, answer) in enumerate(drawn)]
+    return [{**row, "score": plant(row, rng)} for row in rows]
 
 
 def right(row: TaskRow) -> str:
@@ -117,7 +114,7 @@ def test_pieces_are_never_on_both_sides() -> None:
         (
             "key",
             ("A major", "b minor", "E-flat major", "f minor"),
-            r"{} \key ees \major c \key a\major \key es\major",
+            r"{} \key ees \major \key a\major \key es\major",
             "02",
         ),
         ("key", ("bes major", "fis minor", "c major", "g major"), r"{} \key bes\major \key fis  \minor", "01"),
@@ -164,8 +161,7 @@ def shuffled(numbered: bool, rng: random.Random) -> list[TaskRow]:
     for number in range(60):
         shown = rng.sample(range(4), 4)
         bars = [f"% {number + bar}\n c{bar}" if numbered else f"c{bar}" for bar in shown]
-        answer = "".join(str(shown.index(bar)) for bar in range(4))
-        rows.append(TaskRow(**{**made(f"p{number}", "", answer), "options": bars}))
+        rows.append(made(f"p{number}", "", "".join(str(shown.index(bar)) for bar in range(4)), options=bars))
     return rows
 
 
@@ -212,11 +208,6 @@ def test_the_script_reads_a_dataset_folder(tmp_path: Path, capsys: pytest.Captur
     main(tmp_path)
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in capsys.readouterr().out.splitlines()]
     assert [line[:3] for line in lines[2:]] == [["composer_recognition", name, "120"] for name in ("strict", "paper")]
-    assert lines[2][-1] == ""
-    assert lines[3][3] == "1.00 [0.97, 1.00]"
-    assert lines[3][-1] == "search, words"
-    assert table([("metadata_qa", "strict", Finding(10))]).endswith(
-        "| metadata_qa | strict | 10 |  |  |  |  | 0.25 |  |"
-    )
+    assert (lines[2][-1], lines[3][3], lines[3][-1]) == ("", "1.00 [0.97, 1.00]", "search, words")
     with pytest.raises(SystemExit):
         main(folder)

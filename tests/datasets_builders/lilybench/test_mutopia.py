@@ -17,10 +17,6 @@ needs_mutopia = pytest.mark.skipif(
 SCORE = '\\version "2.24.0"\n\\header { title = "Air" }\n\\score { { c4 } }\n'
 
 
-def same(text: str) -> str:
-    return text
-
-
 def test_folders_of_pieces(tmp_path: Path) -> None:
     write_files(
         tmp_path,
@@ -87,12 +83,16 @@ def test_reading(tmp_path: Path) -> None:
             "ftp/A/mute/mute.ly": "\\markup { nothing }",
         },
     )
+    (tmp_path / "empty").mkdir()
     pieces, left_out = read_pieces(tmp_path, convert=refuse_old)
     assert [piece.id for piece in pieces] == ["A/one", "A/two"]
     assert pieces[0].raw == pieces[0].text == SCORE
     assert pieces[1].raw.startswith('\\version "2.24.0"\n\\include')
     assert "include" not in pieces[1].text
     assert pieces[1].header == {"title": "Two", "composer": "B"}
+    for folder, said in ((tmp_path / "none", "none is not a folder"), (tmp_path / "empty", "holds no LilyPond files")):
+        with pytest.raises(DatasetError, match=f"{said}; a checkout of the Mutopia Project"):
+            read_pieces(folder)
     assert left_out == {
         "A/gone": "gone.ly includes 'gone2.ly', which is missing",
         "A/mute": "mute.ly holds no music",
@@ -104,18 +104,11 @@ def test_pieces_that_may_not_be_passed_on_are_left_out_if_asked(tmp_path: Path) 
     licences = {"free": "Public Domain", "shared": "CC BY-SA 4.0", "kept": "© 1999 A. B.", "silent": ""}
     for name, licence in licences.items():
         write_files(tmp_path, {f"ftp/A/{name}/{name}.ly": SCORE.replace('"Air"', f'"Air" license = "{licence}"')})
-    everything, _ = read_pieces(tmp_path, convert=same)
-    free, left_out = read_pieces(tmp_path, convert=same, free_only=True)
+    everything, _ = read_pieces(tmp_path, convert=str)
+    free, left_out = read_pieces(tmp_path, convert=str, free_only=True)
     assert [piece.id for piece in everything] == ["A/free", "A/kept", "A/shared", "A/silent"]
     assert [piece.id for piece in free] == ["A/free", "A/shared"]
     assert set(left_out) == {"A/kept", "A/silent"}
-
-
-def test_folders_without_pieces(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="holds no LilyPond files; a checkout of the Mutopia Project is needed"):
-        read_pieces(tmp_path)
-    with pytest.raises(DatasetError, match="nowhere is not a folder; a checkout of the Mutopia Project"):
-        read_pieces(tmp_path / "nowhere")
 
 
 @needs_mutopia
@@ -140,7 +133,7 @@ def test_every_folder_of_the_real_project_is_accounted_for() -> None:
 
 @needs_mutopia
 def test_a_real_folder() -> None:
-    pieces, left_out = read_pieces(MUTOPIA / "ftp" / "CarcassiM", convert=same)
+    pieces, left_out = read_pieces(MUTOPIA / "ftp" / "CarcassiM", convert=str)
     assert not left_out
     piece = next(piece for piece in pieces if piece.id == "guitar-skole-no-15")
     assert piece.header["composer"].startswith("Matteo Carcassi")

@@ -50,14 +50,13 @@ def raw(row: TaskRow) -> str:
 
 def test_bars_end_at_every_sign_outside_of_header_paper_and_quotes() -> None:
     bars = split_bars(PIECES[0].raw)
-    assert len(bars) == 7
-    assert bars[0].text == '\\version "2.18.2" % made by hand'
-    assert bars[1].text.startswith("on paper\n")
-    assert bars[1].text.endswith("c4 d")
-    assert not {"title", "indent"} & set(bars[1].text.split())
-    assert [bar.text for bar in bars[2:4]] == ["e f", "\\key d \\dorian g a"]
-    assert bars[4].text == "}\nlower = { \\time 2/4 c,2"
-    assert bars[6].text == 'g,1 \\bar "||"'
+    texts = [bar.text for bar in bars]
+    assert texts[0] == '\\version "2.18.2" % made by hand'
+    assert texts[1].startswith("on paper\n")
+    assert texts[1].endswith("c4 d")
+    assert not {"title", "indent"} & set(texts[1].split())
+    assert texts[2:5] == ["e f", "\\key d \\dorian g a", "}\nlower = { \\time 2/4 c,2"]
+    assert texts[6:] == ['g,1 \\bar "||"']
     assert all(PIECES[0].raw[bar.end] == "|" for bar in bars)
 
 
@@ -96,12 +95,8 @@ def test_rows_depend_on_the_seed_alone(task: TaskName) -> None:
         assert len(row["options"]) == len(set(row["options"])) == (0 if task in ("bar_count", "error_detection") else 4)
 
 
-def test_bar_count_shows_the_raw_text() -> None:
-    for row in small("bar_count"):
-        assert (row["score"], row["answer"]) == (raw(row), "7")
-
-
 def test_only_the_literal_title_and_composer_are_blanked() -> None:
+    assert all((row["score"], row["answer"]) == (raw(row), "7") for row in small("bar_count"))
     for row in small("music_captioning"):
         number = int(row["piece"][-2:])
         assert right(row) == f"Tune No. {number}"
@@ -193,7 +188,7 @@ def test_accidentals_are_foreign_to_the_key() -> None:
         "fis \\minor": {"ais", "bes", "bis"},
     }
     seen: dict[str, set[str]] = {}
-    for seed in range(12):
+    for seed in range(6):
         for row in make_rows("error_detection", PIECES, seed, {"error_detection": 200}):
             if row["kind"] == "accidental_outside_key":
                 key = KEYS[int(row["piece"][-2:]) % 5]
