@@ -49,91 +49,56 @@ x6 | %3
 [M:2/4] [K:D] x4 | %4
 G,2 "_sffz"F,2 |] %5
 """
-FLUTE, LEFT = "of the part “Flute”", "of the part “Left, hand”"
 UNKNOWN = "Unknown"
 
 
-@pytest.mark.parametrize(
-    ("kind", "place", "expected"),
-    [
-        ("composer", "", "Nobody Known"),
-        ("title", "", "A Duet"),
-        ("key signature", "", "2"),
-        ("time signature", "", "3/4"),
-        ("clef", "at the beginning of the part “Flute”", "Treble clef"),
-        ("clef", "at the beginning of staff 2 from the top", "Bass clef"),
-        ("clef", "at the beginning of staff 3 from the top", UNKNOWN),
-        ("tempo words", "", "Allegro"),
-        ("metronome mark", "", "132"),
-        ("anacrusis", "", "Yes"),
-        ("instruments", "", "Flute, Left, hand"),
-        ("staves", "", "2"),
-        ("last measure", "", "5"),
-        ("opening dynamic", "", "p"),
-        # The signature changes, so that the beginning must tell the key: it begins on the fifth of B flat.
-        ("initial key", "", UNKNOWN),
-        ("highest pitch", f"measure 1 {FLUTE}", "C♯6"),
-        ("lowest pitch", f"measure 1 {FLUTE}", "E♭5"),
-        # The accidental of the measure before is over; of a chord, all notes are read.
-        ("highest pitch", f"measure 2 {FLUTE}", "E♭6"),
-        ("last pitch", f"measure 2 {FLUTE}", "A4"),
-        ("highest pitch", f"measure 2 {LEFT}", "D3"),
-        ("lowest pitch", f"measure 4 {FLUTE}", "C♯4"),
-        ("accidental", f"measure 1 {FLUTE}", "Yes"),
-        ("accidental", f"measure 3 {FLUTE}", "No"),
-        ("accidentals", f"measure 1 {FLUTE}", "B5, C♯6"),
-        ("accidentals", f"measure 3 {LEFT}", "A♭3"),
-        ("shortest note", f"measure 2 {FLUTE}", "Sixteenth note"),
-        ("longest note", f"measure 2 {FLUTE}", "Dotted quarter note"),
-        ("shortest note", f"measure 3 {FLUTE}", UNKNOWN),
-        ("shortest rest", f"measure 2 {FLUTE}", "Eighth rest"),
-        ("longest rest", f"measure 3 {FLUTE}", "Quarter rest"),
-        ("rest", f"measure 2 {FLUTE}", "Yes"),
-        ("rest", f"measure 2 {LEFT}", "No"),
-        ("dynamic", "measure 3", "mf"),
-        ("dynamic", "measure 5", "sffz"),
-        ("dynamic", "measure 2", UNKNOWN),
-        ("articulation", f"measure 5 {FLUTE}", "Portato"),
-        ("articulation", f"measure 4 {LEFT}", "Staccatissimo"),
-        ("articulation", f"measure 1 {FLUTE}", UNKNOWN),
-        ("staccato", f"measure 1 {FLUTE}", "Yes"),
-        ("staccato", f"measure 4 {LEFT}", "No"),
-        ("ornament", f"measure 3 {FLUTE}", "Trill"),
-        ("ornament", f"measure 3 {LEFT}", "Upper mordent"),
-        ("fermata", f"measure 4 {FLUTE}", "Yes"),
-        ("grace note", f"measure 3 {FLUTE}", "Yes"),
-        ("grace note", f"measure 2 {FLUTE}", "No"),
-        ("tie", f"measure 1 {FLUTE}", "Yes"),
-        ("tie", f"measure 2 {FLUTE}", "No"),
-        ("repeat sign", "measures 1–2", "Yes"),
-        ("repeat sign", "measures 4–5", "No"),
-        ("new time signature", "measure 4", "2/4"),
-        ("new time signature", "measure 3", UNKNOWN),
-        ("new key signature", "measure 4", "2"),
-        ("new clef", f"measure 3 {LEFT}", "Alto clef"),
-        ("number of notes", f"measure 2 {FLUTE}", "5"),
-        ("number of notes", f"measure 2 {LEFT}", "3"),
-        ("number of notes", f"measure 9 {FLUTE}", UNKNOWN),
-        ("number of notes", "measure 2 of the part “Oboe”", UNKNOWN),
-        ("busiest part", "", "Flute"),
-        ("widest part", "", "Flute"),
-        ("last entry", "", "2"),
-        ("first entry", "", "Flute"),
-        ("fullest measure", "", "2"),
-        ("highest note", "of the part “Flute”", "2"),
-        ("highest note", "of the part “Left, hand”", "3"),
-        ("metre changes", "", "1"),
-        ("all parts present", "measure 1", "No"),
-        ("all parts present", "measure 5", "Yes"),
-        ("register", "measures 0–1 in the part “Flute”", "High"),
-        ("register", "measures 4–5 in the part “Left, hand”", "Low"),
-        ("predominant rhythm of a part", "in the part “Flute”", "Quarter note"),
-        ("exact repetition", "Does measure 2 in the part “Flute” repeat measure 1", "No"),
-        ("is it beautiful", "", UNKNOWN),
-    ],
-)
-def test_answers_by_hand(kind: str, place: str, expected: str) -> None:
-    assert answer(DUET, place, kind) == expected
+# Places that questions name, each with kinds of questions and their answers. The first signature changes, so that the
+# beginning must tell the key: it begins on the fifth of B flat. In measure 2 the accidental of the measure before is
+# over; of a chord, all notes are read.
+BY_HAND = """
+the piece: composer = Nobody Known; title = A Duet; key signature = 2; time signature = 3/4; tempo words = Allegro
+the piece: metronome mark = 132; anacrusis = Yes; instruments = Flute, Left, hand; staves = 2; last measure = 5
+the piece: opening dynamic = p; initial key = Unknown; busiest part = Flute; widest part = Flute; last entry = 2
+the piece: first entry = Flute; fullest measure = 2; metre changes = 1; is it beautiful = Unknown
+at the beginning of the part “Flute”: clef = Treble clef
+at the beginning of staff 2 from the top: clef = Bass clef
+at the beginning of staff 3 from the top: clef = Unknown
+measure 1 of the part “Flute”: highest pitch = C♯6; lowest pitch = E♭5; accidental = Yes; accidentals = B5, C♯6
+measure 1 of the part “Flute”: articulation = Unknown; staccato = Yes; tie = Yes
+measure 2 of the part “Flute”: highest pitch = E♭6; last pitch = A4; shortest note = Sixteenth note
+measure 2 of the part “Flute”: longest note = Dotted quarter note; shortest rest = Eighth rest; rest = Yes
+measure 2 of the part “Flute”: grace note = No; tie = No; number of notes = 5
+measure 2 of the part “Left, hand”: highest pitch = D3; rest = No; number of notes = 3
+measure 4 of the part “Flute”: lowest pitch = C♯4; fermata = Yes
+measure 3 of the part “Flute”: accidental = No; shortest note = Unknown; longest rest = Quarter rest; ornament = Trill
+measure 3 of the part “Flute”: grace note = Yes
+measure 3 of the part “Left, hand”: accidentals = A♭3; ornament = Upper mordent; new clef = Alto clef
+measure 3: dynamic = mf; new time signature = Unknown
+measure 5: dynamic = sffz; all parts present = Yes
+measure 2: dynamic = Unknown
+measure 5 of the part “Flute”: articulation = Portato
+measure 4 of the part “Left, hand”: articulation = Staccatissimo; staccato = No
+measures 1–2: repeat sign = Yes
+measures 4–5: repeat sign = No
+measure 4: new time signature = 2/4; new key signature = 2
+measure 9 of the part “Flute”: number of notes = Unknown
+measure 2 of the part “Oboe”: number of notes = Unknown
+of the part “Flute”: highest note = 2
+of the part “Left, hand”: highest note = 3
+measure 1: all parts present = No
+measures 0–1 in the part “Flute”: register = High
+measures 4–5 in the part “Left, hand”: register = Low
+in the part “Flute”: predominant rhythm of a part = Quarter note
+Does measure 2 in the part “Flute” repeat measure 1: exact repetition = No
+"""
+
+
+@pytest.mark.parametrize("line", BY_HAND.strip("\n").splitlines())
+def test_answers_by_hand(line: str) -> None:
+    place, _, facts = line.partition(": ")
+    for fact in facts.split("; "):
+        kind, _, expected = fact.partition(" = ")
+        assert answer(DUET, place, kind) == expected, fact
 
 
 def test_a_measure_that_comes_again() -> None:

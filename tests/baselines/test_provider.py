@@ -12,6 +12,7 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Ge
 from music_evals.baselines.asking import Asked, BaselineError, read_conversation
 from music_evals.baselines.chance import commonest, guess
 from music_evals.baselines.muse import SOLVERS
+from music_evals.datasets_builders.ziqi.dataset import build_generated, write
 from music_evals.evals import lilybench, muse, ziqi
 from tests.harness import metrics, run
 from tests.lilybench_dataset import write_small
@@ -136,14 +137,15 @@ def test_the_wording_of_prompts_does_not_matter(tmp_path: Path) -> None:
         "lilybench": 'score = "$score"\n[question]\nbar_count = "Wie viele Takte?"\n[reply]\nstandalone = "Antwort:"\n',
     }.items():
         (tmp_path / f"{name}.toml").write_text(words, encoding="utf-8")
+    write(build_generated(theory=8, continuation=0), tmp_path / "bank")
     small, own = write_small(tmp_path / "small"), str(tmp_path / "muse.toml")
     tasks = [
         muse.syncopation(prompts=own),
         muse.syncopation(strategy="logiclm", prompts=own),
-        ziqi.comprehension(language="en", prompts=str(tmp_path / "ziqi.toml")),
+        ziqi.comprehension(dataset=str(tmp_path / "bank"), language="en", prompts=str(tmp_path / "ziqi.toml")),
         lilybench.bar_count(dataset=small, prompts=str(tmp_path / "lilybench.toml")),
     ]
-    found = [metrics(log) for log in run(tasks, tmp_path, limit=20)]
+    found = [metrics(log) for log in run(tasks, tmp_path, limit=5)]
     assert found[0]["final_answer"]["accuracy"] == found[1]["final_answer"]["accuracy"] == 1
     assert found[1]["formulation"]["valid_first_try"] == 1
     assert found[2]["lettered_choice"]["accuracy"] == found[3]["measure_count"]["exact"] == 1

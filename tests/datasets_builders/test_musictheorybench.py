@@ -52,7 +52,6 @@ def test_the_published_questions_become_two_configs_with_one_dev(tmp_path: Path)
     }
     task = reasoning(dataset=str(tmp_path / "out"), shots="five")
     prompt = task.dataset[0].input[0].text  # type: ignore[union-attr]
-    assert prompt.endswith("Question 8 of test?\n\nX:1\nK:C\nCDEF|\nA. A8\nB. B8\nC. C8\nD. D8")
     assert [f"Question {number} of dev?" in prompt for number in range(5)] == [True] * 5
     assert task.name == "musictheorybench_reasoning_published"
 
@@ -63,6 +62,9 @@ def test_the_published_questions_become_two_configs_with_one_dev(tmp_path: Path)
 def test_a_malformed_row_is_named_and_nothing_is_written(tmp_path: Path, changes: dict[str, object]) -> None:
     with pytest.raises(DatasetError, match="knowledge/test, row test-003: a question, four options and an answer"):
         build(tmp_path / "out", source=str(published(tmp_path / "source", **changes)))
+    (tmp_path / "none").mkdir()
+    with pytest.raises(DatasetError, match=r"holds no dev-\*\.parquet and test-\*\.parquet"):
+        build(tmp_path / "out", source=str(tmp_path / "none"))
     assert not (tmp_path / "out").exists()
 
 
@@ -78,11 +80,3 @@ def test_the_composed_bank_is_balanced_reproducible_and_answered(tmp_path: Path)
     (log,) = run(knowledge(dataset=str(tmp_path / "one")), tmp_path / "logs", "baseline/chance", limit=20)
     assert metrics(log)["answered"]["mean"] == 1
     assert (log.eval.metadata or {})["floors"]["chance"] == 0.25
-
-
-def test_a_folder_without_the_files_is_told(tmp_path: Path) -> None:
-    said = CliRunner(env={"COLUMNS": "300"}).invoke(
-        app, ["build", "musictheorybench", "--out", str(tmp_path / "out"), "--source", str(tmp_path)]
-    )
-    assert said.exit_code == 1
-    assert "holds no dev-*.parquet and test-*.parquet" in " ".join(said.output.split())
