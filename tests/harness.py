@@ -18,7 +18,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
-Reply = Callable[[list[ChatMessage], GenerateConfig], str | dict[str, Any]]
+Reply = Callable[[list[ChatMessage], GenerateConfig], str | dict[str, Any] | ModelOutput]
 
 
 @modelapi(name="scripted")
@@ -37,6 +37,8 @@ class ScriptedAPI(ModelAPI):
         config: GenerateConfig,
     ) -> ModelOutput:
         reply = self.reply(input, config)
+        if isinstance(reply, ModelOutput):
+            return reply
         if isinstance(reply, str):
             return ModelOutput.from_content(self.model_name, reply)
         output = ModelOutput.from_content(self.model_name, "")

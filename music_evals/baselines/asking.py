@@ -32,8 +32,7 @@ class Asked:
     """``asks`` of the last message that has it."""
     music: tuple[str, ...]
     """The stimuli of the last message that shows any as text."""
-    tools: Mapping[str, str]
-    """The tools that may be called, with the name of their first parameter."""
+    tools: Sequence[str]  # that may be called
     has_called: bool  # whether a tool's result follows the question
     reply: str  # what the model itself wrote last
     random: Random  # the same for the same conversation
@@ -56,7 +55,7 @@ class Asked:
         return Template(self.keys.get("form", "$answer")).safe_substitute(answer=answer)
 
 
-def read_conversation(messages: Sequence[ChatMessage], tools: Mapping[str, str]) -> Asked:
+def read_conversation(messages: Sequence[ChatMessage], tools: Sequence[str]) -> Asked:
     """Find what is asked; `BaselineError` where no message says it."""
     asking = [(each, asks) for each in messages if (asks := (each.metadata or {}).get("asks"))]
     if not asking:

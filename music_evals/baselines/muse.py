@@ -2,12 +2,12 @@
 
 import re
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from music_evals.baselines.asking import Asked
 from music_evals.notation.midi import parse_midi_text
 from music_evals.solvers.symbolic.music import CHORD_QUALITY, SYNCOPATION, TRANSPOSITION
-from music_evals.solvers.symbolic.schema import Schema
+from music_evals.solvers.symbolic.schema import FormulationError, Schema
 
 SOLVERS: Final = {"syncopation": SYNCOPATION, "transposition": TRANSPOSITION, "chord_quality": CHORD_QUALITY}
 """Task → its solver."""
@@ -32,6 +32,15 @@ def read(asked: Asked, error_rate: float) -> str:
     if decision.answer is None:
         raise ValueError(decision.result)
     return asked.worded(decision.answer)
+
+
+def arguments_of(asked: Asked, lines: str) -> list[dict[str, Any]]:
+    """The arguments of the tool calls for symbolic lines; garbled lines make a malformed call."""
+    schema, identifiers = SOLVERS[asked.keys["task"]].schema, asked.keys["identifiers"]
+    try:
+        return schema.arguments(identifiers, schema.parse(lines, identifiers))
+    except FormulationError:
+        return [{schema.listed: lines}]
 
 
 def _transcribed(asked: Asked) -> list[list[int]]:

@@ -18,6 +18,7 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from music_evals.baselines.asking import Asked, BaselineError, read_conversation
 from music_evals.baselines.chance import commonest, guess
+from music_evals.baselines.muse import arguments_of
 from music_evals.baselines.playback import Playback
 from music_evals.baselines.reader import read
 from music_evals.notation.lilypond.compiler import cores
@@ -79,13 +80,16 @@ class BaselineAPI(ModelAPI):
     ) -> ModelOutput:
         """Answer a conversation."""
         offered = [] if tool_choice == "none" else tools
-        asked = read_conversation(input, {tool.name: next(iter(tool.parameters.properties), "") for tool in offered})
+        asked = read_conversation(input, [tool.name for tool in offered])
         tool = asked.helpful_tool
         text = "" if tool and asked.keys["answer_type"] != "symbols" else await self._answer(asked, config.seed)
         message = ChatMessageAssistant(content=text, source="generate", model=self.model_name)
         if tool:
-            arguments = {asked.tools[tool]: text} if text else {}
-            message.content, message.tool_calls = "", [ToolCall(f"call_{len(input)}", tool, arguments)]
+            called = enumerate(arguments_of(asked, text) if text else [{}])
+            message.content, message.tool_calls = (
+                "",
+                [ToolCall(f"call_{len(input)}_{n}", tool, one) for n, one in called],
+            )
         # Words stand in for tokens: a tokenizer would have to be downloaded.
         read, written = sum(len(each.text.split()) for each in input), len(text.split())
         return ModelOutput(

@@ -23,6 +23,7 @@ from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
     ChatMessageSystem,
+    ChatMessageTool,
     ChatMessageUser,
     Content,
     ContentAudio,
@@ -30,14 +31,16 @@ from inspect_ai.model import (
     GenerateConfig,
 )
 from inspect_ai.solver import generate
+from inspect_ai.tool import ToolCall
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.muse.dataset import BENCHMARK
-from music_evals.evals.tasks import asks, commonest, declared_task, samples_view, task
+from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, samples_view, task
+from music_evals.notation.midi import parse_midi_text
 from music_evals.scorers.choice import answered, final_answer
 from music_evals.scorers.logiclm import formulation, solver_decision
-from music_evals.solvers.logiclm import logiclm
+from music_evals.solvers.logiclm import REFINEMENT_TOKENS, logiclm
 from music_evals.solvers.symbolic.music import CHORD_QUALITY, SYNCOPATION, TRANSPOSITION, SymbolicSolver
 
 Row = dict[str, Any]
@@ -57,6 +60,7 @@ class MuseParameters:
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/muse/prompts.toml``.
         structured_output: (logiclm) have the server constrain the symbolic lines to their schema.
         tools: (logiclm) ``text`` as in the paper, or ``native`` to let the model call the solver itself.
+        refinement_tokens: (logiclm) most tokens of a refinement, as in the paper; models that think need more.
     """
 
     dataset: str = GENERATED
@@ -67,11 +71,19 @@ class MuseParameters:
     prompts: str | None = None
     structured_output: bool = False
     tools: Literal["text", "native"] = "text"
+    refinement_tokens: int = REFINEMENT_TOKENS
 
     def __post_init__(self) -> None:
         """Check what goes together."""
-        if self.strategy != "logiclm" and (self.structured_output or self.tools != "text"):
-            raise ValueError(f"structured_output and tools belong to strategy=logiclm; strategy is {self.strategy}")
+        check_positive(refinement_tokens=self.refinement_tokens)
+        limited = self.refinement_tokens != REFINEMENT_TOKENS
+        if self.strategy != "logiclm" and (self.structured_output or self.tools != "text" or limited):
+            raise ValueError(
+                "structured_output, tools and refinement_tokens belong to strategy=logiclm; "
+                f"strategy is {self.strategy}"
+            )
+        if self.structured_output and limited:
+            raise ValueError("structured_output has no limit as refinement_tokens sets it, which would cut lines")
         if self.structured_output and self.tools == "native":
             raise ValueError("structured_output constrains the text that a model writes; with tools=native it calls")
 
@@ -96,7 +108,7 @@ _SYNCOPATION = _MuseTask(
 _TRANSPOSITION = _MuseTask(
     "transposition", ["_1", "_2"], TRANSPOSITION, lambda row: [row["pitches_1"], row["pitches_2"]]
 )
-_CHORD_QUALITY = _MuseTask("chord_quality", [""], CHORD_QUALITY, lambda row: [row["pitches"]])
+_CHORD_QUALITY = _MuseTask("chord_quality", [""], CHORD_QUALITY, lambda row: [_sounding(row["midi_text"])])
 
 
 @task
@@ -122,6 +134,8 @@ def _task(muse: _MuseTask, asked: MuseParameters) -> Task:
     origin = describe_dataset(asked.dataset, benchmark=BENCHMARK)
     rows = _rows(muse, asked, "test")
     examples = _rows(muse, asked, "fewshot") if asked.shots == "few" else []
+    if asked.tools == "native":
+        _check_native(muse, wording, f"prompts={asked.prompts}")
     opening = _opening(muse, wording, asked, examples)
     majority = commonest(("", row["target"]) for row in rows)[""]
     random.Random(asked.seed).shuffle(rows)
@@ -133,7 +147,11 @@ def _task(muse: _MuseTask, asked: MuseParameters) -> Task:
         muse.name,
         origin,
         [record_to_sample(muse, row, opening, asked, majority) for row in rows],
-        solver=logiclm(muse.solver, followup, asked.tools, asked.structured_output) if logic else generate(),
+        solver=(
+            logiclm(muse.solver, followup, asked.tools, asked.structured_output, asked.refinement_tokens)
+            if logic
+            else generate()
+        ),
         scorer=[solver_decision(), final_answer(), formulation()] if logic else [final_answer(), answered()],
         config=GenerateConfig(temperature=0.0),
         viewer=samples_view("MUSE", score_labels={"formulation": "refinements"}),
@@ -190,18 +208,41 @@ def _rows(muse: _MuseTask, asked: MuseParameters, split: str) -> list[Row]:
     return rows
 
 
+def _sounding(midi_text: str | None) -> list[int] | None:
+    """All pitches that sound, octave doublings and the arpeggio's included, as the prompt asks for."""
+    return sorted({note.pitch for note in parse_midi_text(midi_text).notes}) if midi_text else None
+
+
+def _check_native(muse: _MuseTask, wording: Prompts, where: str) -> None:
+    """Check that who rewords what is asked of text has reworded what is asked of tool calls; ValueError if not."""
+    plain = load_prompts("muse")
+    pairs = ((muse.name, "logiclm", "logiclm_native"), ("logiclm", "refine", "native_refine"))
+    missing = [
+        f"{table}.{native}"
+        for table, text, native in pairs
+        if wording[table][text] != plain[table][text] and wording[table][native] == plain[table][native]
+    ]
+    if missing:
+        raise ValueError(f"{where} rewords LogicLM for text only; with tools=native it also needs {', '.join(missing)}")
+
+
 def _opening(muse: _MuseTask, wording: Prompts, asked: MuseParameters, examples: list[Row]) -> list[ChatMessage]:
     """The system message and, for few-shot, the worked examples as earlier turns."""
     texts = wording[muse.name]
-    system = Template(texts[asked.strategy]).substitute(given=texts["given"][asked.modality])
+    native = asked.tools == "native"
+    system = Template(texts["logiclm_native" if native else asked.strategy]).substitute(
+        given=texts["given"][asked.modality]
+    )
+    if native:
+        system += "\n\n" + Template(wording["logiclm"]["native"]).substitute(tool=muse.solver.schema.functor)
     messages: list[ChatMessage] = [ChatMessageSystem(content=system)]
     for row in examples:
-        messages += [_trial(muse, row, asked), *_worked(muse, wording, asked.strategy, row)]
+        messages += [_trial(muse, row, asked), *_worked(muse, wording, asked, row, len(messages))]
     return messages
 
 
-def _worked(muse: _MuseTask, wording: Prompts, strategy: str, row: Row) -> list[ChatMessage]:
-    texts = wording[muse.name]
+def _worked(muse: _MuseTask, wording: Prompts, asked: MuseParameters, row: Row, place: int) -> list[ChatMessage]:
+    texts, strategy, schema = wording[muse.name], asked.strategy, muse.solver.schema
     sentences_only = strategy == "standalone" and len(row["target"]) > 1
     answer = row["target"] if sentences_only else f"Final Answer: {row['target']}"
     if strategy == "standalone":
@@ -214,9 +255,16 @@ def _worked(muse: _MuseTask, wording: Prompts, strategy: str, row: Row) -> list[
             f"the few-shot example {row['id']} has no transcription, which strategy=logiclm shows as its solution; "
             "valid here are shots=zero, the other strategies, and datasets with transcriptions (generated)"
         )
-    finding = Template(wording["logiclm"]["decided"]).substitute(result=muse.solver.decide(lists).result)
+    result = muse.solver.decide(lists).result
+    finding = Template(wording["logiclm"]["decided"]).substitute(result=result)
+    formulation: list[ChatMessage] = [ChatMessageAssistant(content=schema.write(muse.identifiers, lists))]
+    if asked.tools == "native":
+        called = enumerate(schema.arguments(muse.identifiers, lists), 1)
+        calls = [ToolCall(f"call_{place}_{number}", schema.functor, arguments) for number, arguments in called]
+        results = [ChatMessageTool(content=result, tool_call_id=call.id, function=call.function) for call in calls]
+        formulation = [ChatMessageAssistant(content="", tool_calls=calls), *results]
     return [
-        ChatMessageAssistant(content=muse.solver.schema.write(muse.identifiers, lists)),
+        *formulation,
         ChatMessageUser(content=Template(texts["final"]).substitute(finding=finding)),
         ChatMessageAssistant(content=answer),
     ]

@@ -3,7 +3,7 @@
 They read the attempts that the solver left in the sample's store, so a log is all that scoring again takes.
 """
 
-from typing import Literal, TypedDict, get_args
+from typing import Literal, NotRequired, TypedDict, get_args
 
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import TaskState
@@ -24,6 +24,7 @@ class Attempt(TypedDict):
     error: ErrorKind | None
     message: str
     answer: str | None
+    extra_round: NotRequired[bool]  # older logs lack it
 
 
 @scorer(metrics=[accuracy(), stderr(), interval95()])
@@ -65,7 +66,8 @@ def formulation() -> Scorer:
 
     In every sample the errors of the three kinds, the undecided results and the decision add up to the attempts,
     which are one more than the refinements. ``answered`` says whether the last reply holds a valid final answer,
-    ``agreement`` whether that and the solver agree, None where either is missing.
+    ``agreement`` whether that and the solver agree, None where either is missing. ``accuracy_without_extra_round``
+    says whether the solver is right if the round that follows an undecided result is left out; older logs lack it.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -82,6 +84,9 @@ def formulation() -> Scorer:
             "answered": int(answer is not None),
             "agreement": int(decision == answer) if both else None,
         }
+        if attempts and "extra_round" in attempts[0]:
+            earlier = [each["answer"] for each in attempts if not each.get("extra_round")]
+            counts["accuracy_without_extra_round"] = int(earlier[-1] == target.text)
         return Score(value=max(0, len(attempts) - 1), explanation=_told(attempts), metadata=counts)
 
     return score

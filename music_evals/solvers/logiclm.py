@@ -4,30 +4,41 @@
 2. *Refinement*: a line that fails the strict validation goes back, with the kind of its error, in a separate chat
    with deterministic decoding, at most twice. A solver that cannot decide earns one further round, whose error is
    made up as a parse error.
+   With native tools the model calls a tool instead of writing lines, and sees errors as results of its calls.
 3. *Answer*: the solver's minimal result is told to the model in the first chat, and the model answers.
 
-Every call of the solver is a tool event in the log, and every refinement a span of its own.
+Every call of the solver is a tool event in the log, and every refinement a span of its own. Attempts whose calls are
+malformed never reach the solver.
 
 Source: arXiv 2510.22455, section 2.3 and Appendix C, after Pan et al., "Logic-LM" (arXiv 2305.12295).
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from string import Template
 from typing import Any, Literal
 
 import click
-from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, GenerateConfig, Model, execute_tools, get_model
+from inspect_ai.model import (
+    ChatMessageAssistant,
+    ChatMessageTool,
+    ChatMessageUser,
+    GenerateConfig,
+    ModelOutput,
+    execute_tools,
+    get_model,
+)
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.tool import ToolCall, ToolDef
+from inspect_ai.tool import ToolCall, ToolDef, ToolInfo, ToolParam, ToolParams
 from inspect_ai.util import span
 
 from music_evals.solvers.symbolic.music import SymbolicSolver
-from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, ErrorKind, FormulationError
+from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, ErrorKind, FormulationError, Schema
 
 MAX_REFINEMENTS = 2  # rounds to repair a formulation that fails the validation
-# With constrained decoding the token limit falls away, as it would cut a line.
-REFINEMENT_CONFIG = GenerateConfig(temperature=0.0, top_p=1.0, top_k=1, max_tokens=256)
+REFINEMENT_TOKENS = 256  # of one; with constrained decoding the limit falls away, as it would cut a line
+REFINEMENT_CONFIG = GenerateConfig(temperature=0.0, top_p=1.0, top_k=1)
 CONSTRAINING_PROVIDERS = ("vllm", "openai-api")
 """Inspect's providers whose servers may take ``structured_outputs``; others would fail, or worse, ignore it."""
 MAX_ECHO = 4_000  # characters of a refused output that the refinement chat shows again
@@ -43,6 +54,7 @@ class Attempt:
     error: ErrorKind | None
     message: str
     answer: str | None
+    extra_round: bool  # whether an undecided result preceded it
 
     @property
     def undecided(self) -> bool:
@@ -56,6 +68,7 @@ def logiclm(
     prompts: Mapping[str, str],
     tools: Literal["text", "native"] = "text",
     structured_output: bool = False,
+    refinement_tokens: int = REFINEMENT_TOKENS,
 ) -> Solver:
     """Ask for symbolic lines, have a deterministic solver decide, then ask for the answer.
 
@@ -64,10 +77,12 @@ def logiclm(
     Args:
         symbolic: the deterministic solver, with its schema.
         prompts: texts ``refine`` ($output, $kind, $message, $template, $constraints), ``final`` ($finding),
-            ``decided`` and ``undecided`` ($result) and, for native tools, ``native`` ($tool).
+            ``decided`` and ``undecided`` ($result) and, for native tools, ``native_tool`` and ``native_refine``
+            ($tool, $kind, $message, $identifiers, $constraints).
         tools: ``text`` has the harness call the solver on the text that the model writes, as in the paper;
-            ``native`` gives the solver to the model as a tool, with the same limits.
+            ``native`` has the model call a tool, once for each identifier in one turn, with the same limits.
         structured_output: constrain the formulation to the schema while decoding (on servers such as vLLM).
+        refinement_tokens: the most that a refinement may write.
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -77,16 +92,12 @@ def logiclm(
                 "structured_output needs a server that takes 'structured_outputs', such as vLLM, by one of the "
                 f"providers {', '.join(CONSTRAINING_PROVIDERS)}; the model's provider is {provider!r}"
             )
-        trial = _Trial(symbolic, state, prompts, structured_output)
-        if tools == "native":
-            await trial.formulate_by_calls(state)
-        else:
-            await trial.formulate(state)
+        trial = _Trial(symbolic, state, prompts, tools == "native", structured_output, refinement_tokens)
+        await trial.formulate()
         state.messages.append(ChatMessageUser(content=trial.question(), metadata=trial.asks(answer_type="choice")))
         # A chat that holds tool calls must name its tools again; the choice "none" keeps them from being called.
-        known = [trial.tool] if tools == "native" else []
         async with span("answer", type="logiclm"):
-            state.output = await get_model().generate(state.messages, tools=known, tool_choice="none")
+            state.output = await get_model().generate(state.messages, tools=trial.offered, tool_choice="none")
         state.messages.append(state.output.message)
         # Stored at the end: Inspect compares the whole store at both ends of every span.
         state.store.set(STORE_KEY, [asdict(attempt) for attempt in trial.attempts])
@@ -99,63 +110,50 @@ class _Trial:
     """The formulations of one sample."""
 
     def __init__(
-        self, symbolic: SymbolicSolver, state: TaskState, prompts: Mapping[str, str], structured_output: bool
+        self,
+        symbolic: SymbolicSolver,
+        state: TaskState,
+        prompts: Mapping[str, str],
+        native: bool,
+        structured_output: bool,
+        refinement_tokens: int,
     ) -> None:
         self.symbolic = symbolic
+        self.state = state
         self.identifiers: list[str] = state.metadata["identifiers"]
         self.asked: dict[str, Any] = (state.messages[-1].metadata or {}).get("asks", {})
         self.prompts = prompts
         self.attempts: list[Attempt] = []
-        self.tool = ToolDef(
+        self.solver = ToolDef(
             self._decide,
             name=symbolic.name,
             description=symbolic.description,
             parameters={"transcription": "The transcription, in exactly the form that is required."},
             parallel=False,
         )
-        self.constraint: dict[str, Any] | None = (
-            {"structured_outputs": {"regex": symbolic.schema.pattern(self.identifiers)}} if structured_output else None
-        )
+        self.offered = [_offered(symbolic.schema, prompts["native_tool"])] if native else []
+        schema = symbolic.schema
+        constraint = {"structured_outputs": {"regex": schema.pattern(self.identifiers)}} if structured_output else None
+        self.first_config = GenerateConfig(extra_body=constraint)
+        limit = None if structured_output else refinement_tokens
+        self.refinement_config = REFINEMENT_CONFIG.model_copy(update={"extra_body": constraint, "max_tokens": limit})
 
     @property
     def last(self) -> Attempt:
         return self.attempts[-1]
 
-    async def formulate(self, state: TaskState) -> None:
-        """Have the model write text and call the solver on it, with repairs in a chat apart: the paper's way."""
-        model = get_model()
+    async def formulate(self) -> None:
+        """Have the model transcribe and call the solver on that, with repairs."""
         async with span("formulation", type="logiclm"):
-            state.output = await model.generate(state.messages, config=GenerateConfig(extra_body=self.constraint))
-            state.messages.append(state.output.message)
-            await self._call_tool(state.output.completion)
+            await self._turn(self.first_config)
         for number in range(1, MAX_REFINEMENTS + 1):
             if self.last.error is None:
                 break
-            await self._refine(model, f"refinement {number}", self.last.error)
+            await self._refine(f"refinement {number}", self.last.error)
         if self.last.undecided:
             # The paper hands an undecided result back as if the line had failed to parse.
-            await self._refine(model, "refinement after an undecided result", "parse")
-
-    async def formulate_by_calls(self, state: TaskState) -> None:
-        """Have the model call the solver by itself, and see errors as results of its calls."""
-        model = get_model()
-        state.messages.append(ChatMessageUser(content=Template(self.prompts["native"]).substitute(tool=self.tool.name)))
-        async with span("formulation", type="logiclm"):
-            for _ in range(MAX_REFINEMENTS + 2):
-                state.output = await model.generate(state.messages, tools=[self.tool])
-                state.messages.append(state.output.message)
-                if state.output.message.tool_calls:
-                    state.messages.extend((await execute_tools(state.messages, [self.tool])).messages)
-                else:
-                    # Lines written as text count as an attempt too: the form is what is asked, not the calling.
-                    feedback = await self._call_tool(state.output.completion)
-                    if self._may_try_again():
-                        state.messages.append(ChatMessageUser(content=feedback))
-                if not self._may_try_again():
-                    break
-        if not self.attempts:
-            message = f"the tool {self.tool.name} was never called as it requires"
-            self.attempts.append(Attempt("", "parse", message, None))
+            await self._refine("refinement after an undecided result", "parse")
+        self._return(f"{self.last.error} error: {self.last.message}" if self.last.error else self.last.message)
 
     def question(self) -> str:
         """The closing question, with the solver's result or the news that there is none."""
@@ -169,48 +167,92 @@ class _Trial:
             return None
         return {"asks": {key: value for key, value in self.asked.items() if key != "music"} | facts}
 
-    async def _decide(self, transcription: str) -> str:
-        if not self._may_try_again():
-            return "No further call is allowed in this trial."
-        text = transcription[: MAX_CHARACTERS + 1]
+    async def _turn(self, config: GenerateConfig) -> None:
+        """Make an attempt in the trial's chat."""
+        output = await get_model().generate(self.state.messages, tools=self.offered, config=config)
+        self.state.output = output
+        self.state.messages.append(output.message)
+        if not self.offered:
+            await self._call_solver(_said(output))
+            return
+        calls = output.message.tool_calls or []
+        given = [(call.function, call.parse_error or call.arguments) for call in calls]
         try:
-            decision = self.symbolic.solve(text, self.identifiers)
+            lines = self.symbolic.schema.lines_of_calls(given, self.identifiers)
         except FormulationError as error:
-            self.attempts.append(Attempt(text, error.kind, error.message, None))
-            return f"{error.kind} error: {error.message}"
-        self.attempts.append(Attempt(text, None, decision.result, decision.answer))
-        return decision.result if decision.answer is not None else f"undecided: {decision.result}"
+            text = "\n".join(map(_told, calls)) or _said(output)
+            self._record(text[: MAX_CHARACTERS + 1], error.kind, error.message, None)
+        else:
+            await self._call_solver(lines)
 
-    async def _call_tool(self, text: str) -> str:
+    async def _refine(self, name: str, kind: ErrorKind) -> None:
+        schema = self.symbolic.schema
+        facts = {"kind": kind, "message": self.last.message, "constraints": schema.constraints()}
+        async with span(name, type="logiclm"):
+            if self.offered:
+                request = Template(self.prompts["native_refine"]).substitute(
+                    facts, tool=schema.functor, identifiers=", ".join(self.identifiers)
+                )
+                if not self._return(request):
+                    self.state.messages.append(ChatMessageUser(content=request))
+                await self._turn(self.refinement_config)
+                return
+            output = self.last.text
+            if len(output) > MAX_ECHO:
+                output = f"{output[:MAX_ECHO]}\n[cut after {MAX_ECHO} characters]"
+            request = Template(self.prompts["refine"]).substitute(
+                facts, output=output, template=schema.template(self.identifiers)
+            )
+            message = ChatMessageUser(content=request, metadata=self.asks(refused=output))
+            await self._call_solver(_said(await get_model().generate([message], config=self.refinement_config)))
+
+    def _return(self, text: str) -> bool:
+        """Have all calls of the last reply, if it has any, return a text."""
+        calls = self.state.output.message.tool_calls if self.offered else None
+        for call in calls or []:
+            self.state.messages.append(ChatMessageTool(content=text, tool_call_id=call.id, function=call.function))
+        return bool(calls)
+
+    async def _call_solver(self, text: str) -> None:
         # Called through Inspect rather than directly, so that the log shows a tool event.
         call = ToolCall(
-            id=f"{self.tool.name}_{len(self.attempts) + 1}",
-            function=self.tool.name,
+            id=f"{self.solver.name}_{len(self.attempts) + 1}",
+            function=self.solver.name,
             arguments={"transcription": text[: MAX_CHARACTERS + 1]},
         )
-        result = await execute_tools([ChatMessageAssistant(content="", tool_calls=[call])], [self.tool])
-        return result.messages[0].text
+        await execute_tools([ChatMessageAssistant(content="", tool_calls=[call])], [self.solver])
 
-    async def _refine(self, model: Model, name: str, kind: ErrorKind) -> None:
-        output = self.last.text
-        if len(output) > MAX_ECHO:
-            output = f"{output[:MAX_ECHO]}\n[cut after {MAX_ECHO} characters]"
-        request = Template(self.prompts["refine"]).substitute(
-            output=output,
-            kind=kind,
-            message=self.last.message,
-            template=self.symbolic.schema.template(self.identifiers),
-            constraints=self.symbolic.schema.constraints(),
-        )
-        config = REFINEMENT_CONFIG
-        if self.constraint is not None:
-            config = config.model_copy(update={"extra_body": self.constraint, "max_tokens": None})
-        async with span(name, type="logiclm"):
-            message = ChatMessageUser(content=request, metadata=self.asks(refused=output))
-            reply = await model.generate([message], config=config)
-            await self._call_tool(reply.completion)
+    async def _decide(self, transcription: str) -> str:
+        try:
+            decision = self.symbolic.solve(transcription, self.identifiers)
+        except FormulationError as error:
+            self._record(transcription, error.kind, error.message, None)
+            return f"{error.kind} error: {error.message}"
+        self._record(transcription, None, decision.result, decision.answer)
+        return decision.result if decision.answer is not None else f"undecided: {decision.result}"
 
-    def _may_try_again(self) -> bool:
-        errors = sum(attempt.error is not None for attempt in self.attempts)
-        undecided = sum(attempt.undecided for attempt in self.attempts)
-        return len(self.attempts) == errors + undecided and errors <= MAX_REFINEMENTS and undecided <= 1
+    def _record(self, text: str, error: ErrorKind | None, message: str, answer: str | None) -> None:
+        extra_round = any(attempt.undecided for attempt in self.attempts)
+        self.attempts.append(Attempt(text, error, message, answer, extra_round))
+
+
+def _offered(schema: Schema, description: str) -> ToolInfo:
+    """The tool that a model may call, once for each identifier."""
+    numbers = ToolParam(type="array", items=ToolParam(type="integer"), description=schema.constraints())
+    identifier = ToolParam(type="string", description="the identifier that the trial gives")
+    properties = {"identifier": identifier, schema.listed: numbers}
+    parameters = ToolParams(properties=properties, required=list(properties))
+    return ToolInfo(name=schema.functor, description=description, parameters=parameters)
+
+
+def _said(output: ModelOutput) -> str:
+    """What a model says, without what it thinks aloud; reasoning that Inspect tells apart is no part of it anyway."""
+    return output.completion.rpartition("</think>")[2].partition("<think>")[0].strip()
+
+
+def _told(call: ToolCall) -> str:
+    """A malformed call as a line of text."""
+    try:
+        return f"{call.function}({call.parse_error or json.dumps(call.arguments)})"
+    except (TypeError, ValueError, RecursionError):
+        return f"{call.function}(arguments that cannot be shown)"

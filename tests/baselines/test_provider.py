@@ -30,7 +30,7 @@ def reply(model: str, messages: list[ChatMessage], seed: int | None = None, **ar
 
 
 def replies(answer: Callable[[Asked], str], count: int, **asks: Any) -> Counter[str]:
-    return Counter(answer(read_conversation(conversation(f"question {number}", **asks), {})) for number in range(count))
+    return Counter(answer(read_conversation(conversation(f"question {number}", **asks), [])) for number in range(count))
 
 
 def test_models_and_arguments_that_there_are_not() -> None:

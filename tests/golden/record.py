@@ -19,7 +19,7 @@ from typing import Any, Final
 import pyarrow.parquet as pq
 from inspect_ai import Task, score
 from inspect_ai.log import EvalLog, read_eval_log
-from inspect_ai.model import ChatMessageUser, ContentAudio, ContentImage, ContentText
+from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ContentAudio, ContentImage, ContentText
 from typer.testing import CliRunner
 
 from music_evals.commands.main import app
@@ -156,6 +156,8 @@ def prompts_record(benchmark: str, conditions: Iterable[str], folders: Mapping[s
             told = []
             for message in given:
                 parts = [ContentText(text=message.content)] if isinstance(message.content, str) else message.content
+                calls = message.tool_calls or [] if isinstance(message, ChatMessageAssistant) else []
+                parts += [ContentText(text=f"{call.function}({json.dumps(call.arguments)})") for call in calls]
                 told.append(" ".join([message.role, *map(part, parts)]))
             prompts[condition].append(" | ".join(told))
     return {"prompts": prompts, "texts": dict(sorted(texts.items()))}

@@ -5,7 +5,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, EvalMetric
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from music_evals.reports.special.muse import CELLS, WORDS, Cell, difference, published_cells
@@ -106,6 +106,14 @@ def test_logiclm_has_its_formulations_and_both_scores() -> None:
     low, high = proportion_confint(33, 44, method="wilson")
     assert (row["Valid at once"].low, row["Valid at once"].high) == pytest.approx((100 * low, 100 * high))
     assert "muse_logiclm" not in tables(header(cell._replace(strategy="cot"), 3))
+    assert "Without extra round" not in row, "the log is an old one"
+    new = header(cell, 33)
+    assert new.results is not None
+    extra = EvalMetric(name="accuracy_without_extra_round", value=0.5)
+    new.results.scores[-1].metrics[extra.name] = extra
+    found = by_label(tables(new)["muse_logiclm"], "some/model")["Without extra round"]
+    low, high = proportion_confint(22, 44, method="wilson")
+    assert (found.value, found.low, found.high) == pytest.approx((50, 100 * low, 100 * high))
 
 
 def test_logs_that_cannot_be_used_are_named() -> None:

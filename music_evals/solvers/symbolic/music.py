@@ -111,7 +111,7 @@ def classify_chord(lists: Sequence[Sequence[int]]) -> Decision:
 SYNCOPATION = SymbolicSolver(
     name="off_beat_solver",
     description="Counts the kick and snare onsets that fall on off-beats, from a rhythm(...) line.",
-    schema=Schema("rhythm", lowest=1, highest=32, longest=64),
+    schema=Schema("rhythm", lowest=1, highest=32, longest=64, listed="slots"),
     decide=count_off_beats,
 )
 TRANSPOSITION = SymbolicSolver(

@@ -7,13 +7,15 @@ three kinds of error, which tell a model (and a person) what to repair:
 - *structural*: the lines are well formed but not the ones asked for (how many, functor, identifier, length);
 - *domain*: an integer lies outside the allowed range.
 
+Calls of a tool that is named as the functor are held to the same kinds, see `Schema.lines_of_calls`.
+
 Source: "Evaluating Multimodal Large Language Models on Core Music Perception Tasks" (arXiv 2510.22455), Appendix C.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 ErrorKind = Literal["parse", "structural", "domain"]
 
@@ -34,12 +36,16 @@ class FormulationError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The form of a formulation: the word that its lines start with, and the range and most integers of a list."""
+    """The form of a formulation: the word that its lines start with, the range and most integers of a list.
+
+    As tool calls it has the same word as the tool's name, and `listed` as the name of the list.
+    """
 
     functor: str
     lowest: int
     highest: int
     longest: int
+    listed: str = "pitches"
 
     def template(self, identifiers: Sequence[str]) -> str:
         """The required lines with placeholders, as a prompt shows them."""
@@ -59,6 +65,49 @@ class Schema:
             for identifier, numbers in zip(identifiers, lists, strict=True)
         )
 
+    def arguments(self, identifiers: Sequence[str], lists: Sequence[Sequence[int]]) -> list[dict[str, Any]]:
+        """The arguments of a formulation as tool calls, one call an identifier."""
+        return [
+            {"identifier": identifier, self.listed: list(numbers)}
+            for identifier, numbers in zip(identifiers, lists, strict=True)
+        ]
+
+    def lines_of_calls(self, calls: Sequence[tuple[str, Mapping[str, Any] | str]], identifiers: Sequence[str]) -> str:
+        """Write tool calls as lines, in the order of the identifiers.
+
+        A call is the tool's name with its arguments, or with the reason why these cannot be read. FormulationError is
+        *parse* for no call and for arguments that are not a text and a list of integers, then *structural* for
+        another tool, another number of calls, and other identifiers.
+
+        Example:
+            >>> Schema("chord", 0, 127, 32).lines_of_calls([("chord", {"identifier": "a", "pitches": [60, 64]})], ["a"])
+            'chord(a, [60, 64])'
+        """
+        if not calls:
+            raise FormulationError("parse", f"the tool {self.functor} was not called")
+        lists: dict[str, list[int]] = {}
+        others = [name for name, _ in calls if name != self.functor]
+        for name, arguments in calls:
+            if isinstance(arguments, str):
+                raise FormulationError("parse", f"the arguments of a call cannot be read: {_shown(arguments, 200)}")
+            if name == self.functor:
+                self._check(arguments)
+                lists[arguments["identifier"].strip()] = arguments[self.listed]
+        problem: str | None = None
+        if others:
+            problem = f"the tool {_shown(others[0])} was called, required is {self.functor!r}"
+        elif len(calls) != len(identifiers):
+            problem = f"{_counted(len(calls), 'call')} found, exactly {_counted(len(identifiers), 'call')} required"
+        elif set(lists) != set(identifiers):
+            problem = f"identifiers {_shown(', '.join(lists))} found, one call for each of {identifiers} required"
+        if problem:
+            raise FormulationError("structural", problem)
+        try:
+            return self.write(identifiers, [lists[identifier] for identifier in identifiers])
+        except ValueError:  # Python does not write integers of thousands of digits
+            message = f"an integer lies outside the allowed range {self.lowest} to {self.highest}"
+            raise FormulationError("domain", message) from None
+
     def parse(self, text: str, identifiers: Sequence[str]) -> list[list[int]]:
         """Read one list of integers, which may be empty, for each of the identifiers in their order.
 
@@ -76,7 +125,7 @@ class Schema:
             raise FormulationError("parse", f"the output is empty. {required}")
         parsed = [self._split(line.strip()) for line in text.splitlines() if line.strip()]
         if len(parsed) != len(identifiers):
-            message = f"{_lines(len(parsed))} found, exactly {_lines(len(identifiers))} required"
+            message = f"{_counted(len(parsed), 'line')} found, exactly {_counted(len(identifiers), 'line')} required"
             raise FormulationError("structural", message)
         for (functor, identifier, numbers), expected in zip(parsed, identifiers, strict=True):
             problem: str | None = None
@@ -100,6 +149,18 @@ class Schema:
             rf"{self.functor}\({re.escape(identifier)}, \[{number}(, {number}){{0,{self.longest - 1}}}\]\)"
             for identifier in identifiers
         )
+
+    def _check(self, arguments: Mapping[str, Any]) -> None:
+        numbers, problem = arguments.get(self.listed), ""
+        if set(arguments) != {"identifier", self.listed}:
+            found = _shown(", ".join(map(str, arguments)))
+            problem = f"a call has the arguments {found}, required are 'identifier' and {self.listed!r}"
+        elif not isinstance(arguments["identifier"], str):
+            problem = "the argument 'identifier' of a call is no text"
+        elif not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
+            problem = f"the argument {self.listed!r} of a call is no list of integers"
+        if problem:
+            raise FormulationError("parse", problem)
 
     def _split(self, line: str) -> tuple[str, str, list[str]]:
         match = _LINE.fullmatch(line)
@@ -126,8 +187,8 @@ def _range_pattern(lowest: int, highest: int) -> str:
     return "(" + "|".join(str(number) for number in range(highest, lowest - 1, -1)) + ")"
 
 
-def _lines(count: int) -> str:
-    return f"{count} line" if count == 1 else f"{count} lines"
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _shown(text: str, most: int = 80) -> str:

@@ -1,0 +1,162 @@
+"""LogicLM with a scripted model, on trials without a dataset: malformed tool calls, thoughts, limits."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai import Task
+from inspect_ai.dataset import Sample
+from inspect_ai.log import EvalSample
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageTool,
+    ContentReasoning,
+    ContentText,
+    GenerateConfig,
+    ModelOutput,
+)
+from inspect_ai.tool import ToolCall
+
+from music_evals.benchmarks.prompts import load_prompts
+from music_evals.scorers.logiclm import formulation, solver_decision
+from music_evals.solvers.logiclm import logiclm
+from music_evals.solvers.symbolic.music import SAME, TRANSPOSITION
+from tests.harness import metrics, run_scripted, samples
+
+IDENTIFIERS = ["Excerpt1", "Excerpt2"]
+A, B = {"identifier": "Excerpt1", "pitches": [60, 62]}, {"identifier": "Excerpt2", "pitches": [65, 67]}
+LINES = "melody(Excerpt1, [60, 62])\nmelody(Excerpt2, [65, 67])"
+PROMPTS = {**load_prompts("muse")["logiclm"], "final": "$finding And now?"}
+
+Call = tuple[str, dict[str, Any] | str]
+
+
+def first(**changed: Any) -> list[Call]:
+    """Two calls, the first with other arguments."""
+    return [("melody", {name: value for name, value in (A | changed).items() if value != ""}), ("melody", B)]
+
+
+HOSTILE: Mapping[str, tuple[Sequence[Call], str]] = {
+    "no call": ([], "parse"),
+    "broken JSON": ([("melody", 'Error parsing: {"identifier": "Exc'), ("melody", B)], "parse"),
+    "no arguments": ([("melody", {}), ("melody", B)], "parse"),
+    "no list": (first(pitches=""), "parse"),
+    "wrong name": ([("melody", {"id": "Excerpt1", "pitches": [60]}), ("melody", B)], "parse"),
+    "one argument more": (first(tempo=120), "parse"),
+    "list for text": (first(identifier=["Excerpt1"]), "parse"),
+    "text for list": (first(pitches="[60, 62]"), "parse"),
+    "number for list": (first(pitches=60), "parse"),
+    "null for list": (first(pitches=None), "parse"),
+    "texts in list": (first(pitches=["60", "62"]), "parse"),
+    "fractions in list": (first(pitches=[60.0, 62.5]), "parse"),
+    "truth in list": (first(pitches=[True, 62]), "parse"),
+    "nested lists": (first(pitches=[[60], [62]]), "parse"),
+    "broken JSON of another tool": ([("shell", "Error parsing")], "parse"),
+    "far too long": (first(pitches=[60] * 6_000), "parse"),
+    "another tool": ([("shell", {"command": "ls"})], "structural"),
+    "another tool besides": ([("melody", A), ("melody", B), ("shell", {})], "structural"),
+    "too few": ([("melody", A)], "structural"),
+    "too many": ([("melody", A), ("melody", B), ("melody", B)], "structural"),
+    "twice the same": ([("melody", A), ("melody", A)], "structural"),
+    "another identifier": (first(identifier="Excerpt1.wav"), "structural"),
+    "too long": (first(pitches=[60] * 129), "structural"),
+    "out of range": (first(pitches=[60, 128]), "domain"),
+    "below range": (first(pitches=[-1]), "domain"),
+}
+
+
+def called(calls: Sequence[Call]) -> ModelOutput:
+    """A model's output with these calls; a text in place of arguments is why they could not be read."""
+    made = [
+        ToolCall(f"id{number}", name, {}, given) if isinstance(given, str) else ToolCall(f"id{number}", name, given)
+        for number, (name, given) in enumerate(calls)
+    ]
+    return ModelOutput.from_message(ChatMessageAssistant(content="" if calls else LINES, tool_calls=made or None))
+
+
+def asked(
+    answer: Callable[[str, int], str | ModelOutput], cases: Sequence[str], tmp_path: Path, **parameters: Any
+) -> tuple[dict[str, EvalSample], list[GenerateConfig], dict[str, float]]:
+    """Run a trial for each case, in which a model replies by the case and by the number of attempts before.
+
+    Returns the samples, the settings of refinements, and the figures of the formulations.
+    """
+    configs: list[GenerateConfig] = []
+    attempts = dict.fromkeys(cases, -1)
+
+    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str | ModelOutput:
+        if "And now?" in messages[-1].text:
+            return f"Final Answer: {SAME}"
+        case = messages[0].text if messages[0].text in attempts else cases[0]  # text is refined in a chat apart
+        attempts[case] += 1
+        configs.extend([config] * (attempts[case] > 0))
+        return answer(case, attempts[case])
+
+    trials = [
+        Sample(id=case, input=case, target=SAME, metadata={"identifiers": IDENTIFIERS, "options": [SAME, "No."]})
+        for case in cases
+    ]
+    solver = logiclm(TRANSPOSITION, PROMPTS, **parameters)
+    task = Task(dataset=trials, solver=solver, scorer=[solver_decision(), formulation()])
+    log = run_scripted(task, tmp_path, reply, limit=None)
+    return {str(sample.id): sample for sample in samples(log)}, configs, metrics(log)["formulation"]
+
+
+def test_malformed_calls_are_attempts_with_the_kind_of_their_error(tmp_path: Path) -> None:
+    found, configs, _ = asked(lambda case, _: called(HOSTILE[case][0]), list(HOSTILE), tmp_path, tools="native")
+    for case, (calls, kind) in HOSTILE.items():
+        attempts = found[case].store["formulation"]
+        assert [attempt["error"] for attempt in attempts] == [kind] * 3, (case, attempts)
+        assert all(0 < len(attempt["message"]) < 400 for attempt in attempts)
+        results = [message for message in found[case].messages if isinstance(message, ChatMessageTool)]
+        assert [result.tool_call_id for result in results] == [f"id{number}" for number in range(len(calls))] * 3
+        assert all(f"{kind} error" in result.text for result in results)
+    assert {(config.temperature, config.top_k, config.max_tokens) for config in configs} == {(0.0, 1, 256)}
+
+
+def test_calls_in_any_order_are_one_attempt_and_errors_are_repaired(tmp_path: Path) -> None:
+    good = called([("melody", B), ("melody", A)])
+    undecided = called(first(pitches=[]))
+    script = {
+        "at once": [good],
+        "repaired": [called(HOSTILE["broken JSON"][0]), called([]), good],
+        "undecided": [undecided, good],
+        "undecided, then refused": [undecided, called([])],
+    }
+    found, configs, means = asked(
+        lambda case, number: script[case][number], list(script), tmp_path, tools="native", refinement_tokens=4000
+    )
+    attempts = {case: sample.store["formulation"] for case, sample in found.items()}
+    assert [len(each) for each in attempts.values()] == [1, 3, 2, 2]
+    assert attempts["at once"][0]["text"] == LINES
+    assert [each[-1]["answer"] for each in attempts.values()] == [SAME, SAME, SAME, None]
+    assert [each["extra_round"] for each in attempts["undecided"]] == [False, True]
+    assert means["accuracy_without_extra_round"] == 2 / 4
+    assert {config.max_tokens for config in configs} == {4000}
+    assert [message.role for message in found["repaired"].messages] == [
+        "user", "assistant", "tool", "tool", "assistant", "user", "assistant", "tool", "tool", "user", "assistant",
+    ]  # fmt: skip
+    assert "Excerpt1, Excerpt2" in found["repaired"].messages[5].text
+
+
+@pytest.mark.parametrize(
+    "thought",
+    [
+        f"<think>\n{LINES}? No, rhythm(x).\n</think>\n\n{LINES}",
+        f"the opening tag is the template's </think>{LINES}",
+        f"<think>a</think><think>b</think>{LINES}",
+        [ContentReasoning(reasoning="melody(Excerpt1, [1])"), ContentText(text=LINES)],
+    ],
+    ids=["block", "no opening tag", "two blocks", "content"],
+)
+def test_thoughts_are_no_part_of_lines(thought: Any, tmp_path: Path) -> None:
+    reply = ModelOutput.from_message(ChatMessageAssistant(content=thought))
+    found, configs, _ = asked(lambda *_: reply, ["x"], tmp_path)
+    (attempt,) = found["x"].store["formulation"]
+    assert (attempt["text"], attempt["answer"], configs) == (LINES, SAME, [])
+    script = ["<think>too long to come to an", reply]
+    found, configs, _ = asked(lambda _, number: script[number], ["x"], tmp_path, refinement_tokens=9)
+    assert [each["error"] for each in found["x"].store["formulation"]] == ["parse", None]
+    assert [config.max_tokens for config in configs] == [9]
