@@ -39,8 +39,6 @@ def scored(
             answer=answer,
             metadata={"key": key, "reading": "unreadable" if answer is None else "answered"},
         ),
-            value=value, answer=answer, metadata={"key": key, "reading": "unreadable" if answer is None else "answered"}
-        ),
         sample_id=question,
         sample_metadata={"question": question, "theme": theme, "subtheme": "blues", "rotation": 0, **metadata},
     )
