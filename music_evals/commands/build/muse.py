@@ -57,5 +57,10 @@ def muse(
         if made.missing:
             console.print(f"Built without {len(made.missing)} files that {source} lacks:", style="yellow")
             say(console, *(f"  {name}" for name in made.missing))
+        if made.anomalies:
+            console.print(
+                "Recordings that sound other than they are keyed or named, and stay as they are:", style="yellow"
+            )
+            say(console, *(f"  {what}" for what in made.anomalies))
         for config, splits in made.counts.items():
             say(console, f"{config}: " + ", ".join(f"{count} rows in {split}" for split, count in splits.items()))

@@ -7,30 +7,36 @@ Expected layout of a copy of the recordings (``--source``), as in the authors' r
     stimuli/Intermediate/{NoSync,Sync1,Sync2,Sync3,Sync4}_{A..D}.wav, NoSync_E.wav, Sync3_E.wav
     stimuli/M<number>_<key>_<tempo>[_<meter>][_Piano].wav
 
-Which examples the paper showed is published as numbers only; of the recordings these are the natural ones: the two
-rhythms and the two melodies (M11, M12) that no published trial uses, and of the chords the first four files, on A flat.
+The examples of rhythms (`NoSync_A` and `Sync3_A`) and of melodies (M11 and M12) are those of the authors' programs, and
+no trial of theirs uses them. Which four chords the paper showed is not published; here the first four files, on A flat.
+
+The answers are the published ones. What sounds otherwise (`listening`) is an anomaly in the provenance. The columns
+`key_1` and `key_2` say what sounds, ids and paths what the files are called.
 """
 
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from music_evals.benchmarks import load
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.folder import DatasetError, make_provenance
-from music_evals.datasets_builders.muse import rows
+from music_evals.datasets_builders.muse import listening, rows
 from music_evals.datasets_builders.muse.chords import ROOTS
-from music_evals.datasets_builders.muse.dataset import NAME, VERSION, Maker, Plan
+from music_evals.datasets_builders.muse.dataset import NAME, Maker, Plan
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 from music_evals.notation.audio import describe_wav
 
+VERSION: Final = "1.1.0"  # of the rows of recordings; generated ones have their own
 LICENCE_FILE: Final = "LICENSE_DATA.md"
 
+_LOOP_EXAMPLES: Final = ("NoSync_A", "Sync3_A")
 _SAME_EXAMPLE: Final = ("M11_CMaj_180_Piano", "M11_EMaj_180_Piano")
-_DIFFERENT_EXAMPLE: Final = ("M11_CMaj_180_Piano", "M12_FMaj_155_Piano")
+_DIFFERENT_EXAMPLE: Final = ("M11_EMaj_180_Piano", "M12_FMaj_155_Piano")
 
 _NUMBERED_QUALITIES: Final = ("diminished", "dominant", "major", "minor")
 """Order of the numbered chord files within a root; 1 is A flat diminished, 19 C major."""
@@ -41,19 +47,20 @@ _MELODY_NAME: Final = re.compile(
 
 
 class Recorded(NamedTuple):
-    """A row of recordings: its files, and how it is made of their bytes."""
+    """A row of recordings: its files, how it is made of their bytes, and what in them sounds other than keyed."""
 
     config: rows.ConfigName
     split: str
     paths: tuple[str, ...]
     make: Callable[[Sequence[bytes]], Mapping[str, Any]]
+    check: Callable[[Sequence[bytes]], str | None]
 
 
 def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
     """Take the rows from a copy of the authors' repository; every file is read and checked before any is written.
 
-    With `allow_partial` rows whose files are missing are left out, which the provenance says. DatasetError names all
-    files that are missing or cannot be decoded.
+    With `allow_partial` rows whose files are missing are left out, which the provenance says. What sounds other than it
+    is keyed stays and is an anomaly. DatasetError names all files that are missing or cannot be decoded.
     """
     source = source.expanduser()
     if not source.is_dir():
@@ -89,13 +96,21 @@ def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
 
     listing = "".join(f"{digest}  {path}\n" for path, digest in sorted(digests.items()))
     checksum = hashlib.sha256(listing.encode()).hexdigest()
-    provenance = make_provenance(NAME, VERSION, "recordings", source_sha256=checksum, missing=tuple(missing))
+    recorded = [row for row in recorded if digests.keys() >= set(row.paths)]
+    heard = {" + ".join(row.paths): row.check([(source / path).read_bytes() for path in row.paths]) for row in recorded}
+    provenance = make_provenance(
+        NAME,
+        VERSION,
+        "recordings",
+        source_sha256=checksum,
+        missing=tuple(missing),
+        anomalies={f"{where}: {what}": 1 for where, what in heard.items() if what},
+    )
     # The licence asks to travel with the recordings.
     extra = {} if LICENCE_FILE in missing else {LICENCE_FILE: (source / LICENCE_FILE).read_bytes()}
     makers: dict[str, dict[str, list[Maker]]] = {config: {"test": [], "fewshot": []} for config in rows.CONFIGS}
     for row in recorded:
-        if digests.keys() >= set(row.paths):
-            makers[row.config][row.split].append(partial(_read_row, source, row, digests))
+        makers[row.config][row.split].append(partial(_read_row, source, row, digests))
     return Plan(makers, provenance, extra)
 
 
@@ -109,24 +124,27 @@ def _read_row(source: Path, row: Recorded, digests: Mapping[str, str]) -> Mappin
 
 def recorded_rows() -> Iterator[Recorded]:
     """All rows of the full set, in the order of the dataset."""
-    takes = [(level, take) for take in "ABCD" for level in OFFBEATS]
-    for offbeats, take in [*takes, *((level, "E") for level in rows.EXAMPLE_OFFBEATS)]:
-        path = f"stimuli/Intermediate/{f'Sync{OFFBEATS.index(offbeats)}' if offbeats else 'NoSync'}_{take}.wav"
-        split = "fewshot" if take == "E" else "test"
-        yield Recorded("syncopation", split, (path,), partial(_recorded_loop, path, offbeats, take))
+    for take, offbeats in product("ABCDE", OFFBEATS):
+        if take == "E" and offbeats not in rows.EXAMPLE_OFFBEATS:
+            continue  # the levels with an example have a loop more
+        stem = f"{f'Sync{OFFBEATS.index(offbeats)}' if offbeats else 'NoSync'}_{take}"
+        path = f"stimuli/Intermediate/{stem}.wav"
+        split = "fewshot" if stem in _LOOP_EXAMPLES else "test"
+        make = partial(_recorded_loop, path, offbeats, take)
+        yield Recorded("syncopation", split, (path,), make, partial(listening.check_loop, offbeats))
 
     listed = read_table("names/muse_recordings.toml")
     both = zip(listed["same"], listed["different"], strict=True)
     pairs = [("test", (first, second)) for two in both for first, second in two]
     for split, stems in [*pairs, ("fewshot", _SAME_EXAMPLE), ("fewshot", _DIFFERENT_EXAMPLE)]:
-        paths = (f"stimuli/{stems[0]}.wav", f"stimuli/{stems[1]}.wav")
-        yield Recorded("transposition", split, paths, partial(_recorded_pair, paths, stems))
+        yield _recorded_pair(split, stems)
 
     chords = [(root, quality) for root in ROOTS for quality in _NUMBERED_QUALITIES]
     for number, (root, quality) in enumerate(chords, 1):
         path = f"stimuli/Chords/{number}.wav"
         split = "fewshot" if root == rows.EXAMPLE_ROOT else "test"
-        yield Recorded("chord_quality", split, (path,), partial(_recorded_chord, path, root, quality))
+        made = partial(_recorded_chord, path, root, quality)
+        yield Recorded("chord_quality", split, (path,), made, partial(listening.check_chord, root, quality))
 
 
 def _recorded_loop(path: str, offbeats: int, take: str, wavs: Sequence[bytes]) -> rows.SyncopationRow:
@@ -134,18 +152,27 @@ def _recorded_loop(path: str, offbeats: int, take: str, wavs: Sequence[bytes]) -
     return rows.syncopation_row(name, rows.Clip(wavs[0], 120.0, "4/4", "drums"), offbeats, path)
 
 
-def _recorded_pair(paths: tuple[str, str], stems: tuple[str, str], wavs: Sequence[bytes]) -> rows.TranspositionRow:
+def _recorded_pair(split: str, stems: tuple[str, str]) -> Recorded:
     first, second = (_MELODY_NAME.fullmatch(stem) for stem in stems)
     if first is None or second is None:
         raise ValueError(f"{' or '.join(stems)} does not name a melody, as M9_Em_200_3_4_Piano does")
-    clips = (_melody_clip(first, wavs[0]), _melody_clip(second, wavs[1]))
-    keys = (_key(first), _key(second))
+    named = (_key(first), _key(second))
     same = first["number"] == second["number"]  # files of one number are transpositions of each other
-    name = f"{'same' if same else 'different'}-{first['number']}-{keys[0]}-{second['number']}-{keys[1]}"
-    # The names give the keys, not the octave, so that the semitones between them are not known.
-    return rows.transposition_row(
-        f"transposition-{name.lower()}", clips, keys, None if same else "other_melody", " + ".join(paths)
-    )
+    name = f"{'same' if same else 'different'}-{first['number']}-{named[0]}-{second['number']}-{named[1]}"
+    sounding = read_table("names/muse_recordings.toml")["sounding_keys"]
+    paths = (f"stimuli/{stems[0]}.wav", f"stimuli/{stems[1]}.wav")
+
+    def make(wavs: Sequence[bytes]) -> rows.TranspositionRow:
+        return rows.transposition_row(
+            f"transposition-{name.lower()}",
+            (_melody_clip(first, wavs[0]), _melody_clip(second, wavs[1])),
+            (sounding.get(stems[0], named[0]), sounding.get(stems[1], named[1])),  # the octave is not known
+            None if same else "other_melody",
+            " + ".join(paths),
+        )
+
+    check = partial(listening.check_pair, named if same else None)
+    return Recorded("transposition", split, paths, make, check)
 
 
 def _melody_clip(name: re.Match[str], wav: bytes) -> rows.Clip:

@@ -13,34 +13,13 @@ import mido
 import pytest
 import soundfile
 
-from music_evals.datasets_builders.folder import DatasetError, describe_dataset, load_split
+from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.muse import dataset as muse
-from music_evals.datasets_builders.muse.dataset import BENCHMARK, Counts, build_generated
+from music_evals.datasets_builders.muse.dataset import Counts, build_generated
 from music_evals.datasets_builders.muse.recordings import build_recordings, recorded_rows
 from music_evals.datasets_builders.muse.rows import CONFIGS
 from music_evals.notation.performance import Performance
-
-RECORDINGS = Path(__file__).parents[4] / "shared" / "data" / "muse"
-needs_recordings = pytest.mark.skipif(not RECORDINGS.is_dir(), reason=f"no copy of the recordings in {RECORDINGS}")
-
-Row = dict[str, Any]
-Rows = dict[str, dict[str, list[Row]]]
-
-
-def read_all(folder: Path) -> Rows:
-    counts = describe_dataset(str(folder), benchmark=BENCHMARK).provenance.counts
-    return {
-        config: {split: load_split(str(folder), config, split, benchmark=BENCHMARK).to_list() for split in splits}
-        for config, splits in counts.items()
-    }
-
-
-@pytest.fixture(scope="module")
-def generated(tmp_path_factory: pytest.TempPathFactory) -> Rows:
-    out = tmp_path_factory.mktemp("generated") / "muse"
-    muse.write(build_generated(), out)
-    return read_all(out)
-
+from tests.datasets_builders.muse.conftest import RECORDINGS, Row, Rows, needs_recordings, read_all
 
 # --- generated ---
 
@@ -243,8 +222,11 @@ def test_complete_copy_builds_all_trials(complete: Path, tmp_path: Path) -> None
     assert (out / "LICENSE_DATA.md").read_text() == "research only"
     data = read_all(out)
     assert {row["source"] for row in data["syncopation"]["fewshot"]} == {
-        "stimuli/Intermediate/NoSync_E.wav", "stimuli/Intermediate/Sync3_E.wav"
+        "stimuli/Intermediate/NoSync_A.wav", "stimuli/Intermediate/Sync3_A.wav"
     }  # fmt: skip
+    assert [row["source"].replace("stimuli/", "") for row in data["transposition"]["fewshot"]] == [
+        "M11_CMaj_180_Piano.wav + M11_EMaj_180_Piano.wav", "M11_EMaj_180_Piano.wav + M12_FMaj_155_Piano.wav"
+    ]  # fmt: skip
     assert Counter(row["target"] for row in data["syncopation"]["test"]) == dict.fromkeys("ABCDE", 4)
     assert Counter(row["same"] for row in data["transposition"]["test"]) == {True: 10, False: 10}
     assert Counter(row["target"] for row in data["chord_quality"]["test"]) == dict.fromkeys("ABCD", 11)
@@ -255,8 +237,9 @@ def test_complete_copy_builds_all_trials(complete: Path, tmp_path: Path) -> None
             assert sounds == [(complete / path).read_bytes() for path in paths]
     first = data["transposition"]["test"][1]
     assert (first["key_1"], first["key_2"], first["tempo"], first["meter"], first["instrument"]) == (
-        "Eb", "Abm", None, None, "guitar"
+        "Eb", "Dbm", None, None, "guitar"
     )  # fmt: skip
+    assert first["id"] == "transposition-different-m1-eb-m2-abm"  # as the files are named
     same = next(row for row in data["transposition"]["test"] if "M9_Em" in row["source"] and row["same"])
     assert (same["tempo"], same["meter"], same["instrument"]) == (200, "3/4", "piano")
 
@@ -323,13 +306,23 @@ def test_every_wanted_file_is_published_and_every_published_trial_is_wanted() ->
 def test_partial_copy_of_the_recordings_builds(tmp_path: Path) -> None:
     made = muse.write(build_recordings(RECORDINGS, allow_partial=True), tmp_path / "out")
     assert made.counts == {
-        "syncopation": {"test": 5},
+        "syncopation": {"test": 4, "fewshot": 1},
         "transposition": {"test": 6},
         "chord_quality": {"test": 2, "fewshot": 4},
     }
     assert "stimuli/Chords/5.wav" in made.missing
-    rows = [row for splits in read_all(tmp_path / "out").values() for some in splits.values() for row in some]
-    targets = {" + ".join(Path(path).stem for path in row["source"].split(" + ")): row["target"] for row in rows}
+    assert list(made.anomalies) == [
+        "stimuli/M2_Abm_155_3_4.wav + stimuli/M2_Fm_155_3_4.wav: "
+        "named in Abm and Fm, the second sounds +4 semitones from the first"
+    ]
+    targets = {}
+    for splits in read_all(tmp_path / "out").values():
+        for row in itertools.chain(*splits.values()):
+            paths = row["source"].split(" + ")
+            sounds = [row[name]["bytes"] for name in row if name.startswith("audio")]
+            assert sounds == [(RECORDINGS / path).read_bytes() for path in paths]
+            assert {value for name, value in row.items() if name.startswith(("midi", "pitches", "kick"))} == {None}
+            targets[" + ".join(Path(path).stem for path in paths)] = row["target"]
     assert targets["Sync3_C"] == "D"
     assert targets["19"] == "A"  # C major
     assert targets["1"] == "D"  # A flat diminished
