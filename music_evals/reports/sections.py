@@ -108,7 +108,7 @@ def _replies(part: Part, runs: Sequence[Run]) -> Table:
     rows = [
         (
             *(run.label("task title"), run.model, run.source, run.whole_condition),
-            *(run.figure(f"readings/{status}", 100, 2) for status in statuses),
+            *(run.share(f"readings/{status}", ["samples"]) for status in statuses),
         )
         for run in runs
     ]
