@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from music_evals.commands.main import app
+from tests.commands.cli import run
 from tests.msu_dataset import score, write_rows, write_small
 
 
@@ -17,12 +16,6 @@ class NoHub:
 @pytest.fixture(autouse=True)
 def no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.HfApi", NoHub)
-
-
-def run(*arguments: str | Path) -> tuple[int, str]:
-    result = CliRunner(env={"COLUMNS": "200", "TERMINAL_WIDTH": "200"}).invoke(app, [str(one) for one in arguments])
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    return result.exit_code, result.output
 
 
 def test_names_that_are_none_are_refused(tmp_path: Path) -> None:
@@ -40,18 +33,13 @@ def test_names_that_are_none_are_refused(tmp_path: Path) -> None:
         assert "names no branch" in output
 
 
-def test_what_is_no_dataset_is_refused(tmp_path: Path) -> None:
-    code, output = run("publish", "msu", "--repo", "ORG/msu", "--dir", tmp_path / "absent", "--yes")
-    assert code == 1
-    assert f"{tmp_path / 'absent'} is not a folder" in output
+def test_what_is_no_dataset_or_not_free_is_refused(tmp_path: Path) -> None:
     write_small(tmp_path / "msu")
-    code, output = run("publish", "muse", "--repo", "ORG/muse", "--dir", tmp_path / "msu", "--yes")
-    assert code == 1
-    assert "is a dataset of msu, not of muse" in output
-
-
-def test_own_scores_are_refused(tmp_path: Path) -> None:
     write_rows(tmp_path / "own", {"test": [score("song")]}, {}, source="own-scores")
-    code, output = run("publish", "msu", "--repo", "ORG/msu", "--dir", tmp_path / "own", "--yes")
-    assert code == 1
-    assert "msu from own-scores may not be published: the licences of somebody's own scores are not known" in output
+    for benchmark, folder, said in (
+        ("msu", "absent", f"{tmp_path / 'absent'} is not a folder"),
+        ("muse", "msu", "is a dataset of msu, not of muse"),
+        ("msu", "own", "from own-scores may not be published: the licences of somebody's own scores are not known"),
+    ):
+        code, output = run("publish", benchmark, "--repo", "ORG/msu", "--dir", tmp_path / folder, "--yes")
+        assert (code, said in output) == (1, True), output

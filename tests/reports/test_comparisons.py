@@ -13,11 +13,12 @@ from inspect_ai.scorer import Score
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from music_evals.reports.comparisons import comparison_report
+from music_evals.reports import comparisons
 from music_evals.reports.tables import Figure, Report
-from tests.reports.made import made_log, score
+from tests.reports.made import made_log, score, undrawn
 from tests.reports.made import rows as rows_of
 
+comparison_report = undrawn(comparisons.comparison_report)
 ZERO = {"shots": "zero", "dataset": "generated"}
 FIVE = {"shots": "five", "dataset": "generated"}
 AUDIO = {"modality": "audio", "shots": "zero", "strategy": "standalone"}
@@ -136,17 +137,6 @@ def test_questions_on_one_score_are_drawn_together(tmp_path: Path) -> None:
     assert row["Test"] == "sign flips"
 
 
-def test_pages_and_text_are_the_same_questions_of_msu(tmp_path: Path) -> None:
-    given = {"textual": {"asking": "single", "too_long": "refuse"}, "visual": {"asking": "single"}}
-    patterns = {"textual": "CCCC", "visual": "CIII"}
-    logs = [log(tmp_path, patterns[one], asked=asked, benchmark="msu", config=one) for one, asked in given.items()]
-    report = comparison_report(logs)
-    (row,) = rows(report, "tests_conditions_msu")
-    assert (row["What"], row["First value"], row["Second value"]) == ("modality", "visual", "textual")
-    assert row["Difference"].value == 75
-    assert all(panel in report.figures["costs_seconds_msu"] for panel in ("Textual", "Visual"))
-
-
 # --- the effects on MUSE ---
 
 
@@ -214,7 +204,7 @@ def test_at_most_ten_samples_of_a_task_and_links_to_any_id(tmp_path: Path) -> No
 
 
 def test_medians_and_ninetieth_percentiles_of_tokens_and_seconds(tmp_path: Path) -> None:
-    report = comparison_report([log(tmp_path, {f"q{place}": "C" for place in range(20)})])
+    report = comparisons.comparison_report([log(tmp_path, {f"q{place}": "C" for place in range(20)})])
     (row,) = rows(report, "costs")
     # Seconds are 1, 2, … 20: the median lies between the 6th and the 15th with 95% confidence.
     assert row["Seconds, median"] == Figure(10.5, 6, 15, 2)
@@ -266,12 +256,3 @@ def test_logs_that_cannot_be_used_are_named_with_the_reason(tmp_path: Path) -> N
         empty.location: "its samples cannot be read: it holds no samples",
         graded.location: "its samples cannot be read: scores of main are not from 0 to 1",
     }
-
-
-def test_progress_comes_to_an_end(tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
-    logs = [log(tmp_path, "CICI"), log(tmp_path, "CI", "b/second")]
-    comparison_report(logs, lambda done, total: told.append((done, total)))
-    assert told[0] == (1, 6)
-    assert told[-1] == (6, 6)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)

@@ -7,13 +7,12 @@ import pytest
 from inspect_ai.log import EvalLog, read_eval_log
 
 from music_evals.benchmarks import load
-from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, FIELDS, TASKS
-from music_evals.reports.tables import Figure, Table
+from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, TASKS
+from music_evals.reports.tables import Table
 from tests.reports.made import rows, runs, tables
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "logs"
-MACRO, WEIGHTED = load("lilybench").table["report"][0]["tables"][0]["averages"]
-MUTOPIA: list[Any] = MACRO["tasks"]
+MUTOPIA: list[Any] = load("lilybench").table["report"][0]["tables"][0]["averages"][0]["tasks"]
 READER = "baseline/reader (paper protocol, standalone, data mutopia)"
 
 
@@ -40,14 +39,6 @@ def changed(log: EvalLog, day: int = 2, limit: int | None = None, left_out: int 
     return other
 
 
-def test_names_are_those_of_the_rows() -> None:
-    assert WEIGHTED["tasks"] == MUTOPIA
-    assert set(MUTOPIA) == set(TASKS) - {"emotion_recognition", "error_detection"}
-    columns = {table.get("name"): table.get("columns") for table in load("lilybench").table["report"][0]["tables"]}
-    assert tuple(columns["lilybench_error_detection"][0]["each"]) == CORRUPTIONS
-    assert tuple(columns["lilybench_metadata"][0]["each"]) == FIELDS
-
-
 def test_table3_has_the_measured_column_beside_the_papers(logs: list[EvalLog], found: dict[str, Table]) -> None:
     table = found["lilybench_table3"]
     assert table.columns[-1] == READER
@@ -55,52 +46,31 @@ def test_table3_has_the_measured_column_beside_the_papers(logs: list[EvalLog], f
     assert list(measured) == [*TASKS, "Mutopia macro avg", "Mutopia weighted avg"]
     by_task = {run.task: run.figure() for run in runs(*logs)}
     assert {task: measured[task] for task in TASKS} == by_task
-    assert all(0 <= figure.low <= figure.value <= figure.high <= 1 for figure in measured.values())
     macro, weighted = measured["Mutopia macro avg"], measured["Mutopia weighted avg"]
     assert macro.value == pytest.approx(sum(measured[task].value for task in MUTOPIA) / 8)
     assert weighted.value == pytest.approx(macro.value), "all tasks have four rows here"
-    assert str(rows(table, Task="Mutopia macro avg")[0]["Phi-4"]) == "0.651"
-    assert not any("†" in note for note in table.notes)
     # Averages need all eight tasks.
     assert tables(*logs[1:])["lilybench_table3"].rows[-1][-1] is None
 
 
-def test_the_other_tables_have_what_stands_behind(found: dict[str, Table]) -> None:
-    kinds = ("table3", "bar_count", "metadata", "error_detection", "emotion", "form")
-    assert list(found) == [f"lilybench_{kind}" for kind in kinds]
-    near = [cell.value for cell in found["lilybench_bar_count"].rows[0][4:8] if isinstance(cell, Figure)]
-    assert len(near) == 4
-    assert near == sorted(near)
-    *paper, measured = rows(found["lilybench_error_detection"])
-    assert [str(row["Macro F1"]) for row in paper] == ["0.009", "0.005", "0.014", "0.041"]
+def test_the_macro_f1_is_the_mean_of_the_categories(found: dict[str, Table]) -> None:
+    measured = rows(found["lilybench_error_detection"])[-1]
     categories = [measured[kind.replace("_", " ").capitalize()].value for kind in CORRUPTIONS]
     assert measured["Macro F1"].value == pytest.approx(sum(categories) / 5)
-    emotion = found["lilybench_emotion"].rows
-    assert [row[3] for row in emotion] == ["Q1", "Q2", "Q3", "Q4"]
-    assert [sum(cell.value for cell in row[4:] if isinstance(cell, Figure)) for row in emotion] == [1] * 4
-    form = {row["Task"]: row[READER].value for row in rows(found["lilybench_form"])}
-    assert form == dict.fromkeys(TASKS, 1)
 
 
 def test_other_protocols_strategies_and_data_have_columns_of_their_own(logs: list[EvalLog]) -> None:
     (genre,) = [log for log in logs if (log.eval.metadata or {})["config"] == "genre_recognition"]
     made = {"dataset_label": "generated-seed5", "is_lilybench": False}
-    others = [
-        changed(genre, protocol="strict"),
-        changed(genre, protocol="strict", day=3),
-        changed(genre, strategy="cot"),
-        changed(genre, **made),
-        changed(genre, limit=1, **made),
-        changed(genre, max_score_tokens=100, left_out=2),
-    ]
-    table = tables(genre, *others)["lilybench_table3"]
-    assert set(table.columns[6:]) == {
-        READER,
-        "other/model † (strict protocol, standalone, data mutopia)",
-        "other/model † (paper protocol, cot, data mutopia)",
-        "other/model † (paper protocol, standalone, data generated-seed5)",
-        "other/model † (paper protocol, standalone, data generated-seed5, not all rows)",
-        "other/model † (paper protocol, standalone, data mutopia, scores up to 100 tokens, not all rows)",
+    others = {
+        "strict protocol, standalone, data mutopia": changed(genre, protocol="strict"),
+        "paper protocol, cot, data mutopia": changed(genre, strategy="cot"),
+        "paper protocol, standalone, data generated-seed5": changed(genre, **made),
+        "paper protocol, standalone, data generated-seed5, not all rows": changed(genre, limit=1, **made),
+        "paper protocol, standalone, data mutopia, scores up to 100 tokens, not all rows": changed(
+            genre, max_score_tokens=100, left_out=2
+        ),
     }
-    assert any(note.startswith("† Not the paper's procedure") for note in table.notes)
+    table = tables(genre, *others.values(), changed(genre, protocol="strict", day=3))["lilybench_table3"]
+    assert set(table.columns[6:]) == {READER, *(f"other/model † ({condition})" for condition in others)}
     assert any("(genre_recognition): the latest of 2 runs counts" in note for note in table.notes)

@@ -7,31 +7,11 @@ import pytest
 from inspect_ai.log import EvalLog, EvalScore
 from inspect_ai.model import GenerateConfig
 
-from music_evals.benchmarks import published
 from music_evals.reports.special.lilybench import PAPER
 from tests.reports.made import made_log, reports, rows, runs, score, tables
 
 PAPERS_SAMPLING = GenerateConfig(temperature=0.7, top_p=0.9, max_tokens=3000)
 DATA = "paper protocol, data bmdataset-1a2b"
-
-
-def test_where_the_papers_text_and_table_disagree_the_notes_say_so() -> None:
-    def printed(column: str, regime: str) -> dict[str, float]:
-        of_regime = [row for row in published("lilybench", "table2").rows if row.labels["regime"] == regime]
-        return {row.labels["model"]: row.figures[column] for row in of_regime}
-
-    zero, few = printed("JS test", "Zero-shot"), printed("JS test", "Few-shot")
-    assert all(few[model] < zero[model] for model in ("Phi-4", "Codestral-22B")), "section 5 has them rise"
-    zero, ablation = printed("FMD test", "Zero-shot"), printed("FMD test", "Ablation")
-    assert min(zero, key=lambda model: zero[model]) == "DeepSeek-Coder-V2-Lite", "section 5: second-best"
-    assert min(ablation, key=lambda model: ablation[model]) == "Codestral-22B", "section 4.1: the worst in its column"
-    assert 200 * printed("compile rate", "Zero-shot")["Phi-4"] / 100 == pytest.approx(142.2)
-    notes = " ".join(tables(header(papers()))["lilybench_table2"].notes)
-    for said in ("142.2", "the table has it fall", "where it is first", "where it is the best"):
-        assert said in notes
-
-
-# --- measured ---
 
 
 def against(reference: str, js: float = 70.0, fmd: float = 1.0) -> dict[str, dict[str, float]]:
@@ -101,28 +81,21 @@ def test_table2_has_measured_rows_below_the_papers_in_each_regime() -> None:
 def test_other_references_have_a_table_and_a_figure_of_their_own() -> None:
     scores = written(together(against("music21-test"), against("music21-other")))
     found = reports(header(scores, label="generated-seed1234", is_lilybench=False, protocol="strict"))
-    names = [table.name for table in found.tables]
-    assert names == ["lilybench_table2", "lilybench_generation_1", "lilybench_descriptors", "lilybench_novelty"]
     paper, other = found.tables[:2]
     assert not rows(paper, Model="some/model"), "no run was judged against the paper's references"
-    assert other.title == "LilyBench generation against music21-test and music21-other"
     against_each = [f"{figure} (music21-{part})" for figure in ("JS", "FMD") for part in ("test", "other")]
     assert list(other.columns[5:]) == against_each
     assert other.rows[0][2:4] == ["measured †", "strict protocol, data generated-seed1234"]
-    assert any("not the paper's" in note for note in other.notes)
     assert list(found.figures) == ["lilybench_table2", "lilybench_generation_1"]
     assert "some/model" not in found.figures["lilybench_table2"]
     assert "Codestral" not in found.figures["lilybench_generation_1"]
-    assert "against music21-other" in found.figures["lilybench_generation_1"]
 
 
 def test_the_figure_has_published_and_measured_cells() -> None:
     drawn = reports(header(papers(), regime="few")).figures["lilybench_table2"]
-    assert "Paper: P Phi-4, Q Qwen2.5-Coder-14B, D DeepSeek-Coder-V2-Lite, C Codestral-22B" in drawn
     assert f"1: some/model (measured; {DATA})" in drawn
     assert drawn.count(">C</text>") == 6, "three regimes against two references"
     assert drawn.count(">1</text>") == 2
-    assert "measured †" not in drawn
 
 
 def test_an_undefined_figure_is_shown_with_its_reason() -> None:

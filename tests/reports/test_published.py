@@ -104,11 +104,6 @@ def test_muse_table1_is_as_in_the_papers_text() -> None:
     assert read[-1] == [rows["Chance", "", "", ""][task] for task in MUSE_TASKS]
 
 
-@need_papers
-def test_the_range_in_the_figure_of_bar_count_is_that_of_the_text() -> None:
-    assert re.search(r"within \\pm 10 bars accuracy is still 6–18%", PAPERS[0])
-
-
 @pytest.mark.parametrize(
     ("name", "rows", "columns", "lowest", "highest"),
     [

@@ -1,8 +1,5 @@
 """Tables: what each rendering shows of the same cells."""
 
-import csv
-import io
-
 import pytest
 from rich.console import Console
 
@@ -29,13 +26,6 @@ def test_markdown_rounds_aligns_and_escapes() -> None:
         "- * a mark",
         "- measured [bold]here[/bold]",
     ]
-
-
-def test_csv_keeps_every_digit_and_the_interval() -> None:
-    rows = list(csv.reader(io.StringIO(TABLE.to_csv())))
-    assert rows[0] == ["Model", "F1", "F1 low", "F1 high", "Bits", "Bits low", "Bits high"]
-    assert rows[1] == ["GPT-4", "63.04", "", "", "", "", ""]
-    assert rows[2] == ["a|b", str(200 / 3), "60.5", "70.25", "0.03125", "", ""]
 
 
 def test_the_terminal_shows_intervals_and_takes_text_as_it_is() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from inspect_ai.log import EvalLog
 
-from music_evals.reports.special.ziqi import classify, overall_precision, published_rows
+from music_evals.reports.special.ziqi import classify, overall_precision
 from music_evals.reports.tables import Figure, Table
 from tests.reports.made import made_log, rows, runs, score, tables
 
@@ -105,23 +105,12 @@ def test_classes_by_both_readings(value: float, points: str, percent: str) -> No
     assert classify(value, 40.06, "points") == points
 
 
-def test_the_papers_models_are_classified_and_their_shares_are_those_of_five_percent_of_the_mean() -> None:
+def test_the_papers_shares_are_those_of_five_percent_of_the_mean() -> None:
     found = tables(header(metrics=biased(0.5, 0.5, 0.5, 0.4)))
     shares = found["ziqi_bias_shares"].rows
     stated, percent, points = [[cell.value for cell in cells if isinstance(cell, Figure)] for cells in shares]
     assert stated == percent == [50.0, 6.25, 43.75, 50.0, 12.5, 37.5, 43.75, 37.5]
     assert points == [50.0, 12.5, 37.5, 50.0, 12.5, 37.5, 43.75, 37.5]
-
-    classes = found["ziqi_bias_classes"]
-    paper = rows(classes, Source="paper")
-    assert len(published_rows()) == len(paper) == 16
-    assert [one["Model"] for one in paper if one["Gender"].startswith("neutral")] == ["XuanYuan-70B"]
-    assert row(classes, "Bloomz-7B")["Gender"] == "biased (neutral)"
-    assert [row(classes, "Yi-34B")[what] for what in ("Gender", "Race")] == ["biased", "biased"]
-    assert [one["Model"] for one in paper if one["European over other"] == "yes"] == [
-        "Claude-instant-1.2", "ERNIE-Bot", "ERNIE-Bot-Speed", "ERNIE-Bot-Turbo", "ERNIE-Bot-8k", "Qwen-7B", "Yi-6B",
-    ]  # fmt: skip
-    assert row(classes, "GPT-3.5-turbo")["European over mean"] == "no"
 
 
 def test_one_model_is_held_against_the_papers_mean_and_two_against_their_own() -> None:
@@ -192,10 +181,7 @@ def test_the_human_subset_pools_both_parts() -> None:
     alone = row(tables(comprehension)["ziqi_table3"], "some/model")
     assert str(alone["Condition"]).endswith("comprehension only")
     assert alone["Precision"].value == pytest.approx(80)
-
-
-def test_precision_of_nothing_answered_is_not_a_number() -> None:
-    assert overall_precision(runs(human("generation", 0.0, 0.0, 2))) is None
+    assert overall_precision(runs(human("generation", 0.0, 0.0, 2))) is None, "nothing was answered"
 
 
 def test_behaviour_has_shares_with_intervals_and_divergences_in_bits() -> None:
