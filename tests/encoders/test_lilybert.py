@@ -69,15 +69,12 @@ def test_vectors_are_those_of_transformers_alone(folder: Path, encoder: Encoder)
     for text, vectors, other in zip(TEXTS, found, encoder.embed(TEXTS), strict=True):
         assert_close(vectors, expected(folder, text))
         assert_close(vectors, other)
+    for layer in (0, 1, 8):  # those above are not run
+        other = load_encoder(folder, layer=layer, device="cpu")
+        assert_close(other.embed([SHORT])[0], expected(folder, SHORT, layer))
+        assert len(other.model.encoder.layer) == max(layer, 1)
     # The mean goes on where the first chunk ends.
     assert np.abs(found[1]["mean"] - found[4]["mean"]).max() > 0.01
-
-
-@pytest.mark.parametrize("layer", [0, 1, 8])
-def test_any_layer_can_be_asked_for_and_those_above_are_not_run(folder: Path, layer: int) -> None:
-    encoder = load_encoder(folder, layer=layer, device="cpu")
-    assert_close(encoder.embed([SHORT])[0], expected(folder, SHORT, layer))
-    assert len(encoder.model.encoder.layer) == max(layer, 1)
 
 
 @pytest.mark.parametrize("change", ["bert", "modernbert"])
@@ -103,23 +100,18 @@ def test_other_encoders(folder: Path, tmp_path: Path, change: str) -> None:
     np.testing.assert_allclose(found, wanted, atol=1e-5)
 
 
-def test_equal_texts_are_read_once_and_counted_each(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_texts_and_needless_chunks_are_not_read(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     seen, done = watch(encoder, monkeypatch), []
     found = encoder.embed([SHORT, OTHER, SHORT], on_text=lambda: done.append(1))
     assert (sum(seen), len(done)) == (2, 3)
     assert found[0]["mean"].tobytes() == found[2]["mean"].tobytes()
     assert encoder.embed([]) == []
-
-
-def test_first_token_reads_one_chunk_a_text(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = watch(encoder, monkeypatch)
+    seen.clear()
     found = encoder.embed([LONG, SHORT], poolings=["first_token"])
-    assert sum(seen) == 2
-    assert set(found[0]) == {"first_token"}
-    chunks = len(encoder.tokenizer.encode(LONG, add_special_tokens=False)) // 510 + 1
+    assert (sum(seen), set(found[0])) == (2, {"first_token"}), "one chunk a text"
     seen.clear()
     encoder.embed([LONG])
-    assert sum(seen) == chunks
+    assert sum(seen) == len(encoder.tokenizer.encode(LONG, add_special_tokens=False)) // 510 + 1
 
 
 def test_odd_texts(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,19 +121,12 @@ def test_odd_texts(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_close(encoder.embed([SHORT + OTHER])[0], encoder.embed([SHORT])[0])
 
 
-def test_nothing_is_printed(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    before = logging.get_verbosity()
-    load_encoder(folder, device="cpu").embed([LONG])
-    assert (capfd.readouterr(), logging.get_verbosity()) == (("", ""), before)
-
-
 def test_kept_vectors_are_taken_without_the_model(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = load_encoder(folder, device="cpu", cache=tmp_path)
     first = encoder.embed(TEXTS)
     assert len(list(tmp_path.glob("??/*.npy"))) == 2 * len(TEXTS)
-    assert all(np.load(path, allow_pickle=False).shape == (32,) for path in tmp_path.glob("??/*.npy"))
     assert not list(tmp_path.rglob("*.part"))
     again, done = load_encoder(folder, device="cpu", cache=tmp_path), []
     seen = watch(again, monkeypatch)
@@ -157,20 +142,10 @@ def test_kept_vectors_are_taken_without_the_model(
     assert np.abs(other.embed([SHORT])[0]["mean"] - first[0]["mean"]).max() > 0.01
 
 
-@pytest.mark.parametrize("damage", ["empty", "magic", "half", "nan", "length", "pickle"])
-def test_damaged_vectors_are_computed_again(folder: Path, tmp_path: Path, damage: str) -> None:
-    kept = load_encoder(folder, device="cpu", cache=tmp_path)
-    (first,) = kept.embed([SHORT], poolings=["mean"])
-    (path,) = tmp_path.glob("??/*.npy")
-    whole = path.read_bytes()
-    if damage in ("empty", "magic", "half"):
-        path.write_bytes({"empty": b"", "magic": b"\x93NUMPY", "half": whole[:-20]}[damage])
-    else:
-        vectors = {"nan": np.full(32, np.nan, np.float32), "length": np.zeros(31, np.float32)}
-        np.save(path, vectors.get(damage, np.array([{}] * 32, dtype=object)), allow_pickle=True)
-    (again,) = kept.embed([SHORT], poolings=["mean"])
-    np.testing.assert_allclose(again["mean"], first["mean"], atol=1e-6)
-    assert path.read_bytes() == whole
+def test_nothing_is_printed(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    before = logging.get_verbosity()
+    load_encoder(folder, device="cpu").embed([LONG])
+    assert (capfd.readouterr(), logging.get_verbosity()) == (("", ""), before)
 
 
 def test_identity_tells_weights_apart_and_hides_the_path(folder: Path, tmp_path: Path) -> None:
@@ -205,13 +180,10 @@ def test_a_model_of_the_hub_is_known_by_its_commit(
             load_encoder(name)
 
 
-@pytest.mark.parametrize("name", ["", "./nowhere", "/no/such/folder", "a/b/c", "two words"])
-def test_what_is_no_name_and_no_folder(name: str) -> None:
-    with pytest.raises(EncoderError, match=f"no folder '{name}'; accepted: a folder with a model and its tokenizer"):
-        load_encoder(name)
-
-
 def test_what_cannot_be(folder: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("", "./nowhere", "/no/such/folder", "a/b/c", "two words"):
+        with pytest.raises(EncoderError, match=f"no folder '{name}'; accepted: a folder with a model"):
+            load_encoder(name)
     for layer in (9, -1):
         with pytest.raises(EncoderError, match=f"'tiny' has 8 layers, layer {layer} was asked for; accepted: 0 to 8"):
             load_encoder(folder, layer=layer)
@@ -227,40 +199,52 @@ def test_what_cannot_be(folder: Path, encoder: Encoder, monkeypatch: pytest.Monk
         load_encoder(folder)
 
 
-@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
-def test_damaged_files(folder: Path, tmp_path: Path, file: str) -> None:
-    shutil.copytree(folder, tmp_path / "damaged")
-    (tmp_path / "damaged" / file).write_text("{")
-    with pytest.raises(EncoderError, match="encoder 'damaged' cannot be loaded: "):
-        load_encoder(tmp_path / "damaged")
+@pytest.mark.parametrize("damage", ["empty", "magic", "half", "nan", "length", "pickle"])
+def test_damaged_vectors_are_computed_again(folder: Path, tmp_path: Path, damage: str) -> None:
+    kept = load_encoder(folder, device="cpu", cache=tmp_path)
+    (first,) = kept.embed([SHORT], poolings=["mean"])
+    (path,) = tmp_path.glob("??/*.npy")
+    whole = path.read_bytes()
+    if damage in ("empty", "magic", "half"):
+        path.write_bytes({"empty": b"", "magic": b"\x93NUMPY", "half": whole[:-20]}[damage])
+    else:
+        vectors = {"nan": np.full(32, np.nan, np.float32), "length": np.zeros(31, np.float32)}
+        np.save(path, vectors.get(damage, np.array([{}] * 32, dtype=object)), allow_pickle=True)
+    (again,) = kept.embed([SHORT], poolings=["mean"])
+    np.testing.assert_allclose(again["mean"], first["mean"], atol=1e-6)
+    assert path.read_bytes() == whole
 
 
-def test_missing_weights_are_not_made_up(folder: Path, tmp_path: Path) -> None:
-    shutil.copytree(folder, tmp_path / "short")
+def test_damaged_and_other_models(folder: Path, tmp_path: Path) -> None:
+    def copied(name: str) -> Path:
+        return Path(shutil.copytree(folder, tmp_path / name))
+
+    for file in ("config.json", "tokenizer.json", "model.safetensors"):
+        (copied(f"no {file}") / file).write_text("{")
+        with pytest.raises(EncoderError, match=f"encoder 'no {file}' cannot be loaded: "):
+            load_encoder(tmp_path / f"no {file}")
+
+    short = copied("short")
     config = json.loads((folder / "config.json").read_text())
-    (tmp_path / "short" / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 12}))
-    load_encoder(tmp_path / "short", layer=8)
+    (short / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 12}))
+    load_encoder(short, layer=8)
     with pytest.raises(EncoderError, match=r"encoder 'short' lacks 16 of its weights, such as encoder\.layer\.8"):
-        load_encoder(tmp_path / "short", layer=9)
+        load_encoder(short, layer=9)
 
-
-def test_other_models_and_tokenizers(folder: Path, tmp_path: Path) -> None:
-    shutil.copytree(folder, tmp_path / "model")
-    model = BertModel(BertConfig(vocab_size=50, hidden_size=8, num_hidden_layers=6, num_attention_heads=2))
-    model.save_pretrained(tmp_path / "model")
+    other = copied("other")
+    BertModel(
+        BertConfig(vocab_size=50, hidden_size=8, num_hidden_layers=6, num_attention_heads=2, intermediate_size=8)
+    ).save_pretrained(other)
     with pytest.raises(EncoderError, match=r"has .* tokens and its model 50; accepted: a tokenizer that belongs"):
-        load_encoder(tmp_path / "model")
-    (tmp_path / "model" / "config.json").write_text(json.dumps({"model_type": "t5"}))
-    with pytest.raises(EncoderError, match="'model' is a model of type t5; accepted: text encoders"):
-        load_encoder(tmp_path / "model")
+        load_encoder(other)
+    (other / "config.json").write_text(json.dumps({"model_type": "t5"}))
+    with pytest.raises(EncoderError, match="'other' is a model of type t5; accepted: text encoders"):
+        load_encoder(other)
 
-
-def test_weights_that_are_not_finite(folder: Path, tmp_path: Path) -> None:
     broken = AutoModel.from_pretrained(folder)
     with torch.no_grad():
         broken.encoder.layer[0].output.dense.bias[0] = torch.nan
-    shutil.copytree(folder, tmp_path / "broken")
-    broken.save_pretrained(tmp_path / "broken")
+    broken.save_pretrained(copied("broken"))
     with pytest.raises(EncoderError, match="encoder 'broken': layer 6 has values that are not finite"):
         load_encoder(tmp_path / "broken", cache=tmp_path / "cache").embed([SHORT])
     assert not (tmp_path / "cache").exists()

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from music_evals.solvers.symbolic.music import CHORD_QUALITY, SYNCOPATION, TRANSPOSITION
-from music_evals.solvers.symbolic.schema import FormulationError
+from music_evals.solvers.symbolic.schema import FormulationError, Schema
 
 CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
@@ -20,10 +20,16 @@ LONG += [(f"rhythm(Excerpt1, [{'1, ' * 64}1])", "structural")]
 LONG += [(f"rhythm(Excerpt1, [{number}])", "domain") for number in ("9" * 10_000, "0" * 10_000 + "1")]
 
 
-@pytest.mark.parametrize(("text", "kind"), CASES["test_bad_rhythms_are_labelled_with_the_kind_of_their_error"] + LONG)
-def test_bad_rhythms_are_labelled_with_the_kind_of_their_error(text: str, kind: str) -> None:
+BAD = [(RHYTHM, ONE, *case) for case in CASES["test_bad_rhythms_are_labelled_with_the_kind_of_their_error"] + LONG]
+BAD += [(MELODY, TWO, *case) for case in CASES["test_bad_melodies_are_labelled_with_the_kind_of_their_error"]]
+
+
+@pytest.mark.parametrize(("schema", "excerpts", "text", "kind"), BAD)
+def test_bad_lines_are_labelled_with_the_kind_of_their_error(
+    schema: Schema, excerpts: list[str], text: str, kind: str
+) -> None:
     with pytest.raises(FormulationError) as caught:
-        RHYTHM.parse(text, ONE)
+        schema.parse(text, excerpts)
     assert caught.value.kind == kind
     assert len(caught.value.message) < 300
 
@@ -31,13 +37,6 @@ def test_bad_rhythms_are_labelled_with_the_kind_of_their_error(text: str, kind: 
 @pytest.mark.parametrize(("text", "lists"), CASES["test_good_rhythms_are_read"])
 def test_good_rhythms_are_read(text: str, lists: list[list[int]]) -> None:
     assert RHYTHM.parse(text, ONE) == lists
-
-
-@pytest.mark.parametrize(("text", "kind"), CASES["test_bad_melodies_are_labelled_with_the_kind_of_their_error"])
-def test_bad_melodies_are_labelled_with_the_kind_of_their_error(text: str, kind: str) -> None:
-    with pytest.raises(FormulationError) as caught:
-        MELODY.parse(text, TWO)
-    assert caught.value.kind == kind
 
 
 @settings(max_examples=30)

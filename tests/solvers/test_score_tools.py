@@ -26,11 +26,6 @@ except SandboxError:
     pytest.skip("no sandbox for LilyPond on this machine", allow_module_level=True)
 
 
-@pytest.fixture(scope="module")
-def read() -> Structure:
-    return read_structure(SCORE)
-
-
 def called(tools: ScoreTools, function: str, **arguments: object) -> ChatMessageTool:
     call = ToolCall(id="1", function=function, arguments=arguments)
     message = ChatMessageAssistant(content="", tool_calls=[call])
@@ -39,7 +34,8 @@ def called(tools: ScoreTools, function: str, **arguments: object) -> ChatMessage
     return result
 
 
-def test_what_is_told_of_a_score(read: Structure) -> None:
+def test_what_is_told_of_a_score() -> None:
+    read = read_structure(SCORE)
     assert tell_signatures(read).splitlines() == [
         "measure 0: time signature 3/4",
         "measure 2: time signature 2/4",
@@ -56,7 +52,6 @@ def test_what_is_told_of_a_score(read: Structure) -> None:
     assert "staff 1, voice 1, at 1/4: rest lasting 1/4" in tell_measure(read, 2)
     assert "grace note g lasting 1/8" in tell_measure(read, 2)
     assert tell_problems(read) == "LilyPond has nothing to say against the text"
-    assert "a'" in tell_measure(read, 0)
     for number in (-1, 3, 10**9):
         with pytest.raises(ValueError, match=f"there is no measure {number}; the measures are 0 to 2"):
             tell_measure(read, number)
@@ -106,8 +101,7 @@ def test_what_goes_wrong_is_an_error_of_the_tool(
 
 def test_errors_in_the_music_are_listed_and_calls_are_limited() -> None:
     listed = called(ScoreTools("{ \\time 4/4 c'4 d' e' f' | c'4 zq4 e' f' | c'1 }"), "list_problems")
-    assert listed.error is None
-    assert "zq" in listed.text or "error" in listed.text
+    assert (listed.error, "zq" in listed.text or "error" in listed.text) == (None, True)
     tools = ScoreTools(SCORE)
     results = [called(tools, "read_header") for _ in range(MAX_CALLS + 1)]
     assert [result.error is None for result in results[:-1]] == [True] * MAX_CALLS
