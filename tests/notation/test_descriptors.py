@@ -62,25 +62,6 @@ def test_values_by_hand() -> None:
     assert (strict.moved, paper.moved) == (0, None)
 
 
-def test_scale_consistency_is_of_the_best_scale() -> None:
-    chromatic = piece([(384 * step, 384, 60 + step) for step in range(12)], METRE_4_4)
-    assert describe(chromatic).values["scale_consistency"] == 7 / 12
-    # A harmonic minor has one note of eight that the natural minor, and any major scale, lacks.
-    harmonic = piece([(384 * n, 384, pitch) for n, pitch in enumerate((57, 59, 60, 62, 64, 65, 68, 69))], METRE_4_4)
-    assert describe(harmonic).values["scale_consistency"] == 7 / 8
-
-
-def test_a_published_groove_is_near_1_whatever_the_music() -> None:
-    """Sixteenths and whole notes in turn, eight times: as unlike as neighbouring measures get."""
-    runs = [(1536 * bar + 96 * n, 96, 60) for bar in range(0, 16, 2) for n in range(16)]
-    held = [(1536 * bar, 1536, 60) for bar in range(1, 16, 2)]
-    midi = piece([*runs, *held], METRE_4_4)
-    paper, strict = describe(midi, "paper").values, describe(midi, "strict").values
-    assert paper["groove_consistency"] > 0.99
-    # Fifteen differences in each of 15 pairs, and the one of a whole note with nothing.
-    assert strict["groove_consistency"] == pytest.approx(1 - (15 * 15 + 1) / (16 * 96), abs=1e-12)
-
-
 def test_stretches_of_one_metre_are_compared_within_themselves() -> None:
     first = quarters((0, 2, 60), (2, 2, 60), (4, 4, 60))  # 4/4: {0, 48} and {0}
     second = quarters((8, 3, 60), (11, 1, 60), (12, 2, 60))  # 3/4: {0}, {0, 24} and what begins at the end

@@ -54,18 +54,6 @@ def test_any_events_are_read_as_muspy_reads_them(tracks: list[list[Any]], resolu
     check_against_muspy(saved(*tracks, resolution=resolution))
 
 
-def test_the_oldest_of_two_equal_notes_ends_first() -> None:
-    running = bytes([0, 0x90, 60, 80, 10, 60, 80, 10, 60, 0, 10, 60, 0, 0, 0xFF, 0x2F, 0])  # status
-    read = read_note_arrays(midi_file(running))
-    assert list(zip(read.onset.tolist(), read.end.tolist(), strict=True)) == [(0, 20), (10, 30)]
-
-
-def test_channels_are_tracks() -> None:
-    one = bytes([0, 0x92, 60, 80, 0, 0x99, 35, 80, 9, 0x82, 60, 0, 0, 0x89, 35, 0])
-    read = read_note_arrays(midi_file(one, one))
-    assert (read.track.tolist(), read.drum.tolist()) == ([0, 1, 2, 3], [False, True] * 2)
-
-
 @pytest.mark.parametrize(
     ("midi", "message"),
     [

@@ -36,4 +36,3 @@ def test_roots() -> None:
     for turn in range(4):
         assert root_of([*seventh[turn:], *seventh[:turn]]) == seventh[0]
     assert root_of([spell("C", 0), spell("D", 0), spell("E", 0)]) is None
-    assert root_of([]) is None

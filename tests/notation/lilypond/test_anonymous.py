@@ -54,7 +54,7 @@ def test_names_hold_letters_only() -> None:
 
 def some_pieces() -> list[str]:
     """Five pieces of the Mutopia Project in one file each, in the current syntax."""
-    paths = sorted(path for path in MUTOPIA.rglob("*.ly") if "-lys" not in str(path) and path.stat().st_size < 12_000)
+    paths = sorted(path for path in MUTOPIA.rglob("*.ly") if "-lys" not in str(path) and path.stat().st_size < 6_000)
     chosen = []
     for path in paths[:: len(paths) // 5]:
         with suppress(SourceError, ValueError):

@@ -34,16 +34,11 @@ def test_the_extent_of_a_markup(markup: str) -> None:
     assert found[markup_end(text, found, 2, {"own": "vm", "held": ""})].text == "d"
 
 
-@pytest.mark.parametrize("value", ["-1.5\\cm", "3", '"a"', "#'(1 . 2)", "\\x", "red", "{ a { } }"])
-def test_the_extent_of_a_value(value: str) -> None:
-    found = code_tokens(f"{value} c4")
-    assert found[value_end(found, 0)].text == "c"
-
-
-@pytest.mark.parametrize(
-    "rest", ["", "\\bold", "\\combine a", "{ a", "}", "\\bold " * 5_000], ids=lambda rest: rest[:20]
-)
-def test_a_markup_that_does_not_end(rest: str) -> None:
-    text = f"\\markup {rest}"
-    found = code_tokens(text)
-    assert 1 <= markup_end(text, found, 0, {}) <= len(found)
+def test_the_extent_of_a_value_and_of_a_markup_that_does_not_end() -> None:
+    for value in ("-1.5\\cm", "3", '"a"', "#'(1 . 2)", "\\x", "red", "{ a { } }"):
+        found = code_tokens(f"{value} c4")
+        assert found[value_end(found, 0)].text == "c", value
+    for rest in ("", "\\bold", "\\combine a", "{ a", "}", "\\bold " * 5_000):
+        text = f"\\markup {rest}"
+        found = code_tokens(text)
+        assert 1 <= markup_end(text, found, 0, {}) <= len(found), rest[:20]

@@ -45,10 +45,8 @@ def test_the_first_system_of_long_music() -> None:
     text = HEAD + rf"\score {{ \new Staff {{ {LONG} }} \layout {{ }} \midi {{ }} }}"
     file = first_system(text)
     picture = pixels(file)
-    assert len(file or b"") < 8000
     assert staff_lines(picture) == 5
     assert 500 < picture.shape[1] <= MAX_WIDTH
-    assert picture.shape[0] < 100
     assert set(np.unique(picture)) <= {0, 85, 170, 255}
     # White around, ink up to the margin on all sides: nothing is cut off, and no border is left.
     assert (picture[:6] == 255).all()

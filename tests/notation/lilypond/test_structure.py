@@ -113,13 +113,7 @@ def test_counts_of_scores_are_music21s() -> None:
 # Pieces of one metre and without pickup and repeats, so that MIDI's length in measures is the score's.
 @needs_mutopia
 @pytest.mark.parametrize(
-    ("piece", "measures"),
-    [
-        ("AbtF/Vocalise1/Vocalise1.ly", 16),
-        ("BachJS/BWV940/bwv-940/bwv-940.ly", 10),
-        ("HandelGF/Aylesford/08-preludio/08-preludio.ly", 22),
-        ("CzernyC/Op_821/Czerny_Op_821_No_011/Czerny_Op_821_No_011.ly", 8),
-    ],
+    ("piece", "measures"), [("BachJS/BWV940/bwv-940/bwv-940.ly", 10), ("AbtF/Vocalise1/Vocalise1.ly", 16)]
 )
 def test_counts_of_mutopia_pieces_are_those_of_their_midi(piece: str, measures: int) -> None:
     text = modernise(read_text(MUTOPIA / piece))
