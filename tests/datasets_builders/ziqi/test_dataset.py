@@ -45,8 +45,6 @@ def test_published_counts(published: Plan) -> None:
         "music performance": 826,
         "female music": 335,
     }
-    popular = Counter(row["answer"] for row in rows["comprehension"]["test"] if row["theme_en"] == "popular music")
-    assert (popular["A"], popular["D"]) == (507, 188)
     assert len({(row["theme_en"], row["subtheme_en"]) for row in rows["comprehension"]["test"]}) == 56
     assert Counter(row["theme_en"] for row in rows["comprehension"]["dev"]) == dict.fromkeys(by_theme, 5)
 
@@ -179,12 +177,10 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     path.write_bytes(sound.replace(b"question", b"frage"))
     with pytest.raises(DatasetError, match=r"dev/female_music\.csv has the columns id, frage, A"):
         build_published(source)
-    path.write_bytes(sound + b'9,"an open quote')
-    with pytest.raises(DatasetError, match=r"dev/female_music\.csv cannot be read as CSV in UTF-8"):
-        build_published(source)
-    path.write_bytes(sound.decode().encode("gb18030"))
-    with pytest.raises(DatasetError, match=r"dev/female_music\.csv cannot be read as CSV in UTF-8"):
-        build_published(source)
+    for unreadable in (sound + b'9,"an open quote', sound.decode().encode("gb18030")):
+        path.write_bytes(unreadable)
+        with pytest.raises(DatasetError, match=r"dev/female_music\.csv cannot be read as CSV in UTF-8"):
+            build_published(source)
     path.write_bytes(b"\xef\xbb\xbf" + sound)
     assert count(build_published(source)) == 11 * (4 + 5)
 
@@ -218,20 +214,21 @@ def test_a_hub_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_composed_bank(tmp_path: Path) -> None:
-    plan = build_generated(3, theory=40, continuation=12)
-    write(plan, tmp_path / "bank")
+    write(build_generated(3, theory=40, continuation=12), tmp_path / "bank")
     for config, count in (("comprehension", 40), ("generation", 12)):
-        test = load_split(str(tmp_path / "bank"), config, "test", benchmark=BENCHMARK).to_list()
-        dev = load_split(str(tmp_path / "bank"), config, "dev", benchmark=BENCHMARK).to_list()
-        assert Counter(row["language"] for row in test) == {"zh": count, "en": count}
-        assert Counter(row["language"] for row in dev) == {"zh": 5, "en": 5}
+        test, dev = (
+            load_split(str(tmp_path / "bank"), config, split, benchmark=BENCHMARK).to_list()
+            for split in ("test", "dev")
+        )
+        assert [Counter(row["language"] for row in some) for some in (test, dev)] == [
+            {"zh": count, "en": count},
+            {"zh": 5, "en": 5},
+        ]
         assert len({(row["question"], *row["options"]) for row in test + dev}) == len(test + dev)
         # Letters are balanced, and a question has the same one in both languages.
         assert set(Counter(row["answer"] for row in test).values()) == {2 * count // 4}
         assert [row["answer"] for row in test[:count]] == [row["answer"] for row in test[count:]]
-    card = (tmp_path / "bank" / "README.md").read_text(encoding="utf-8")
-    assert "**This is not ZIQI-Eval.**" in card
-    assert "license: other" in card
+    assert "**This is not ZIQI-Eval.**" in (tmp_path / "bank" / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("theory", "continuation", "said"), [(-1, 0, "theory is -1"), (0, 0, "both 0")])
