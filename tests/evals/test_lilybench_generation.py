@@ -85,15 +85,9 @@ def test_the_prompt_is_the_same_in_every_regime(dataset: Path) -> None:
     roles = [message.role for message in by_regime["few"][0]]
     assert roles == ["system", *["user", "assistant"] * 3, "user"]
     assert piece(1000).strip() in by_regime["few"][0][2].text
+    assert "\nKey: G major\nMetre: 3/4\n" in by_regime["zero"][0][-1].text
+    assert "Key: " not in prompts_of(dataset=str(dataset), protocol="paper")[0][-1].text
     assert all("\\key a \\minor" in message.text for message in by_regime["ablation"][0] if message.role == "assistant")
-
-
-def test_strict_prompts_tell_key_and_metre_and_the_papers_do_not(dataset: Path) -> None:
-    strict, paper = (prompts_of(dataset=str(dataset), protocol=name)[3][-1].text for name in ("strict", "paper"))
-    fields = "Composer: Vivaldi\nPeriod: Late Baroque\nForm: concerto\nEnsemble: violin, cello\nPart: 3: allegro\n"
-    assert f"{fields}Key: G major\nMetre: 3/4\n\n" in strict
-    assert f"{fields}\n" in paper
-    assert "Key" not in paper
 
 
 def test_sampling_is_the_papers_with_a_seed_for_each_prompt(dataset: Path, tmp_path: Path) -> None:
@@ -136,8 +130,12 @@ def test_the_log_tells_what_ran_and_what_is_undefined(played: EvalLog) -> None:
     assert math.isnan(figures(played)["music21-test/fmd_infinity"])
 
 
-def test_scoring_again_needs_the_log_alone(played: EvalLog, dataset: Path, tmp_path: Path) -> None:
+def test_scoring_again_needs_the_log_alone(played: EvalLog, dataset: Path, encoder: Path, tmp_path: Path) -> None:
     """Without LilyPond, encoder or model the same figures come out, and those against another reference."""
+    with_encoder = score(
+        read_eval_log(played.location), written_music(str(dataset), encoder=str(encoder)), action="overwrite"
+    )
+    assert figures(with_encoder)["music21-other/fmd"] == figures(played)["music21-other/fmd"] > 0
     reference_pieces.shared_encoder.cache_clear()
     other = make_dataset(tmp_path / "other", references={"mutopia": [piece(seed) for seed in range(12)]})
     whole = read_eval_log(played.location)
@@ -149,11 +147,6 @@ def test_scoring_again_needs_the_log_alone(played: EvalLog, dataset: Path, tmp_p
     kept = [name for name in old if "/fmd" not in name]
     assert {name: old[name] for name in kept} == {name: new[name] for name in kept}
     assert figures(against_other)["mutopia/js"] == pytest.approx(old["music21-test/js"])
-
-
-def test_scoring_again_with_the_encoder_of_the_run(played: EvalLog, dataset: Path, encoder: Path) -> None:
-    again = score(read_eval_log(played.location), written_music(str(dataset), encoder=str(encoder)), action="overwrite")
-    assert figures(again)["music21-other/fmd"] == figures(played)["music21-other/fmd"] > 0
 
 
 def test_an_undefined_figure_says_why_and_is_not_zero(dataset: Path, tmp_path: Path) -> None:
@@ -212,17 +205,16 @@ def test_hostile_pieces_fail_with_a_reason_and_do_no_harm(dataset: Path, tmp_pat
         "fences": "```" * 1000,
         "markup": "\x00\ud83d <script>alert(1)</script> ![x](http://127.0.0.1/) " + "c" * 300_000,
         "takes long": next(iter(STOPPED_BY_TIME.values())),
-        **{name: BOUNDED[name] for name in ("memory", "prints", "many files", "crashes", "nested lists")},
+        "crashes": BOUNDED["crashes"],
     }
     texts = list(attacks.values())
-    assert len(texts) == PROMPTS
 
     def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
         return f"```\n{texts[(config.seed or 0) - 1234]}\n```"
 
     task = generation(dataset=str(dataset), pictures=False)
     with patch.object(writing, "LIMITS", replace(writing.LIMITS, seconds=5.0)):
-        log = run_scripted(task, tmp_path / "logs", reply, limit=PROMPTS)
+        log = run_scripted(task, tmp_path / "logs", reply, limit=len(texts))
     for sample in samples(log):
         judged, name = (sample.scores or {})["written_music"], list(attacks)[sample.metadata["index"]]
         assert judged.value == 0, name
@@ -232,20 +224,13 @@ def test_hostile_pieces_fail_with_a_reason_and_do_no_harm(dataset: Path, tmp_pat
     assert not (tmp_path / "touched").exists()
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
+def test_what_the_dataset_lacks_is_told_before_any_work(dataset: Path, tmp_path: Path) -> None:
+    for parameters, message in (
         ({"reference": "bach"}, "has no reference set 'bach'; it has: music21-test, music21-other"),
         ({"encoder": "/no/such/folder"}, "/no/such/folder"),
-    ],
-)
-def test_wrong_parameters_are_told_before_any_work(dataset: Path, parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ParameterError) as caught:
-        generation(dataset=str(dataset), **parameters)
-    assert message in str(caught.value.message).replace("\\[", "[")
-
-
-def test_without_demonstrations_of_the_training_split_there_is_no_few(tmp_path: Path) -> None:
+    ):
+        with pytest.raises(ParameterError, match=message):
+            generation(dataset=str(dataset), **parameters)
     bare = make_dataset(tmp_path / "bare", references={"mutopia": [GOOD]}, demonstrations=False)
     with pytest.raises(ParameterError, match=r"config 'demonstrations' .* has no split 'train'; it has: ablation"):
         generation(dataset=str(bare), regime="few")

@@ -9,7 +9,7 @@ from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalLog, read_eval_log
 from scipy.stats import binom
 
-from music_evals.datasets_builders.ziqi.dataset import build_generated, write
+from music_evals.datasets_builders.ziqi.dataset import write
 from music_evals.datasets_builders.ziqi.published import build_published
 from music_evals.evals.tasks import ParameterError
 from music_evals.evals.ziqi import comprehension, generation
@@ -45,51 +45,29 @@ def prompt_of(sample: Sample) -> str:
     return "".join(message.text for message in sample.input if not isinstance(message, str))
 
 
-@pytest.mark.parametrize(
-    ("language", "shots", "protocol", "limit"),
-    [
-        ("zh", "zero", "paper", 240),
-        ("zh", "five", "strict", 24),
-        ("en", "zero", "strict", 24),
-        ("en", "five", "paper", 24),
-    ],
-)
-def test_the_reader_computes_all_of_theory(
-    tmp_path: Path, language: Any, shots: Any, protocol: Any, limit: int
-) -> None:
-    (log,) = run(comprehension(language=language, shots=shots, protocol=protocol), tmp_path, limit=limit)
+@pytest.mark.parametrize(("language", "shots", "protocol"), [("zh", "zero", "paper"), ("en", "five", "strict")])
+def test_the_reader_computes_theory(tmp_path: Path, language: Any, shots: Any, protocol: Any) -> None:
+    (log,) = run(comprehension(language=language, shots=shots, protocol=protocol), tmp_path, limit=24)
     found = figures(log, "choice_figures")
-    assert found["questions"] == limit
-    assert found["accuracy"] == found["precision"] == found["f1"] == 1
-    assert limit < 240 or found["accuracy_low"] == pytest.approx(0.984, abs=1e-3)
+    assert (found["questions"], found["accuracy"], found["precision"], found["f1"]) == (24, 1, 1, 1)
     assert log.eval.task == "ziqi_like_comprehension_generated-seed1"
     assert log.eval.metadata is not None
     assert log.eval.metadata["is_ziqi_eval"] is False
 
 
-def test_a_question_comes_in_the_language_asked_for() -> None:
-    chinese, english = (prompt_of(comprehension(language=language).dataset[0]) for language in ("zh", "en"))
-    assert "请回答下面的音乐单项选择题" in chinese
-    assert english.isascii()
-    assert "[[answer: X]]" in english
-
-
 def test_continuations_run(tmp_path: Path) -> None:
-    task = generation(shots="five")
+    task = generation(language="en", shots="five")
     assert prompt_of(task.dataset[0]).count("\nK:") == 6  # five examples and the question
-    found = figures(run(task, tmp_path, model="baseline/chance")[0], "choice_figures")
+    assert prompt_of(task.dataset[0]).isascii()
+    found = figures(run(task, tmp_path, model="baseline/chance", limit=40)[0], "choice_figures")
     assert found["answered"] == 1
-    low, high = binom.interval(0.999, 60, 0.25)
-    assert low <= 60 * found["accuracy"] <= high
+    low, high = binom.interval(0.999, 40, 0.25)
+    assert low <= 40 * found["accuracy"] <= high
 
 
 def test_what_a_prompt_holds(small: str) -> None:
     task = comprehension(dataset=small, shots="five")
     first = next(sample for sample in task.dataset if sample.id == "composition_theory-test-0000")
-    assert prompt_of(first).endswith(
-        "现在请答这一题：\n作曲理论的第0题（test）____。\n"
-        "A. 作曲理论test0A\nB. 作曲理论test0B\nC. 作曲理论test0C\nD. 作曲理论test0D"
-    )
     assert first.choices == [f"作曲理论test0{letter}" for letter in "ABCD"]
     for sample in task.dataset:
         prompt, theme = prompt_of(sample), prompt_of(sample).rpartition("的第")[0].rpartition("\n")[2]
@@ -181,11 +159,9 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_the_human_subset_is_two_questions_a_subtheme(published: str) -> None:
     tasks = [make(dataset=published, subset="human") for make in (comprehension, generation)]
     assert [len(task.dataset) for task in tasks] == [112, 2]
-    ids = [sample.id for task in tasks for sample in task.dataset]
-    again = [make(dataset=published, subset="human") for make in (comprehension, generation)]
-    other = [make(dataset=published, subset="human", seed=1) for make in (comprehension, generation)]
-    assert ids == [sample.id for task in again for sample in task.dataset]
-    assert ids != [sample.id for task in other for sample in task.dataset]
+    ids = [sample.id for sample in tasks[0].dataset]
+    again, other = (comprehension(dataset=published, subset="human", seed=seed).dataset for seed in (0, 1))
+    assert ids == [sample.id for sample in again] != [sample.id for sample in other]
 
 
 @needs_published
@@ -193,16 +169,8 @@ def test_the_human_subset_is_two_questions_a_subtheme(published: str) -> None:
 def test_baselines_are_at_chance_on_published_questions(published: str, tmp_path: Path, model: str) -> None:
     tasks = [comprehension(dataset=published, themes="composition theory"), generation(dataset=published)]
     tasks = tasks[:1] if model == "baseline/reader" else tasks
-    for log in run(tasks, tmp_path, model=model, limit=150):
+    for log in run(tasks, tmp_path, model=model, limit=80):
         found = figures(log, "choice_figures")
-        low, high = binom.interval(0.999, 150, 0.25)
-        assert low <= 150 * found["accuracy"] <= high
+        low, high = binom.interval(0.999, 80, 0.25)
+        assert low <= 80 * found["accuracy"] <= high
         assert found["answered"] == 1
-
-
-def test_a_bank_of_any_size_runs(tmp_path: Path) -> None:
-    write(build_generated(5, theory=24, continuation=0), tmp_path / "bank")
-    (log,) = run(comprehension(dataset=str(tmp_path / "bank")), tmp_path)
-    assert figures(log, "choice_figures")["accuracy"] == 1
-    with pytest.raises(ParameterError, match="has no config 'generation'"):
-        generation(dataset=str(tmp_path / "bank"))
