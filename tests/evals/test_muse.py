@@ -25,7 +25,6 @@ TASKS: dict[str, Callable[..., Task]] = {
     "transposition": transposition,
     "chord_quality": chord_quality,
 }
-SHOTS = ("zero", "few")
 CHANCE = {"syncopation": 0.2, "transposition": 0.5, "chord_quality": 0.25}
 
 
@@ -44,36 +43,31 @@ def values(sample: EvalSample, scorer: str) -> Any:
     return sample.scores[scorer].value
 
 
-@pytest.fixture(scope="module")
-def many(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A larger generated dataset, for statements about chance."""
-    folder = tmp_path_factory.mktemp("data") / "muse"
-    write(build_generated(seed=5, counts=Counts(100, 100, 88)), folder)
-    return str(folder)
-
-
 # --- the baselines ---
 
 
-def test_the_reader_is_right_in_every_midi_cell(tmp_path: Path) -> None:
-    conditions = [
-        *({"strategy": strategy, "shots": shots} for strategy in ("standalone", "cot", "logiclm") for shots in SHOTS),
-        *({"strategy": "logiclm", "tools": "native", "shots": shots} for shots in SHOTS),
-    ]
-    cells = list(product(TASKS, conditions))
+CONDITIONS = [
+    {"strategy": "standalone", "shots": "few"},
+    {"strategy": "cot"},
+    {"strategy": "logiclm", "shots": "few"},
+    {"strategy": "logiclm", "tools": "native"},
+    {"strategy": "logiclm", "tools": "native", "shots": "few"},
+]
+
+
+def test_the_reader_is_right_by_every_strategy(tmp_path: Path) -> None:
+    cells = list(product(TASKS, CONDITIONS))
     tasks = [TASKS[task](**condition) for task, condition in cells]
-    assert [len(task.dataset) for task in tasks[:: len(conditions)]] == [20, 20, 44]
-    logs = run(tasks, tmp_path, max_tasks=4, limit=12)
-    for (_, condition), log in zip(cells, logs, strict=True):
+    assert [len(task.dataset) for task in tasks[:: len(CONDITIONS)]] == [20, 20, 44]
+    for (_, condition), log in zip(cells, run(tasks, tmp_path, max_tasks=4, limit=4), strict=True):
         found = metrics(log)
-        assert found["final_answer"]["accuracy"] == 1.0
-        assert share_answered(log) == 1.0
+        assert found["final_answer"]["accuracy"] == share_answered(log) == 1
         if condition["strategy"] == "logiclm":
-            assert found["solver_decision"]["accuracy"] == 1.0
-            assert found["formulation"]["valid_first_try"] == found["formulation"]["agreement"] == 1.0
-            assert found["formulation"]["refinements"] == 0.0
-        # Wilson's interval at 12 of 12: 1 / (1 + z^2 / 12).
-        assert found["final_answer"]["ci95_low"] == pytest.approx(1 / (1 + 1.959963984540054**2 / 12))
+            assert found["solver_decision"]["accuracy"] == 1
+            assert found["formulation"]["valid_first_try"] == found["formulation"]["agreement"] == 1
+            assert found["formulation"]["refinements"] == 0
+        # Wilson's interval at 4 of 4: 1 / (1 + z^2 / 4).
+        assert found["final_answer"]["ci95_low"] == pytest.approx(1 / (1 + 1.959963984540054**2 / 4))
         assert (found["final_answer"]["stderr"], found["final_answer"]["ci95_high"]) == (0, pytest.approx(1))
 
 
@@ -94,7 +88,7 @@ def test_what_a_model_cannot_do_is_an_error(parameters: dict[str, Any], said: st
 
 def test_garbled_lines_are_refined_and_the_numbers_add_up(tmp_path: Path) -> None:
     model = get_model("baseline/reader", error_rate=0.5, memoize=False)
-    for log in run([task(strategy="logiclm") for task in TASKS.values()], tmp_path, model):
+    for log in run([task(strategy="logiclm") for task in TASKS.values()], tmp_path, model, limit=20):
         found, whole = metrics(log), samples(log)
         assert 0.2 < found["formulation"]["valid_first_try"] < 0.8
         assert found["formulation"]["refinements"] > 0.2
@@ -116,15 +110,13 @@ def test_garbled_lines_are_refined_and_the_numbers_add_up(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("strategy", ["standalone", "logiclm"])
-def test_chance_earns_what_guessing_earns(strategy: str, many: str, tmp_path: Path) -> None:
-    tasks = [task(dataset=many, strategy=strategy) for task in TASKS.values()]
-    for name, log in zip(TASKS, run(tasks, tmp_path, "baseline/chance"), strict=True):
+def test_chance_earns_what_guessing_earns(strategy: str, tmp_path: Path) -> None:
+    logs = run([task(strategy=strategy) for task in TASKS.values()], tmp_path, "baseline/chance")
+    for name, log in zip(TASKS, logs, strict=True):
         for scorer in ("final_answer", "solver_decision") if strategy == "logiclm" else ("final_answer",):
-            assert log.results is not None
-            n = log.results.completed_samples
-            low, high = binom.interval(0.999, n, CHANCE[name])
-            assert low <= round(n * metrics(log)[scorer]["accuracy"]) <= high
-        assert share_answered(log) == 1.0
+            low, high = binom.interval(0.999, len(samples(log)), CHANCE[name])
+            assert low <= round(len(samples(log)) * metrics(log)[scorer]["accuracy"]) <= high
+        assert share_answered(log) == 1
 
 
 # --- what is asked ---
@@ -178,19 +170,17 @@ def test_chord_examples_list_every_pitch_that_sounds_once() -> None:
         assert line.text == f"chord(Excerpt1, {sorted(sounding)})"  # type: ignore[union-attr]
 
 
-def test_the_seed_decides_the_order_of_the_trials() -> None:
-    orders = [[sample.id for sample in syncopation(seed=seed).dataset] for seed in (0, 0, 1)]
-    assert orders[0] == orders[1] != orders[2]
-    assert sorted(map(str, orders[0])) == sorted(map(str, orders[2]))
-
-
-def test_the_log_says_which_data_ran(many: str, tmp_path: Path) -> None:
-    (log,) = run(syncopation(dataset=many), tmp_path, limit=1)
+def test_the_log_says_which_data_ran_in_the_order_of_the_seed(tmp_path: Path) -> None:
+    folder = tmp_path / "muse"
+    write(build_generated(seed=5, counts=Counts(8, 1, 4)), folder)
+    (log,) = run(syncopation(dataset=str(folder)), tmp_path, limit=1)
     assert log.eval.task == "muse_syncopation_generated-seed5"
     assert log.eval.metadata is not None
-    assert log.eval.metadata["dataset_source"] == "generated"
-    assert log.eval.metadata["dataset_seed"] == 5
-    assert log.eval.model_generate_config.temperature == 0.0 or log.plan.config.temperature == 0.0
+    assert (log.eval.metadata["dataset_source"], log.eval.metadata["dataset_seed"]) == ("generated", 5)
+    assert log.plan.config.temperature == 0.0
+    orders = [[str(sample.id) for sample in syncopation(dataset=str(folder), seed=seed).dataset] for seed in (0, 0, 1)]
+    assert orders[0] == orders[1] != orders[2]
+    assert sorted(orders[0]) == sorted(orders[2])
 
 
 def test_prompts_can_be_replaced_in_part(tmp_path: Path) -> None:
@@ -236,16 +226,12 @@ def test_bad_prompts_are_named(text: str, message: str, tmp_path: Path) -> None:
 # --- hostile and unlucky models ---
 
 GOOD = "rhythm(Excerpt1, [1, 3, 5, 7])"
-HOSTILE = {
+HOSTILE = {  # further forms are read in tests/solvers
     "nothing": ("", "parse"),
     "megabytes": ("rhythm(" * 700_000, "parse"),
     "nested brackets": ("[" * 100_000, "parse"),
     "huge integer": (f"rhythm(Excerpt1, [{'9' * 15_000}])", "domain"),
-    "unicode digits": ("rhythm(Excerpt1, [١, ٣])", "parse"),
-    "code fence": (f"```\n{GOOD}\n```", "parse"),
     "two lines": (f"{GOOD}\n{GOOD}", "structural"),
-    "other identifier": ("rhythm(Sync2_B.wav, [1, 3])", "structural"),
-    "out of range": ("rhythm(Excerpt1, [1, 64])", "domain"),
     "template": ("rhythm(Excerpt1, [$output, ${kind}, {0}])", "parse"),
     "markup": ("</output>[/red]<script>alert(1)</script>", "parse"),
 }
@@ -282,8 +268,7 @@ def test_an_undecided_result_earns_one_further_round(tmp_path: Path) -> None:
     (sample,) = samples(log)
     counts = formulation_counts(sample)
     assert (counts["undecided_results"], counts["refinements"], counts["no_decision"]) == (2, 1, 1)
-    assert formulation_counts(sample)["valid_first_try"] == 1
-    assert sample.messages[-2].text.startswith("A program went through the transcription, but")
+    assert counts["valid_first_try"] == 1
     assert "could not decide" in sample.messages[-2].text
 
 
@@ -297,10 +282,6 @@ def test_a_repaired_line_decides_and_the_answer_may_disagree(tmp_path: Path) -> 
     assert sample.scores["solver_decision"].answer == "B"
     assert sample.scores["final_answer"].answer == "E"
     assert "2 kick or snare onsets" in sample.messages[-2].text
-    explanation = sample.scores["solver_decision"].explanation or ""
-    assert "parse error" not in explanation
-    assert "**parse error**" in (sample.scores["formulation"].explanation or "")
-    assert "decided “B. 2 (Low Syncopation)”" in explanation
 
 
 def test_native_tools_have_the_same_limits(tmp_path: Path) -> None:
@@ -319,10 +300,6 @@ def test_native_tools_have_the_same_limits(tmp_path: Path) -> None:
 
 def test_a_log_can_be_scored_again_without_a_model(tmp_path: Path) -> None:
     model = get_model("baseline/reader", error_rate=0.6, memoize=False)
-    (log,) = run(chord_quality(strategy="logiclm"), tmp_path, model)
-    again = score(
-        read_eval_log(log.location),
-        scorers=[solver_decision(), final_answer(), formulation()],
-        action="overwrite",
-    )
-    assert metrics(again) == metrics(log)
+    (log,) = run(chord_quality(strategy="logiclm"), tmp_path, model, limit=12)
+    scorers = [solver_decision(), final_answer(), formulation()]
+    assert metrics(score(read_eval_log(log.location), scorers, action="overwrite")) == metrics(log)
