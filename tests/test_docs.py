@@ -28,7 +28,7 @@ PAGES = [
 SCORERS = {
     name
     for module in Path(scorers.__path__[0]).glob("*.py")
-    for name in re.findall(r"@scorer\(.*\)\s+def (\w+)", module.read_text(encoding="utf-8"))
+    for name in re.findall(r"@scorer\((?:.|\n)*?\)\s+def (\w+)", module.read_text(encoding="utf-8"))
 }
 COMMANDS: dict[str, Any] = {"inspect": inspect_command, "music-evals": typer.main.get_command(app)}
 # A fence of N marks ends at N marks, so that a page can show a page.

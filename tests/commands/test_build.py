@@ -20,13 +20,8 @@ def test_build_writes_a_dataset_and_shows_what_is_in_it(tmp_path: Path) -> None:
     assert made["seed"] == 9
     numbers = {"syncopation": 2, "transposition": 2, "chord_quality": 4}
     assert made["counts"] == {config: {"test": number, "fewshot": number} for config, number in numbers.items()}
-    lines = lines_of_table(output)
-    assert [line[1:4] for line in lines] == [
-        [config, split, str(number)] for config, splits in made["counts"].items() for split, number in splits.items()
-    ]
-    assert lines[0][4] == "16.0"  # two loops of eight seconds
-    assert lines[2][5] == "No 1, Yes 1"
-    assert lines[4][5] == "A 1, B 1, C 1, D 1"
+    for config, number in numbers.items():
+        assert f"{config}: {number} rows in test, {number} rows in fewshot" in output
 
 
 def test_existing_dataset_is_replaced_only_when_told(tmp_path: Path) -> None:

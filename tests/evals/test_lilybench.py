@@ -168,7 +168,7 @@ def test_hostile_replies_are_scored(small: str, tmp_path: Path) -> None:
     model = get_model("scripted/model", reply=lambda *_: next(replies), memoize=False)
     for log in run([make("error_detection", small), make("bar_count", small)], tmp_path, model=model):
         (figures,) = metrics(log).values()
-        assert (figures["unreadable"], figures["in_form"], headline(log)) == (1, 0, 0)
+        assert (figures["answered"], figures["in_form"], headline(log)) == (0, 0, 0)
 
 
 def test_a_log_can_be_scored_again_under_the_other_protocol(small: str, tmp_path: Path) -> None:

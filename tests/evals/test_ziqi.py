@@ -59,8 +59,9 @@ def test_continuations_run(tmp_path: Path) -> None:
     task = generation(language="en", shots="five")
     assert prompt_of(task.dataset[0]).count("\nK:") == 6  # five examples and the question
     assert prompt_of(task.dataset[0]).isascii()
-    found = figures(run(task, tmp_path, model="baseline/chance", limit=40)[0], "choice_figures")
-    assert found["answered"] == 1
+    log = run(task, tmp_path, model="baseline/chance", limit=40)[0]
+    found = figures(log, "choice_figures")
+    assert figures(log, "readings")["answered"] == 1
     low, high = binom.interval(0.999, 40, 0.25)
     assert low <= 40 * found["accuracy"] <= high
 
@@ -129,7 +130,7 @@ def test_themes_duplicates_and_the_human_subset(small: str) -> None:
 def test_hostile_replies_are_scored(small: str, tmp_path: Path) -> None:
     for reply in ("", "\0" * 1000, "[[" * 100_000, "A" * 1_000_000, "[[答案：E]]", "<script>A</script>"):
         log = run_scripted(comprehension(dataset=small, themes="female music"), tmp_path, lambda *_, r=reply: r)
-        assert figures(log, "choice_figures")["answered"] == 0, reply[:20]
+        assert figures(log, "readings")["answered"] == 0, reply[:20]
 
 
 def test_a_log_can_be_scored_again_under_the_other_protocol(small: str, tmp_path: Path) -> None:
@@ -173,4 +174,4 @@ def test_baselines_are_at_chance_on_published_questions(published: str, tmp_path
         found = figures(log, "choice_figures")
         low, high = binom.interval(0.999, 80, 0.25)
         assert low <= 80 * found["accuracy"] <= high
-        assert found["answered"] == 1
+        assert figures(log, "readings")["answered"] == 1

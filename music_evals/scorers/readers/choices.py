@@ -36,7 +36,10 @@ MAX_STATEMENTS: Final = 40
 """How many labelled answers are looked at, the last ones."""
 
 _FIRST: Final = re.compile("[ABCD]")
-_MARKUP: Final = re.compile(r"\\(?:boxed|text(?:bf|rm)?|mathrm|[()\[\]])|[*_`#>\"“”$✅✔️]|</?\w{1,12}>|^\s*[-•]\s")
+_MARKUP: Final = re.compile(
+    r"\\(?:boxed|text(?:bf|rm)?|mathrm|[()\[\]])|</?(?:final_)?(?:answer|option|choice|b|strong|em|p|code)>"
+    r"|[*_`#>\"“”$✅✔️]|^\s*[-•]\s"
+)
 _OPENERS: Final = re.compile(r"[(\[{（【「『〔]")
 _CLOSERS: Final = re.compile(r"[)\]}）】」』〕]")
 _GLUE: Final = r"[*_\"”'」】\]）)]{0,4}\s{0,2}"
