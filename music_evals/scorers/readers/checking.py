@@ -200,12 +200,6 @@ _ASIDE: Final = re.compile(
     r"|我|您|你|图|请|提供|文件|信息",
     re.IGNORECASE,
 )
-_STARTS_ABSENT: Final = re.compile(
-    rf"(?:[^\w]{{0,8}})(?:no|not any|without|keine?n?|aucune?|nessun[oa']?|ningun[oa]?|pas d[e' ]+)\s?(?:\w+"
-    rf" ){{0,2}}?(?:{_NOUNS})\b|(?:there|it|they|es|il|non|no|hier|this|the|i)\b|(?:none|nothing|not|nicht|pas)\b"
-    rf"|(?:{_NOUNS})\b",
-    re.IGNORECASE,
-)
 
 
 def is_absence(given: str) -> bool:
