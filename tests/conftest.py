@@ -22,3 +22,13 @@ def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("INSPECT_CACHE_DIR", str(tmp_path_factory.mktemp("inspect-cache")))
         patch.setenv("MUSIC_EVALS_CACHE", str(shared / "cache"))
         yield
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show what the campaign tried: see tests/campaign."""
+    reports = [one for key in ("passed", "failed") for one in terminalreporter.getreports(key)]
+    rows = [row for report in reports for name, row in report.user_properties if name == "campaign"]
+    if rows:
+        terminalreporter.section("campaign: tried, failures")
+    for what, tried, failures in sorted(rows):
+        terminalreporter.line(f"{tried:8,} {failures:6,}  {what}")

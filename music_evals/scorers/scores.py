@@ -81,6 +81,11 @@ def marked(reading: Reading, right: str, value: float | None = None, explanation
     )
 
 
+def not_measured(why: str) -> Score:
+    """A score that could not be taken, through no fault of the answer: no metric counts it, neither right nor wrong."""
+    return Score.unscored(reason="scoring_failed", explanation=f"Not measured: {why}.")
+
+
 READ_AS: Final[Mapping[Status, str]] = {
     "answered": "holds an answer",
     "refused": "refuses to answer",
