@@ -33,7 +33,6 @@ from inspect_ai.model import (
     ContentText,
     GenerateConfig,
 )
-from inspect_ai.solver import generate
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
@@ -41,6 +40,7 @@ from music_evals.datasets_builders.msu.dataset import BENCHMARK, LEVELS, SPLITS,
 from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, estimated_tokens, samples_view, task
 from music_evals.scorers.judge import judged
 from music_evals.scorers.readers.checking import answer_type_of
+from music_evals.solvers.replies import reply
 
 Modality = Literal["textual", "visual"]
 ScoreContent = Literal["full", "title"]
@@ -164,7 +164,7 @@ def _task(
         modality,
         origin,
         samples,
-        solver=generate(cache=policy),
+        solver=reply(cache=policy),
         scorer=scorer,
         config=GenerateConfig(temperature=0.95, top_p=0.7, top_k=50),
         viewer=samples_view("MSU-Bench"),

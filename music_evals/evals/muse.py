@@ -30,7 +30,6 @@ from inspect_ai.model import (
     ContentText,
     GenerateConfig,
 )
-from inspect_ai.solver import generate
 from inspect_ai.tool import ToolCall
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
@@ -41,6 +40,7 @@ from music_evals.notation.midi import parse_midi_text
 from music_evals.scorers.choice import answered, final_answer
 from music_evals.scorers.logiclm import formulation, solver_decision
 from music_evals.solvers.logiclm import REFINEMENT_TOKENS, logiclm
+from music_evals.solvers.replies import reply
 from music_evals.solvers.symbolic.music import CHORD_QUALITY, SYNCOPATION, TRANSPOSITION, SymbolicSolver
 
 Row = dict[str, Any]
@@ -150,7 +150,7 @@ def _task(muse: _MuseTask, asked: MuseParameters) -> Task:
         solver=(
             logiclm(muse.solver, followup, asked.tools, asked.structured_output, asked.refinement_tokens)
             if logic
-            else generate()
+            else reply()
         ),
         scorer=[solver_decision(), final_answer(), formulation()] if logic else [final_answer(), answered()],
         config=GenerateConfig(temperature=0.0),

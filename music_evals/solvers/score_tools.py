@@ -12,12 +12,13 @@ from typing import Final, Literal
 
 import anyio
 import anyio.to_thread
-from inspect_ai.model import execute_tools, get_model
+from inspect_ai.model import execute_tools
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolDef, ToolError
 
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structure
 from music_evals.notation.lilypond.syntax import read_header
+from music_evals.solvers.replies import asked
 from music_evals.solvers.symbolic.lilypond import tell_count, tell_header, tell_measure, tell_problems, tell_signatures
 
 MAX_TURNS: Final = 6  # in which the model may call tools
@@ -33,12 +34,11 @@ def score_tools() -> Solver:
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        model = get_model()
         tools = ScoreTools(state.metadata["score"]).definitions()
         for turn in range(MAX_TURNS + 1):
             # A chat that holds tool calls must name its tools again; the choice "none" keeps them from being called.
             choice: Literal["auto", "none"] = "auto" if turn < MAX_TURNS else "none"
-            state.output = await model.generate(state.messages, tools=tools, tool_choice=choice)
+            state.output = await asked(state, state.messages, tools=tools, tool_choice=choice)
             state.messages.append(state.output.message)
             if not state.output.message.tool_calls or choice == "none":
                 break

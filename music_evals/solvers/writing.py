@@ -13,6 +13,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from music_evals.notation.lilypond.compiler import cores
 from music_evals.notation.lilypond.writing import Written, compile_reply
+from music_evals.solvers.replies import generated
 
 SEED: Final = 1234  # of the first prompt's sampling; each further prompt has the next
 _EPOCH: Final = 10_000  # apart, so that no two pieces are sampled alike
@@ -31,7 +32,7 @@ def write_music(attempts: int = 1, repair: str = "$problem") -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         seed = SEED + state.metadata["index"] + _EPOCH * (state.epoch - 1)
         for attempt in range(1, attempts + 1):
-            state = await generate(state, seed=seed)
+            state = await generated(state, generate, seed=seed)
             if attempt == attempts:
                 break
             written = await anyio.to_thread.run_sync(compile_reply, state.output.completion, limiter=one_a_core)
