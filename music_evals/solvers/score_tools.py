@@ -8,6 +8,7 @@ arXiv 2606.08722, section 3.2, which has no such strategy.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final, Literal
 
 import anyio
@@ -15,7 +16,10 @@ import anyio.to_thread
 from inspect_ai.model import execute_tools
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolDef, ToolError
+from inspect_ai.util import store
 
+from music_evals.notation.lilypond.compiler import NOT_MEASURED, lilypond_cache
+from music_evals.notation.lilypond.slots import cores
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structure
 from music_evals.notation.lilypond.syntax import read_header
 from music_evals.solvers.replies import asked
@@ -33,8 +37,10 @@ def score_tools() -> Solver:
     answer without one; calls beyond `MAX_CALLS` are refused.
     """
 
+    one_a_core = anyio.CapacityLimiter(cores())
+
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        tools = ScoreTools(state.metadata["score"]).definitions()
+        tools = ScoreTools(state.metadata["score"], one_a_core).definitions()
         for turn in range(MAX_TURNS + 1):
             # A chat that holds tool calls must name its tools again; the choice "none" keeps them from being called.
             choice: Literal["auto", "none"] = "auto" if turn < MAX_TURNS else "none"
@@ -51,8 +57,9 @@ def score_tools() -> Solver:
 class ScoreTools:
     """Tools on one score, given as LilyPond, which is read when first asked about."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, limiter: anyio.CapacityLimiter | None = None) -> None:
         self._text = text
+        self._limiter = limiter
         self._calls = 0
         self._read: Structure | StructureError | None = None
         self._reading = anyio.Lock()
@@ -96,9 +103,12 @@ class ScoreTools:
         async with self._reading:
             if self._read is None:
                 try:
-                    self._read = await anyio.to_thread.run_sync(read_structure, self._text)
+                    read = partial(read_structure, self._text, cache=lilypond_cache())
+                    self._read = await anyio.to_thread.run_sync(read, limiter=self._limiter)
                 except StructureError as error:
                     self._read = error  # kept, so that a text that cannot be read costs its time once
+                    if not error.is_measured:
+                        store().set(NOT_MEASURED, str(error))
         if isinstance(self._read, StructureError):
             raise ToolError(str(self._read))
         return self._read

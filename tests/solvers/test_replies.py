@@ -44,7 +44,14 @@ class Handler(BaseHTTPRequestHandler):
             message, reason = message | {"tool_calls": [call]}, "tool_calls"
         choice = {"index": 0, "message": message, "finish_reason": reason}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        reply = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
+        reply = {
+            "id": "1",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "m",
+            "choices": [choice],
+            "usage": usage,
+        }
         content = json.dumps(reply).encode()  # surrogates as \ud834
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
