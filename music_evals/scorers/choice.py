@@ -4,18 +4,18 @@ They take no arguments, so that `inspect score` can make them again from a log. 
 metadata; a target of one letter means that they are lettered, any other that one of them is given as a sentence.
 """
 
-from inspect_ai.scorer import Score, Scorer, Target, accuracy, mean, scorer, stderr
+from inspect_ai.scorer import Score, Scorer, Target, accuracy, mean, stderr
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.choices import read_choice
-from music_evals.scorers.scores import READ_AS, interval95, marked, readings
+from music_evals.scorers.scores import READ_AS, apart, held, interval95, marked, readings, scorer
 
 
-def read_answer(state: TaskState, target: Target) -> Reading:
+async def read_answer(state: TaskState, target: Target) -> Reading:
     """Read the final answer from the last reply, in the form of the target: a letter, or one of the sentences."""
-    options: list[str] = state.metadata["options"]
-    reading = read_choice(state.output.completion, options)
+    options: list[str] = held(state, "options")
+    reading = await apart(read_choice, state.output.completion, options)
     if reading.answer is None or len(target.text) == 1:
         return reading
     return Reading(reading.status, options[ord(reading.answer) - ord("A")])
@@ -23,7 +23,7 @@ def read_answer(state: TaskState, target: Target) -> Reading:
 
 def describe(state: TaskState, answer: str) -> str:
     """Word an answer for an explanation: a letter with the option that it stands for, a sentence in quotes."""
-    options: list[str] = state.metadata["options"]
+    options: list[str] = held(state, "options")
     return f"“{answer}. {options[ord(answer) - ord('A')]}”" if len(answer) == 1 else f"“{answer}”"
 
 
@@ -35,7 +35,7 @@ def final_answer() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        reading = read_answer(state, target)
+        reading = await read_answer(state, target)
         found = READ_AS[reading.status] if reading.answer is None else f"ends on {describe(state, reading.answer)}"
         explanation = f"Expected {describe(state, target.text)}; the reply {found}."
         return marked(reading, target.text, explanation=explanation)
@@ -48,7 +48,7 @@ def answered() -> Scorer:
     """Score whether the last reply holds a valid final answer, 1 or 0, so that the mean is the share answered."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        reading = read_answer(state, target)
+        reading = await read_answer(state, target)
         found = READ_AS[reading.status] if reading.answer is None else f"ends on {describe(state, reading.answer)}"
         return Score(
             value=int(reading.answer is not None),

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 import anyio
 from inspect_ai.model import GenerateConfig, Model, get_model
-from inspect_ai.scorer import SampleScore, Score, Scorer, Target, scorer
+from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError, collect
 from scipy.stats import pearsonr
@@ -35,7 +35,7 @@ from music_evals.scorers.metrics.resampling import bootstrap_interval
 from music_evals.scorers.readers.batches import split_answers
 from music_evals.scorers.readers.checking import Checked, check
 from music_evals.scorers.readers.votes import read_vote
-from music_evals.scorers.scores import fence, figures, readings
+from music_evals.scorers.scores import SampleError, apart, fence, figures, readings, scorer, setting_up
 
 RULES: Final = "rules"
 """The judge that is no model."""
@@ -229,9 +229,9 @@ def judged(
 
     async def score(state: TaskState, target: Target) -> Score:
         questions = _questions(state)
-        models = {name: get_model(name) if "/" in name else get_model(role=name, required=True) for name in names}
-        pairs = zip(questions, split_answers(state.output.completion, len(questions)), strict=True)
-        entries = [_entry(question, prediction, labels) for question, prediction in pairs]
+        with setting_up():
+            models = {name: get_model(name) if "/" in name else get_model(role=name, required=True) for name in names}
+        entries = await apart(_entries_of, state.output.completion, questions, labels)
         config = GenerateConfig(temperature=0, max_tokens=max_tokens, attempt_timeout=deadline, timeout=deadline)
         await collect(
             *(
@@ -303,13 +303,18 @@ def _read_labels(path: str) -> dict[str, int]:
 def _questions(state: TaskState) -> list[dict[str, Any]]:
     questions = state.metadata.get("questions")
     if not isinstance(questions, list) or not questions:
-        raise ValueError(f"sample {state.sample_id}: metadata['questions'] is not a list of questions")
+        raise SampleError(f"sample {state.sample_id}: metadata['questions'] is not a list of questions")
     for question in questions:
         if missing := [name for name in _FIELDS if name not in question]:
-            raise ValueError(f"sample {state.sample_id}: a question has no {missing[0]!r}")
+            raise SampleError(f"sample {state.sample_id}: a question has no {missing[0]!r}")
     if "score_id" not in state.metadata:
-        raise ValueError(f"sample {state.sample_id}: metadata has no 'score_id'")
+        raise SampleError(f"sample {state.sample_id}: metadata has no 'score_id'")
     return questions
+
+
+def _entries_of(reply: str, questions: Sequence[Mapping[str, Any]], labels: Mapping[str, int]) -> list[dict[str, Any]]:
+    pairs = zip(questions, split_answers(reply, len(questions)), strict=True)
+    return [_entry(question, prediction, labels) for question, prediction in pairs]
 
 
 def _entry(question: Mapping[str, Any], prediction: str | None, labels: Mapping[str, int]) -> dict[str, Any]:

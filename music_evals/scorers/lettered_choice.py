@@ -8,14 +8,14 @@ Source: arXiv 2406.15885, sections 4.1, 5 and 6.1.
 
 from typing import Final, Literal
 
-from inspect_ai.scorer import SampleScore, Score, Scorer, Target, scorer
+from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.metrics import choices
 from music_evals.scorers.metrics.choices import LETTERS, divergence, letter_shares
 from music_evals.scorers.metrics.figures import each, share
 from music_evals.scorers.readers.choices import first_letter, read_choice
-from music_evals.scorers.scores import figures, grouped, is_right, marked, of_sample, readings
+from music_evals.scorers.scores import apart, figures, grouped, is_right, marked, of_sample, readings, scorer
 
 Protocol = Literal["paper", "strict"]
 
@@ -113,7 +113,8 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         reply = state.output.completion
-        reading = read_choice(reply, [choice.value for choice in state.choices]) if strict else first_letter(reply)
+        options = [choice.value for choice in state.choices]
+        reading = await (apart(read_choice, reply, options) if strict else apart(first_letter, reply))
         return marked(reading, target.text, key=target.text)
 
     return score

@@ -5,11 +5,11 @@ They read the attempts that the solver left in the sample's store, so a log is a
 
 from typing import Literal, NotRequired, TypedDict, get_args
 
-from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, Scorer, Target, accuracy, scorer, stderr
+from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, Scorer, Target, accuracy, stderr
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.choice import describe, read_answer
-from music_evals.scorers.scores import fence, figures, interval95
+from music_evals.scorers.scores import fence, figures, interval95, scorer
 
 ErrorKind = Literal["parse", "structural", "domain"]
 
@@ -73,7 +73,7 @@ def formulation() -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         attempts = _attempts(state)
         decision = attempts[-1]["answer"] if attempts else None
-        answer = read_answer(state, target).answer
+        answer = (await read_answer(state, target)).answer
         both = decision is not None and answer is not None
         counts = {
             "valid_first_try": int(bool(attempts) and attempts[0]["error"] is None),

@@ -12,6 +12,7 @@ from music_evals.encoders.lilybert import Encoder, EncoderError, Pooling, load_e
 from music_evals.notation.cache import cache_folder
 from music_evals.notation.lilypond.copies import CopyIndex
 from music_evals.notation.reference_pieces import ReferenceSet
+from music_evals.scorers.scores import setting_up
 
 DEMONSTRATIONS: Final = "demonstrations"
 """Name of the demonstrations among the sets that pieces may be copied from."""
@@ -38,7 +39,7 @@ class ReferencePieces:
 
         Returns set → name of the piece, and the share of the code; nothing for a code too short to tell.
         """
-        with self._once:  # of many threads that ask at first, one reads the pieces
+        with self._once, setting_up():  # of many threads that ask at first, one reads the pieces
             indices = self._indices(dataset, reference)
         found = {name: index.nearest(code) for name, index in indices.items()}
         return {name: (nearest.id, nearest.share) for name, nearest in found.items() if nearest is not None}

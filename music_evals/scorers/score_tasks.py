@@ -9,9 +9,10 @@ Source: arXiv 2606.08722, sections 3.2, 3.3 (figures) and 4.2 (confusion of emot
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Final
 
-from inspect_ai.scorer import SampleScore, Score, Scorer, Target, scorer
+from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.notation.lilypond.compiler import NOT_MEASURED
@@ -27,7 +28,17 @@ from music_evals.scorers.readers.written import (
     read_number,
     read_order,
 )
-from music_evals.scorers.scores import figures, grouped, is_right, marked, not_measured, of_sample, readings
+from music_evals.scorers.scores import (
+    apart,
+    figures,
+    grouped,
+    is_right,
+    marked,
+    not_measured,
+    of_sample,
+    readings,
+    scorer,
+)
 
 CLEAN: Final = "clean"
 """The kind of a score that nothing was done to."""
@@ -158,7 +169,7 @@ def _scorer(
         if why := state.store.get(NOT_MEASURED):
             return not_measured(why)
         right = target.text
-        answer = read(state.output.completion, protocol, reasoned=reasoned)
+        answer = await apart(partial(read, state.output.completion, protocol, reasoned=reasoned))
         value = value_of(answer.text, right) if value_of else None
         return marked(Reading(answer.status, answer.text), right, value, right_answer=right, in_form=answer.in_form)
 

@@ -1,13 +1,107 @@
-"""What scorers share: metrics made of functions of scores, groups of scores, and the marking of an answer."""
+"""What scorers share: their decorator, metrics made of functions of scores, groups of scores, and marking an answer."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from logging import getLogger
+from typing import Any, Final, ParamSpec, TypeVar
 
-from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Metric, SampleScore, Score, metric, value_to_float
+import anyio
+import anyio.to_thread
+from inspect_ai.scorer import (
+    CORRECT,
+    INCORRECT,
+    NOANSWER,
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    metric,
+    value_to_float,
+)
+from inspect_ai.scorer import scorer as inspect_scorer
+from inspect_ai.solver import TaskState
+from inspect_ai.util import LimitExceededError
 
+from music_evals.notation.lilypond.compiler import LilyPondError
+from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.scorers.metrics.proportion import wilson_interval
 from music_evals.scorers.readers import STATUSES, Reading, Status
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_REASON: Final = 300  # characters of an error that a score shows
+_READING: Final = anyio.CapacityLimiter(1)  # reading holds the interpreter, and music21 is not made for threads
+_log = getLogger(__name__)
+
+
+class SampleError(ValueError):
+    """A sample that lacks what its scorer goes by."""
+
+
+class _SetUpError(Exception):
+    """Carries the error of a set-up, its cause, through a scorer."""
+
+
+@contextmanager
+def setting_up() -> Iterator[None]:
+    """Mark what a scorer needs whatever the reply is: an error in here ends the run, as it is."""
+    try:
+        yield
+    except Exception as error:
+        raise _SetUpError from error
+
+
+def scorer(metrics: Sequence[Metric]) -> Callable[[Callable[_P, Scorer]], Callable[_P, Scorer]]:
+    """Register a scorer that no reply can make fail; all scorers here have this decorator instead of Inspect's.
+
+    An error while a reply is read or its music worked on is logged, and its score `not_measured`. What is no matter of
+    the reply is raised: `SampleError`, a missing LilyPond or sandbox, what fails within `setting_up`, a limit.
+    """
+
+    def register(make: Callable[_P, Scorer]) -> Callable[_P, Scorer]:
+        @wraps(make)
+        def made(*args: _P.args, **kwargs: _P.kwargs) -> Scorer:
+            return _never_failing(make(*args, **kwargs))
+
+        return inspect_scorer(metrics=metrics)(made)
+
+    return register
+
+
+def _never_failing(score: Scorer) -> Scorer:
+    async def measured(state: TaskState, target: Target) -> Score | None:
+        try:
+            return await score(state, target)
+        except _SetUpError as error:
+            raise error.__cause__ or error from None
+        except (SampleError, LilyPondError, SandboxError, LimitExceededError):
+            raise
+        except Exception as error:
+            why = failure(error)
+            _log.warning("Sample %s, epoch %s, is not measured: %s", state.sample_id, state.epoch, why)
+            return not_measured(f"{fence(why)}{why}{fence(why)}")
+
+    return measured
+
+
+def failure(error: Exception) -> str:
+    """An error in one short line, for a log."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:_REASON]
+
+
+async def apart(read: Callable[..., _T], *args: Any) -> _T:
+    """Read a reply in a thread, one at a time, since a long one takes a while and the event loop has other samples."""
+    return await anyio.to_thread.run_sync(read, *args, limiter=_READING)
+
+
+def held(state: TaskState, name: str) -> Any:
+    """What a sample's metadata hold under a name; SampleError where they do not."""
+    if name not in state.metadata:
+        raise SampleError(f"sample {state.sample_id}: metadata has no {name!r}, which its scorer goes by")
+    return state.metadata[name]
 
 
 def figures(compute: Callable[[list[SampleScore]], Mapping[str, float | None]]) -> Callable[[], Metric]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import anyio.to_thread
 import numpy as np
-from inspect_ai.scorer import SampleScore, Score, Scorer, Target, scorer
+from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.encoders.lilybert import EncoderError, Pooling
@@ -30,7 +30,7 @@ from music_evals.scorers.metrics.frechet import (
 )
 from music_evals.scorers.metrics.resampling import Floats
 from music_evals.scorers.reference_pieces import ReferencePieces, embedded_reference, shared_encoder
-from music_evals.scorers.scores import figures, not_measured
+from music_evals.scorers.scores import figures, not_measured, scorer, setting_up
 from music_evals.scorers.written_pieces import Piece, Workbench, decoded, stored_embedding
 
 RESAMPLES: Final = 200
@@ -143,7 +143,8 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
             # What the log holds already is taken as it is, so that no encoder is needed to score it again.
             embedded = None if encoder is None else stored_embedding(judged, encoder, pooling)
             if encoder is not None and embedded is None and judged["code"]:
-                loaded = await anyio.to_thread.run_sync(shared_encoder, encoder)
+                with setting_up():
+                    loaded = await anyio.to_thread.run_sync(shared_encoder, encoder)
                 await workbench.embed(state, judged, loaded, pooling)
                 embedded = stored_embedding(judged, encoder, pooling)
             nearest = await anyio.to_thread.run_sync(pieces.nearest, judged["code"], dataset, reference)
@@ -183,6 +184,7 @@ def explained(piece: Piece, protocol: Protocol, nearest: Mapping[str, tuple[str,
     values, undefined = piece["descriptors"].get(protocol, {}), piece["undefined"].get(protocol, {})
     told = [f"{name.replace('_', ' ')} {value:.3f}" for name, value in values.items() if value is not None]
     told += [f"{name.replace('_', ' ') or 'descriptors'} undefined: {why}" for name, why in undefined.items()]
+    told += [f"picture of {name} missing: {_plain(why)}" for name, why in piece.get("undrawn", {}).items()]
     if told:
         parts.append("; ".join(told))
     copied = [f"{part:.0%} of it in {place} {name}" for place, (name, part) in nearest.items() if part >= NEAR_COPY]

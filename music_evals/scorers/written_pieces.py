@@ -20,11 +20,13 @@ from inspect_ai.solver import TaskState
 
 from music_evals.encoders.lilybert import Encoder, Pooling
 from music_evals.notation.descriptors import DescriptorError, Protocol, describe
-from music_evals.notation.lilypond.compiler import lilypond_cache
+from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_cache
 from music_evals.notation.lilypond.pictures import first_system
+from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.notation.lilypond.slots import cores
 from music_evals.notation.lilypond.writing import LIMITS, compile_reply, complete_code
 from music_evals.notation.piano_roll import piano_roll
+from music_evals.scorers.scores import failure
 
 STORE: Final = "written_pieces"
 """Where a sample's store keeps its pieces."""
@@ -39,7 +41,7 @@ class Piece(TypedDict):
     not), `is_measured` whether that is the piece's doing and not the machine's; `messages` are LilyPond's own.
     `descriptors` are MusPy's for each protocol, and `undefined` says why one has no value. In Base64 are `midi`, a
     file; `pictures`, PNG files of the engraved first `system` and the piano `roll`; and `embeddings`, little-endian
-    32-bit numbers by encoder and pooling.
+    32-bit numbers by encoder and pooling. `undrawn` says why a picture failed; older logs lack it.
     """
 
     reply: str
@@ -52,6 +54,7 @@ class Piece(TypedDict):
     undefined: dict[str, dict[str, str]]
     pictures: dict[str, str]
     embeddings: dict[str, str]
+    undrawn: NotRequired[dict[str, str]]
 
 
 class Workbench:
@@ -134,12 +137,19 @@ def examine(reply: str, digest: str, *, pictures: bool) -> Piece:
             described = describe(written.midi, protocol)
             piece["descriptors"][protocol] = dict(described.values)
             piece["undefined"][protocol] = dict(described.reasons)
-        except DescriptorError as error:
-            piece["descriptors"][protocol], piece["undefined"][protocol] = {}, {"": str(error)}
-    if pictures:
-        system = first_system(complete_code(written.code), limits=LIMITS, cache=lilypond_cache())
-        made = {"system": system, "roll": piano_roll(written.midi)}
-        piece["pictures"] = {name: base64.b64encode(picture).decode() for name, picture in made.items() if picture}
+        except Exception as error:
+            why = str(error) if isinstance(error, DescriptorError) else failure(error)
+            piece["descriptors"][protocol], piece["undefined"][protocol] = {}, {"": why}
+    system = partial(first_system, complete_code(written.code), limits=LIMITS, cache=lilypond_cache())
+    for name, draw in {"system": system, "roll": partial(piano_roll, written.midi)}.items() if pictures else ():
+        try:
+            if picture := draw():
+                piece["pictures"][name] = base64.b64encode(picture).decode()
+        except (LilyPondError, SandboxError):
+            raise
+        # Without a picture a piece has all its figures.
+        except Exception as error:
+            piece.setdefault("undrawn", {})[name] = failure(error)
     return piece
 
 

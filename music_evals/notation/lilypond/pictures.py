@@ -36,7 +36,7 @@ def first_system(text: str, *, limits: Limits | None = None, cache: Path | None 
 
 def _reduced(png: bytes) -> bytes | None:
     """Make a small picture of LilyPond's, without empty borders; None if it is not what it should be."""
-    from PIL import Image, ImageOps, UnidentifiedImageError
+    from PIL import Image, ImageOps
 
     # Before anything is decoded, for a small file may hold a very large picture.
     size = (int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big"))
@@ -45,7 +45,8 @@ def _reduced(png: bytes) -> bytes | None:
     try:
         with Image.open(io.BytesIO(png), formats=["PNG"]) as file:
             drawn = file.convert("RGBA")
-    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError):
+    # Pillow lets out whatever its readers run into: IndexError, struct.error, zlib.error and more.
+    except Exception:
         return None
     grey = Image.alpha_composite(Image.new("RGBA", drawn.size, "white"), drawn).convert("L")
     ink = grey.point([level < 256 - 256 // _GREYS for level in range(256)]).getbbox()  # what will not be white

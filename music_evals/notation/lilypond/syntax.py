@@ -72,11 +72,10 @@ _SCHEME: Final = re.compile(
   | (?P<open>\#?[(\[])
   | (?P<close>[)\]])
   | (?P<prefix>\#;|\#?,@|\#?['`,])
-  | (?P<atom>\#\\.[^\s()\[\]";]*|[^\s()\[\]";]+)
+  | (?P<atom>\#(?:true|false|[tf])|\#\\.[^\s()\[\]";]*|[^\s()\[\]";]+)
     """,
     re.VERBOSE | re.DOTALL,
 )
-_BOOLEAN: Final = re.compile(r"#(?:true|false|[tf])")
 _PLAIN_KINDS: Final[Mapping[str | None, Kind]] = {kind.value: kind for kind in Kind}
 _NESTING: Final = 32  # of LilyPond within Scheme within LilyPond; what is deeper is taken for one expression
 
@@ -447,8 +446,6 @@ def _lex_scheme(text: str, position: int, level: int) -> Iterator[Token]:
             depth -= 1
         elif what == "atom":
             kind = Kind.WORD
-            if found := _BOOLEAN.match(text, position):
-                stop = found.end()
         yield Token(kind, text[position:stop], position, stop)
         if not depth and what in ("string", "embedded", "close", "atom"):
             return

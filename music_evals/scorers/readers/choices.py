@@ -48,7 +48,7 @@ _LABEL: Final = re.compile(
     r"(?P<strong>\bfinal answer|\\boxed|(?:最终|正确)?答案|正确(?:的)?选项)"
     r"|\b(?:(?:correct|right|best) )?(?:answer|choice|option)(?= ?(?:is|would be|should be|must be|[:：=–—-]"
     r"|[*_\"”'\])]{1,4} ?[:：]))"
-    r"|(?<=[故应该我可能就项即])选择?|^\s*选择?|(?<=[，。；,;]) ?选择?|选项(?=[:：为是])|正确的(?=是)"
+    r"|(?<=[故应该我可能就项即])选择?|^[^\S\n]*选择?|(?<=[，。；,;]) ?选择?|选项(?=[:：为是])|正确的(?=是)"
     r"|\bi (?:would |will |'d )?(?:choose|pick|select|go with|chose)\b"
     rf"){_GLUE}(?:应该是|应当是|应为|就是|是|为|选|is|would be|should be|must be)?{_GLUE}(?P<colon>[:：=–—-])?{_GLUE}",
     re.IGNORECASE | re.MULTILINE,
@@ -124,8 +124,8 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
         ('several', 'refused')
     """
     whole = without_thinking(reply)
-    text = whole if len(whole) <= MAX_REPLY else f"{whole[: MAX_REPLY // 10]}\n{whole[-MAX_REPLY:]}"
-    text = unicodedata.normalize("NFKC", text)
+    text = unicodedata.normalize("NFKC", _ends(whole, MAX_REPLY))
+    text = _ends(text, 2 * MAX_REPLY)  # one character may have become eighteen
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         return Reading("unreadable" if whole.strip() else "empty")
@@ -157,6 +157,11 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
     if 1 < len(found) < max(3, len(options)):
         return Reading("several")
     return Reading("refused" if not found and (is_refusal(last) or is_refusal(first)) else "unreadable")
+
+
+def _ends(text: str, most: int) -> str:
+    """The beginning and the end of a text that is longer."""
+    return text if len(text) <= most else f"{text[: MAX_REPLY // 10]}\n{text[-MAX_REPLY:]}"
 
 
 class _Options:

@@ -57,7 +57,9 @@ _QUESTION: Final = re.compile(r"(?:^|(?<=[.;!\n]))[^.;!?\n]{0,300}\?(?=.)", re.D
 
 def folded(text: str, *, numbers: bool = False) -> str:
     """The text with plain signs, without accents, emphasis and questions; with `numbers` in digits where in words."""
-    plain = re.sub("(?<=[a-hs])[¹²³]", lambda match: "'" * ("¹²³".index(match[0]) + 1), text[:MAX_CHARACTERS])
+    # What no encoding can write, half of a surrogate pair, fails in the reader of numbers.
+    text = re.sub("[\ud800-\udfff]", "\ufffd", text[:MAX_CHARACTERS])
+    plain = re.sub("(?<=[a-hs])[¹²³]", lambda match: "'" * ("¹²³".index(match[0]) + 1), text)
     plain = unicodedata.normalize("NFKC", plain.replace("°", "o").replace("º", "o"))
     plain = rewritten(unaccented(in_digits(plain) if numbers else plain).translate(_SIGNS), "latex")
     return re.sub(r"[ \t]+", " ", _QUESTION.sub(" ", plain[: 2 * MAX_CHARACTERS]).replace("*", " ")).strip()
