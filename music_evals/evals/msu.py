@@ -39,7 +39,7 @@ from music_evals.datasets_builders.folder import GENERATED, describe_dataset, lo
 from music_evals.datasets_builders.msu.dataset import BENCHMARK, LEVELS, SPLITS, QuestionRow, ScoreRow
 from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, estimated_tokens, samples_view, task
 from music_evals.scorers.judge import DEADLINE, judged
-from music_evals.scorers.readers.checking import answer_type_of
+from music_evals.scorers.readers.checking import ANSWER_TYPES, answer_type_of
 from music_evals.solvers.replies import reply
 
 Modality = Literal["textual", "visual"]
@@ -140,6 +140,12 @@ def _task(
     refused: list[str] = []
     if asked.content == "full" and max_score_tokens is not None:
         scores, shortened, refused = _fitted(scores, max_score_tokens, too_long)
+    for row in questions:
+        if row["answer_type"] not in (None, *ANSWER_TYPES):
+            raise ValueError(
+                f"{asked.dataset}, row {row['id']}: answer_type {row['answer_type']!r:.100} is none of "
+                f"{', '.join(ANSWER_TYPES)}"
+            )
     by_score: dict[str, list[QuestionRow]] = {score["score_id"]: [] for score in scores}
     for row in questions:
         if row["level"] in asked_levels and row["score_id"] in by_score:

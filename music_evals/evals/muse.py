@@ -103,7 +103,7 @@ class _MuseTask:
 
 
 _SYNCOPATION = _MuseTask(
-    "syncopation", [""], SYNCOPATION, lambda row: [sorted(row["kick"] + row["snare"]) if row["kick"] else None]
+    "syncopation", [""], SYNCOPATION, lambda row: [sorted(row["kick"] + (row["snare"] or [])) if row["kick"] else None]
 )
 _TRANSPOSITION = _MuseTask(
     "transposition", ["_1", "_2"], TRANSPOSITION, lambda row: [row["pitches_1"], row["pitches_2"]]
@@ -203,7 +203,7 @@ def _rows(muse: _MuseTask, asked: MuseParameters, split: str) -> list[Row]:
     ]
     rows: list[Row] = load_split(asked.dataset, muse.name, split, benchmark=BENCHMARK, columns=columns).to_list()
     for row in rows:
-        if asked.modality == "midi" and row["midi_text" + muse.clips[0]] is None:
+        if asked.modality == "midi" and any(row["midi_text" + clip] is None for clip in muse.clips):
             raise ValueError(f"{asked.dataset} has no MIDI (row {row['id']}); valid for it is modality=audio")
     return rows
 

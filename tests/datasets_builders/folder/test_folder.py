@@ -178,7 +178,7 @@ def test_errors_name_what_is_wrong_and_what_is_accepted(tmp_path: Path) -> None:
         out, features={"abc": wider}, version="2.0"
     )
     other = Features({**FEATURES, "notes": Value("int64")})
-    assert "has a column of another type" in error(out, features={"abc": other})
+    assert "has columns of another type: notes (built by" in error(out, features={"abc": other})
     for uri in (
         "hf://datasets/name",
         "hf://models/a/b",
