@@ -12,11 +12,10 @@ from rich.text import Text
 
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
-from music_evals.commands.output import say
+from music_evals.commands.output import list_logs, path_of, say
 
 if TYPE_CHECKING:
     from inspect_ai import Task
-    from inspect_ai.log import EvalLog
 
 console = Console()
 
@@ -46,7 +45,7 @@ def run(
     """Run benchmarks or tasks on a model, resumably, and show their scores."""
     # Imported here: Inspect takes over a second to load, which `music-evals --help` should not wait for.
     from inspect_ai import eval_set
-    from inspect_ai.log import list_eval_logs, read_eval_log
+    from inspect_ai.log import list_eval_logs
     from inspect_ai.model import get_model
 
     arguments = dict(_argument(text, "-T") for text in task_arg or [])
@@ -78,7 +77,7 @@ def run(
             raise
         console.print(Text(str(getattr(error, "message", error)), style="red"))
         raise typer.Exit(1) from None
-    _show_scores([read_eval_log(info, header_only=True) for info in list_eval_logs(str(logs))])
+    _show_scores([Path(path_of(info.name)) for info in list_eval_logs(str(logs.resolve()))])
     say(console, f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
     if not success:
         console.print("[red]Not every task ended in success; the same command takes up where it stopped.[/red]")
@@ -124,13 +123,17 @@ def _conditions(facts: list[TaskFacts], arguments: dict[str, Any], *, grid: bool
     return made
 
 
-def _show_scores(headers: list["EvalLog"]) -> None:
+def _show_scores(logs: list[Path]) -> None:
     """Show the main metric of each run that ended in success: a row a condition, a column a task."""
+    from music_evals.reports.logs import read_headers
     from music_evals.reports.runs import grouped
     from music_evals.reports.sections import read_parts
     from music_evals.reports.tables import Table
 
-    runs = [run for part in read_parts(headers, {})[0] for run in part.runs]
+    headers, unreadable = read_headers(logs)
+    found, passed_over = read_parts(headers, {})
+    list_logs(console, "Passed over:", [*unreadable, *passed_over])
+    runs = [run for part in found for run in part.runs]
     tasks = {(run.part.name, run.task): f"{run.part.title} {run.task}" for run in runs}
     rows = []
     for condition, some in grouped(runs, lambda run: run.whole_condition).items():

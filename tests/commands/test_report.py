@@ -115,9 +115,9 @@ def test_an_earlier_report_is_replaced_only_if_asked(tmp_path: Path) -> None:
         ("nowhere", "nowhere does not exist"),
         ("empty", "there are no Inspect logs in"),
         ("other.eval", "no log could be used; tables are known for: muse, ziqi, msu, lilybench, lilybench-generation"),
-        ("text.txt", "text.txt is not an Inspect log"),
-        ("rows.json", "rows.json is not an Inspect log"),
-        ("cut.eval", "cut.eval is not an Inspect log"),
+        ("text.txt", "text.txt: it cannot be read: "),
+        ("rows.json", "rows.json: it cannot be read: "),
+        ("cut.eval", "cut.eval: it cannot be read: File is not a zip file"),
     ],
 )
 def test_bad_input_is_named(name: str, message: str, tmp_path: Path) -> None:
