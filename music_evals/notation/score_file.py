@@ -19,9 +19,26 @@ SUFFIXES: Final = (".musicxml", ".xml", ".mxl", ".mid", ".midi", ".abc", ".krn")
 MAX_BYTES: Final = 20_000_000  # largest file that is read; it is also the most that a compressed one may unpack to
 MAX_NOTES: Final = 200_000  # most notes and rests in a score
 MAX_MEASURES: Final = 10_000  # most measures in a part
-_MAX_QUARTERS: Final = 100_000  # longest file in quarter notes: 13 hours at 120 a minute
+_MAX_QUARTERS: Final = 4 * MAX_MEASURES  # longest file in quarter notes: five hours and a half at 120 a minute
+_MAX_VOICES: Final = 200  # most voices of an ABC tune
+_MAX_DENOMINATOR: Final = 128  # of a metre in MIDI
 _MAX_DEPTH: Final = 50  # MusicXML nests about ten deep
 _ACCEPTED: Final = "accepted are " + ", ".join(SUFFIXES)
+
+
+_IN_MUSICXML: Final = {
+    **dict.fromkeys(("duration", "divisions"), r"\d{1,7}(\.\d{1,6})?"),
+    "beats": r"(\d{1,3}(\s*\+\s*\d{1,3}){0,9})?",
+    "octave": r"-?\d?",
+    **dict.fromkeys(("fifths", "alter", "key-alter", "line", "octave-change"), r"([+-]?\d{1,2}(\.\d{1,6})?)?"),
+    **dict.fromkeys(("beat-type", "actual-notes", "normal-notes", "chromatic", "diatonic"), r"([+-]?\d{1,3})?"),
+    **dict.fromkeys(("staves", "staff", "staff-lines", "slash-dots"), r"\d{0,2}"),
+    **dict.fromkeys(("multiple-rest", "measure-repeat"), r"\d{0,3}"),
+}
+"""What elements of MusicXML may hold that music21 counts up to, or makes something of as often."""
+_IN_ABC: Final = r"[0-9]{4,}|[',]{8,}|/{8,}|[<>]{5,}"  # what is too long for a length, an octave, a broken rhythm
+_IN_KERN: Final = r"^[^!\n*=][^\n]*(?:%\d{4}|(?:\d{4}|\.{8})\.{0,9}[A-Ga-gr])|(?:^|\t)\*M[^\t\n]{0,40}?\d{4,}"
+"""What is too long for a length, or for a metre."""
 
 
 class ScoreError(ValueError):
@@ -158,6 +175,8 @@ def _parse(content: Any, kind: str) -> "Score":
 
     try:
         score = converter.parseData(content, format=kind)
+    except MemoryError:
+        raise
     # music21's readers let out whatever their code runs into, so that no narrower class would do.
     except Exception as error:
         raise ScoreError(f"music21 cannot read it as {kind} ({type(error).__name__}: {str(error)[:200]})") from error
@@ -168,9 +187,7 @@ def _parse(content: Any, kind: str) -> "Score":
         score.insert(0, part)
         score.metadata = part.metadata
     _check_notes(len(score.recurse().notes))
-    measures = max((len(part.getElementsByClass("Measure")) for part in score.parts), default=0)
-    if measures > MAX_MEASURES:
-        raise ScoreError(f"{measures:,} measures; a part may have {MAX_MEASURES:,}")
+    _check_measures(max((len(part.getElementsByClass("Measure")) for part in score.parts), default=0), len(score.parts))
     return score
 
 
@@ -179,6 +196,13 @@ def _check_notes(count: int) -> None:
         raise ScoreError("the score has no notes")
     if count > MAX_NOTES:
         raise ScoreError(f"{count:,} notes; a score may have {MAX_NOTES:,}")
+
+
+def _check_measures(longest: int, parts: int) -> None:
+    if longest > MAX_MEASURES:
+        raise ScoreError(f"{longest:,} measures; a part may have {MAX_MEASURES:,}")
+    if longest * parts > MAX_NOTES:  # parts that end early are filled up
+        raise ScoreError(f"{parts:,} parts of {longest:,} measures; a score may have {MAX_NOTES:,} measures in all")
 
 
 def _check_musicxml(data: bytes) -> str:
@@ -201,11 +225,16 @@ def _check_musicxml(data: bytes) -> str:
     if depth > _MAX_DEPTH:
         raise ScoreError(f"its XML is nested {depth} deep; MusicXML is not")
     _check_notes(sum(1 for _ in root.iter("note")))
-    for tag in ("duration", "divisions"):
+    for tag, pattern in _IN_MUSICXML.items():
         for element in root.iter(tag):
-            if not re.fullmatch(r"\s*\d{1,7}(\.\d{1,6})?\s*", element.text or ""):
-                raise ScoreError(f"<{tag}> is {(element.text or '')[:20]!r}; it has to be a number below 10,000,000")
-    for part in root.iter("part"):
+            if not re.fullmatch(pattern, (element.text or "")[:80].strip()):
+                raise ScoreError(f"<{tag}> is {(element.text or '')[:20]!r}, which is no sensible number for it")
+    for element in root.iter("ending"):
+        if not re.fullmatch(r"[\d\s,.-]{0,20}", number := element.get("number", "")) or re.search(r"\d{3}", number):
+            raise ScoreError(f"an <ending> has the number {number[:20]!r}; accepted are numbers below 100")
+    parts = root.findall("part")
+    _check_measures(max((len(part.findall("measure")) for part in parts), default=0), len(parts))
+    for part in parts:
         divisions, quarters = 1.0, 0.0
         for element in part.iter():
             if element.tag == "divisions":
@@ -285,7 +314,11 @@ def _check_midi(data: bytes) -> bytes:
     longest = max((sum(message.time for message in track) for track in file.tracks), default=0) / file.ticks_per_beat
     if longest > _MAX_QUARTERS:
         raise ScoreError(f"it lasts {longest:,.0f} quarter notes; it may last {_MAX_QUARTERS:,}")
-    _check_notes(sum(m.type == "note_on" and m.velocity > 0 for track in file.tracks for m in track))
+    messages = [message for track in file.tracks for message in track]
+    for one in messages:
+        if one.type == "time_signature" and not (one.numerator and one.denominator <= _MAX_DENOMINATOR):
+            raise ScoreError(f"it has the metre {one.numerator}/{min(one.denominator, 10**9)}, which is none")
+    _check_notes(sum(one.type == "note_on" and one.velocity > 0 for one in messages))
     return data
 
 
@@ -299,8 +332,21 @@ def _check_abc(data: bytes) -> str:
         raise ScoreError(f"it holds {tunes} tunes; a file may hold one")
     if not re.search(r"^K:", text, re.MULTILINE):
         raise ScoreError("it has no K: field, which every ABC tune needs (ABC 2.1, 3.1.14)")
+    _check_text(text, r"(?:^|\[)[MLQ]:[^\]\n]{0,80}?[0-9]{4,}")
+    voices = len(set(re.findall(r"(?:^|\[)V:\s*([^\s\]]+)", text, re.MULTILINE)))
+    if voices > _MAX_VOICES:
+        raise ScoreError(f"it has {voices:,} voices; a tune may have {_MAX_VOICES}")
     music = "\n".join(line for line in text.split("\n") if not re.match(r"[A-Za-z]:(?![|:])|%", line))
-    _check_text(re.sub(r'"[^"\n]*"|\[[A-Za-z]:[^\]\n]*\]|%.*', "", music), r"[0-9]{4,}")
+    music = re.sub(r'"[^"\n]*"|\[[A-Za-z]:[^\]\n]*\]|%.*', "", music)
+    _check_text(music, _IN_ABC)
+    lengths = re.findall(r"[A-Ga-gxz][,']*([0-9]*)|Z([0-9]*)", music)
+    if len(lengths) > MAX_NOTES:
+        _check_notes(len(lengths))
+    units = re.findall(r"(?:^|\[)L:\s*([0-9]+)(?:/([0-9]+))?", text, re.MULTILINE)
+    unit = max((4 * int(number) / max(int(part or 1), 1) for number, part in units), default=0.5)
+    quarters = sum(int(note or 1) * unit if not measures else int(measures) * 4 for note, measures in lengths)
+    if quarters > _MAX_QUARTERS * max(voices, 1):
+        raise ScoreError(f"it lasts {quarters:,.0f} quarter notes; a voice may last {_MAX_QUARTERS:,}")
     return plain_abc(text)
 
 
@@ -308,14 +354,16 @@ def _check_kern(data: bytes) -> str:
     text = _decode(data)
     if "**kern" not in text:
         raise ScoreError("it has no **kern spine")
-    _check_text(text, r"^[^!\n]*%\d{4,}")
+    _check_text(text, _IN_KERN)
+    if (count := len(re.findall(r"^[^!*=\s]|(?<=[\t ])[^!*=\s]", text, re.MULTILINE))) > MAX_NOTES:
+        _check_notes(count)
     return text
 
 
 def _check_text(text: str, absurd: str) -> None:
-    """Turn away notes so long that measures without end would have to be made for them."""
+    """Turn away notes so long that measures without end would have to be made for them, and the like."""
     if found := re.search(absurd, text, re.MULTILINE):
-        raise ScoreError(f"{found.group()[-20:]!r} is no sensible note length")
+        raise ScoreError(f"{found.group()[-20:]!r} is no sensible note length, octave or metre")
 
 
 def _decode(data: bytes) -> str:

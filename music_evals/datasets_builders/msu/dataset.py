@@ -8,10 +8,9 @@ Computed datasets are made here, from scores in files or in music21's corpus; `p
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Annotated, Final, Literal, NamedTuple, TypedDict, get_args
 
@@ -34,6 +33,7 @@ from music_evals.datasets_builders.msu.questions import UnsuitableScoreError, co
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 from music_evals.datasets_builders.msu.works import Work, default_works
 from music_evals.notation.abc_score import score_to_abc
+from music_evals.notation.limited import LimitError, each_apart
 from music_evals.notation.pages import engrave_pages
 from music_evals.notation.score_file import SUFFIXES, ScoreError, score_to_musicxml
 
@@ -128,10 +128,10 @@ def build_own(folder: Path, seed: int = DEFAULT_SEED) -> Plan:
 
 
 def _computed(works: Sequence[Work], seed: int, source: str) -> Plan:
-    # A process a core: reading a score and asking about it takes seconds. Spawned, because forks of a process with
-    # threads (Inspect's) can hang.
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        read = list(pool.map(_read, works, [seed] * len(works)))
+    read = [
+        _ReadWork(work.name, reason=f"reading it {one}") if isinstance(one, LimitError) else one
+        for work, one in zip(works, each_apart(partial(_read, seed=seed), works), strict=True)
+    ]
     scores = [one.score for one in read if one.score is not None]
     left_out = {one.name: one.reason for one in read if one.score is None}
     if not scores:
@@ -207,6 +207,8 @@ def _read(work: Work, seed: int) -> _ReadWork:
         }
     except (ScoreError, UnsuitableScoreError) as error:
         return _ReadWork(work.name, reason=str(error))
+    except MemoryError:
+        raise
     # music21 lets out whatever its code runs into, and one score must not stop the others.
     except Exception as error:
         return _ReadWork(work.name, reason=f"music21 fails on it ({type(error).__name__}: {str(error)[:200]})")
@@ -239,12 +241,13 @@ def _engraved(plan: Plan, split: Split, on_score: Callable[[str], None] | None) 
     if not plan.engrave:
         yield from scores
         return
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        pages = pool.map(engrave_pages, [score["musicxml"] for score in scores])
-        for score, images in zip(scores, pages, strict=True):
-            yield {**score, "images": [{"bytes": image, "path": None} for image in images]}
-            if on_score is not None:
-                on_score(score["score_id"])
+    pages = each_apart(engrave_pages, [score["musicxml"] or "" for score in scores])
+    for score, images in zip(scores, pages, strict=True):
+        if isinstance(images, LimitError):
+            raise DatasetError(f"{score['score_id']} cannot be engraved ({images}); build without it")
+        yield {**score, "images": [{"bytes": image, "path": None} for image in images]}
+        if on_score is not None:
+            on_score(score["score_id"])
 
 
 BENCHMARK: Final = Benchmark(
