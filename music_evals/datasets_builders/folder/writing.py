@@ -5,6 +5,7 @@ import dataclasses
 import errno
 import fcntl
 import glob
+import io
 import json
 import logging
 import os
@@ -165,15 +166,54 @@ def _write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Feature
                 raise DatasetError(f"{where}, rows {ids}: a value does not fit its column: {error}") from error
             if writer is None:
                 path.parent.mkdir(exist_ok=True)
+                file = _Patient(path)
                 writer = pq.ParquetWriter(
-                    path, schema, compression="zstd", use_content_defined_chunking=True, write_page_index=True
+                    file, schema, compression="zstd", use_content_defined_chunking=True, write_page_index=True
                 )
             writer.write_table(table)
+            file.check()
             count += len(group)
     finally:
         if writer is not None:
             writer.close()
+            file.close()
+    if writer is not None:
+        file.check()
     return count
+
+
+class _Patient(io.RawIOBase):
+    """A file that tells of an error in writing when it is asked: Arrow ends the process when it learns of one."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb", buffering=0)
+        self._position = 0
+        self._error: OSError | None = None
+
+    def write(self, content: Any) -> int:
+        left = memoryview(content).cast("B")
+        self._position += len(left)
+        try:
+            while self._error is None and left:
+                left = left[self._file.write(left) :]
+        except OSError as error:
+            self._error = error
+        return memoryview(content).nbytes
+
+    def check(self) -> None:
+        """Raise the first error that there was."""
+        if self._error is not None:
+            raise self._error
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 @contextmanager
