@@ -13,6 +13,7 @@ from rich.text import Text
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
 from music_evals.commands.output import list_logs, path_of, say
+from music_evals.reports.texts import plain
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -45,8 +46,9 @@ def run(
     """Run benchmarks or tasks on a model, resumably, and show their scores."""
     # Imported here: Inspect takes over a second to load, which `music-evals --help` should not wait for.
     from inspect_ai import eval_set
-    from inspect_ai.log import list_eval_logs
     from inspect_ai.model import get_model
+
+    from music_evals.reports.logs import read_headers
 
     arguments = dict(_argument(text, "-T") for text in task_arg or [])
     provider = dict(_argument(text, "-M") for text in model_arg or [])
@@ -73,11 +75,14 @@ def run(
         raise
     except Exception as error:
         # What Inspect says of a model or a log folder that it cannot use comes as exceptions of its own.
-        if not isinstance(error, ValueError) and not hasattr(error, "message"):
+        _, unreadable = read_headers(_logs_in(logs))
+        if not isinstance(error, ValueError) and not hasattr(error, "message") and not unreadable:
             raise
-        console.print(Text(str(getattr(error, "message", error)), style="red"))
+        text = "\n".join(map(plain, str(getattr(error, "message", error)).splitlines()))
+        console.print(Text(text, style="red"))
+        list_logs(console, "Logs that cannot be read; move them away, or take another --log-dir:", unreadable)
         raise typer.Exit(1) from None
-    _show_scores([Path(path_of(info.name)) for info in list_eval_logs(str(logs.resolve()))])
+    _show_scores(_logs_in(logs))
     say(console, f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
     if not success:
         console.print("[red]Not every task ended in success; the same command takes up where it stopped.[/red]")
@@ -121,6 +126,12 @@ def _conditions(facts: list[TaskFacts], arguments: dict[str, Any], *, grid: bool
     for reason, those in left_out.items():
         console.print(Text(f"Left out, {len(those)} ({', '.join(those)}): {reason}", style="yellow"))
     return made
+
+
+def _logs_in(folder: Path) -> list[Path]:
+    from inspect_ai.log import list_eval_logs
+
+    return [Path(path_of(info.name)) for info in list_eval_logs(str(folder.resolve()))] if folder.is_dir() else []
 
 
 def _show_scores(logs: list[Path]) -> None:

@@ -286,15 +286,18 @@ def _is_own(part: Part, log: EvalLog) -> bool:
 
 
 def _fact(facet: Facet, known: Mapping[str, Any]) -> Any:
-    value = known.get(facet.name)
-    if facet.count:
-        return len(value or ())
-    if facet.split:
-        return tuple(sorted(value.split(",") if isinstance(value, str) else value or ()))
+    given = known.get(facet.name)
+    is_list = facet.count or facet.split
+    value = given.split(",") if facet.split and isinstance(given, str) else given
+    value = [] if is_list and value is None else value
     found = tuple(value) if isinstance(value, list) else value
-    if any(isinstance(one, dict | list) for one in (found if isinstance(found, tuple) else (found,))):
-        raise ValueError(f"{facet.name} is neither a word nor a number nor a list of such: {value!r}")
-    return found
+    many = found if isinstance(found, tuple) else () if is_list else (found,)
+    if (is_list and found != many) or any(isinstance(one, dict | list) for one in many):
+        accepted = "a list of words or numbers" if is_list else "a word, a number or a list of such"
+        raise ValueError(f"{facet.name} is {given!r}; {accepted} is accepted")
+    if facet.count:
+        return len(many)
+    return tuple(sorted(many)) if facet.split else found
 
 
 def _rank(facet: Facet, value: Any) -> str:

@@ -1,10 +1,12 @@
 """Texts out of logs as they can be shown, and errors as reasons in one line."""
 
+from pathlib import Path
 from traceback import extract_tb
 from typing import Final
 from unicodedata import category
 
 _REASON: Final = 300  # characters
+_HERE: Final = str(Path(__file__).parents[1])
 
 
 def plain(text: str, longest: int | None = None) -> str:
@@ -26,7 +28,7 @@ def reason(error: Exception) -> str:
     from pydantic import ValidationError  # here, as commands that show texts need not wait for it
 
     frames = extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if "music_evals" in frame.filename]
+    ours = [frame for frame in frames if frame.filename.startswith(_HERE)]
     text = str(error)
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
