@@ -151,7 +151,7 @@ def _task_features(task: TaskName) -> Features:
     return features_of(TaskRow, check)
 
 
-TASK_FEATURES: Final = {task: _task_features(task) for task in TASKS}  # task → declared columns
+TASK_FEATURES: Final[Mapping[str, Features]] = {task: _task_features(task) for task in TASKS}  # task → declared columns
 CORPUS_FEATURES: Final = features_of(CorpusRow)
 
 
