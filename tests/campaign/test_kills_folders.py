@@ -102,6 +102,9 @@ def test_a_killed_build_leaves_whole_datasets(
     if way == "renamed":
         monkeypatch.setattr(writing, "_exchange", lambda *_: False)
     before = None if way == "new" else "old"
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    renamed = not writing._exchange(tmp_path / "a", tmp_path / "b")
     with counting(f"kills: a build whose target is {way}") as tally:
         write(tmp_path / "counted" / "out", "old")
         last = killed(lambda: write(tmp_path / "counted" / ("out" if before else "new"), "new"), -1)
@@ -114,7 +117,7 @@ def test_a_killed_build_leaves_whole_datasets(
                 if before:
                     write(out, before)
                 assert killed(lambda out=out: write(out, "new"), step) is None  # type: ignore[misc]
-                after_a_kill(out, before, way == "renamed")
+                after_a_kill(out, before, renamed)
 
 
 def test_builds_killed_one_after_the_other(

@@ -42,7 +42,7 @@ def _own_secrets() -> dict[str, bytes]:
     """What the user's environment keeps secret: its name → its value."""
     named = {f"the value of {name}": value for name, value in os.environ.items() if name.endswith(("_KEY", "_TOKEN"))}
     named["the token of this machine for the Hub"] = get_token() or ""
-    return {name: value.encode() for name, value in named.items() if len(value) >= _SHORTEST}
+    return {name: os.fsencode(value) for name, value in named.items() if len(value) >= _SHORTEST}
 
 
 def _contents(path: str, file: Path | bytes) -> Iterator[tuple[str, bytes]]:

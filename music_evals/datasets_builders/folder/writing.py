@@ -2,7 +2,6 @@
 
 import ctypes
 import dataclasses
-import errno
 import fcntl
 import glob
 import io
@@ -14,7 +13,7 @@ import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from types import FrameType
@@ -222,8 +221,9 @@ def _temporary_sibling(out: Path) -> Iterator[Path]:
     out.parent.mkdir(parents=True, exist_ok=True)
     for left in _left_beside(out):
         if (lock := _lock(left)) is not None:  # abandoned
-            # One that is half removed must not pass for one that is to be put back.
-            _remove(left.rename(out.parent / f"{_prefix(out)}{secrets.token_hex(4)}"))
+            with suppress(FileNotFoundError):  # another process has removed it meanwhile
+                # Renamed, for what is half removed must not pass for what is to be put back.
+                _remove(left.rename(out.parent / f"{_prefix(out)}{secrets.token_hex(4)}"))
             os.close(lock)
     folder, lock = _make_locked_folder(out.parent, _prefix(out))
     try:
@@ -322,17 +322,13 @@ def _move_into_place(folder: Path, out: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Let two folders change places in one step; False where the kernel or the file system cannot."""
+    """Let two folders change places in one step; False where that cannot be done."""
     try:
-        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+        renameat2 = ctypes.CDLL(None).renameat2
     except AttributeError:  # no Linux
         return False
-    if renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
-        return True
-    number = ctypes.get_errno()
-    if number in (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP):
-        return False
-    raise OSError(number, os.strerror(number), str(other))
+    done = renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
+    return bool(done == 0)  # why it failed, if not for want of support, renaming will say
 
 
 def _swap_by_renaming(folder: Path, out: Path) -> None:
