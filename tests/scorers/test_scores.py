@@ -120,3 +120,8 @@ def test_a_sample_that_lacks_what_its_scorer_needs_is_named() -> None:
     for name, lacking in (("final_answer", "options"), ("formulation", "options"), ("judged on a batch", "questions")):
         with pytest.raises(SampleError, match=f"sample s1: metadata.*'?{lacking}"):
             Case(CASES[name].make, "B", {}, attempts=1).score("B")
+
+
+def test_long_replies_are_read_by_their_beginning_and_end() -> None:
+    assert CASES["final_answer"].score("\n" * 5_000_000 + "Final Answer: B")[0].value == "C"
+    assert CASES["judged on number"].score("\ud83d" * 100 + "\nAnswer: 12")[0].value == 1
