@@ -581,7 +581,7 @@ def split_voices(abc: str) -> tuple[list[str], dict[str, list[str]]]:
     return header, voices
 
 
-_PIECES: Final = re.compile(r'"[^"\n]*"|![^!\s]{1,30}!|\[[A-Za-z]:[^\]\n]*\]')
+_PIECES: Final = re.compile(r'"[^"\n]*"|![^!\s]{1,30}!|\[[A-Za-z]:[^\]\n]{0,300}\]')
 _ANNOTATIONS: Final = ('"^', '"_', '"<', '">', '"@')
 
 

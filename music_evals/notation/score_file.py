@@ -337,7 +337,7 @@ def _check_abc(data: bytes) -> str:
     if voices > _MAX_VOICES:
         raise ScoreError(f"it has {voices:,} voices; a tune may have {_MAX_VOICES}")
     music = "\n".join(line for line in text.split("\n") if not re.match(r"[A-Za-z]:(?![|:])|%", line))
-    music = re.sub(r'"[^"\n]*"|\[[A-Za-z]:[^\]\n]*\]|%.*', "", music)
+    music = re.sub(r'"[^"\n]*"|\[[A-Za-z]:[^\]\n]{0,300}\]|%.*', "", music)
     _check_text(music, _IN_ABC)
     lengths = re.findall(r"[A-Ga-gxz][,']*([0-9]*)|Z([0-9]*)", music)
     if len(lengths) > MAX_NOTES:

@@ -85,7 +85,12 @@ def test_every_format_is_read(tmp_path: Path, name: str, content: bytes) -> None
         ("a.abc", b"hello", "no K: field"),
         ("a.abc", b"X:1\nL:1/4\nK:C\nC99999999 |]\n", "note length"),
         ("a.abc", b"X:1\nK:C\nC|\n\nX:2\nK:C\nD|\n", "2 tunes"),
+        ("a.abc", b"X:1\nM:99999/4\nK:C\nC|\n", "'M:99999' is no sensible"),
+        ("a.abc", b"X:1\nL:1\nK:C\n" + b"C999" * 100, "399,600 quarter notes"),
+        ("a.abc", b"X:1\nK:C\n" + b"".join(b"V:%d\nC|\n" % n for n in range(300)), "300 voices"),
+        ("a.xml", GOOD.replace("<div", "<time><beats>999999999</beats></time><div").encode(), "<beats> is '999999999'"),
         ("a.krn", b"!! nothing\n", r"\*\*kern"),
+        ("a.krn", b"**kern\n*M99999/4\n4c\n*-\n", "no sensible"),
     ],
 )
 def test_bad_files_are_told_apart(tmp_path: Path, name: str, content: bytes, message: str) -> None:

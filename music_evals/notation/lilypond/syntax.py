@@ -208,8 +208,10 @@ def block_spans(text: str, command: str) -> list[tuple[int, int]]:
     return spans
 
 
-def comment_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Start and end of every comment in a part of a text, within Scheme too."""
+def comment_spans(text: str, start: int, end: int, level: int = 0) -> Iterator[tuple[int, int]]:
+    """Start and end of every comment in a part of a text, within Scheme too; ValueError where it nests absurdly."""
+    if level > _NESTING:
+        raise ValueError(f"LilyPond within Scheme is nested more than {_NESTING} deep")
     for token in tokens(text, start, end):
         if token.kind is Kind.COMMENT:
             yield token.start, token.end
@@ -218,7 +220,7 @@ def comment_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
                 if part.kind is Kind.COMMENT:
                     yield part.start, part.end
                 elif part.kind is Kind.SCHEME:
-                    yield from comment_spans(text, *embedded(text, part))
+                    yield from comment_spans(text, *embedded(text, part), level + 1)
 
 
 def version_of(text: str) -> str | None:

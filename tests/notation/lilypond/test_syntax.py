@@ -135,3 +135,10 @@ def test_versions_and_strings() -> None:
     assert version_of('\\version #"2.4"') == "2.4"
     assert version_of("{ c4 }") is None
     assert string_value('"a \\" b\\\\"') == 'a " b\\'
+
+
+def test_long_texts_take_linear_time() -> None:
+    # What took half a minute.
+    assert len(code_tokens("##f" * 60_000)) == 60_000
+    with pytest.raises(ValueError, match="nested more than 32 deep"):
+        list(comment_spans("##{" * 1_000, 0, 3_000))

@@ -1,0 +1,116 @@
+"""Each scorer of the suite with samples that it can score, for tests that try them all."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelName, ModelOutput
+from inspect_ai.scorer import Score, Scorer, Target
+from inspect_ai.solver import TaskState
+
+from music_evals.notation.reference_pieces import ReferenceSet
+from music_evals.scorers.choice import answered, final_answer
+from music_evals.scorers.judge import judged
+from music_evals.scorers.lettered_choice import lettered_choice
+from music_evals.scorers.logiclm import formulation, solver_decision
+from music_evals.scorers.reference_pieces import ReferencePieces
+from music_evals.scorers.score_tasks import measure_count, measure_order, option_index, wrong_measures
+from music_evals.scorers.written_music import music_scorer
+from music_evals.solvers.symbolic.music import CHORD_QUALITY
+from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, FormulationError
+
+OPTIONS = ["Major", "Minor", "Dominant", "Diminished"]
+SENTENCES = ["Yes, these are the same melody.", "No, these are not the same melody."]
+REFERENCES = {
+    "pitch": "C♯5", "pitches": "C4, E4", "key": "G minor", "metre": "3/4", "clef": "treble clef", "number": "12",
+    "measures": "3, 4", "duration": "quarter note", "chord": "C major", "numeral": "V-I", "cadence": "half cadence",
+    "yes_no": "Yes, C♯", "text": "first inversion",
+}  # fmt: skip
+PIECE = r"\score { \relative c' { c4 d e f | g a b c | c b a g | f e d c | c e g c | e c g e } \midi { } }"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scorer with what its samples hold besides a reply."""
+
+    make: Callable[[], Scorer]
+    target: str
+    metadata: dict[str, Any] = field(default_factory=dict)
+    choices: tuple[str, ...] = ()
+    attempts: int = 0  # of LogicLM: formulations with the reply's text
+
+    def state(self, reply: str) -> TaskState:
+        asked, said = ChatMessageUser(content="?"), ChatMessageAssistant(content=reply)
+        state = TaskState(
+            ModelName("mock/model"),
+            "s1",
+            1,
+            "?",
+            [asked, said],
+            choices=list(self.choices),
+            output=ModelOutput.from_content("mock/model", reply),
+            metadata=dict(self.metadata),
+            store={},
+        )
+        if self.attempts:
+            state.store.set("formulation", [attempt(reply)] * self.attempts)
+        return state
+
+    def score(self, *replies: str) -> list[Score]:
+        """The scores of replies by one scorer."""
+        return asyncio.run(self.scores(*replies))
+
+    async def scores(self, *replies: str) -> list[Score]:
+        scorer, found = self.make(), []
+        for reply in replies:
+            score = await scorer(self.state(reply), Target(self.target))
+            assert isinstance(score, Score)
+            found.append(score)
+        return found
+
+
+def attempt(reply: str) -> dict[str, Any]:
+    """A formulation as `solvers.logiclm` keeps it."""
+    text = reply[: MAX_CHARACTERS + 1]
+    try:
+        decision = CHORD_QUALITY.solve(text, ["Excerpt1"])
+    except FormulationError as error:
+        return {"text": text, "error": error.kind, "message": error.message, "answer": None, "extra_round": False}
+    told = {"message": decision.result, "answer": decision.answer}
+    return {"text": text, "error": None, "extra_round": False, **told}
+
+
+def question(kind: str, number: int = 1) -> dict[str, Any]:
+    asked = {"id": f"q{number}", "level": 1, "kind": kind, "question": "What is it?"}
+    return {**asked, "answer": REFERENCES[kind], "answer_type": kind}
+
+
+def load_references(dataset: str, names: str | None) -> tuple[ReferenceSet, ...]:
+    return ()
+
+
+written_music = music_scorer(ReferencePieces(lambda *asked: load_references(*asked), lambda dataset: {"a": PIECE}))
+
+BATCH = {"score_id": "s", "questions": [question(kind, n) for n, kind in enumerate(REFERENCES)]}
+LETTERED = {"options": OPTIONS}
+CASES: dict[str, Case] = {
+    "final_answer": Case(final_answer, "B", LETTERED),
+    "final_answer of a sentence": Case(final_answer, SENTENCES[0], {"options": SENTENCES}),
+    "answered": Case(answered, "B", LETTERED),
+    "lettered_choice": Case(lettered_choice, "B", choices=tuple(OPTIONS)),
+    "lettered_choice as in the paper": Case(lambda: lettered_choice("paper"), "B", choices=tuple(OPTIONS)),
+    "solver_decision": Case(solver_decision, "B", LETTERED, attempts=2),
+    "formulation": Case(formulation, "B", LETTERED, attempts=3),
+    "option_index": Case(option_index, "2"),
+    "option_index as in the paper": Case(lambda: option_index("paper", True), "2"),
+    "measure_count": Case(measure_count, "24"),
+    "measure_count as in the paper": Case(lambda: measure_count("paper", True), "24"),
+    "measure_order": Case(measure_order, "3102"),
+    "measure_order as in the paper": Case(lambda: measure_order("paper"), "3102"),
+    "wrong_measures": Case(wrong_measures, "4 7"),
+    "wrong_measures as in the paper": Case(lambda: wrong_measures("paper", True), "none"),
+    **{f"judged on {kind}": Case(judged, "", {"score_id": "s", "questions": [question(kind)]}) for kind in REFERENCES},
+    "judged on a batch": Case(judged, "", BATCH),
+    "written_music": Case(written_music, ""),
+}

@@ -1,0 +1,127 @@
+"""No reply ends a run: every scorer, with everything that it leans on failing."""
+
+import ast
+import asyncio
+import struct
+import zlib
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from inspect_ai.util import LimitExceededError
+
+import music_evals
+from music_evals.notation.lilypond.compiler import Compiled, LilyPondError
+from music_evals.notation.lilypond.sandbox import SandboxError
+from music_evals.scorers.scores import SampleError
+from tests.notation.test_score_file import midi
+from tests.scorers.every_scorer import CASES, PIECE, Case, written_music
+
+READERS = "music_evals.scorers.readers"
+LEANT_ON = (
+    f"{READERS}.words.alpha2digit",
+    f"{READERS}.words.unicodedata.normalize",
+    f"{READERS}.batches.json.loads",
+    f"{READERS}.choices.is_refusal",
+    f"{READERS}.written.is_refusal",
+    f"{READERS}.checking.is_refusal",
+    "music21.chord.Chord.__init__",
+    "music21.roman.RomanNumeral.__init__",
+    "music_evals.scorers.score_tasks.penalised_tau",
+    "music_evals.notation.lilypond.writing.compile_text",
+    "music_evals.notation.lilypond.writing.code_tokens",
+    "music_evals.notation.lilypond.copies.music_words",
+    "music_evals.scorers.written_pieces.describe",
+    "music_evals.notation.piano_roll.read_note_arrays",
+    "PIL.Image.open",
+    "PIL.ImageDraw.Draw",
+)
+ERRORS = (IndexError("list index"), struct.error("unpack"), zlib.error("-3"), OSError(28, "No space left on device"),
+          MemoryError(), RecursionError("deep"), UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates"), KeyError(3),
+          ZeroDivisionError(), AssertionError())  # fmt: skip
+REPLIES = ("V7 in C major: G B D F, twenty-one, or not?\n" + PIECE, "G, B, D and F", "twenty-one", '[{"1": "two"}]')
+COMPILED = Compiled(0, None, "", (midi(480),), {"system.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\0\0\0\1" * 9})
+
+
+def test_every_scorer_is_tried_and_none_goes_without_the_guard() -> None:
+    found = {}
+    for path in Path(music_evals.__file__).parent.rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(source)) if "scorer" in source else ():
+            if isinstance(node, ast.ImportFrom) and node.module == "inspect_ai.scorer" and path.name != "scores.py":
+                assert "scorer" not in {alias.name for alias in node.names}, f"{path} takes Inspect's decorator"
+            if isinstance(node, ast.FunctionDef) and any("scorer" in ast.unparse(one) for one in node.decorator_list):
+                found[node.name] = path
+    assert set(found) == {name.partition(" ")[0] for name in CASES}
+
+
+@pytest.mark.parametrize("broken", LEANT_ON)
+def test_whatever_fails_a_score_comes_back(broken: str) -> None:
+    async def unmeasured() -> int:
+        found = 0
+        for number, case in enumerate(CASES.values()):
+            with patch(broken, side_effect=ERRORS[number % len(ERRORS)]) as failing:
+                for score in await case.scores(*REPLIES):
+                    if score.reason == "scoring_failed":
+                        assert (score.explanation or "").startswith("Not measured: `")
+                        assert failing.called
+                        found += 1
+        return found
+
+    with (
+        patch("music_evals.notation.lilypond.writing.compile_text", return_value=COMPILED),
+        patch("music_evals.notation.lilypond.pictures.compile_text", return_value=COMPILED),
+    ):
+        failed = asyncio.run(unmeasured())
+    parts_alone = ("describe", "read_note_arrays", "open", "Draw", "loads", "RomanNumeral.__init__")
+    assert failed or broken.endswith(parts_alone)
+
+
+def test_a_picture_or_a_descriptor_fails_alone_and_says_why() -> None:
+    with (
+        patch("music_evals.notation.lilypond.writing.compile_text", return_value=COMPILED),
+        patch("music_evals.scorers.written_pieces.first_system", side_effect=IndexError("no tile")),
+        patch("music_evals.scorers.written_pieces.piano_roll", side_effect=zlib.error("-3")),
+        patch("music_evals.scorers.written_pieces.describe", side_effect=ValueError("no beat")),
+    ):
+        (score,) = CASES["written_music"].score(PIECE)
+    assert score.value == 1
+    assert score.explanation == (
+        "Compiles.\n\ndescriptors undefined: ValueError: no beat; picture of system missing: IndexError: no tile; "
+        "picture of roll missing: error: -3\n\nNear-copy: 100% of it in demonstrations a"
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "place"),
+    [
+        (LilyPondError("LilyPond is not installed"), "music_evals.notation.lilypond.writing.compile_text"),
+        (SandboxError("no name spaces"), "music_evals.notation.lilypond.writing.compile_text"),
+        (OSError("the dataset is gone"), "tests.scorers.every_scorer.load_references"),
+        (ValueError("no such encoder"), "music_evals.scorers.written_music.shared_encoder"),
+        (LimitExceededError("token", value=2, limit=1), "music_evals.scorers.written_pieces.complete_code"),
+    ],
+)
+def test_what_is_wrong_with_the_set_up_ends_the_run_as_itself(error: Exception, place: str) -> None:
+    case = Case(
+        lambda: written_music(dataset=str(error), encoder="an/encoder" if "encoder" in place else None, pictures=False),
+        "",
+    )
+    with (
+        patch("music_evals.notation.lilypond.writing.compile_text", return_value=COMPILED),
+        patch(place, side_effect=error),
+        pytest.raises(type(error)) as caught,
+    ):
+        case.score(PIECE)
+    assert caught.value is error
+
+
+def test_a_sample_that_lacks_what_its_scorer_needs_is_named() -> None:
+    for name, lacking in (("final_answer", "options"), ("formulation", "options"), ("judged on a batch", "questions")):
+        with pytest.raises(SampleError, match=f"sample s1: metadata.*'?{lacking}"):
+            Case(CASES[name].make, "B", {}, attempts=1).score("B")
+
+
+def test_long_replies_are_read_by_their_beginning_and_end() -> None:
+    assert CASES["final_answer"].score("\n" * 5_000_000 + "Final Answer: B")[0].value == "C"
+    assert CASES["judged on number"].score("\ud83d" * 100 + "\nAnswer: 12")[0].value == 1
