@@ -8,15 +8,14 @@ Computed datasets are made here, from scores in files or in music21's corpus; `p
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, TypedDict, get_args
 
 from datasets import Features, Image, List
 
+from music_evals.datasets_builders import in_processes
 from music_evals.datasets_builders.folder import (
     GENERATED,
     Benchmark,
@@ -126,10 +125,7 @@ def build_own(folder: Path, seed: int = DEFAULT_SEED) -> Plan:
 
 
 def _computed(works: Sequence[Work], seed: int, source: str) -> Plan:
-    # A process a core: reading a score and asking about it takes seconds. Spawned, because forks of a process with
-    # threads (Inspect's) can hang.
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        read = list(pool.map(_read, works, [seed] * len(works)))
+    read = list(in_processes(_read, works, [seed] * len(works), few=4))
     scores = [one.score for one in read if one.score is not None]
     left_out = {one.name: one.reason for one in read if one.score is None}
     if not scores:
@@ -237,12 +233,11 @@ def _engraved(plan: Plan, split: Split, on_score: Callable[[str], None] | None) 
     if not plan.engrave:
         yield from scores
         return
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        pages = pool.map(engrave_pages, [score["musicxml"] for score in scores])
-        for score, images in zip(scores, pages, strict=True):
-            yield {**score, "images": [{"bytes": image, "path": None} for image in images]}
-            if on_score is not None:
-                on_score(score["score_id"])
+    pages = in_processes(engrave_pages, [score["musicxml"] for score in scores], few=4)
+    for score, images in zip(scores, pages, strict=True):
+        yield {**score, "images": [{"bytes": image, "path": None} for image in images]}
+        if on_score is not None:
+            on_score(score["score_id"])
 
 
 BENCHMARK: Final = Benchmark(
