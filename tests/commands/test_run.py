@@ -1,6 +1,5 @@
 """`music-evals run` and `grid` as a user runs them, with a kill on the way."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -12,7 +11,14 @@ from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
 from tests.commands.cli import run
 
-RUN = [sys.executable, "-c", "from music_evals.commands.main import app; app()"]
+# As in tests/conftest.py: Inspect would list all installed packages for every task.
+RUN = """
+import importlib.metadata
+from functools import cache
+importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
+from music_evals.commands.main import app
+app()
+"""
 
 
 def headers(folder: Path) -> list[EvalLog]:
@@ -20,11 +26,11 @@ def headers(folder: Path) -> list[EvalLog]:
 
 
 def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
-    logs, env = tmp_path / "logs", os.environ | {"COLUMNS": "150"}
+    logs = tmp_path / "logs"
     asked = ("--model", "baseline/reader", "-T", "modality=midi", "-T", "shots=few", "--limit", "2")
-    command = [*RUN, "grid", "muse_syncopation", "muse_chord_quality", *asked, "--log-dir", str(logs)]
+    command = ["grid", "muse_syncopation", "muse_chord_quality", *asked, "--log-dir", str(logs)]
     command += ["--display", "none", "--max-tasks", "1"]
-    first = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)
+    first = subprocess.Popen([sys.executable, "-c", RUN, *command], stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 600
     while len(list(logs.glob("*.eval"))) < 3 and first.poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -34,13 +40,13 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
     done = {path: path.read_bytes() for path in paths}
     assert 0 < len(done) < 6, "the grid was to be killed half-way"
 
-    second = subprocess.run(command, env=env, capture_output=True, text=True)
-    assert second.returncode == 0, second.stderr
+    code, output = run(*command, columns=150)
+    assert code == 0, output
     assert all(path.read_bytes() == content for path, content in done.items())
     assert [log.status for log in headers(logs)].count("success") == 6
     # Each condition has a row, with a column for each of the two tasks.
-    assert second.stdout.count("1.000") == second.stdout.count("0.34–1.00") == 6
-    assert second.stdout.count("MIDI, Few-shot, CoT, data generated-seed1, not all trials") == 1
+    assert output.count("1.000") == output.count("0.34–1.00") == 6
+    assert output.count("MIDI, Few-shot, CoT, data generated-seed1, not all trials") == 1
 
 
 @pytest.mark.parametrize(

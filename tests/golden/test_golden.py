@@ -1,6 +1,5 @@
 """Today's code against the record in this folder; `README.md` says how to write it anew after an intended change."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,13 +8,6 @@ from matplotlib.figure import Figure
 pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
 
 from tests.golden import record, replies
-
-
-@pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MUSIC_EVALS_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,10 @@
 """Which pieces the strict tasks may use: their leak-free texts, and LilyPond's reading of them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
+from music_evals.datasets_builders import in_processes
 from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, licence_of, style_of, title_of
 from music_evals.datasets_builders.lilybench.rows import CorpusRow, Piece
 from music_evals.notation.lilypond.anonymous import anonymise
@@ -28,10 +27,8 @@ def survey(
     pieces: Sequence[Piece], *, cache: Path | None = None, on_piece: Callable[[int], None] = lambda _: None
 ) -> Iterator[tuple[CorpusRow, Usable | None]]:
     """Compile every piece, and find out what is known of it and whether the strict tasks can use it."""
-    # A process a core, because this is Python alone. Spawned: forks of a process with threads (Inspect's) can hang.
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        scores = list(pool.map(_anonymised, [piece.text for piece in pieces], chunksize=4))
     texts = [piece.text for piece in pieces]
+    scores = list(in_processes(_anonymised, texts, few=32, chunksize=4))
     # A piece that has no leak-free text stands in for itself, so that the three stay in step.
     bare = [text if isinstance(score, ValueError) else score for text, score in zip(texts, scores, strict=True)]
     compiled = compile_texts(texts, cache=cache)

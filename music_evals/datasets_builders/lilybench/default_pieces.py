@@ -11,16 +11,14 @@ What LilyPond does not compile, or what is longer than `MAX_CHARACTERS`, is left
 import re
 import tempfile
 import unicodedata
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache as cached
 from itertools import tee
-from multiprocessing import get_context
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree
 
-from music_evals.datasets_builders import read_table
+from music_evals.datasets_builders import in_processes, read_table
 from music_evals.datasets_builders.lilybench.facts import composer_named
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.datasets_builders.msu.works import default_works
@@ -90,13 +88,11 @@ def default_sources() -> tuple[Source, ...]:
 
 def default_pieces(*, cache: Path | None = None, limit: int | None = None) -> tuple[list[Piece], dict[str, str]]:
     """Make the default pieces, or the first of them, and tell of those left out the id and the reason."""
-    # Spawned, because forks of a process with threads (Inspect's) can hang.
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        made, to_compile = tee(pool.map(convert, default_sources()[:limit]))
-        # LilyPond works on the first texts while later ones are still made.
-        texts = (one.piece.text for one in to_compile if one.piece)
-        problems = [one.problem for one in compile_texts(texts, cache=cache)]
-        converted = list(made)
+    made, to_compile = tee(in_processes(convert, default_sources()[:limit], few=2))
+    # LilyPond works on the first texts while later ones are still made.
+    texts = (one.piece.text for one in to_compile if one.piece)
+    problems = [one.problem for one in compile_texts(texts, cache=cache)]
+    converted = list(made)
     left_out = {one.source.id: one.reason for one in converted if one.piece is None}
     found = [one.piece for one in converted if one.piece]
     left_out |= {

@@ -53,10 +53,10 @@ def test_names_hold_letters_only() -> None:
 
 
 def some_pieces() -> list[str]:
-    """Five pieces of the Mutopia Project in one file each, in the current syntax."""
+    """Four pieces of the Mutopia Project in one file each, in the current syntax."""
     paths = sorted(path for path in MUTOPIA.rglob("*.ly") if "-lys" not in str(path) and path.stat().st_size < 6_000)
     chosen = []
-    for path in paths[:: len(paths) // 5]:
+    for path in paths[:: len(paths) // 3]:
         with suppress(SourceError, ValueError):
             chosen.append(resolve_includes(path, convert=upgrade).text)
     return chosen
@@ -93,7 +93,7 @@ def test_real_pieces_play_the_same_notes_and_keep_no_word() -> None:
         fields = {name: value for name, value in read_header(piece).items() if name not in ("footer", "tagline")}
         words = {word.lower() for value in fields.values() for word in re.findall(r"[^\W\d_]{4,}", value)}
         assert not words & (words_of(text) - OF_MUSIC)
-    assert compared >= 4
+    assert compared >= 3
 
 
 OF_MUSIC = {"treble", "bass", "alto", "tenor", "soprano"}

@@ -113,10 +113,13 @@ def _numeral(figure: str) -> Term:
     return terms.same(figure.replace("o", "°"))
 
 
+_music_key = cache(MusicKey)
+
+
 @cache
 def _resolved(figure: str, key: Key) -> tuple[str, ...]:
     """The notes of a numeral in a key, from the lowest up."""
-    return tuple(pitch.name for pitch in RomanNumeral(figure, MusicKey(*key)).pitches)
+    return tuple(pitch.name for pitch in RomanNumeral(figure, _music_key(*key)).pitches)
 
 
 def _numerals(rng: Random) -> Iterator[tuple[Key, str, tuple[str, ...]]]:

@@ -38,6 +38,14 @@ _Scale = tuple[str, str | int]  # tonic and kind: a music21 class without ``Scal
 
 
 @cache
+def _ascending(kind: str, tonic: str) -> list[str]:
+    """The seven notes of a scale of music21's."""
+    found = getattr(_classes, f"{kind}Scale")(tonic)
+    pitches = found.getPitches(f"{tonic}4", f"{tonic}5", direction=scale.Direction.ASCENDING)
+    return [pitch.name for pitch in pitches][:7]
+
+
+@cache
 def _notes_of(scale_: _Scale) -> tuple[str, ...]:
     """The notes of a scale, ascending from its tonic; none where they need double accidentals that are out of use."""
     tonic, kind = scale_
@@ -45,13 +53,11 @@ def _notes_of(scale_: _Scale) -> tuple[str, ...]:
         gong = moved(tonic, _FROM_GONG[kind], down=True) if kind > 1 else tonic
         if gong not in PLAIN:
             return ()
-        names = [_classes.MajorScale(gong).pitchFromDegree(degree).name for degree in _FROM_GONG]
+        names = [_ascending("Major", gong)[degree - 1] for degree in _FROM_GONG]
         at = names.index(tonic)
         names = names[at:] + names[:at]
     else:
-        found = getattr(_classes, f"{kind}Scale")(tonic)
-        pitches = found.getPitches(f"{tonic}4", f"{tonic}5", direction=scale.Direction.ASCENDING)
-        names = [pitch.name for pitch in pitches][:7]
+        names = _ascending(kind, tonic)
     # Theoretical keys such as F flat major stay out; a raised seventh may need its one double sharp.
     doubles = sum(len(name) > 2 for name in names)
     return tuple(names) if doubles <= (kind in ("HarmonicMinor", "MelodicMinor")) else ()
