@@ -21,7 +21,7 @@ from music_evals.notation.lilypond.compiler import Compiled, ConversionError, co
 from music_evals.notation.lilypond.sandbox import Limits, available_confinement
 from music_evals.notation.lilypond.source import read_text
 
-LIMITS = Limits(seconds=120.0)  # enough for every engraving, so that the plain process is never stopped
+LIMITS = Limits(seconds=120)  # enough for every engraving, so that the plain process is never stopped
 
 
 def modern(path: Path) -> str | None:

@@ -1,7 +1,9 @@
 """What all tests share."""
 
+import importlib.metadata
 import os
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,15 +14,22 @@ settings.register_profile(
 )
 settings.load_profile("suite")
 
+# Before Inspect is imported, which otherwise reads the file lists of all installed packages for every task.
+importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
+
 
 @pytest.fixture(scope="session", autouse=True)
 def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Inspect's cache of model output, empty at the start, and one cache of default datasets for all test processes."""
+    """Inspect's cache of model output, empty at the start, and one cache of default datasets for all test processes.
+
+    Inspect's tables of results, which nobody is shown, are not laid out: with many metrics that takes seconds.
+    """
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("INSPECT_CACHE_DIR", str(tmp_path_factory.mktemp("inspect-cache")))
         patch.setenv("MUSIC_EVALS_CACHE", str(shared / "cache"))
+        patch.setattr("rich.live.Live.refresh", lambda _: None)
         yield
 
 

@@ -1,6 +1,7 @@
 """Running tasks in tests: with the baselines, or with a model whose replies the test writes."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from inspect import isawaitable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
-Reply = Callable[[list[ChatMessage], GenerateConfig], str | dict[str, Any] | ModelOutput]
+Reply = Callable[[list[ChatMessage], GenerateConfig], str | dict[str, Any] | ModelOutput | Awaitable[str]]
 
 
 @modelapi(name="scripted")
@@ -36,7 +37,9 @@ class ScriptedAPI(ModelAPI):
         tool_choice: ToolChoice,
         config: GenerateConfig,
     ) -> ModelOutput:
-        reply = self.reply(input, config)
+        reply: Any = self.reply(input, config)
+        if isawaitable(reply):
+            reply = await reply
         if isinstance(reply, ModelOutput):
             return reply
         if isinstance(reply, str):

@@ -33,5 +33,5 @@ def write_small(folder: Path, source: str = "mutopia") -> str:
     """Write the rows as of a source."""
     splits = {name: {protocol: rows(name, protocol) for protocol in PROTOCOLS} for name in TASKS}
     made = make_provenance("lilybench", "1.0.0", source, seed=5)
-    write_dataset(folder, splits, features=dict.fromkeys(TASKS, TASK_FEATURES), provenance=made)
+    write_dataset(folder, splits, features=TASK_FEATURES, provenance=made)
     return str(folder)

@@ -122,6 +122,22 @@ def check_sandbox() -> Finding:
     return Finding("absent" if shutil.which("bwrap") is None else "broken", "; ".join(reasons), remedy)
 
 
+def check_cache() -> Finding:
+    """Say where datasets and results are kept, how large they are, and whether more can be kept."""
+    from music_evals.notation.cache import FOLDERS, LIMIT, cache_folder, entries, limit_bytes, write_whole
+
+    root = cache_folder()
+    sizes = [f"{name} {sum(size for _, size, _ in entries(root / name)) / 1e6:,.1f} MB" for name in FOLDERS]
+    found = f"{root}: {', '.join(sizes)}"
+    try:
+        limit = limit_bytes()
+        write_whole(root / ".doctor", b"")
+        (root / ".doctor").unlink()
+    except (OSError, ValueError) as error:
+        return Finding("broken", f"{found}; {error}", f"name another folder in MUSIC_EVALS_CACHE, or correct {LIMIT}")
+    return Finding("works", f"{found}; of the last two at most {limit / 1e9:g} GB each ({LIMIT})")
+
+
 def check_torch() -> Finding:
     """Import torch in a process of its own and see whether it finds a GPU."""
     if find_spec("torch") is None:
@@ -156,6 +172,7 @@ CHECKS: Final = (
     Check("soundfont", "building stimuli", check_rendering, required=True),
     Check("LilyPond", "engraving and reading scores", check_lilypond),
     Check("sandbox", "running code that a model wrote", check_sandbox),
+    Check("cache", "default datasets, and speed", check_cache),
     Check("torch", "models on this machine", check_torch),
     Check("Hugging Face Hub", "datasets and models from the Hub", check_hub),
     Check("vLLM server", "open models through vLLM", check_server),

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands import build, doctor, finetune, finetune_data, publish, report, run
+from music_evals.commands import build, cache, doctor, finetune, finetune_data, publish, report, run
 
 app = typer.Typer(
     name="music-evals",
@@ -14,6 +14,7 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
 )
 app.add_typer(build.app, name="build")
+app.add_typer(cache.app, name="cache")
 app.command("doctor")(doctor.doctor)
 app.command("finetune-data")(finetune_data.finetune_data)
 app.command("finetune")(finetune.finetune)

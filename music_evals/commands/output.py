@@ -1,6 +1,6 @@
 """What the commands show: plain lines, tables, errors, a bar while they work; and how a build ends."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import shorten
@@ -10,6 +10,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+from music_evals.reports.texts import plain
 
 _REASON: Final = 160  # characters of a reason; convert-ly's may hold whole tracebacks
 
@@ -26,7 +28,8 @@ def failed(error: Exception) -> typer.Exit:
     >>> failed(ValueError("no such folder")).exit_code
     1
     """
-    Console(stderr=True).print(f"Error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+    text = "\n".join(map(plain, f"Error: {error}".splitlines()))
+    Console(stderr=True).print(text, style="red", markup=False, highlight=False, soft_wrap=True)
     return typer.Exit(1)
 
 
@@ -48,9 +51,21 @@ def building(out: Path, *, overwrite: bool) -> Iterator[Console]:
 
 
 def say(console: Console, *lines: str) -> None:
-    """Print lines as they are."""
+    """Print lines as they are, but for control characters."""
     for line in lines:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(plain(line), markup=False, highlight=False, soft_wrap=True)
+
+
+def path_of(location: str) -> str:
+    """Return the path of a log, by its location."""
+    return location.removeprefix("file://")
+
+
+def list_logs(console: Console, heading: str, entries: Sequence[tuple[str, str]]) -> None:
+    """Print the locations of logs with what is to be said of each, where there are any."""
+    if entries:
+        console.print(heading, style="yellow")
+    say(console, *(f"  {path_of(where)}: {why}" for where, why in entries))
 
 
 def table(*columns: str, text: int = 1) -> Table:

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from music_evals.commands.output import failed, say
+from music_evals.commands.output import failed, list_logs, path_of, say
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -41,6 +41,7 @@ def report(
     """Show tables from Inspect logs beside the published numbers, and write them and figures with --out."""
     # Here, so that `music-evals --help` need not wait for Inspect.
     from music_evals.datasets_builders.folder import DatasetError, check_target, written_whole
+    from music_evals.reports.logs import read_headers
     from music_evals.reports.parts import parts
     from music_evals.reports.sections import make_report
 
@@ -48,24 +49,24 @@ def report(
     try:
         if out is not None:
             check_target(out, overwrite=overwrite, kind=kind)
-        headers, unreadable = _read(logs)
+        with _progress("Reading logs") as progress:
+            headers, unreadable = read_headers(_paths(logs), progress)
         with _progress("Reading samples") as progress:
             made = make_report(headers, _defaults(headers), progress)
         passed_over = [*unreadable, *made.passed_over]
         if not made.sections:
-            reasons = "".join(f"\n  {_path(where)}: {why}" for where, why in passed_over)
+            reasons = "".join(f"\n  {path_of(where)}: {why}" for where, why in passed_over)
             known = ", ".join(part.name for part in parts())
             raise ReportError(f"no log could be used; tables are known for: {known}{reasons}")
         for section in made.sections:
             for table in section.report.tables:
                 _show(console, table)
-        _list(console, f"Passed over, {len(passed_over)} of {len(headers) + len(unreadable)} logs:", passed_over)
-        _list(console, "Not compared with others:", made.not_compared)
+        list_logs(console, f"Passed over, {len(passed_over)} of {len(headers) + len(unreadable)} logs:", passed_over)
+        list_logs(console, "Not in all of the report:", made.left_out)
         figures = [name for section in made.sections for name in section.report.figures]
         if out is not None:
-            apart = [(where, f"not compared with others: {why}") for where, why in made.not_compared]
             with written_whole(out, overwrite=overwrite, kind=kind) as folder:
-                for name, text in _files(made.sections, headers, [*passed_over, *apart]).items():
+                for name, text in _files(made.sections, headers, [*passed_over, *made.left_out]).items():
                     (folder / name).write_text(text, encoding="utf-8")
             say(console, f"Wrote {out}")
         elif figures:
@@ -104,32 +105,19 @@ def _defaults(headers: Sequence["EvalLog"]) -> "Defaults":
     }
 
 
-def _read(paths: Sequence[Path]) -> tuple[list["EvalLog"], list[tuple[str, str]]]:
-    """Read headers; a file that is named must be a log, one that merely lies in a folder is passed over."""
-    from inspect_ai.log import list_eval_logs, read_eval_log
+def _paths(paths: Sequence[Path]) -> list[Path]:
+    """The logs that are named, and those in folders that are."""
+    from inspect_ai.log import list_eval_logs
 
-    found: dict[Path, bool] = {}
+    found: set[Path] = set()
     for path in paths:
         if not path.exists():
             raise ReportError(f"{path} does not exist")
-        if path.is_file():
-            found[path.resolve()] = True
-        else:
-            for info in list_eval_logs(str(path.resolve())):
-                found.setdefault(Path(_path(info.name)), False)
+        inner = [] if path.is_file() else list_eval_logs(str(path.resolve()))
+        found |= {path.resolve()} if path.is_file() else {Path(path_of(info.name)) for info in inner}
     if not found:
         raise ReportError(f"there are no Inspect logs in {', '.join(map(str, paths))}")
-    headers, unreadable = [], []
-    with _progress("Reading logs") as progress:
-        for number, (path, named) in enumerate(sorted(found.items()), start=1):
-            try:
-                headers.append(read_eval_log(str(path), header_only=True))
-            except Exception as error:  # whatever a reader of zip and JSON meets in a file that is none
-                if named:
-                    raise ReportError(f"{path} is not an Inspect log: {error}") from error
-                unreadable.append((str(path), f"it cannot be read: {error}"))
-            progress(number, len(found))
-    return headers, unreadable
+    return sorted(found)
 
 
 @contextmanager
@@ -138,17 +126,6 @@ def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-def _path(location: str) -> str:
-    return location.removeprefix("file://")
-
-
-def _list(console: Console, heading: str, entries: Sequence[tuple[str, str]]) -> None:
-    """Print logs with what is to be said of each, where there are any."""
-    if entries:
-        console.print(heading, style="yellow")
-    say(console, *(f"  {_path(where)}: {why}" for where, why in entries))
 
 
 def _show(console: Console, table: "Table") -> None:

@@ -12,11 +12,11 @@ from rich.text import Text
 
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
-from music_evals.commands.output import say
+from music_evals.commands.output import list_logs, path_of, say
+from music_evals.reports.texts import plain
 
 if TYPE_CHECKING:
     from inspect_ai import Task
-    from inspect_ai.log import EvalLog
 
 console = Console()
 
@@ -46,8 +46,9 @@ def run(
     """Run benchmarks or tasks on a model, resumably, and show their scores."""
     # Imported here: Inspect takes over a second to load, which `music-evals --help` should not wait for.
     from inspect_ai import eval_set
-    from inspect_ai.log import list_eval_logs, read_eval_log
     from inspect_ai.model import get_model
+
+    from music_evals.reports.logs import read_headers
 
     arguments = dict(_argument(text, "-T") for text in task_arg or [])
     provider = dict(_argument(text, "-M") for text in model_arg or [])
@@ -74,11 +75,14 @@ def run(
         raise
     except Exception as error:
         # What Inspect says of a model or a log folder that it cannot use comes as exceptions of its own.
-        if not isinstance(error, ValueError) and not hasattr(error, "message"):
+        _, unreadable = read_headers(_logs_in(logs))
+        if not isinstance(error, ValueError) and not hasattr(error, "message") and not unreadable:
             raise
-        console.print(Text(str(getattr(error, "message", error)), style="red"))
+        text = "\n".join(map(plain, str(getattr(error, "message", error)).splitlines()))
+        console.print(Text(text, style="red"))
+        list_logs(console, "Logs that cannot be read; move them away, or take another --log-dir:", unreadable)
         raise typer.Exit(1) from None
-    _show_scores([read_eval_log(info, header_only=True) for info in list_eval_logs(str(logs))])
+    _show_scores(_logs_in(logs))
     say(console, f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
     if not success:
         console.print("[red]Not every task ended in success; the same command takes up where it stopped.[/red]")
@@ -124,13 +128,23 @@ def _conditions(facts: list[TaskFacts], arguments: dict[str, Any], *, grid: bool
     return made
 
 
-def _show_scores(headers: list["EvalLog"]) -> None:
+def _logs_in(folder: Path) -> list[Path]:
+    from inspect_ai.log import list_eval_logs
+
+    return [Path(path_of(info.name)) for info in list_eval_logs(str(folder.resolve()))] if folder.is_dir() else []
+
+
+def _show_scores(logs: list[Path]) -> None:
     """Show the main metric of each run that ended in success: a row a condition, a column a task."""
+    from music_evals.reports.logs import read_headers
     from music_evals.reports.runs import grouped
     from music_evals.reports.sections import read_parts
     from music_evals.reports.tables import Table
 
-    runs = [run for part in read_parts(headers, {})[0] for run in part.runs]
+    headers, unreadable = read_headers(logs)
+    found, passed_over = read_parts(headers, {})
+    list_logs(console, "Passed over:", [*unreadable, *passed_over])
+    runs = [run for part in found for run in part.runs]
     tasks = {(run.part.name, run.task): f"{run.part.title} {run.task}" for run in runs}
     rows = []
     for condition, some in grouped(runs, lambda run: run.whole_condition).items():

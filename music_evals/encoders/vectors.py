@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from music_evals.notation.cache import write_whole
+from music_evals.notation.cache import keep, kept
 
 
 def content_key(*parts: str) -> str:
@@ -28,13 +28,9 @@ def read_vector(folder: Path, key: str, dimension: int) -> NDArray[np.float32] |
     """Read the vector that `write_vector` kept under a key; None if there is none of this length, or it is damaged."""
     blank = _as_file(np.zeros(dimension, np.float32))
     header = blank[: -4 * dimension]
-    try:
-        with _path(folder, key).open("rb") as stream:
-            content = stream.read(len(blank) + 1)
-    except FileNotFoundError:
-        return None
+    content = kept(folder, _name(key), len(blank) + 1)
     # All vectors of one length have the same header, so that none needs to be parsed.
-    if len(content) != len(blank) or not content.startswith(header):
+    if content is None or len(content) != len(blank) or not content.startswith(header):
         return None
     vector = np.frombuffer(content, "<f4", offset=len(header)).astype(np.float32)
     return vector if np.isfinite(vector).all() else None
@@ -42,11 +38,11 @@ def read_vector(folder: Path, key: str, dimension: int) -> NDArray[np.float32] |
 
 def write_vector(folder: Path, key: str, vector: NDArray[np.float32]) -> None:
     """Keep a vector, shape (d,), under a key of `content_key`, as a ``.npy`` file."""
-    write_whole(_path(folder, key), _as_file(vector))
+    keep(folder, _name(key), _as_file(vector))
 
 
-def _path(folder: Path, key: str) -> Path:
-    return folder / key[:2] / f"{key}.npy"
+def _name(key: str) -> str:
+    return f"{key[:2]}/{key}.npy"
 
 
 def _as_file(vector: NDArray[np.float32]) -> bytes:

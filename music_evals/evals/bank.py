@@ -8,7 +8,6 @@ from typing import Any, Literal
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser, GenerateConfig
-from inspect_ai.solver import generate
 
 from music_evals import benchmarks
 from music_evals.benchmarks.prompts import Prompts, load_prompts
@@ -16,6 +15,7 @@ from music_evals.datasets_builders.folder import GENERATED, Benchmark, describe_
 from music_evals.datasets_builders.questions.bank import LETTERS, BankRow
 from music_evals.evals.tasks import asks, commonest, declared_task, samples_view
 from music_evals.scorers.choice import answered, final_answer
+from music_evals.solvers.replies import reply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ def bank_task(asked: BankParameters, name: str, benchmark: Benchmark) -> Task:
         name,
         origin,
         [record_to_sample(benchmark.name, name, row, opening, wording, majority) for row in test],
-        solver=generate(),
+        solver=reply(),
         scorer=[final_answer(), answered()],
         config=GenerateConfig(temperature=0.0),
         viewer=samples_view(benchmarks.load(benchmark.name).title),

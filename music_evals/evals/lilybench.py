@@ -21,7 +21,6 @@ from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, GenerateConfig
 from inspect_ai.scorer import Scorer
-from inspect_ai.solver import generate
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
@@ -37,6 +36,7 @@ from music_evals.notation.lilypond.sandbox import SandboxError, available_confin
 from music_evals.scorers.reference_pieces import ReferencePieces, shared_encoder
 from music_evals.scorers.score_tasks import measure_count, measure_order, option_index, wrong_measures
 from music_evals.scorers.written_music import music_scorer
+from music_evals.solvers.replies import reply
 from music_evals.solvers.score_tools import score_tools
 from music_evals.solvers.writing import write_music
 
@@ -291,7 +291,7 @@ def _task(name: TaskName, asked: LilyBenchParameters) -> Task:
         name,
         origin,
         [record_to_sample(name, row, wording, asked, majority) for row in kept],
-        solver=score_tools() if asked.strategy == "logiclm" else generate(),
+        solver=score_tools() if asked.strategy == "logiclm" else reply(),
         scorer=_SCORERS[_form(name)](asked.protocol, asked.strategy != "standalone"),
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS[asked.strategy]),
         viewer=samples_view("LilyBench"),

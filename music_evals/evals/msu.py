@@ -33,14 +33,14 @@ from inspect_ai.model import (
     ContentText,
     GenerateConfig,
 )
-from inspect_ai.solver import generate
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.msu.dataset import BENCHMARK, LEVELS, SPLITS, QuestionRow, ScoreRow
 from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, estimated_tokens, samples_view, task
-from music_evals.scorers.judge import judged
-from music_evals.scorers.readers.checking import answer_type_of
+from music_evals.scorers.judge import DEADLINE, judged
+from music_evals.scorers.readers.checking import ANSWER_TYPES, answer_type_of
+from music_evals.solvers.replies import reply
 
 Modality = Literal["textual", "visual"]
 ScoreContent = Literal["full", "title"]
@@ -61,6 +61,7 @@ class VisualParameters:
         judges: ``rules`` for no model, or an odd number of models (or roles), separated by commas, whose majority
             decides.
         judge_max_tokens: of a judge's reply; one that reasons needs thousands; ``null`` sets no limit.
+        judge_deadline: seconds that a judge has for a reply before it abstains.
         human_labels: a CSV file with the columns id and label, to hold the judges against people.
         cache: take answers from Inspect's cache when the same was asked within a week; a run that was cut off goes on
             without generating again.
@@ -74,6 +75,7 @@ class VisualParameters:
     split: Literal["all", "train", "validation", "test"] = "all"
     judges: str | list[str] = "rules"
     judge_max_tokens: int | None = 16
+    judge_deadline: int = DEADLINE
     human_labels: str | None = None
     cache: bool = True
     prompts: str | None = None
@@ -108,13 +110,18 @@ def visual(asked: VisualParameters) -> Task:
 def _task(
     modality: Modality, asked: VisualParameters, max_score_tokens: int | None = None, too_long: TooLong = "refuse"
 ) -> Task:
-    check_positive(max_score_tokens=max_score_tokens, judge_max_tokens=asked.judge_max_tokens)
+    check_positive(
+        max_score_tokens=max_score_tokens,
+        judge_max_tokens=asked.judge_max_tokens,
+        judge_deadline=asked.judge_deadline,
+    )
     asked_levels = _levels(asked.levels)
     named = [name.strip() for name in asked.judges.split(",")] if isinstance(asked.judges, str) else asked.judges
     scorer = judged(
         "rules" if named == ["rules"] else named,
         human_labels=asked.human_labels,
         max_tokens=asked.judge_max_tokens,
+        deadline=asked.judge_deadline,
     )
     wording = load_prompts("msu", asked.prompts)
     origin = describe_dataset(asked.dataset, benchmark=BENCHMARK)
@@ -133,6 +140,12 @@ def _task(
     refused: list[str] = []
     if asked.content == "full" and max_score_tokens is not None:
         scores, shortened, refused = _fitted(scores, max_score_tokens, too_long)
+    for row in questions:
+        if row["answer_type"] not in (None, *ANSWER_TYPES):
+            raise ValueError(
+                f"{asked.dataset}, row {row['id']}: answer_type {row['answer_type']!r:.100} is none of "
+                f"{', '.join(ANSWER_TYPES)}"
+            )
     by_score: dict[str, list[QuestionRow]] = {score["score_id"]: [] for score in scores}
     for row in questions:
         if row["level"] in asked_levels and row["score_id"] in by_score:
@@ -164,7 +177,7 @@ def _task(
         modality,
         origin,
         samples,
-        solver=generate(cache=policy),
+        solver=reply(cache=policy),
         scorer=scorer,
         config=GenerateConfig(temperature=0.95, top_p=0.7, top_k=50),
         viewer=samples_view("MSU-Bench"),

@@ -30,7 +30,6 @@ from inspect_ai.model import (
     ContentText,
     GenerateConfig,
 )
-from inspect_ai.solver import generate
 from inspect_ai.tool import ToolCall
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
@@ -41,6 +40,7 @@ from music_evals.notation.midi import parse_midi_text
 from music_evals.scorers.choice import answered, final_answer
 from music_evals.scorers.logiclm import formulation, solver_decision
 from music_evals.solvers.logiclm import REFINEMENT_TOKENS, logiclm
+from music_evals.solvers.replies import reply
 from music_evals.solvers.symbolic.music import CHORD_QUALITY, SYNCOPATION, TRANSPOSITION, SymbolicSolver
 
 Row = dict[str, Any]
@@ -103,7 +103,7 @@ class _MuseTask:
 
 
 _SYNCOPATION = _MuseTask(
-    "syncopation", [""], SYNCOPATION, lambda row: [sorted(row["kick"] + row["snare"]) if row["kick"] else None]
+    "syncopation", [""], SYNCOPATION, lambda row: [sorted(row["kick"] + (row["snare"] or [])) if row["kick"] else None]
 )
 _TRANSPOSITION = _MuseTask(
     "transposition", ["_1", "_2"], TRANSPOSITION, lambda row: [row["pitches_1"], row["pitches_2"]]
@@ -150,7 +150,7 @@ def _task(muse: _MuseTask, asked: MuseParameters) -> Task:
         solver=(
             logiclm(muse.solver, followup, asked.tools, asked.structured_output, asked.refinement_tokens)
             if logic
-            else generate()
+            else reply()
         ),
         scorer=[solver_decision(), final_answer(), formulation()] if logic else [final_answer(), answered()],
         config=GenerateConfig(temperature=0.0),
@@ -203,7 +203,7 @@ def _rows(muse: _MuseTask, asked: MuseParameters, split: str) -> list[Row]:
     ]
     rows: list[Row] = load_split(asked.dataset, muse.name, split, benchmark=BENCHMARK, columns=columns).to_list()
     for row in rows:
-        if asked.modality == "midi" and row["midi_text" + muse.clips[0]] is None:
+        if asked.modality == "midi" and any(row["midi_text" + clip] is None for clip in muse.clips):
             raise ValueError(f"{asked.dataset} has no MIDI (row {row['id']}); valid for it is modality=audio")
     return rows
 

@@ -170,6 +170,8 @@ def declared_task(
         metric: the main metric, ``SCORER/METRIC``, where it is another than the benchmark declares.
     """
     facts = benchmarks.load(benchmark).tasks[name]
+    if twice := [sample for sample, count in Counter(each.id for each in samples).items() if count > 1]:
+        raise ValueError(f"{origin.dataset} has the id {twice[0]} in two of its splits")
     return Task(
         name=f"{benchmark}{'_like' if is_like else ''}_{name}_{origin.label}",
         dataset=MemoryDataset(list(samples), name=origin.label, shuffled=shuffled),

@@ -19,7 +19,6 @@ from typing import Any, Final, Literal
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser, GenerateConfig
-from inspect_ai.solver import generate
 
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
@@ -27,6 +26,7 @@ from music_evals.datasets_builders.questions.bank import LETTERS
 from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, EXAMPLES, ConfigName, Row
 from music_evals.evals.tasks import asks, commonest, declared_task, samples_view, task
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
+from music_evals.solvers.replies import reply
 
 MAX_TOKENS: Final = 100
 """New tokens in the authors' script; a model that reasons first needs a larger ``--max-tokens``."""
@@ -103,7 +103,7 @@ def _task(config: ConfigName, asked: ZiqiParameters) -> Task:
         config,
         origin,
         samples,
-        solver=generate(),
+        solver=reply(),
         scorer=lettered_choice(asked.protocol),
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS),
         viewer=samples_view("ZIQI-Eval"),

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from music_evals.notation.lilypond.compiler import cores
+from music_evals.notation.lilypond.slots import cores
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

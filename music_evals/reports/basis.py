@@ -15,6 +15,7 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import ModelUsage
 
 from music_evals.reports.tables import Cell, Report, Table, common_notes, of_frame, whole
+from music_evals.reports.texts import plain
 
 # How requests are sent, which leaves the answers as they are.
 _TRANSPORT: Final = frozenset(
@@ -44,8 +45,9 @@ def basis_report(headers: Sequence[EvalLog], passed_over: Sequence[tuple[str, st
     runs = sorted(headers, key=lambda log: (_when(log.eval.created), log.eval.task, log.eval.model, log.location))
     tables = []
     if runs:
-        described = pd.DataFrame([_run(number, log) for number, log in enumerate(runs, start=1)], dtype=object)
-        tables.append(of_frame("basis_runs", "Runs", described.dropna(axis=1, how="all"), common_notes("basis_runs")))
+        rows = [{"Run": str(number), **_run(log)} for number, log in enumerate(runs, start=1)]
+        frame = pd.DataFrame(rows, dtype=object).dropna(axis=1, how="all")
+        tables.append(of_frame("basis_runs", "Runs", frame, common_notes("basis_runs")))
         packages = sorted({name for log in runs for name in log.eval.packages} - {"music_evals"})
         tables += [
             _grouped("data", "Data", map(_data, runs)),
@@ -54,12 +56,17 @@ def basis_report(headers: Sequence[EvalLog], passed_over: Sequence[tuple[str, st
         ]
     if passed_over:
         # Errors name the path of a log, whose folder is nobody's business.
-        rows = [
-            (name := where.rpartition("/")[2], why.replace(where.removeprefix("file://").removesuffix(name), ""))
+        why_not = [
+            (plain(name := where.rpartition("/")[2]), why.replace(where.removeprefix("file://").removesuffix(name), ""))
             for where, why in passed_over
         ]
-        tables.append(Table("basis_passed_over", "Logs passed over", ("Log", "Why"), rows))
+        tables.append(Table("basis_passed_over", "Logs passed over", ("Log", "Why"), why_not))
     return Report(tables)
+
+
+def described(log: EvalLog) -> list[Mapping[str, Cell]]:
+    """What the tables say of a log; an error where there is something in it of which they cannot tell."""
+    return [_run(log), _data(log), _settings_of(log), _software(log, log.eval.packages)]
 
 
 def distinctions(headers: Iterable[EvalLog]) -> list[str]:
@@ -77,7 +84,7 @@ def newest(headers: Iterable[EvalLog]) -> datetime:
     return max(_when(log.eval.created) for log in headers)
 
 
-def _run(number: int, log: EvalLog) -> dict[str, Cell]:
+def _run(log: EvalLog) -> dict[str, Cell]:
     """What was run, how much of it came to an end, and what it took."""
     used = log.stats.model_usage.get(log.eval.model)
     others = [usage for name, usage in log.stats.model_usage.items() if name != log.eval.model]
@@ -86,7 +93,6 @@ def _run(number: int, log: EvalLog) -> dict[str, Cell]:
     unscored = max((score.unscored_samples or 0 for score in results.scores), default=None) if results else None
     begun, ended = log.stats.started_at, log.stats.completed_at
     return {
-        "Run": str(number),
         "Task": log.eval.task,
         "Arguments": _settings(log.eval.task_args_passed, without=(_DATA,)),
         "Model": log.eval.model,
@@ -104,7 +110,7 @@ def _run(number: int, log: EvalLog) -> dict[str, Cell]:
         "Reasoning tokens": whole(used.reasoning_tokens) if used else None,
         "Other models' tokens": whole(sum(_input(usage) + usage.output_tokens for usage in others) if others else None),
         "Seconds": whole((_when(ended) - _when(begun)).total_seconds() if begun and ended else None),
-        "Log": log.location.rpartition("/")[2],
+        "Log": plain(log.location.rpartition("/")[2]),
     }
 
 
@@ -135,7 +141,7 @@ def _software(log: EvalLog, packages: Iterable[str]) -> dict[str, Cell]:
     revision = log.eval.revision
     return {
         "Task version": _text(log.eval.task_version),
-        "music-evals": (log.eval.metadata or {}).get("music_evals_version"),
+        "music-evals": _text((log.eval.metadata or {}).get("music_evals_version")),
         **{name: log.eval.packages.get(name) for name in packages},
         "Git commit": f"{revision.commit}{', modified' if revision.dirty else ''}" if revision else None,
     }

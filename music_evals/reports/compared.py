@@ -16,6 +16,7 @@ from inspect_ai.log import EvalLog
 from music_evals.benchmarks import load
 from music_evals.reports.runs import grouped
 from music_evals.reports.samples import Samples, read_samples
+from music_evals.reports.texts import reason
 
 _DATA: Final = "dataset"  # the argument; the data has a label of its own
 _SAME: Final = "questions"  # what tasks that ask the same questions are called
@@ -92,7 +93,7 @@ def read_compared(
         try:
             read.append(_compared(log, advance))
         except Exception as error:  # whatever a reader of zip and JSON meets in a file that is damaged
-            unread.append((log.location, f"its samples cannot be read: {error}"))
+            unread.append((log.location, f"not compared with others: its samples cannot be read: {reason(error)}"))
     progress(total, total)
     kept = [
         replace(max(runs, key=lambda run: (run.scored, run.created, run.location)), earlier=len(runs) - 1)

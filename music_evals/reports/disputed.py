@@ -79,7 +79,8 @@ def log_folder(locations: Sequence[str]) -> str:
 def sample_link(run: Compared, key: int, folder: str) -> str:
     """Return the address of a sample in the viewer, which shows the logs of a folder."""
     name, epoch = run.samples.of_each.loc[key, ["name", "epoch"]]
-    log = quote(PurePosixPath(_path(run.location)).relative_to(folder).as_posix(), safe=f"/{_LEFT_AS_THEY_ARE}")
+    path = PurePosixPath(_path(run.location)).relative_to(folder)
+    log = quote(bytes(path), safe=f"/{_LEFT_AS_THEY_ARE}")
     return f"{VIEWER}#/logs/{log}/samples/sample/{quote(name, safe=_LEFT_AS_THEY_ARE)}/{epoch}/"
 
 

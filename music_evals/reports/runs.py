@@ -6,13 +6,15 @@ from datetime import datetime
 from functools import cache
 from importlib import import_module, util
 from math import isnan, prod
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from inspect_ai.log import EvalLog, EvalScore
+from pydantic import BaseModel, Field, ValidationError
 
 from music_evals.benchmarks import load
 from music_evals.reports.parts import OWN, Facet, Part
 from music_evals.reports.tables import Figure
+from music_evals.reports.texts import reason
 from music_evals.scorers.metrics.proportion import wilson_interval
 
 Defaults = Mapping[tuple[str, str], Mapping[str, Any]]
@@ -26,6 +28,7 @@ class Run:
     """What the header of a log says."""
 
     part: Part = field(repr=False)
+    location: str  # of the log
     task: str
     model: str
     condition: str  # in words, without what has a column of its own
@@ -137,12 +140,28 @@ def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     return found
 
 
+class _About(BaseModel, strict=True):
+    """What the metadata of a log that can be used hold."""
+
+    benchmark: str
+    config: str
+    dataset_label: str
+    condition: dict[str, Any] = {}
+    main_metric: str | None = None
+    floors: dict[str, Annotated[float, Field(ge=0, le=1)]] | None = None
+    others: list[str] = []
+
+
 def why_not(part: Part, log: EvalLog) -> str:
     """Say why a log cannot be used, as its header has it; nothing where it can."""
     if log.status != "success":
         return f"its status is {log.status}, not success"
     if log.invalidated:
         return "it was invalidated"
+    try:
+        _About.model_validate(log.eval.metadata)
+    except ValidationError as error:
+        return f"its metadata cannot be used: {reason(error)}"
     log = _header(part.benchmark, log)
     scorer = _main(log)[0]
     scores = [score for score in (log.results.scores if log.results else []) if score.name == scorer]
@@ -151,10 +170,10 @@ def why_not(part: Part, log: EvalLog) -> str:
     return "" if scores[0].scored_samples != 0 else f"none of its {part.samples} was scored"
 
 
-def read_runs(part: Part, logs: Iterable[EvalLog], defaults: Defaults) -> list[Run]:
-    """Take the runs of a part from headers of logs that can be used; of several of the same, the latest counts."""
+def latest(runs: Iterable[Run]) -> list[Run]:
+    """Sort the runs of a part; of several of the same, the latest counts."""
     kept: dict[tuple[tuple[str, ...], tuple[str, ...]], Run] = {}
-    for run in sorted((run_of(part, log, defaults) for log in logs), key=lambda run: run.created):
+    for run in sorted(runs, key=lambda run: run.created):
         place = (run.key, run.cell)
         kept[place] = replace(run, earlier=kept[place].earlier + 1) if place in kept else run
     return [kept[place] for place in sorted(kept)]
@@ -186,6 +205,7 @@ def run_of(part: Part, log: EvalLog, defaults: Defaults) -> Run:
     declared = load(part.benchmark).tasks.get(about["config"])
     return Run(
         part=part,
+        location=log.location,
         task=about["config"],
         model=log.eval.model,
         condition=", ".join([*words, *([] if complete else [f"not all {part.samples}"]), *others]),
@@ -266,12 +286,18 @@ def _is_own(part: Part, log: EvalLog) -> bool:
 
 
 def _fact(facet: Facet, known: Mapping[str, Any]) -> Any:
-    value = known.get(facet.name)
+    given = known.get(facet.name)
+    is_list = facet.count or facet.split
+    value = given.split(",") if facet.split and isinstance(given, str) else given
+    value = [] if is_list and value is None else value
+    found = tuple(value) if isinstance(value, list) else value
+    many = found if isinstance(found, tuple) else () if is_list else (found,)
+    if (is_list and found != many) or any(isinstance(one, dict | list) for one in many):
+        accepted = "a list of words or numbers" if is_list else "a word, a number or a list of such"
+        raise ValueError(f"{facet.name} is {given!r}; {accepted} is accepted")
     if facet.count:
-        return len(value or ())
-    if facet.split:
-        return tuple(sorted(value.split(",") if isinstance(value, str) else value or ()))
-    return tuple(value) if isinstance(value, list) else value
+        return len(many)
+    return tuple(sorted(many)) if facet.split else found
 
 
 def _rank(facet: Facet, value: Any) -> str:

@@ -5,6 +5,7 @@ its numbers are taken, and whole samples are not read at all.
 """
 
 import json
+import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
@@ -18,11 +19,18 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, PARTIAL, value_to_float
 
+from music_evals.reports.texts import plain
+
 GROUPS: Final = ("question", "score_id", "piece")
 """Metadata that say what samples have in common, so that they are not independent of one another."""
 
 _SUMMARIES: Final = "summaries.json"
 _CHARACTERS: Final = 1 << 18
+_LONGEST: Final = 1 << 22  # characters of a summary; Inspect shortens what it puts there
+_BYTES: Final = 1 << 30  # of all summaries
+_BETWEEN: Final = re.compile(r"[\s,\[]*")
+_MOST: Final = 1e12  # tokens, or seconds
+_NAME: Final = 200  # characters
 _LETTERS: Final = (CORRECT, INCORRECT, PARTIAL, NOANSWER)
 
 
@@ -40,14 +48,18 @@ def read_samples(log: EvalLog, scorer: str, advance: Callable[[int], None] = lam
     """
     rows: dict[tuple[str, int], tuple[int, str, int, str, float, float, float]] = {}
     for summary in _summaries(log.location.removeprefix("file://")):
-        name = intern(str(summary.id))
+        name = intern(plain(str(summary.id), _NAME))
         cluster = next((intern(str(summary.metadata[group])) for group in GROUPS if group in summary.metadata), name)
-        usage = summary.model_usage.get(log.eval.model)
-        tokens = nan if usage is None else float(usage.output_tokens)
+        usage = next((one for model, one in summary.model_usage.items() if plain(model) == log.eval.model), None)
+        tokens = nan if usage is None else usage.output_tokens
         seconds = nan if summary.working_time is None else summary.working_time
-        key = int.from_bytes(blake2b(f"{name}\0{summary.target}".encode(), digest_size=8).digest(), "big")
+        if any(number < 0 or number > _MOST for number in (tokens, seconds)):
+            raise ValueError(f"sample {name} has {tokens:g} tokens in {seconds:g} s; from 0 to {_MOST:g} are accepted")
+        given = f"{summary.id}\0{summary.target}".encode(errors="surrogatepass")
+        key = int.from_bytes(blake2b(given, digest_size=8).digest(), "big")
         # A sample that was asked again after an error may stand there twice; the later one counts.
-        rows[name, summary.epoch] = key, name, summary.epoch, cluster, _score(summary, scorer), tokens, seconds
+        values = key, name, summary.epoch, cluster, _score(summary, scorer), float(tokens), seconds
+        rows[str(summary.id), summary.epoch] = values
         advance(1)
     if not rows:
         raise ValueError("it holds no samples")
@@ -62,6 +74,9 @@ def _summaries(path: str) -> Iterator[EvalSampleSummary]:
     if path.endswith(".eval") and "://" not in path:
         # Importing Inspect has taught zipfile the compression of its logs.
         with zipfile.ZipFile(path) as archive:
+            size = sum(entry.file_size for entry in archive.infolist() if "summaries" in entry.filename)
+            if size > _BYTES:
+                raise ValueError(f"the summaries of its samples have {size:,} bytes; at most {_BYTES:,} are read")
             if _SUMMARIES in archive.namelist():
                 with archive.open(_SUMMARIES) as file:
                     for item in _items(TextIOWrapper(file, encoding="utf-8")):
@@ -74,17 +89,20 @@ def _items(text: TextIO) -> Iterator[Mapping[str, Any]]:
     """The objects of a JSON list, one at a time."""
     decode = json.JSONDecoder().raw_decode
     buffer = ""
-    while chunk := text.read(_CHARACTERS):
+    # What is not complete is read again with as much again, so that all takes linear time.
+    while chunk := text.read(max(_CHARACTERS, len(buffer))):
         buffer, at = buffer + chunk, 0
         while True:
-            while at < len(buffer) and buffer[at] in "[, \t\r\n":
-                at += 1
+            between = _BETWEEN.match(buffer, at)
+            at = between.end() if between else at
             try:
                 item, at = decode(buffer, at)
             except json.JSONDecodeError:
                 break  # the rest of it, or the end of the list, is still to come
             yield item
         buffer = buffer[at:]
+        if len(buffer) > _LONGEST:
+            raise ValueError(f"it holds more than {_LONGEST:,} characters that are no summary of a sample")
     if buffer.strip() != "]":
         raise ValueError("its list of samples is cut off")
 

@@ -1,7 +1,8 @@
 """The whole report of logs: a summary, a section a part of a benchmark, comparisons, and what the numbers rest on."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, Protocol, TypeVar
 
 from inspect_ai.log import EvalLog
 
@@ -9,22 +10,29 @@ from music_evals.reports.basis import distinctions
 from music_evals.reports.comparisons import comparison_report
 from music_evals.reports.declared import table_of
 from music_evals.reports.drawn import drawn
+from music_evals.reports.logs import Why
 from music_evals.reports.page import Section
-from music_evals.reports.parts import Part, parts
-from music_evals.reports.runs import Defaults, Run, grouped, read_runs, special, why_not
+from music_evals.reports.parts import Part, Spec, parts
+from music_evals.reports.runs import Defaults, Run, grouped, latest, run_of, special, why_not
 from music_evals.reports.summary import summary_table
 from music_evals.reports.tables import Report, Table, common_notes
-
-Why = list[tuple[str, str]]
-"""Location of a log, and what is to be said of it."""
+from music_evals.reports.texts import reason
 
 
 class Made(NamedTuple):
-    """A report: its sections, the logs that no table shows, and those that are not compared with others."""
+    """A report: its sections, the logs that no table shows, and those that are not in some part of it."""
 
     sections: Sequence[Section]
     passed_over: Why
-    not_compared: Why
+    left_out: Why
+
+
+class _Located(Protocol):
+    @property
+    def location(self) -> str: ...
+
+
+L = TypeVar("L", bound=_Located)
 
 
 class Found(NamedTuple):
@@ -48,15 +56,18 @@ def make_report(
     found, passed_over = read_parts(headers, defaults or {})
     if not found:
         return Made([], passed_over, [])
-    summary = summary_table([run for _, runs, _ in found for run in runs])
-    sections = [Section("summary", "Summary", Report([summary]))]
+    every = [run for _, runs, _ in found for run in runs]
+    summary = without_odd(lambda runs: Report([summary_table(runs)] if runs else []), every, "the summary")
+    sections = [Section("summary", "Summary", summary)]
     sections += [
         Section(part.name, part.title, part_report(part, runs), distinctions(logs)) for part, runs, logs in found
     ]
     unused = {where for where, _ in passed_over}
-    compared = comparison_report([log for log in headers if log.location not in unused], progress)
-    sections += [Section("comparisons", "Comparisons", compared)] if compared.tables else []
-    return Made(sections, passed_over, list(compared.passed_over))
+    used = [log for log in headers if log.location not in unused]
+    compared = without_odd(lambda logs: comparison_report(logs, progress), used, "the comparisons")
+    sections += [Section("comparisons", "Comparisons", compared)]
+    left_out = [one for section in sections for one in section.report.passed_over]
+    return Made([one for one in sections if one.report.tables], passed_over, left_out)
 
 
 def read_parts(headers: Sequence[EvalLog], defaults: Defaults) -> tuple[list[Found], Why]:
@@ -68,38 +79,80 @@ def read_parts(headers: Sequence[EvalLog], defaults: Defaults) -> tuple[list[Fou
     passed_over = [(log.location, f"no table is known for {_task(log)[0] or log.eval.task}") for log in unknown]
     found = []
     for part in every:
-        reasons = [(log, why_not(part, log)) for log in of_each.get(part.name, [])]
-        passed_over += [(log.location, why) for log, why in reasons if why]
-        if used := [log for log, why in reasons if not why]:
-            found.append(Found(part, read_runs(part, used, defaults), used))
+        runs, used = [], []
+        for log in of_each.get(part.name, []):
+            try:
+                if not (why := why_not(part, log)):
+                    runs.append(run_of(part, log, defaults))
+                    used.append(log)
+            except Exception as error:  # whatever a header may hold that no task of ours writes
+                why = f"its header cannot be interpreted: {reason(error)}"
+            passed_over += [(log.location, why)] if why else []
+        if runs:
+            found.append(Found(part, latest(runs), used))
     return found, passed_over
 
 
 def _task(log: EvalLog) -> tuple[str, str]:
     about = log.eval.metadata or {}
-    return about.get("benchmark", ""), about.get("config", "")
+    return str(about.get("benchmark", "")), str(about.get("config", ""))
+
+
+def without_odd(make: Callable[[Sequence[L]], Report], logs: Sequence[L], what: str) -> Report:
+    """Make a part of a report of logs, without those for which that fails; all where it fails only for all of them.
+
+    The report names each of these logs, and why it is left out.
+    """
+    failures: dict[str, Exception] = {}
+    while True:
+        try:
+            made = make([log for log in logs if log.location not in failures])
+        except Exception as error:  # whatever figures may be that no task of ours writes
+            known = len(failures)
+            if known == len({log.location for log in logs}):
+                raise  # it fails without any log, too
+            failures |= _failures(make, [log for log in logs if log.location not in failures])
+            if len(failures) == known:
+                failures = {log.location: error for log in logs}
+            continue
+        left_out = [(where, f"it is left out of {what}: {reason(error)}") for where, error in failures.items()]
+        return Report(made.tables, [*made.passed_over, *left_out], made.figures)
+
+
+def _failures(make: Callable[[Sequence[L]], Report], logs: Sequence[L]) -> dict[str, Exception]:
+    """Errors with each log alone."""
+    found: dict[str, Exception] = {}
+    for log in logs:
+        try:
+            make([log])
+        except Exception as error:
+            found[log.location] = error
+    return found
 
 
 def part_report(part: Part, runs: Sequence[Run]) -> Report:
-    """Make the tables and figures of a part of the report."""
-    tables: list[Table] = []
-    figures: dict[str, str] = {}
-    for spec in part.tables:
-        shown = [run for run in runs if run.has(spec.where) and not (spec.where_not and run.has(spec.where_not))]
-        if not shown and not spec.always:
-            continue
-        if spec.special:
-            made = getattr(special(part.benchmark), spec.special)(spec, shown)
-            tables += made.tables
-            figures |= made.figures
-        else:
-            table = table_of(part, spec, shown)
-            tables.append(table)
-            if spec.figure and (svg := drawn(spec, spec.figure, table, shown)):
-                figures[table.name] = svg
+    """Make the tables and figures of a part of the report; a run for which one fails is left out of it, and named."""
+    made = [without_odd(partial(_table_report, part, spec), runs, f"the table {spec.name}") for spec in part.tables]
     if read := [run for run in runs if run.value("readings/answered") is not None]:
-        tables.append(_replies(part, read))
-    return Report(tables, figures=figures)
+        made.append(without_odd(lambda some: Report([_replies(part, some)] if some else []), read, "how replies read"))
+    return Report(
+        [table for one in made for table in one.tables],
+        [left_out for one in made for left_out in one.passed_over],
+        {name: svg for one in made for name, svg in one.figures.items()},
+    )
+
+
+def _table_report(part: Part, spec: Spec, runs: Sequence[Run]) -> Report:
+    """A declared table, of the runs that it is about, and its figure."""
+    shown = [run for run in runs if run.has(spec.where) and not (spec.where_not and run.has(spec.where_not))]
+    if not shown and not spec.always:
+        return Report([])
+    if spec.special:
+        made: Report = getattr(special(part.benchmark), spec.special)(spec, shown)
+        return made
+    table = table_of(part, spec, shown)
+    svg = drawn(spec, spec.figure, table, shown) if spec.figure else ""
+    return Report([table], figures={table.name: svg} if svg else {})
 
 
 def _replies(part: Part, runs: Sequence[Run]) -> Table:

@@ -174,4 +174,5 @@ def _line(cells: Sequence[str]) -> str:
 def _values(cell: Cell, numeric: bool) -> tuple[str | float | None, ...]:
     if isinstance(cell, Figure):
         return cell.value, cell.low, cell.high
-    return (None, None, None) if numeric else (cell,)
+    # A spreadsheet takes text that begins so for a formula.
+    return (None, None, None) if numeric else (f"'{cell}" if cell and cell[0] in "=+-@" else cell,)

@@ -21,6 +21,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, Final
 
+import anyio
 from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
@@ -41,6 +42,12 @@ RULES: Final = "rules"
 
 ATTEMPTS: Final = 3
 """How often a judge is asked that fails or does not answer with a digit."""
+
+DEADLINE: Final = 120
+"""Seconds that a judge has for a reply."""
+
+LATE: Final = "came too late: a majority stood"
+"""Why a judge abstains whose vote would have changed nothing, and did not come within a tenth of the deadline."""
 
 PROMPT: Final = """
 You mark answers to questions about music. Below are a reference answer, which is right, and the answer that a student
@@ -127,7 +134,9 @@ def judge_agreement(scores: list[SampleScore]) -> dict[str, float]:
     if answered:
         found["rules_decided"] = sum(entry["rule"] is not None for entry in answered) / len(answered)
     judged = [entry for entry in answered if entry["votes"]]
-    if unanimous := unanimity([list(entry["votes"].values()) for entry in judged]):
+    # With a late vote none knows whether the judges agree; only a majority makes a vote late.
+    in_time = [entry for entry in judged if LATE not in entry["abstained"].values()]
+    if unanimous := unanimity([list(entry["votes"].values()) for entry in in_time]):
         found |= {**mean("unanimous", unanimous), "unanimous_questions": len(unanimous)}
     both = [entry for entry in judged if entry["rule"] is not None and entry["verdict"] is not None]
     if both:
@@ -183,14 +192,16 @@ def judged(
     prompt: str | None = None,
     human_labels: str | None = None,
     max_tokens: int | None = 16,
+    deadline: int = DEADLINE,
 ) -> Scorer:
     """Judge the answers to a sample's questions, by rule or by a majority of models.
 
     The value is the share of right answers among the scored questions; NaN where there is none. Each judge is asked
     about each answer at temperature 0, all at the same time, up to `ATTEMPTS` times if it fails or its reply gives
     neither 0 nor 1 (`readers.votes`); then it abstains. More than half of *all* judges must agree, otherwise the
-    question is unscored. An answer that is missing or a refusal is wrong, and no judge is asked. With ``rules`` alone a
-    question is unscored where no rule reads the reference or the answer.
+    question is unscored; once they do, the others have a tenth of the deadline left. An answer that is missing or a
+    refusal is wrong, and no judge is asked. With ``rules`` alone a question is unscored where no rule reads the
+    reference or the answer.
 
     Args:
         judges: ``rules``, or an odd number of judging models: names with a "/", or roles (``model_roles``) without.
@@ -200,6 +211,7 @@ def judged(
             judgements of this very run's answers, to compare the verdicts with.
         max_tokens: the most tokens of a judge's reply. The paper allows 1; some providers refuse that, and models that
             reason need hundreds. None leaves it to the model's own configuration.
+        deadline: seconds that a judge has for a reply, from when it is sent; a judge that lets them pass abstains.
 
     Returns:
         The scorer. Its scores' metadata hold ``score_id``, ``epoch``, ``asked``, ``judges`` and ``questions``, each
@@ -220,18 +232,14 @@ def judged(
         with setting_up():
             models = {name: get_model(name) if "/" in name else get_model(role=name, required=True) for name in names}
         entries = await apart(_entries_of, state.output.completion, questions, labels)
-        put = [
-            (entry, name, template.substitute(_data(question, entry)))
-            for question, entry in zip(questions, entries, strict=True)
-            if entry["reading"] not in ("empty", "refused")
-            for name in names
-        ]
-        config = GenerateConfig(temperature=0, max_tokens=max_tokens)
-        replies = await collect(*(_vote(models[name], text, config) for _, name, text in put))
-        for (entry, name, _), (vote, reason) in zip(put, replies, strict=True):
-            entry["votes"][name] = vote
-            if reason:
-                entry["abstained"][name] = reason
+        config = GenerateConfig(temperature=0, max_tokens=max_tokens, attempt_timeout=deadline, timeout=deadline)
+        await collect(
+            *(
+                _put(entry, models, template.substitute(_data(question, entry)), config, deadline)
+                for question, entry in zip(questions, entries, strict=True)
+                if models and entry["reading"] not in ("empty", "refused")
+            )
+        )
         for entry in entries:
             entry["verdict"] = _verdict(entry, len(names))
         return _score(state, questions, entries, names, labels)
@@ -336,10 +344,31 @@ def _verdict(entry: Mapping[str, Any], judges: int) -> int | None:
     return next((vote for vote, number in votes.items() if 2 * number > judges), None)
 
 
-async def _vote(judge: Model, text: str, config: GenerateConfig) -> tuple[int | None, str | None]:
+async def _put(
+    entry: dict[str, Any], models: Mapping[str, Model], text: str, config: GenerateConfig, deadline: int
+) -> None:
+    """Put a question to all judges at the same time, and enter their votes."""
+    votes: dict[str, tuple[int | None, str | None]] = {}
+    with anyio.CancelScope() as scope:
+
+        async def ask(name: str) -> None:
+            votes[name] = await _vote(models[name], text, config, deadline)
+            cast = Counter(vote for vote, _ in votes.values() if vote is not None)
+            if any(2 * number > len(models) for number in cast.values()):
+                scope.deadline = min(scope.deadline, anyio.current_time() + deadline / 10)
+
+        await collect(*map(ask, models))
+    for name in models:
+        entry["votes"][name], reason = votes.get(name, (None, LATE))
+        if reason:
+            entry["abstained"][name] = reason
+
+
+async def _vote(judge: Model, text: str, config: GenerateConfig, deadline: int) -> tuple[int | None, str | None]:
     """A judge's vote, or None and the reason why it abstains."""
     reason = ""
     for _ in range(ATTEMPTS):
+        asked = anyio.current_time()
         try:
             reply = (await judge.generate(text, config=config)).completion
         except LimitExceededError:
@@ -347,6 +376,8 @@ async def _vote(judge: Model, text: str, config: GenerateConfig) -> tuple[int | 
         except Exception as error:
             # Whatever ails a judge must not take the other judges' votes with it.
             reason = f"{type(error).__name__}: {error}"[:_SHOWN]
+            if anyio.current_time() - asked >= deadline:
+                return None, f"no reply within {deadline} s: {reason}"
             continue
         if (vote := read_vote(reply)) is not None:
             return vote, None

@@ -15,6 +15,7 @@ from typing import Final
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
+from music_evals.notation.lilypond.compiler import NOT_MEASURED
 from music_evals.scorers.metrics.figures import each, mean, share, with_interval
 from music_evals.scorers.metrics.measures import count_figures, macro_interval, macro_mean, measure_f1, penalised_tau
 from music_evals.scorers.readers import Reading
@@ -27,7 +28,17 @@ from music_evals.scorers.readers.written import (
     read_number,
     read_order,
 )
-from music_evals.scorers.scores import apart, figures, grouped, is_right, marked, of_sample, readings, scorer
+from music_evals.scorers.scores import (
+    apart,
+    figures,
+    grouped,
+    is_right,
+    marked,
+    not_measured,
+    of_sample,
+    readings,
+    scorer,
+)
 
 CLEAN: Final = "clean"
 """The kind of a score that nothing was done to."""
@@ -155,6 +166,8 @@ def _scorer(
         raise ValueError(f"protocol={protocol!r} is not valid; valid values are: strict, paper")
 
     async def score(state: TaskState, target: Target) -> Score:
+        if why := state.store.get(NOT_MEASURED):
+            return not_measured(why)
         right = target.text
         answer = await apart(partial(read, state.output.completion, protocol, reasoned=reasoned))
         value = value_of(answer.text, right) if value_of else None

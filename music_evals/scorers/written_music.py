@@ -30,7 +30,7 @@ from music_evals.scorers.metrics.frechet import (
 )
 from music_evals.scorers.metrics.resampling import Floats
 from music_evals.scorers.reference_pieces import ReferencePieces, embedded_reference, shared_encoder
-from music_evals.scorers.scores import figures, scorer, setting_up
+from music_evals.scorers.scores import figures, not_measured, scorer, setting_up
 from music_evals.scorers.written_pieces import Piece, Workbench, decoded, stored_embedding
 
 RESAMPLES: Final = 200
@@ -135,6 +135,11 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
         async def score(state: TaskState, target: Target) -> Score:
             written = await workbench.pieces(state)
             judged = written[-1] if attempt is None else written[min(attempt, len(written)) - 1]
+            if not judged.get("is_measured", True):
+                return not_measured(str(judged["problem"]))
+            problem = judged["problem"]
+            if problem and judged is written[-1] and state.output.stop_reason in ("max_tokens", "model_length"):
+                problem = f"the reply was cut at the limit of tokens; {problem}"
             # What the log holds already is taken as it is, so that no encoder is needed to score it again.
             embedded = None if encoder is None else stored_embedding(judged, encoder, pooling)
             if encoder is not None and embedded is None and judged["code"]:
@@ -144,9 +149,9 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                 embedded = stored_embedding(judged, encoder, pooling)
             nearest = await anyio.to_thread.run_sync(pieces.nearest, judged["code"], dataset, reference)
             return Score(
-                value=0 if judged["problem"] else 1,
-                answer=judged["problem"] or "compiles",
-                explanation=explained(judged, protocol, nearest),
+                value=0 if problem else 1,
+                answer=problem or "compiles",
+                explanation=explained({**judged, "problem": problem}, protocol, nearest),
                 metadata={
                     "dataset": dataset,
                     "reference": reference,

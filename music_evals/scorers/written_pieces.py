@@ -20,9 +20,10 @@ from inspect_ai.solver import TaskState
 
 from music_evals.encoders.lilybert import Encoder, Pooling
 from music_evals.notation.descriptors import DescriptorError, Protocol, describe
-from music_evals.notation.lilypond.compiler import LilyPondError, cores, lilypond_cache
+from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_cache
 from music_evals.notation.lilypond.pictures import first_system
 from music_evals.notation.lilypond.sandbox import SandboxError
+from music_evals.notation.lilypond.slots import cores
 from music_evals.notation.lilypond.writing import LIMITS, compile_reply, complete_code
 from music_evals.notation.piano_roll import piano_roll
 from music_evals.scorers.scores import failure
@@ -37,16 +38,17 @@ class Piece(TypedDict):
     """A piece that a model wrote, as the log keeps it.
 
     `reply` is a digest of the reply that it was taken from. `problem` says why the `code` failed (None where it did
-    not), `messages` are LilyPond's own. `descriptors` are MusPy's for each protocol, and `undefined` says why one has
-    no value. In Base64 are `midi`, a file; `pictures`, PNG files of the engraved first `system` and the piano `roll`;
-    and `embeddings`, little-endian 32-bit numbers by encoder and pooling. `undrawn` says why a picture failed; older
-    logs lack it.
+    not), `is_measured` whether that is the piece's doing and not the machine's; `messages` are LilyPond's own.
+    `descriptors` are MusPy's for each protocol, and `undefined` says why one has no value. In Base64 are `midi`, a
+    file; `pictures`, PNG files of the engraved first `system` and the piano `roll`; and `embeddings`, little-endian
+    32-bit numbers by encoder and pooling. `undrawn` says why a picture failed; older logs lack it.
     """
 
     reply: str
     code: str
     problem: str | None
     messages: str
+    is_measured: NotRequired[bool]  # earlier logs have none
     midi: str | None
     descriptors: dict[str, dict[str, float | None]]
     undefined: dict[str, dict[str, str]]
@@ -67,7 +69,7 @@ class Workbench:
     async def pieces(self, state: TaskState) -> list[Piece]:
         """Find out about the piece of each reply of a sample, in order, or recall it from the store; keep it there."""
         stored: list[Piece] = state.store.get(STORE, [])
-        known = {piece["reply"]: piece for piece in stored}
+        known = {piece["reply"]: piece for piece in stored if piece.get("is_measured", True)}
         found: list[Piece] = []
         for reply in _replies(state):
             digest = hashlib.sha256(reply.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -120,6 +122,7 @@ def examine(reply: str, digest: str, *, pictures: bool) -> Piece:
         code=written.code,
         problem=written.problem,
         messages=written.messages,
+        is_measured=written.is_measured,
         midi=None,
         descriptors={},
         undefined={},

@@ -33,6 +33,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolCall, ToolDef, ToolInfo, ToolParam, ToolParams
 from inspect_ai.util import span
 
+from music_evals.solvers.replies import asked
 from music_evals.solvers.symbolic.music import SymbolicSolver
 from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, ErrorKind, FormulationError, Schema
 
@@ -97,7 +98,7 @@ def logiclm(
         state.messages.append(ChatMessageUser(content=trial.question(), metadata=trial.asks(answer_type="choice")))
         # A chat that holds tool calls must name its tools again; the choice "none" keeps them from being called.
         async with span("answer", type="logiclm"):
-            state.output = await get_model().generate(state.messages, tools=trial.offered, tool_choice="none")
+            state.output = await asked(state, state.messages, tools=trial.offered, tool_choice="none")
         state.messages.append(state.output.message)
         # Stored at the end: Inspect compares the whole store at both ends of every span.
         state.store.set(STORE_KEY, [asdict(attempt) for attempt in trial.attempts])
@@ -169,7 +170,7 @@ class _Trial:
 
     async def _turn(self, config: GenerateConfig) -> None:
         """Make an attempt in the trial's chat."""
-        output = await get_model().generate(self.state.messages, tools=self.offered, config=config)
+        output = await asked(self.state, self.state.messages, tools=self.offered, config=config)
         self.state.output = output
         self.state.messages.append(output.message)
         if not self.offered:
@@ -204,7 +205,7 @@ class _Trial:
                 facts, output=output, template=schema.template(self.identifiers)
             )
             message = ChatMessageUser(content=request, metadata=self.asks(refused=output))
-            await self._call_solver(_said(await get_model().generate([message], config=self.refinement_config)))
+            await self._call_solver(_said(await asked(self.state, [message], config=self.refinement_config)))
 
     def _return(self, text: str) -> bool:
         """Have all calls of the last reply, if it has any, return a text."""

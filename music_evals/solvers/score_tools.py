@@ -8,16 +8,21 @@ arXiv 2606.08722, section 3.2, which has no such strategy.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final, Literal
 
 import anyio
 import anyio.to_thread
-from inspect_ai.model import execute_tools, get_model
+from inspect_ai.model import execute_tools
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolDef, ToolError
+from inspect_ai.util import store
 
+from music_evals.notation.lilypond.compiler import NOT_MEASURED, lilypond_cache
+from music_evals.notation.lilypond.slots import cores
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structure
 from music_evals.notation.lilypond.syntax import read_header
+from music_evals.solvers.replies import asked
 from music_evals.solvers.symbolic.lilypond import tell_count, tell_header, tell_measure, tell_problems, tell_signatures
 
 MAX_TURNS: Final = 6  # in which the model may call tools
@@ -32,13 +37,14 @@ def score_tools() -> Solver:
     answer without one; calls beyond `MAX_CALLS` are refused.
     """
 
+    one_a_core = anyio.CapacityLimiter(cores())
+
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        model = get_model()
-        tools = ScoreTools(state.metadata["score"]).definitions()
+        tools = ScoreTools(state.metadata["score"], one_a_core).definitions()
         for turn in range(MAX_TURNS + 1):
             # A chat that holds tool calls must name its tools again; the choice "none" keeps them from being called.
             choice: Literal["auto", "none"] = "auto" if turn < MAX_TURNS else "none"
-            state.output = await model.generate(state.messages, tools=tools, tool_choice=choice)
+            state.output = await asked(state, state.messages, tools=tools, tool_choice=choice)
             state.messages.append(state.output.message)
             if not state.output.message.tool_calls or choice == "none":
                 break
@@ -51,8 +57,9 @@ def score_tools() -> Solver:
 class ScoreTools:
     """Tools on one score, given as LilyPond, which is read when first asked about."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, limiter: anyio.CapacityLimiter | None = None) -> None:
         self._text = text
+        self._limiter = limiter
         self._calls = 0
         self._read: Structure | StructureError | None = None
         self._reading = anyio.Lock()
@@ -96,9 +103,12 @@ class ScoreTools:
         async with self._reading:
             if self._read is None:
                 try:
-                    self._read = await anyio.to_thread.run_sync(read_structure, self._text)
+                    read = partial(read_structure, self._text, cache=lilypond_cache())
+                    self._read = await anyio.to_thread.run_sync(read, limiter=self._limiter)
                 except StructureError as error:
                     self._read = error  # kept, so that a text that cannot be read costs its time once
+                    if not error.is_measured:
+                        store().set(NOT_MEASURED, str(error))
         if isinstance(self._read, StructureError):
             raise ToolError(str(self._read))
         return self._read

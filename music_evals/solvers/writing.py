@@ -11,8 +11,9 @@ import anyio.to_thread
 from inspect_ai.model import ChatMessageUser
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from music_evals.notation.lilypond.compiler import cores
+from music_evals.notation.lilypond.slots import cores
 from music_evals.notation.lilypond.writing import Written, compile_reply
+from music_evals.solvers.replies import generated
 
 SEED: Final = 1234  # of the first prompt's sampling; each further prompt has the next
 _EPOCH: Final = 10_000  # apart, so that no two pieces are sampled alike
@@ -31,11 +32,11 @@ def write_music(attempts: int = 1, repair: str = "$problem") -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         seed = SEED + state.metadata["index"] + _EPOCH * (state.epoch - 1)
         for attempt in range(1, attempts + 1):
-            state = await generate(state, seed=seed)
+            state = await generated(state, generate, seed=seed)
             if attempt == attempts:
                 break
             written = await anyio.to_thread.run_sync(compile_reply, state.output.completion, limiter=one_a_core)
-            if written.problem is None:
+            if written.problem is None or not written.is_measured:
                 break
             told = Template(repair).safe_substitute(problem=told_problem(written))
             asks = (state.user_prompt.metadata or {}).get("asks", {})
@@ -49,8 +50,8 @@ def told_problem(written: Written) -> str:
     """Word why a piece did not compile: LilyPond's messages, cut to `MAX_PROBLEM`, or the reason where it left none.
 
     Example:
-        >>> told_problem(Written("{ c4 ", None, "stopped after 15 s", ""))
-        'stopped after 15 s'
+        >>> told_problem(Written("{ c4 ", None, "stopped after 15 s of CPU time", ""))
+        'stopped after 15 s of CPU time'
     """
     messages = written.messages.strip()[:MAX_PROBLEM]
     # What stopped LilyPond is in its messages only where LilyPond itself gave up.

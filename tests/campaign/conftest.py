@@ -8,8 +8,12 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
+
+from music_evals.evals.muse import chord_quality
+from tests.harness import run
 
 _SHOWN = 5
 
@@ -54,3 +58,11 @@ def counting(record_property: Callable[[str, object], None]) -> Counting:
 def full() -> bool:
     """Whether all of the campaign runs, and not the part that runs with the other tests."""
     return os.environ.get("CAMPAIGN") == "full"
+
+
+@pytest.fixture(scope="session")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small log."""
+    folder = tmp_path_factory.mktemp("campaign") / "logs"
+    run(chord_quality(modality="midi"), folder, limit=4)
+    return folder

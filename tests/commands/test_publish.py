@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.cli import run
-from tests.msu_dataset import score, write_rows, write_small
+from tests.msu_dataset import question, score, write_rows, write_small
 
 
 class NoHub:
@@ -43,3 +43,17 @@ def test_what_is_no_dataset_or_not_free_is_refused(tmp_path: Path) -> None:
     ):
         code, output = run("publish", benchmark, "--repo", "ORG/msu", "--dir", tmp_path / folder, "--yes")
         assert (code, said in output) == (1, True), output
+
+
+def test_secrets_are_refused_and_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "correct horse battery")
+    for number, (what, secret) in enumerate(
+        (("a token of GitHub", f"ghp_{'a1' * 18}"), ("the value of SOME_API_KEY", "correct horse battery"))
+    ):
+        folder = tmp_path / str(number)
+        asked = question("song", 0, question=f"Is it {secret}?")
+        write_rows(folder, {"test": [score("song")]}, {"test": [asked]})
+        code, output = run("publish", "msu", "--repo", "ORG/msu", "--dir", folder, "--yes")
+        assert code == 1
+        assert f"questions/test-00000-of-00001.parquet, row song-level1-1, holds {what}; take it out" in output
+        assert secret not in output

@@ -22,12 +22,12 @@ def write(log: EvalLog, path: Path) -> Path:
     return path
 
 
-def write_log(path: Path, benchmark: str = "ziqi", config: str = "generation", **given: Any) -> Path:
+def write_log(path: Path, themes: Any = None, model: str = "some/model", status: str = "success", **about: Any) -> Path:
     """Answers to the questions on continuations of ZIQI-Eval."""
-    asked, about = {"shots": "zero", "protocol": "paper"}, {"dataset_source": "generated"}
+    asked = {"shots": "zero", "protocol": "paper", "themes": themes}
     scores = score("lettered_choice", {"choice_figures": FIGURES})
-    log = made_log(benchmark, config, scores, samples=195, label="generated-seed3", asked=asked, about=about, **given)
-    return write(log, path)
+    given = {"samples": 195, "label": "generated-seed3", "asked": asked, "model": model, "status": status}
+    return write(made_log("ziqi", "generation", scores, about={"dataset_source": "generated", **about}, **given), path)
 
 
 def write_generation_log(path: Path) -> Path:
@@ -92,6 +92,27 @@ def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path: Path
     assert one == two
 
 
+def test_odd_logs_are_named_and_the_others_are_shown(tmp_path: Path) -> None:
+    logs, out = tmp_path / "logs", tmp_path / "out"
+    write_log(logs / "sound.eval", model="sound\x1b[31m/model")
+    write_log(logs / "huge.eval", floors={"chance": 1e30})
+    write_log(logs / "floors.eval", floors={"chance": "high"})
+    write_log(logs / "benchmark.eval", benchmark=["ziqi"])
+    write_log(logs / "themes.eval", themes=3)
+    (logs / "foreign.eval").write_text('{"version": 2}')
+    code, output = run("report", logs, "--out", out)
+    assert code == 0, output
+    assert "\x1b" not in output
+    assert "sound\ufffd[31m/model" in (out / "report.html").read_text(encoding="utf-8")
+    assert {row["Log"]: row["Why"] for row in rows(out / "basis_passed_over.csv") if row["Log"] != "sound.eval"} == {
+        "benchmark.eval": "no table is known for ['ziqi']",
+        "floors.eval": "its metadata cannot be used: floors.chance: Input should be a valid number",
+        "foreign.eval": "it cannot be read: File is not a zip file (BadZipFile in _read of logs.py)",
+        "huge.eval": "it cannot be read: eval.metadata.floors.chance is a number above 1e+20",
+        "themes.eval": "its header cannot be interpreted: themes is 3; a list of words or numbers is accepted",
+    }
+
+
 def test_an_earlier_report_is_replaced_only_if_asked(tmp_path: Path) -> None:
     out = tmp_path / "out"
     asked = ("report", write_generation_log(tmp_path / "a.eval"), "--out", out)
@@ -115,9 +136,9 @@ def test_an_earlier_report_is_replaced_only_if_asked(tmp_path: Path) -> None:
         ("nowhere", "nowhere does not exist"),
         ("empty", "there are no Inspect logs in"),
         ("other.eval", "no log could be used; tables are known for: muse, ziqi, msu, lilybench, lilybench-generation"),
-        ("text.txt", "text.txt is not an Inspect log"),
-        ("rows.json", "rows.json is not an Inspect log"),
-        ("cut.eval", "cut.eval is not an Inspect log"),
+        ("text.txt", "text.txt: it cannot be read: "),
+        ("rows.json", "rows.json: it cannot be read: "),
+        ("cut.eval", "cut.eval: it cannot be read: File is not a zip file"),
     ],
 )
 def test_bad_input_is_named(name: str, message: str, tmp_path: Path) -> None:

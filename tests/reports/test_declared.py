@@ -8,6 +8,7 @@ import pytest
 from inspect_ai.log import EvalLog
 
 from music_evals import benchmarks
+from music_evals.reports.declared import table_of
 from music_evals.reports.parts import parts
 from music_evals.reports.sections import make_report
 from tests.reports.made import made_log, rows, score, tables
@@ -142,3 +143,23 @@ def test_old_logs_and_those_that_tell_their_condition_are_of_one_condition() -> 
     (row,) = rows(table, Model="some/model")
     assert row["Condition"] == "five-shot, strict protocol, data published"
     assert any("the latest of 2 runs counts, that of 2026-01-02" in note for note in table.notes)
+
+
+def test_a_log_for_which_a_table_fails_is_named_and_left_out_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(part: Any, spec: Any, runs: Any) -> Any:
+        if any(run.model == "odd/model" for run in runs):
+            raise KeyError("figure")
+        return table_of(part, spec, runs)
+
+    monkeypatch.setattr("music_evals.reports.sections.table_of", failing)
+    figures = score("lettered_choice", {"choice_figures": {"accuracy": 0.5, "precision": 0.5, "f1": 0.5}}, samples=4)
+    logs = [
+        made_log("ziqi", "generation", figures, samples=4, label="x", asked={}, model=name)
+        for name in ("odd/model", "some/model")
+    ]
+    logs[0].location = "odd.eval"
+    made = make_report(logs)
+    table, *_ = made.sections[1].report.tables
+    assert [row[0] for row in table.rows][-1] == "some/model"
+    why = "it is left out of the table ziqi_table1: 'figure' (KeyError in _table_report of sections.py)"
+    assert ("odd.eval", why) in made.left_out

@@ -80,6 +80,25 @@ def test_thousands_of_samples_are_read_in_bounded_memory(tmp_path: Path) -> None
     assert peak < 8e6
 
 
+def test_spaces_and_summaries_without_end_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = written(tmp_path, sample("a", "C"))
+    with zipfile.ZipFile(log.location) as old:
+        summaries = old.read("summaries.json").decode()
+    log.location = str(tmp_path / "odd.eval")
+
+    def read(content: str) -> int:
+        with zipfile.ZipFile(log.location, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr("summaries.json", content)
+        return len(read_samples(log, "main").of_each)
+
+    assert read("[" + " " * 10_000_000 + summaries[1:]) == 1
+    with pytest.raises(ValueError, match=r"more than 4,194,304 characters that are no summary"):
+        read('[{"id": "' + "a" * 10_000_000)
+    monkeypatch.setattr("music_evals.reports.samples._BYTES", 1000)
+    with pytest.raises(ValueError, match=r"have 2,000 bytes; at most 1,000 are read"):
+        read(" " * 2000)
+
+
 def test_a_log_that_is_cut_off_is_refused(tmp_path: Path) -> None:
     log = written(tmp_path)
     with zipfile.ZipFile(tmp_path / "cut.eval", "w") as file:

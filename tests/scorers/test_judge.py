@@ -5,13 +5,14 @@ import math
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from inspect_ai import Task, score
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage, GenerateConfig, Model, get_model
 
-from music_evals.scorers.judge import ATTEMPTS, PROMPT, RULES, judged
+from music_evals.scorers.judge import ATTEMPTS, LATE, PROMPT, RULES, judged
 from tests.harness import Reply, metrics, run, samples
 
 
@@ -100,6 +101,25 @@ def test_a_judge_that_fails_or_talks_abstains(tmp_path: Path, broken: Reply, rea
     figures = metrics(log)["judged"]
     assert (figures["accuracy"], figures["b/abstained"]) == (pytest.approx(2 / 3), 1)
     assert "b/right" not in figures
+
+
+def hanging(messages: list[ChatMessage], config: GenerateConfig) -> Any:
+    return anyio.sleep_forever()
+
+
+def test_judges_that_hang_hold_up_no_run(tmp_path: Path) -> None:
+    log = judged_run(tmp_path / "one", {"a": marking, "b": hanging, "c": marking}, deadline=10)
+    entries = found(log).metadata["questions"]
+    assert [entry["verdict"] for entry in entries] == [1, 1, 0]
+    assert entries[0]["votes"] == {"a": 1, "b": None, "c": 1}
+    assert entries[0]["abstained"] == {"b": LATE}
+    figures = metrics(log)["judged"]
+    assert figures["b/abstained"] == 1
+    assert "unanimous" not in figures
+    log = judged_run(tmp_path / "two", {"a": marking, "b": hanging, "c": hanging}, deadline=1)
+    entry = found(log).metadata["questions"][0]
+    assert (entry["verdict"], entry["votes"]) == (None, {"a": 1, "b": None, "c": None})
+    assert all("no reply within 1 s" in reason for reason in entry["abstained"].values())
 
 
 def test_without_a_majority_a_question_is_unscored(tmp_path: Path) -> None:

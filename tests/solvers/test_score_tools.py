@@ -1,6 +1,7 @@
 """Tools on a score: what they tell, and that whatever goes wrong comes back to the model in words."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from inspect_ai.model import ChatMessageAssistant, ChatMessageTool, execute_tools
@@ -68,9 +69,9 @@ def test_what_is_told_is_bounded() -> None:
 def test_tools_read_the_score_once(monkeypatch: pytest.MonkeyPatch) -> None:
     reads: list[str] = []
 
-    def counted(text: str) -> Structure:
+    def counted(text: str, **how: Any) -> Structure:
         reads.append(text)
-        return read_structure(text)
+        return read_structure(text, **how)
 
     monkeypatch.setattr(score_tools, "read_structure", counted)
     tools = ScoreTools(SCORE)

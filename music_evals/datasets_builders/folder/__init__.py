@@ -22,15 +22,8 @@ from music_evals.datasets_builders.folder.provenance import (
     read_provenance,
     some,
 )
-from music_evals.datasets_builders.folder.writing import (
-    FileCell,
-    FolderKind,
-    Rows,
-    check_target,
-    features_of,
-    write_dataset,
-    written_whole,
-)
+from music_evals.datasets_builders.folder.rows import FileCell, FourOptions, Letter, Text, features_of
+from music_evals.datasets_builders.folder.writing import FolderKind, Rows, check_target, write_dataset, written_whole
 
 __all__ = [
     "ACCEPTED",
@@ -42,9 +35,12 @@ __all__ = [
     "DatasetError",
     "FileCell",
     "FolderKind",
+    "FourOptions",
+    "Letter",
     "Origin",
     "Provenance",
     "Rows",
+    "Text",
     "as_json",
     "check_target",
     "describe_dataset",

@@ -36,6 +36,7 @@ from music_evals.datasets_builders.folder.card import publish_card
 from music_evals.datasets_builders.folder.check import check_folder
 from music_evals.datasets_builders.folder.hub_errors import LOG_IN, TRANSPORT_ERRORS, explain, token_problem
 from music_evals.datasets_builders.folder.licences import check_publishable, licence_of_source
+from music_evals.datasets_builders.folder.tokens import check_secrets
 
 MAIN: Final = "main"
 _DATASET: Final = "dataset"
@@ -95,6 +96,7 @@ def plan_publication(
     check_publishable(folder, made, licence)
     card = publish_card((folder / CARD_FILE).read_text(encoding="utf-8"), repo, licence).encode()
     files = {path: folder / path for path in (*made.files, PROVENANCE_FILE)} | {CARD_FILE: card}
+    check_secrets(files)
     content = {path: CommitOperationAdd(path, file) for path, file in files.items()}
     api = huggingface_hub.HfApi()
     with _plain_errors(repo):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import huggingface_hub
 import pyarrow as pa
@@ -27,14 +27,19 @@ from music_evals.datasets_builders.folder.provenance import (
     PROVENANCE_FILE,
     DatasetError,
     Provenance,
+    data_file,
     file_sha256,
+    in_a_line,
     read_provenance,
     some,
 )
+from music_evals.datasets_builders.folder.rows import RowCheck
 from music_evals.notation.cache import cache_folder
 
 ACCEPTED = f"'{GENERATED}', a dataset folder (as `music-evals build` writes it) or hf://datasets/ORG/NAME[@REVISION]"
 
+_BATCH: Final = 64  # rows, each of which may carry megabytes
+_MOST_BYTES: Final = 4_000_000_000  # of the values of a split
 _HUB_URI = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>\S+))?")
 
 
@@ -116,30 +121,51 @@ def load_split(
     if split not in made.counts[config]:
         splits = ", ".join(made.counts[config])
         raise DatasetError(f"config '{config}' of {dataset} has no split '{split}'; it has: {splits}{lacks}")
-    paths = [path for path in made.files if path.startswith(f"{config}/{split}-")]
-    if not paths:
-        raise DatasetError(f"{dataset} is incomplete: its {PROVENANCE_FILE} names no files of {config}/{split}")
-    for path in paths:
-        if not (origin.folder / path).is_file():
-            raise DatasetError(f"{dataset} is incomplete: {path} is missing; build or download it again")
-        if file_sha256(origin.folder / path) != made.files[path]:
-            raise DatasetError(f"{path} of {dataset} is not the file that its {PROVENANCE_FILE} names; build it again")
-    features = benchmark.features[config]
-    expected = Features({name: features[name] for name in (features if columns is None else columns)})
-    present = pq.read_schema(origin.folder / paths[0]).names
-    if lacking := [name for name in expected if name not in present]:
-        raise DatasetError(
-            f"config '{config}' of {dataset} lacks the columns {', '.join(lacking)} (built by version "
-            f"{made.builder_version} of the builder, this is {benchmark.version}); build it again"
-        )
-    tables = [pq.read_table(origin.folder / path, columns=list(expected), partitioning=None) for path in paths]
+    path = data_file(config, split)
+    file = origin.folder / path
+    if path not in made.files:
+        raise DatasetError(f"{dataset} is incomplete: its {PROVENANCE_FILE} does not name {path}")
+    if origin.revision is None and file.resolve() != origin.folder.resolve() / path:  # the Hub's cache is made of links
+        raise DatasetError(f"{path} of {dataset} is a link, or is reached by one; accepted are files in the folder")
+    if not file.is_file():
+        raise DatasetError(f"{dataset} is incomplete: {path} is missing; build or download it again")
+    if file_sha256(file) != made.files[path]:
+        raise DatasetError(f"{path} of {dataset} is not the file that its {PROVENANCE_FILE} names; build it again")
+    declared = benchmark.features[config]
+    wanted = declared.arrow_schema
+    if columns is not None:
+        wanted = Features({name: declared[name] for name in columns}).arrow_schema
+    by = f"built by version {made.builder_version} of the builder, this is {benchmark.version}"
     try:
-        table = pa.concat_tables(tables).select(list(expected)).cast(expected.arrow_schema)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DatasetError(f"config '{config}' of {dataset} has a column of another type: {error}") from error
+        with pq.ParquetFile(file) as parquet:
+            present = parquet.schema_arrow
+            if lacking := [name for name in wanted.names if present.get_field_index(name) < 0]:
+                raise DatasetError(f"{path} of {dataset} lacks the columns {', '.join(lacking)} ({by}); build it again")
+            if other := [name for name in wanted.names if present.field(name).type != wanted.field(name).type]:
+                raise DatasetError(f"{path} of {dataset} has columns of another type: {', '.join(other)} ({by})")
+            if (found := parquet.metadata.num_rows) != made.counts[config][split]:
+                raise DatasetError(
+                    f"{path} of {dataset} has {found} rows, its {PROVENANCE_FILE} says {made.counts[config][split]}"
+                )
+            table = _checked(parquet, wanted, RowCheck(declared, f"{path} of {dataset}"))
+    except (OSError, pa.ArrowException) as error:
+        raise DatasetError(f"{path} of {dataset} cannot be read as Parquet: {in_a_line(error)}") from error
     # Given, because `datasets` would otherwise pickle the whole table to hash it.
-    fingerprint = hashlib.sha256("".join(made.files[path] for path in paths).encode()).hexdigest()[:16]
+    fingerprint = hashlib.sha256(made.files[path].encode()).hexdigest()[:16]
     return Dataset(table, fingerprint=fingerprint)
+
+
+def _checked(parquet: pq.ParquetFile, wanted: pa.Schema, check: RowCheck) -> pa.Table:
+    """Read columns, some rows at a time, so that what is wrong or too much is found before all of it is in memory."""
+    batches, size = [], 0
+    for batch in parquet.iter_batches(_BATCH, columns=wanted.names):
+        batch.validate(full=True)
+        check(batch.to_pylist())
+        batches.append(batch)
+        size += batch.nbytes
+        if size > _MOST_BYTES:
+            raise OSError(f"it holds more than {_MOST_BYTES:,} bytes")
+    return pa.Table.from_batches(batches).select(wanted.names).cast(wanted)
 
 
 def describe_dataset(dataset: str, *, benchmark: Benchmark, files: Sequence[str] = ()) -> Origin:

@@ -4,11 +4,14 @@ import dataclasses
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from music_evals.benchmarks import dataset_facts
 
@@ -20,31 +23,58 @@ CARD_FILE = "README.md"
 FORMAT = "music-evals dataset folder, version 1"
 """First entry of ``provenance.json``: what a folder must say to count as ours."""
 
+DATA_FILE: Final = re.compile(r"[\w-]+/[\w-]+-00000-of-00001\.parquet", re.ASCII)
+LICENCE_FILE: Final = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)(_[A-Z]+)?(\.(md|txt))?")
+"""Beside card and provenance, the files that a dataset folder may hold: ``CONFIG/SPLIT-…`` and texts of licences."""
+
+_MOST_BYTES: Final = 10_000_000  # of a provenance file
+
 
 class DatasetError(ValueError):
     """A dataset cannot be written or loaded as asked; the message says what is wrong and what is accepted."""
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("It holds control characters")
+    return text
+
+
+def _of_the_layout(path: str) -> str:
+    if not DATA_FILE.fullmatch(path) and not LICENCE_FILE.fullmatch(path):
+        raise ValueError("It is no path of a dataset folder")
+    return path
+
+
+Printable = Annotated[str, AfterValidator(_printable)]
+_Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]  # becomes part of the name of a log
+_Part = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+_Rows = Annotated[int, Field(gt=0, le=1_000_000)]
+_Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
     """Who built a dataset from what."""
 
-    benchmark: str  # name of the dataset, e.g. ``"muse"``
-    builder_version: str  # version of the builder's rows; a change of any row's content changes it
-    source: str  # ``"generated"``, or the name of the source data
-    licence: str  # licence identifier as the Hub spells it
+    __pydantic_config__ = ConfigDict(strict=True, extra="forbid")
+
+    benchmark: Printable  # name of the dataset, e.g. ``"muse"``
+    builder_version: Printable  # version of the builder's rows; a change of any row's content changes it
+    source: _Label  # ``"generated"``, or the name of the source data
+    licence: Printable  # licence identifier as the Hub spells it
     seed: int | None = None  # seed of a generated dataset
-    source_revision: str | None = None  # revision of the source data, where it has one
-    source_sha256: str | None = None  # checksum over the source files used, where there are any
-    missing: tuple[str, ...] = ()  # what a partial copy of the source lacks
+    source_revision: Printable | None = None  # revision of the source data, where it has one
+    source_sha256: Printable | None = None  # checksum over the source files used, where there are any
+    missing: tuple[Printable, ...] = ()  # what a partial copy of the source lacks
     # Versions and checksums of what made the bytes (renderer, soundfont).
-    made_with: Mapping[str, str] = field(default_factory=dict)
+    made_with: Mapping[Printable, Printable] = field(default_factory=dict)
     # What is odd in the source → how often; the rows keep it unless it says otherwise.
-    anomalies: Mapping[str, int] = field(default_factory=dict)
+    anomalies: Mapping[Printable, int] = field(default_factory=dict)
     # Config → split → number of rows; filled by `write_dataset`.
-    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    counts: Mapping[_Part, Mapping[_Part, _Rows]] = field(default_factory=dict)
     # Path → SHA-256 of each file but the card; filled by `write_dataset`.
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[Annotated[str, AfterValidator(_of_the_layout)], _Digest] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """Return the content of ``provenance.json``."""
@@ -55,20 +85,29 @@ class Provenance:
         """Read the content of ``provenance.json``; anything else is a `DatasetError`."""
         try:
             entries = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DatasetError(f"not a provenance file: {error}") from error
         if not isinstance(entries, dict) or "format" not in entries:
             raise DatasetError("not a provenance file: 'format' is missing")
         if entries.pop("format") != FORMAT:
             raise DatasetError(f"a provenance file of another format than {FORMAT!r}")
         try:
-            made = cls(**{**entries, "missing": tuple(entries.get("missing", ()))})
-        except TypeError as error:
-            raise DatasetError(f"not a provenance file: {error}") from error
-        is_sound = isinstance(made.files, dict) and isinstance(made.counts, dict)
-        if not is_sound or not all(isinstance(splits, dict) for splits in made.counts.values()):
-            raise DatasetError("not a provenance file: 'counts' or 'files' is no table")
-        return made
+            return _adapter().validate_json(json.dumps(entries))
+        except ValidationError as error:
+            raise DatasetError(f"not a provenance file{told(error)}") from error
+
+
+@cache
+def _adapter() -> TypeAdapter[Provenance]:
+    return TypeAdapter(Provenance)
+
+
+def told(error: ValidationError, start: int = 0) -> str:
+    """Say what the first thing wrong is, and where; of the place, what begins at `start`."""
+    first = error.errors(include_url=False)[0]
+    place = "".join(f", {part!r:.100}" for part in first["loc"][start:] if part != "[key]")
+    problem = first["msg"].removeprefix("Value error, ")
+    return f"{place}: {problem[0].lower()}{problem[1:]}, not {first['input']!r:.100}"
 
 
 def make_provenance(dataset: str, version: str, source: str, **about: Any) -> Provenance:
@@ -78,13 +117,21 @@ def make_provenance(dataset: str, version: str, source: str, **about: Any) -> Pr
 
 def read_provenance(folder: Path) -> Provenance:
     """Read what a dataset folder says about itself; DatasetError where it has no provenance file of ours."""
+    path = folder / PROVENANCE_FILE
     try:
-        text = (folder / PROVENANCE_FILE).read_text(encoding="utf-8")
+        if path.exists() and (not path.is_file() or path.stat().st_size > _MOST_BYTES):
+            raise DatasetError(f"its {PROVENANCE_FILE} is no file of at most {_MOST_BYTES:,} bytes")
+        text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError) as error:
         raise DatasetError(f"it has no {PROVENANCE_FILE}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise DatasetError(f"its {PROVENANCE_FILE} cannot be read: {error}") from error
     return Provenance.from_json(text)
+
+
+def data_file(config: str, split: str) -> str:
+    """Return the path, in a dataset folder, of the rows of a split."""
+    return f"{config}/{split}-00000-of-00001.parquet"
 
 
 def as_json(value: object) -> str:
@@ -103,6 +150,16 @@ def _sha256_of(path: Path, *_identity: int) -> str:
     """Hash a file; remembered while it stays as it is, for a grid of tasks loads the same files dozens of times."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def in_a_line(error: BaseException) -> str:
+    """Return what an error of a library says, without the bytes of a file that it may quote.
+
+    >>> in_a_line(OSError("no such type: \\x0e\\n"))
+    'no such type:'
+    """
+    said = "".join(char if char.isprintable() else " " for char in str(error))
+    return f"{' '.join(said.split()):.300}"
 
 
 def some(names: Sequence[str], most: int = 3) -> str:

@@ -1,24 +1,27 @@
 """Writing folders whole or not at all, and dataset folders in the layout of the Hugging Face Hub."""
 
+import ctypes
 import dataclasses
 import fcntl
 import glob
+import io
 import json
+import logging
 import os
 import secrets
 import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from types import FrameType, NoneType, UnionType
-from typing import Any, Final, Literal, NamedTuple, TypedDict, get_args, get_origin, get_type_hints
+from types import FrameType
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from datasets import Audio, Features, Image, List, Value
+from datasets import Audio, Features, Image, Value
 
 from music_evals.datasets_builders.folder.card import make_card
 from music_evals.datasets_builders.folder.provenance import (
@@ -27,13 +30,16 @@ from music_evals.datasets_builders.folder.provenance import (
     PROVENANCE_FILE,
     DatasetError,
     Provenance,
+    data_file,
     file_sha256,
 )
+from music_evals.datasets_builders.folder.rows import RowCheck
 
 # Rows held in memory while writing: a row with a file in it may carry megabytes.
 _ROWS_PER_GROUP: Final = 1024
 _ROWS_WITH_FILES_PER_GROUP: Final = 32
-_COLUMNS: Final = {str: "string", int: "int64", float: "float64", bool: "bool", bytes: "binary"}
+_ASIDE: Final = "-old"  # how the name of a folder ends that is to be put back if its successor does not come
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of fcntl.h and linux/fs.h
 
 
 class FolderKind(NamedTuple):
@@ -47,7 +53,7 @@ class FolderKind(NamedTuple):
         """Return what a folder says about itself, None if it is not of this kind."""
         try:
             record = json.loads((folder / self.record).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         return record if isinstance(record, dict) and record.get("format") == self.form else None
 
@@ -55,40 +61,14 @@ class FolderKind(NamedTuple):
 DATASET: Final = FolderKind(PROVENANCE_FILE, FORMAT, "a dataset")
 
 
-class FileCell(TypedDict):
-    """An audio or image file as `datasets` stores it: its bytes, and no path."""
-
-    bytes: bytes
-    path: None
-
-
 Rows = Mapping[Any, Mapping[Any, Iterable[Mapping[str, Any]]]]
 """Config → split → rows, which are read once and in order, so that a generator need not hold all its audio."""
-
-
-def features_of(row: type, **columns: Any) -> Features:
-    """Declare the columns of a `TypedDict` of texts, bytes, numbers, lists of these, and any of them or None.
-
-    `columns` gives those of any other kind, as for audio and images; a literal is a text.
-
-    >>> from typing import TypedDict
-    >>> features_of(TypedDict("Row", {"id": str, "pitches": list[int] | None}))
-    {'id': Value('string'), 'pitches': List(Value('int64'))}
-    """
-    return Features({name: columns.get(name) or _column(kind) for name, kind in get_type_hints(row).items()})
-
-
-def _column(kind: Any) -> Value | List:
-    if isinstance(kind, UnionType):
-        (kind,) = (one for one in get_args(kind) if one is not NoneType)
-    if get_origin(kind) is list:
-        return List(_column(get_args(kind)[0]))
-    return Value("string" if get_origin(kind) is Literal else _COLUMNS[kind])
 
 
 def check_target(out: Path, *, overwrite: bool = False, kind: FolderKind = DATASET) -> None:
     """Raise DatasetError where a folder may not be written; with `overwrite`, one of ours may be replaced."""
     out = out.expanduser().absolute()
+    _put_back(out)
     above = next(folder for folder in out.parents if os.path.lexists(folder))
     if not above.is_dir():
         raise DatasetError(f"{out} cannot be made: {above} is not a folder")
@@ -108,8 +88,9 @@ def check_target(out: Path, *, overwrite: bool = False, kind: FolderKind = DATAS
 def written_whole(out: Path, *, overwrite: bool = False, kind: FolderKind = DATASET) -> Iterator[Path]:
     """Yield a new folder that takes the place of `out` when the block ends well, and is gone when it does not.
 
-    It is made beside its target under a hidden name and then renamed. An exception, Ctrl-C, SIGTERM or SIGHUP removes
-    it; what a killed process left is removed by the next one with the same target. Raises as `check_target`.
+    It is made beside its target under a hidden name, and then the two change places in one step. An exception, Ctrl-C,
+    SIGTERM or SIGHUP removes it; what a killed process left is removed by the next one with the same target. Raises as
+    `check_target`.
     """
     out = Path(os.path.realpath(out.expanduser()))
     check_target(out, overwrite=overwrite, kind=kind)
@@ -148,7 +129,7 @@ def write_dataset(
         files: dict[str, str] = {}
         for config, splits in rows.items():
             for split, some in splits.items():
-                path = folder / config / f"{split}-00000-of-00001.parquet"
+                path = folder / data_file(config, split)
                 if count := _write_rows(path, some, features[config], f"{config}/{split}"):
                     counts.setdefault(config, {})[split] = count
                     files[path.relative_to(folder).as_posix()] = file_sha256(path)
@@ -168,13 +149,14 @@ def _write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Feature
     schema, columns, rows = features.arrow_schema, set(features), iter(rows)
     has_files = any(isinstance(kind, Audio | Image) or kind == Value("binary") for kind in features.values())
     writer: pq.ParquetWriter | None = None
-    count = 0
+    count, check = 0, RowCheck(features, where)
     try:
         while group := list(islice(rows, _ROWS_WITH_FILES_PER_GROUP if has_files else _ROWS_PER_GROUP)):
             for row in group:
                 if set(row) != columns:
                     wrong = ", ".join(sorted(set(row) ^ columns))
                     raise DatasetError(f"{where}, row {row.get('id', count)}: columns missing or unknown: {wrong}")
+            check(group)
             try:
                 # Straight to Arrow: `Features.encode_example` wants torch for audio that is already encoded.
                 table = pa.Table.from_pylist(group, schema=schema)
@@ -183,32 +165,105 @@ def _write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Feature
                 raise DatasetError(f"{where}, rows {ids}: a value does not fit its column: {error}") from error
             if writer is None:
                 path.parent.mkdir(exist_ok=True)
+                file = _Patient(path)
                 writer = pq.ParquetWriter(
-                    path, schema, compression="zstd", use_content_defined_chunking=True, write_page_index=True
+                    file, schema, compression="zstd", use_content_defined_chunking=True, write_page_index=True
                 )
             writer.write_table(table)
+            file.check()
             count += len(group)
     finally:
         if writer is not None:
             writer.close()
+            file.close()
+    if writer is not None:
+        file.check()
     return count
+
+
+class _Patient(io.RawIOBase):
+    """A file that tells of an error in writing when it is asked: Arrow ends the process when it learns of one."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb", buffering=0)
+        self._position = 0
+        self._error: OSError | None = None
+
+    def write(self, content: Any) -> int:
+        left = memoryview(content).cast("B")
+        self._position += len(left)
+        try:
+            while self._error is None and left:
+                left = left[self._file.write(left) :]
+        except OSError as error:
+            self._error = error
+        return memoryview(content).nbytes
+
+    def check(self) -> None:
+        """Raise the first error that there was."""
+        if self._error is not None:
+            raise self._error
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 @contextmanager
 def _temporary_sibling(out: Path) -> Iterator[Path]:
     """Yield a new hidden folder beside `out`, gone at the end however that comes about."""
     out.parent.mkdir(parents=True, exist_ok=True)
-    prefix = f".{out.name}.partial-"
-    for left in out.parent.glob(f"{glob.escape(prefix)}*"):
+    for left in _left_beside(out):
         if (lock := _lock(left)) is not None:  # abandoned
-            shutil.rmtree(left, ignore_errors=True)
+            with suppress(FileNotFoundError):  # another process has removed it meanwhile
+                # Renamed, for what is half removed must not pass for what is to be put back.
+                _remove(left.rename(out.parent / f"{_prefix(out)}{secrets.token_hex(4)}"))
             os.close(lock)
-    folder, lock = _make_locked_folder(out.parent, prefix)
+    folder, lock = _make_locked_folder(out.parent, _prefix(out))
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         os.close(lock)
+
+
+def _prefix(out: Path) -> str:
+    return f".{out.name}.partial-"
+
+
+def _left_beside(out: Path, ending: str = "") -> list[Path]:
+    return list(out.parent.glob(f"{glob.escape(_prefix(out))}*{ending}"))
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, if it is there; what cannot be removed is said, for the work itself is done."""
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        logging.getLogger(__name__).warning("%s could not be removed: %s", folder, error)
+
+
+def _put_back(out: Path) -> None:
+    """Put back the folder that `_swap_by_renaming` moved aside and was killed before the new one took its place."""
+    for old in [] if os.path.lexists(out) else _left_beside(out, _ASIDE):
+        lock = _lock(old)
+        if lock is None:  # at work
+            continue
+        try:
+            if not os.path.lexists(out):
+                old.rename(out)
+        except FileNotFoundError:
+            continue  # another process has done it meanwhile
+        finally:
+            os.close(lock)
 
 
 def _make_locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
@@ -259,15 +314,36 @@ def _termination_unwinds() -> Iterator[None]:
 
 
 def _move_into_place(folder: Path, out: Path) -> None:
-    """Rename a finished folder to its target, replacing a folder that is there."""
+    """Rename a finished folder to its target; a folder that is there then has the name of the finished one."""
     if not out.exists() or not any(out.iterdir()):
         folder.rename(out)  # POSIX renames over an empty folder
-        return
-    old = out.with_name(f"{folder.name}-old")
-    out.rename(old)
+    elif not _exchange(folder, out):
+        _swap_by_renaming(folder, out)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Let two folders change places in one step; False where that cannot be done."""
     try:
+        renameat2 = ctypes.CDLL(None).renameat2
+    except AttributeError:  # no Linux
+        return False
+    done = renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
+    return bool(done == 0)  # why it failed, if not for want of support, renaming will say
+
+
+def _swap_by_renaming(folder: Path, out: Path) -> None:
+    """Let two folders change places in three steps; a process that is killed between them leaves both whole."""
+    aside = folder.with_name(folder.name + _ASIDE)
+    lock = os.open(out, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)  # not abandoned, see `_put_back`
+    try:
+        out.rename(aside)
         folder.rename(out)
     except BaseException:
-        old.rename(out)
+        if not os.path.lexists(out):
+            aside.rename(out)
         raise
-    shutil.rmtree(old, ignore_errors=True)
+    else:
+        aside.rename(folder)
+    finally:
+        os.close(lock)

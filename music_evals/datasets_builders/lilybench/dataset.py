@@ -51,7 +51,7 @@ NAME: Final = "lilybench"
 VERSION: Final = "1.1.0"
 DEFAULT_SEED: Final = 1234
 
-FEATURES: Final[Mapping[str, Features]] = {**dict.fromkeys(TASKS, TASK_FEATURES), "corpus": CORPUS_FEATURES}
+FEATURES: Final[Mapping[str, Features]] = {**TASK_FEATURES, "corpus": CORPUS_FEATURES}
 """Config → declared columns."""
 
 _LARGER: Final[Mapping[TaskName, int]] = {"metadata_qa": 30, "metadata_prediction": 30, "error_detection": 50}

@@ -3,9 +3,13 @@
 Source: arXiv 2606.08722, section 3.2 and Table 1.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypedDict, get_args
+from typing import Annotated, Final, Literal, TypedDict, get_args
+
+import pydantic
+from datasets import Features
 
 from music_evals.datasets_builders.folder import features_of
 
@@ -75,7 +79,7 @@ class TaskRow(TypedDict):
     id: str
     piece: str
     kind: str
-    score: str
+    score: Annotated[str, pydantic.Field(max_length=2_000_000)]
     options: list[str]
     answer: str
 
@@ -120,7 +124,34 @@ class CorpusRow(TypedDict):
     reason: str | None
 
 
-TASK_FEATURES: Final = features_of(TaskRow)
+_ANSWERS: Final[Mapping[str, str]] = {
+    "bar_count": r"[1-9]\d{0,8}",
+    "bar_sequencing": "[0-3]{4}",
+    "error_detection": r"none|[1-9]\d{0,8}( [1-9]\d{0,8})*",
+}
+
+
+def _task_features(task: TaskName) -> Features:
+    """Declare the columns of a task, whose rows must have the kind, the options and the answer that `TaskRow` tells."""
+    kinds: Sequence[str] = FIELDS if task in ("metadata_qa", "metadata_prediction") else ("",)
+    if task == "error_detection":
+        kinds = (*CORRUPTIONS, CLEAN)
+    is_open = task in ("bar_count", "error_detection")
+    answer_form = re.compile(_ANSWERS.get(task, "[0-3]"), re.ASCII)
+
+    def check(kind: str, score: str, options: list[str], answer: str) -> str | None:
+        if kind not in kinds:
+            return f"its kind {kind!r:.100} is none of {', '.join(map(repr, kinds))}"
+        if len(options) != (0 if is_open else 4):
+            return f"it has {len(options)} options; {'none are' if is_open else 'four are'} needed"
+        if not answer_form.fullmatch(answer) or (task == "bar_sequencing" and len(set(answer)) != 4):
+            return f"its answer {answer!r:.100} has not the form that {task} needs"
+        return None if score.strip() or task == "bar_sequencing" else "its score is blank"
+
+    return features_of(TaskRow, check)
+
+
+TASK_FEATURES: Final[Mapping[str, Features]] = {task: _task_features(task) for task in TASKS}  # task → declared columns
 CORPUS_FEATURES: Final = features_of(CorpusRow)
 
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, TypedDict, get_args
+from typing import Annotated, Final, Literal, NamedTuple, TypedDict, get_args
 
 from datasets import Features, Image, List
+from pydantic import Field
 
 from music_evals.datasets_builders.folder import (
     GENERATED,
@@ -23,6 +24,7 @@ from music_evals.datasets_builders.folder import (
     FileCell,
     Provenance,
     Rows,
+    Text,
     features_of,
     make_provenance,
     write_dataset,
@@ -54,7 +56,7 @@ class ScoreRow(TypedDict):
     score_id: str
     title: str
     composer: str
-    abc: str | None
+    abc: Text | None
     images: list[FileCell]
     musicxml: str | None
     source: str
@@ -65,10 +67,10 @@ class QuestionRow(TypedDict):
 
     id: str
     score_id: str
-    level: int
+    level: Annotated[int, Field(ge=1, le=4)]
     kind: str | None
-    question: str
-    answer: str
+    question: Text
+    answer: Text
     answer_type: str | None
 
 

@@ -5,14 +5,16 @@ Pitches are MIDI integers. Recordings have no MIDI: their MIDI and note columns 
 Source: arXiv 2510.22455.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Final, Literal, NamedTuple, TypedDict, get_args
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Final, Literal, NamedTuple, TypedDict, get_args
 
 from datasets import Audio, Features
+from pydantic import AfterValidator, Field
 
-from music_evals.datasets_builders.folder import FileCell, features_of
+from music_evals.datasets_builders.folder import FileCell, Text, features_of
 from music_evals.datasets_builders.muse.chords import QUALITIES
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
+from music_evals.notation.midi import parse_midi_text
 
 ConfigName = Literal["syncopation", "transposition", "chord_quality"]
 CONFIGS: Final[tuple[ConfigName, ...]] = get_args(ConfigName)
@@ -32,15 +34,25 @@ EXAMPLE_ROOT: Final = "Ab"
 EXAMPLE_OFFBEATS: Final = (0, 6)
 
 
+def _readable(text: str) -> str:
+    parse_midi_text(text)
+    return text
+
+
+_Pitch = Annotated[int, Field(ge=0, le=127)]
+_Slot = Annotated[int, Field(ge=1, le=32)]
+_MidiText = Annotated[Text, AfterValidator(_readable)]
+
+
 class _Heard(TypedDict):
     id: str
     audio: FileCell
     midi: bytes | None
-    midi_text: str | None
+    midi_text: _MidiText | None
 
 
 class _Asked(TypedDict):
-    tempo: float | None
+    tempo: Annotated[float, Field(gt=0)] | None
     meter: str | None
     instrument: str | None
     target: str
@@ -49,8 +61,8 @@ class _Asked(TypedDict):
 
 
 class _Loop(_Heard):
-    kick: list[int] | None
-    snare: list[int] | None
+    kick: list[_Slot] | None
+    snare: list[_Slot] | None
     offbeats: int
 
 
@@ -60,10 +72,10 @@ class _Pair(TypedDict):
     audio_2: FileCell
     midi_1: bytes | None
     midi_2: bytes | None
-    midi_text_1: str | None
-    midi_text_2: str | None
-    pitches_1: list[int] | None
-    pitches_2: list[int] | None
+    midi_text_1: _MidiText | None
+    midi_text_2: _MidiText | None
+    pitches_1: list[_Pitch] | None
+    pitches_2: list[_Pitch] | None
     same: bool
     foil: str
     semitones: int | None
@@ -72,7 +84,7 @@ class _Pair(TypedDict):
 
 
 class _Chord(_Heard):
-    pitches: list[int] | None
+    pitches: list[_Pitch] | None
     root: str
     quality: str
     variant: int
@@ -93,10 +105,23 @@ class ChordQualityRow(_Chord, _Asked):
 # Encoded audio: `datasets` would need torchcodec to decode it, and no evaluation wants samples.
 _AUDIO: Final = Audio(decode=False)
 
+
+def _one_of(shown: Sequence[str], targets: Sequence[str]) -> Callable[[str, list[str]], str | None]:
+    def check(target: str, options: list[str]) -> str | None:
+        if options != list(shown):
+            return f"its options are not {', '.join(shown)}"
+        return None if target in targets else f"its target {target!r:.100} is none of {', '.join(targets)}"
+
+    return check
+
+
+_CHORDS: Final = [quality.capitalize() for quality in QUALITIES]
+_SAME_OR_NOT: Final = (SAME, DIFFERENT)
+
 FEATURES: Final[Mapping[str, Features]] = {
-    "syncopation": features_of(SyncopationRow, audio=_AUDIO),
-    "transposition": features_of(TranspositionRow, audio_1=_AUDIO, audio_2=_AUDIO),
-    "chord_quality": features_of(ChordQualityRow, audio=_AUDIO),
+    "syncopation": features_of(SyncopationRow, _one_of(SYNCOPATION_OPTIONS, LETTERS), audio=_AUDIO),
+    "transposition": features_of(TranspositionRow, _one_of(_SAME_OR_NOT, _SAME_OR_NOT), audio_1=_AUDIO, audio_2=_AUDIO),
+    "chord_quality": features_of(ChordQualityRow, _one_of(_CHORDS, LETTERS[: len(_CHORDS)]), audio=_AUDIO),
 }
 """Config → declared columns."""
 
@@ -161,7 +186,7 @@ def transposition_row(
         "semitones": semitones,
         "key_1": keys[0],
         "key_2": keys[1],
-        **_asked(clips, SAME if foil is None else DIFFERENT, (SAME, DIFFERENT), source),
+        **_asked(clips, SAME if foil is None else DIFFERENT, _SAME_OR_NOT, source),
     }
 
 
@@ -169,14 +194,13 @@ def chord_quality_row(
     name: str, clip: Clip, root: str, quality: str, source: str, variant: int = 0, pitches: list[int] | None = None
 ) -> ChordQualityRow:
     """A row of `chord_quality`; `quality` is one of `QUALITIES`."""
-    options = [one.capitalize() for one in QUALITIES]
     return {
         **_heard(name, clip),
         "pitches": pitches,
         "root": root,
         "quality": quality,
         "variant": variant,
-        **_asked([clip], LETTERS[options.index(quality.capitalize())], options, source),
+        **_asked([clip], LETTERS[_CHORDS.index(quality.capitalize())], _CHORDS, source),
     }
 
 

@@ -22,7 +22,10 @@ from music_evals.datasets_builders.folder import (
     GENERATED,
     Benchmark,
     DatasetError,
+    FourOptions,
+    Letter,
     Provenance,
+    Text,
     features_of,
     make_provenance,
     write_dataset,
@@ -43,14 +46,14 @@ class Row(TypedDict):
     """A question; `duplicate_of` is the id of the first row with the same question and options, null for that one."""
 
     id: str
-    question: str
-    options: list[str]
-    answer: str
+    question: Text
+    options: FourOptions
+    answer: Letter
     theme_zh: str
     theme_en: str
     subtheme_zh: str
     subtheme_en: str
-    language: str
+    language: Language
     duplicate_of: str | None
 
 

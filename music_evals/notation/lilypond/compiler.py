@@ -12,7 +12,6 @@ LilyPond itself comes with the package ``lilypond``: ``pip install 'music-evals[
 import hashlib
 import io
 import json
-import os
 import re
 import signal
 import threading
@@ -26,9 +25,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final, Literal, TypedDict, Unpack
 
-from music_evals.notation.cache import cache_folder, write_whole
+from music_evals.notation.cache import cache_folder, keep, kept
 from music_evals.notation.lilypond import launcher
 from music_evals.notation.lilypond.sandbox import Confinement, Limits, run_confined
+from music_evals.notation.lilypond.slots import cores
+
+NOT_MEASURED: Final = "not_measured"
+"""Where a sample's store says why LilyPond could not do what was asked of it, through no fault of the text."""
 
 _TEXT: Final = "score.ly"
 _SETTINGS: Final = "settings.ly"
@@ -37,8 +40,7 @@ _MIDI_FILES: Final = ("*.midi", "*.mid")
 _CACHE_FORMAT: Final = 2
 _CACHE_ENTRY: Final = 64 << 20  # bytes that an entry of the cache may have
 _AHEAD: Final = 16  # texts a worker that may be under way while the first of them is not done
-_BY_CHANCE: Final = (-signal.SIGKILL, -signal.SIGXCPU)  # ends that another time may not bring
-_CONVERTING: Final = Limits(seconds=60.0, output_bytes=16 << 20)
+_CONVERTING: Final = Limits(seconds=60, output_bytes=16 << 20)
 
 # Without /proc, which a sandbox does not have, LilyPond's garbage collector finds the stack in another way.
 _NOISE: Final = "GC Warning: pthread_getattr_np or pthread_attr_getstack failed for main thread\n"
@@ -61,8 +63,9 @@ class Compiled:
     """What LilyPond made of a text."""
 
     status: int | None  # exit status, or a negative signal; None if it was stopped
-    # It took too long; wrote too much, to its messages or files; or the text was too large, and it was not started.
-    stopped: Literal["time", "output", "input"] | None
+    # It used up its CPU time; did nothing for as long; wrote too much, to its messages or files; the text was too
+    # large, and it was not started; or the clock ran out, twice, which says nothing of the text.
+    stopped: Literal["time", "idle", "output", "input", "clock"] | None
     messages: str  # warnings and errors, in which the text is called score.ly
     midi: tuple[bytes, ...] = ()  # in the order in which LilyPond wrote them
     files: Mapping[str, bytes] = field(default_factory=dict)  # the others that were asked for
@@ -74,13 +77,22 @@ class Compiled:
         return self.status == 0
 
     @property
+    def is_measured(self) -> bool:
+        """Whether what became of it is the text's doing, and not the machine's."""
+        return self.stopped != "clock"
+
+    @property
     def problem(self) -> str | None:
         """Why it did not succeed, in one line."""
         if self.succeeded:
             return None
         limits = self.limits
         if self.stopped == "time":
-            return f"stopped after {limits.seconds:g} s"
+            return f"stopped after {limits.seconds} s of CPU time"
+        if self.stopped == "idle":
+            return f"stopped after doing nothing for {limits.seconds} s"
+        if self.stopped == "clock":
+            return f"did not end in {limits.patience * limits.seconds} s, of which LilyPond got too few"
         if self.stopped == "output":
             return (
                 f"stopped: more than {_size(limits.output_bytes)} of messages or {_size(limits.scratch_bytes)} of files"
@@ -91,8 +103,6 @@ class Compiled:
             return f"needed more than {_size(limits.memory)} of memory"
         if self.status == -signal.SIGXFSZ:
             return f"wrote a file of more than {_size(limits.file_bytes)}"
-        if self.status == -signal.SIGXCPU:
-            return f"took more CPU time than {limits.seconds:g} s allow"
         how = f"ended by signal {-self.status}" if self.status is not None and self.status < 0 else ""
         first = _ERROR.search(self.messages)
         return f"{how or f'exit status {self.status}'}: {first.group().strip() if first else 'no message'}"
@@ -146,11 +156,6 @@ def compile_texts(texts: Iterable[str], **how: Unpack[Compiling]) -> Iterator[Co
                 future.cancel()
 
 
-def cores() -> int:
-    """Return how many processes can run at a time here."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def compile_text(text: str, **how: Unpack[Compiling]) -> Compiled:
     """Compile one LilyPond text, as `compile_texts` does."""
     (compiled,) = compile_texts([text], **how)
@@ -195,12 +200,12 @@ class _Job:
             return Compiled(None, "input", "", limits=self.limits)
         if self.cache is None:
             return self.run(content)
-        entry = self.cache / f"{self.key(content)}.compiled"
-        if (known := _read_entry(entry, self.limits)) is not None:
+        entry = f"{self.key(content)}.compiled"
+        if (known := _read_entry(self.cache, entry, self.limits)) is not None:
             return known
         compiled = self.run(content)
-        if compiled.stopped != "time" and compiled.status not in _BY_CHANCE:
-            _write_entry(entry, compiled)
+        if compiled.stopped not in ("time", "idle", "clock") and compiled.status != -signal.SIGKILL:
+            _write_entry(self.cache, entry, compiled)
         return compiled
 
     def run(self, content: bytes) -> Compiled:
@@ -233,7 +238,7 @@ class _Job:
 
     def key(self, content: bytes) -> str:
         """Tell apart what may have different results."""
-        limits = list(astuple(self.limits))[1:]  # without the time: only what ended in time is kept
+        limits = list(astuple(self.limits))[2:]  # without the time: only what ended in time is kept
         parts = [_CACHE_FORMAT, lilypond_version(), "confined", self.settings, self.collect, limits]
         return hashlib.sha256(json.dumps(parts).encode() + b"\0" + content).hexdigest()
 
@@ -287,7 +292,8 @@ def _convert(
     messages = " ".join(ended.stderr.replace(f"{root}/", "lilypond/").split())[-1000:]
     if ended.stopped:
         most = _size(limits.output_bytes)
-        what = f"after {limits.seconds:g} s" if ended.stopped == "time" else f"at {most} of output"
+        at = {"output": f"at {most} of output", "clock": f"after {limits.patience * limits.seconds} s"}
+        what = at.get(ended.stopped, f"after {limits.seconds} s of CPU time, or of doing nothing")
         raise ConversionError(f"{tool} was stopped {what}: {messages or 'no message'}")
     text = ended.stdout if result is None else ended.files.get(result, b"").decode(errors="replace")
     if ended.status != 0 or not text:
@@ -307,12 +313,9 @@ def _size(count: int) -> str:
     return f"{count} bytes"
 
 
-def _read_entry(path: Path, limits: Limits) -> Compiled | None:
+def _read_entry(cache: Path, name: str, limits: Limits) -> Compiled | None:
     """Read what `_write_entry` wrote; None if there is nothing, or if it is damaged."""
-    try:
-        with path.open("rb") as stream:
-            content = stream.read(_CACHE_ENTRY + 1)
-    except FileNotFoundError:
+    if (content := kept(cache, name, _CACHE_ENTRY + 1)) is None:
         return None
     digest, body = content[:32], io.BytesIO(content[32:])
     if hashlib.sha256(body.getbuffer()).digest() != digest:
@@ -323,11 +326,11 @@ def _read_entry(path: Path, limits: Limits) -> Compiled | None:
     return Compiled(**header, limits=limits)
 
 
-def _write_entry(path: Path, compiled: Compiled) -> None:
+def _write_entry(cache: Path, name: str, compiled: Compiled) -> None:
     """Keep a result, if it is not too large."""
     header = {name: getattr(compiled, name) for name in ("status", "stopped", "messages")}
     header["midi"] = [len(midi) for midi in compiled.midi]
     header["files"] = [(name, len(content)) for name, content in compiled.files.items()]
     body = launcher.pack(header, [*compiled.midi, *compiled.files.values()])
     if len(body) + 32 <= _CACHE_ENTRY:
-        write_whole(path, hashlib.sha256(body).digest() + body)
+        keep(cache, name, hashlib.sha256(body).digest() + body)

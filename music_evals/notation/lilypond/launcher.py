@@ -22,6 +22,7 @@ import signal
 import stat
 import struct
 import sys
+import time
 
 TYPE_CHECKING = False  # the script starts for every text, and `typing` alone would be a fifth of its start
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_SECUREBITS, _PR_CAP_AMBIENT = 38, 22, 24, 28, 47
 _SECUREBITS = 0b11101111  # NOROOT, NO_SETUID_FIXUP and NO_CAP_AMBIENT_RAISE, each locked, and KEEP_CAPS locked off
 _LOOK_EVERY = 0.05  # seconds between two looks at the number of files and threads
+_LOOKS = 20  # in which a program that is at work gets CPU time, as the launcher does
+_AT_WORK = 0.01  # seconds of it
 
 _MACHINE = os.uname().machine
 # Numbers of system calls: x86_64, aarch64 (None where there is none), from Linux's tables.
@@ -235,7 +238,6 @@ def _become_program(request: Mapping[str, Any]) -> None:
     os.close(held)
     limits = {
         resource.RLIMIT_AS: request["memory"],
-        resource.RLIMIT_CPU: request["cpu_seconds"],
         resource.RLIMIT_FSIZE: request["file_bytes"],
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_NOFILE: 128,
@@ -244,6 +246,8 @@ def _become_program(request: Mapping[str, Any]) -> None:
         hard = resource.getrlimit(kind)[1]
         limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         resource.setrlimit(kind, (limit, limit))
+    # A program may ignore the signal of the first limit, and not that of the second.
+    resource.setrlimit(resource.RLIMIT_CPU, (request["seconds"], request["seconds"] + 1))
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -281,31 +285,40 @@ def _newest_process() -> int:
     return child
 
 
-def _wait(child: int, folder: int, scratch_files: int) -> tuple[int, bool]:
-    """Wait for the end of the program and of all that it started; return its status, and whether it made too much."""
-    too_many = False
+def _wait(child: int, folder: int, request: Mapping[str, Any]) -> tuple[int, float, str]:
+    """Wait for the end of the program; return its status, its CPU time in seconds, and why it was ended, if it was.
+
+    That is ``output``, where it made too many files or threads, or ``idle``, where it waits for what never comes.
+    """
+    why, idle, used_before = "", 0.0, 0.0
+    clock = (~child << 3) | 2  # of the CPU time of a process, as Linux numbers it
     if hasattr(os, "pidfd_open"):
         ended = os.pidfd_open(child)
         poll = select.poll()
         poll.register(ended, select.POLLIN)
         poll.register(0, select.POLLIN)
         looks = 0
-        while not too_many and not (events := poll.poll(_LOOK_EVERY * 1000)):
+        while not why and not (events := poll.poll(_LOOK_EVERY * 1000)):
             looks += 1
             counts = os.fstatvfs(folder)
-            too_many = (
-                counts.f_files - counts.f_ffree > scratch_files or not 0 <= _newest_process() - child - looks <= THREADS
-            )
-        if too_many or ended not in dict(events):
+            too_many = counts.f_files - counts.f_ffree > request["scratch_files"]
+            if too_many or not 0 <= _newest_process() - child - looks <= THREADS:
+                why = "output"
+            if looks % _LOOKS == 0:
+                used = time.clock_gettime(clock)
+                idle += _LOOKS * _LOOK_EVERY if used - used_before < _AT_WORK else 0
+                used_before = used
+                why = why or ("idle" if idle >= request["seconds"] else "")
+        if why or ended not in dict(events):
             os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
+    _, status, usage = os.wait4(child, 0)
     try:
         os.kill(-1, signal.SIGKILL)
         while True:
             os.wait()
     except (ProcessLookupError, ChildProcessError):
         pass  # nothing else runs
-    return os.waitstatus_to_exitcode(status), too_many
+    return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, why
 
 
 def _collect(folder: int, patterns: Sequence[str], most: int) -> tuple[list[tuple[str, bytes]], bool]:
@@ -351,13 +364,13 @@ def main(mode: str, request_fd: int, report_fd: int) -> None:
             for name, size in request["files"]:
                 with open(name, "wb") as file:
                     file.write(stream.read(size))
-            status, too_many = _wait(_start(request), folder, request["scratch_files"])
+            status, cpu, why = _wait(_start(request), folder, request)
         except (_StartError, OSError) as error:
             out.write(pack({"error": str(error)}, ()))
             return
         files, too_much = _collect(folder, request["collect"], request["scratch_bytes"])
         sizes = [(name, len(content)) for name, content in files]
-        report = {"status": status, "too_much": too_many or too_much, "files": sizes}
+        report = {"status": status, "cpu": cpu, "stopped": why or ("output" if too_much else ""), "files": sizes}
         out.write(pack(report, (content for _, content in files)))
 
 

@@ -3,8 +3,11 @@
 LilyPond executes Scheme from its input and has no safe mode (removed in version 2.23.12), so a text that a model wrote
 is a program that a model wrote. It runs without network, in name spaces of its own, in a file system that holds nothing
 but the system's libraries, the program's own folder and an empty scratch folder in memory, without privileges, under a
-filter of system calls that allows no new process and no socket. Time, memory, files and output are bounded. When it
-ends, or the caller does, nothing of it is left, running or on disk. `launcher` is the part of this that runs inside.
+filter of system calls that allows no new process and no socket. CPU time, memory, files and output are bounded. When
+it ends, or the caller does, nothing of it is left, running or on disk. `launcher` is the part of this that runs inside.
+
+What becomes of a program does not depend on what else the machine does: CPU time decides, no more programs run than
+there are cores (`slots`), and what only the clock stopped runs again, alone.
 
 Two ways to make the file system and the name spaces are known, and both are as tight: bubblewrap where it is installed,
 and Linux's name spaces by util-linux's ``unshare``. Where neither works, `run_confined` refuses.
@@ -31,6 +34,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
 from music_evals.notation.lilypond import launcher
+from music_evals.notation.lilypond.slots import every_slot, slot
 
 _SYSTEM_LIBRARIES: Final = tuple(f"{top}/lib{kind}" for top in ("", "/usr") for kind in ("", "32", "64", "x32"))
 _GRACE: Final = 5.0  # seconds for a report that has begun, after the program's own time
@@ -54,7 +58,8 @@ class Confinement(StrEnum):
 class Limits:
     """What a program may use up."""
 
-    seconds: float = 15.0  # wall-clock time; the same again is allowed in CPU time, for each of four cores
+    seconds: int = 15  # of CPU time; the clock stops only what does not end in `patience` times that
+    patience: int = 10
     memory: int = 1 << 30  # bytes of address space
     file_bytes: int = 32 << 20  # of any one file that it writes
     scratch_bytes: int = 64 << 20  # of all its files together, which lie in memory too
@@ -67,7 +72,9 @@ class Ended:
     """How a program ended; what is not UTF-8 in its output is replaced."""
 
     status: int | None  # exit status, or a negative signal; None if it was stopped
-    stopped: Literal["time", "output"] | None  # it took too long, or made too much (output, files, or threads)
+    # It used up its CPU time; it did nothing for as long; it made too much (output, files, or threads); or the clock
+    # ran out, or the caller stopped it, which says nothing of the program.
+    stopped: Literal["time", "idle", "output", "clock"] | None
     stdout: str  # as far as the limit goes
     stderr: str
     files: Mapping[str, bytes] = field(default_factory=dict)  # those that were asked for, as they were last written
@@ -130,7 +137,7 @@ def run_confined(
         readable: files and folders that it may read beside the system's libraries: absolute, with no symbolic link.
         limits: what it may use up; default `Limits()`.
         confinement: default is what `available_confinement` finds.
-        stop: when this is set, the program is ended, as if its time were up.
+        stop: when this is set, the program is ended, as if the clock had run out.
     """
     limits = limits or Limits()
     confinement = confinement or available_confinement()
@@ -141,24 +148,39 @@ def run_confined(
     scratch = launcher.SCRATCH
     request = {
         "command": list(command),
-        "environment": {"PATH": "/usr/bin:/bin", "HOME": scratch, "TMPDIR": scratch, "LC_ALL": "C.UTF-8"},
+        # More threads to collect garbage would use up more CPU time on a machine of more cores.
+        "environment": {
+            "PATH": "/usr/bin:/bin",
+            "HOME": scratch,
+            "TMPDIR": scratch,
+            "LC_ALL": "C.UTF-8",
+            "GC_MARKERS": "1",
+        },
         "files": [(name, len(content)) for name, content in files.items()],
         "collect": list(collect),
         "read_only": _read_only(readable),
-        "cpu_seconds": int(4 * limits.seconds) + 1,
         **asdict(limits),
     }
     with tempfile.TemporaryFile() as asked:
         asked.write(launcher.pack(request, files.values()))
-        asked.seek(0)
+        asked.flush()
         outer = [*_outer_command(confinement, request), confinement.value, str(asked.fileno())]
-        return _serve(outer, asked.fileno(), limits, stop)
+        for wait in (slot, every_slot):
+            with wait(stop) as is_our_turn:
+                if not is_our_turn:
+                    return Ended(None, "clock", "", "")
+                os.lseek(asked.fileno(), 0, os.SEEK_SET)
+                ended = _serve(outer, asked.fileno(), limits, stop)
+            # A program that was killed, as for want of the machine's memory, has another chance as well.
+            if ended.stopped not in ("clock", "idle") and ended.status != -signal.SIGKILL:
+                break
+        return ended
 
 
 def _serve(outer: Sequence[str], request_fd: int, limits: Limits, stop: threading.Event | None) -> Ended:
     """Run the launcher, gather what comes back within the limits, and leave nothing running."""
     report_end, report_write = os.pipe()
-    deadline = time.monotonic() + limits.seconds
+    deadline = time.monotonic() + limits.patience * limits.seconds
     with open(report_end, "rb", buffering=0) as report_stream:
         try:
             process = subprocess.Popen(
@@ -192,15 +214,17 @@ def _serve(outer: Sequence[str], request_fd: int, limits: Limits, stop: threadin
     report = launcher.unpack_header(content)
     if "error" in report:
         raise SandboxError(report["error"])
-    if report["too_much"]:
-        return Ended(None, "output", stdout, stderr)
+    used_up = report["status"] == -signal.SIGKILL and report["cpu"] >= limits.seconds
+    why: Any = report["stopped"] or ("time" if used_up or report["status"] == -signal.SIGXCPU else None)
+    if why:
+        return Ended(None, why, stdout, stderr)
     files = {name: content.read(size) for name, size in report["files"]}
     return Ended(report["status"], None, stdout, stderr, files)
 
 
 def _gather(
     streams: Mapping[Any, bytearray], report: BinaryIO, deadline: float, limits: Limits, stop: threading.Event | None
-) -> Literal["time", "output"] | None:
+) -> Literal["clock", "output"] | None:
     """Read all streams to their ends, and say why a report was not waited for."""
     output = [gathered for stream, gathered in streams.items() if stream is not report]
     with selectors.DefaultSelector() as selector:
@@ -211,7 +235,7 @@ def _gather(
         while selector.get_map():
             left = deadline - time.monotonic()
             if left <= 0 or (stop is not None and stop.is_set()):
-                return None if complete else "time"
+                return None if complete else "clock"
             for key, _ in selector.select(min(left, _LOOK_EVERY)):
                 chunk = os.read(key.fd, _CHUNK)
                 streams[key.fileobj] += chunk

@@ -46,7 +46,11 @@ _KINDS: Final = get_args(Kind)
 
 
 class StructureError(LilyPondError):
-    """LilyPond understood no score in a text."""
+    """LilyPond understood no score in a text; `is_measured` says whether that is the text's doing."""
+
+    def __init__(self, message: str, *, is_measured: bool = True) -> None:
+        super().__init__(message)
+        self.is_measured = is_measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +192,8 @@ def read_structures(texts: Iterable[str], **how: Unpack[Running]) -> Iterator[St
 def _interpret(text: str, compiled: Compiled) -> Structure:
     scores = _scores(compiled.files.get(_OUTPUT, b"").decode("utf-8", "replace"))
     if not scores:
-        raise StructureError(f"LilyPond read no score: {compiled.problem or 'there is no music in the text'}")
+        why = compiled.problem or "there is no music in the text"
+        raise StructureError(f"LilyPond read no score: {why}", is_measured=compiled.is_measured)
     written = [lines for kinds, lines in scores if kinds != {"midi"}] or [lines for _, lines in scores]
     return _structure(written[0], len(written), Lines(text), compiled)
 
@@ -220,7 +225,8 @@ def _structure(lines: list[list[str]], scores: int, where: Lines, compiled: Comp
         elif kind == "full":
             raise StructureError("the score has more notes than are read")
     if end is None:
-        raise StructureError(f"LilyPond did not come to the end: {compiled.problem or 'nothing says why'}")
+        why = compiled.problem or "nothing says why"
+        raise StructureError(f"LilyPond did not come to the end: {why}", is_measured=compiled.is_measured)
     numbers = [clock[key] for key in sorted(clock)]
     if any(not regular for regular in _regular(clock, lines)):
         problems["it has an incomplete measure inside"] = None

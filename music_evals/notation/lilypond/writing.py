@@ -10,16 +10,19 @@ with status 0 and leaves a MIDI file within 15 seconds; one whose ``\score`` has
 files the first is the piece.
 """
 
+import io
 import re
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+import mido
+
 from music_evals.notation.lilypond.compiler import Compiled, compile_text, lilypond_cache
 from music_evals.notation.lilypond.sandbox import Limits
 from music_evals.notation.lilypond.syntax import Kind, code_tokens, edited
 
-LIMITS: Final = Limits(seconds=15.0)  # what a piece may use up; the seconds are the paper's
+LIMITS: Final = Limits(seconds=15)  # what a piece may use up; the seconds are the paper's, whose are the clock's
 MAX_MESSAGES: Final = 4_000  # characters of LilyPond's messages that are kept
 MAX_CHARACTERS: Final = 200_000  # how much of a reply is looked at
 VERSION: Final = "2.24.3"
@@ -37,6 +40,7 @@ class Written:
     midi: bytes | None  # None where the piece did not compile
     problem: str | None  # why it did not compile, in one line; None where it did
     messages: str  # LilyPond's warnings and errors, in which the text is score.ly; cut to `MAX_MESSAGES`
+    is_measured: bool = True  # whether the problem is the piece's, and not the machine's
 
 
 def compile_reply(reply: str) -> Written:
@@ -46,7 +50,10 @@ def compile_reply(reply: str) -> Written:
         return Written("", None, "the reply holds no LilyPond", "")
     compiled = compile_text(complete_code(code), limits=LIMITS, cache=lilypond_cache())
     problem = why_not(compiled)
-    return Written(code, None if problem else compiled.midi[0], problem, compiled.messages[:MAX_MESSAGES])
+    if problem and len(reply) > MAX_CHARACTERS:
+        problem = f"the reply was cut after {MAX_CHARACTERS} characters; {problem}"
+    midi = None if problem else compiled.midi[0]
+    return Written(code, midi, problem, compiled.messages[:MAX_MESSAGES], compiled.is_measured)
 
 
 def why_not(compiled: Compiled) -> str | None:
@@ -54,6 +61,7 @@ def why_not(compiled: Compiled) -> str | None:
 
     Example:
         >>> why_not(Compiled(0, None, "", midi=(b"MThd",)))
+        'what was left as a MIDI file is none'
         >>> why_not(Compiled(0, None, ""))
         'LilyPond made no MIDI file: no \\score block with music in it holds \\midi'
     """
@@ -62,7 +70,11 @@ def why_not(compiled: Compiled) -> str | None:
     if not compiled.midi:
         return r"LilyPond made no MIDI file: no \score block with music in it holds \midi"
     # Code can write files of its own, under whatever names.
-    return None if compiled.midi[0].startswith(b"MThd") else "what was left as a MIDI file is none"
+    try:
+        mido.MidiFile(file=io.BytesIO(compiled.midi[0]), clip=True)
+    except Exception:  # whatever a reader meets in a file that is none
+        return "what was left as a MIDI file is none"
+    return None
 
 
 def extract_code(reply: str) -> str:

@@ -38,6 +38,7 @@ AnswerType = Literal[
     "cadence", "text",
 ]  # fmt: skip
 """What an answer is made of; ``text`` is anything that no rule reads."""
+ANSWER_TYPES: Final[tuple[AnswerType, ...]] = get_args(AnswerType)
 
 READERS: Final[dict[str, Callable[[str], Found]]] = {
     "pitch": read_pitches, "pitches": read_pitches, "key": read_keys, "metre": read_metres, "clef": read_clefs,
@@ -83,10 +84,8 @@ def check(prediction: str, reference: str, answer_type: str) -> Checked:
         >>> check("拍号是四分之三拍", "3/4", "metre").is_right, check("Yes and no", "Yes", "yes_no").status
         (True, 'several')
     """
-    if answer_type not in get_args(AnswerType):
-        raise ValueError(
-            f"answer_type={answer_type!r} is not valid; valid values are: {', '.join(get_args(AnswerType))}"
-        )
+    if answer_type not in ANSWER_TYPES:
+        raise ValueError(f"answer_type={answer_type!r} is not valid; valid values are: {', '.join(ANSWER_TYPES)}")
     said = without_thinking(prediction)
     if not said.strip():
         return Checked("empty", False)

@@ -53,10 +53,19 @@ def test_a_whole_folder_passes(whole: Path) -> None:
     ("damage", "message"),
     [
         (lambda folder: (folder / DATA).unlink(), f"it lacks {DATA}"),
-        (lost_a_byte, f"{DATA} is not the file that its provenance.json names"),
-        (lambda folder: (folder / "notes.txt").touch(), "its provenance.json does not name notes.txt"),
-        (without_a_column, f"the columns of {DATA} are not those of version"),
-        (edit("provenance.json", '"test": 16', '"test": 17'), "test has 16 rows, its provenance.json says 17"),
+        (lost_a_byte, "is not the file that its provenance.json names"),
+        (lambda folder: (folder / "notes.txt").touch(), "its provenance.json does not name 'notes.txt'"),
+        (lambda folder: (folder / ".cache").mkdir(), "the folder '.cache' does not belong to it"),
+        (lambda folder: (folder / "more").symlink_to(folder / "comprehension"), "'more' is a link, or no regular file"),
+        (
+            edit("provenance.json", '"files": {', f'"files": {{".env": "{"0" * 64}", '),
+            "it is no path of a dataset folder",
+        ),
+        (without_a_column, "lacks the columns language (built by version"),
+        (
+            edit("provenance.json", '"test": 16', '"test": 17'),
+            "has 16 rows, its provenance.json says 17",
+        ),
         (lambda folder: (folder / "README.md").write_text("# Music\n"), "the header of README.md lacks license, lang"),
         (lambda folder: (folder / "README.md").write_text("---\n: : :\n---\n"), "the header of README.md cannot be re"),
         (edit("README.md", "license: other\n", ""), "the header of README.md lacks license;"),

@@ -9,20 +9,24 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import pytest
 from datasets import Audio, Features, List, Value
+from pydantic import Field
 
 from music_evals.datasets_builders import folder
 from music_evals.datasets_builders.folder import (
     Benchmark,
     DatasetError,
     Provenance,
+    Text,
     check_target,
     describe_dataset,
+    features_of,
     load_split,
     write_dataset,
+    writing,
 )
 
 FEATURES = Features({"id": Value("string"), "audio": Audio(decode=False), "notes": List(Value("int64"))})
@@ -74,6 +78,38 @@ def test_rows_that_do_not_fit_are_named(tmp_path: Path, some: list[dict[str, Any
     with pytest.raises(DatasetError, match=message):
         write(tmp_path / "out", some)
     assert os.listdir(tmp_path) == []
+
+
+class Row(TypedDict):
+    id: str
+    question: Text
+    options: list[str] | None
+    level: Annotated[int, Field(ge=1)]
+
+
+def level_is_marked(question: str, level: int) -> str | None:
+    return None if str(level) in question else f"level {level} is not in its question"
+
+
+def test_rows_are_checked_by_their_declared_type_when_written_and_when_loaded(tmp_path: Path) -> None:
+    checked, row = features_of(Row, level_is_marked), {"id": "a", "question": "1?", "options": None, "level": 1}
+    wrong: dict[str, list[dict[str, Any]]] = {
+        "row a, question: input should be a valid string, not None": [{**row, "question": None}],
+        "row b, question: it is blank, not ' '": [row, {**row, "id": "b", "question": " "}],
+        "row a, level: input should be greater than or equal to 1, not 0": [{**row, "level": 0}],
+        "row a, options, 1: input should be a valid string, not None": [{**row, "options": ["x", None]}],
+        "row a: level 2 is not in its question": [{**row, "level": 2}],
+        "row a: an earlier row has the same id": [row, row],
+        r"row 'a\\x1b', id: it holds control characters, not 'a\\x1b'": [{**row, "id": "a\x1b"}],
+    }
+    for number, (message, some) in enumerate(wrong.items()):
+        out = tmp_path / str(number)
+        with pytest.raises(DatasetError, match=f"abc/test, {message}"):
+            write_dataset(out, {"abc": {"test": some}}, features={"abc": checked}, card=str, provenance=MADE)
+        plain = Features(checked)
+        write_dataset(out, {"abc": {"test": some}}, features={"abc": plain}, card=str, provenance=MADE)
+        with pytest.raises(DatasetError, match=f"parquet of {out}, {message}"):
+            load_split(str(out), "abc", "test", benchmark=benchmark(features={"abc": checked}))
 
 
 # --- targets ---
@@ -152,6 +188,19 @@ def test_killed_build_leaves_no_target(tmp_path: Path, number: signal.Signals) -
         assert os.listdir(tmp_path) == []
 
 
+def test_a_dataset_that_was_moved_aside_is_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where two folders cannot change places in one step, a killed process may leave no target."""
+    write(tmp_path / "out")
+    (tmp_path / "out").rename(tmp_path / ".out.partial-0123-old")
+    write(tmp_path / ".out.partial-0123", 5)
+    with pytest.raises(DatasetError, match="out already holds a dataset"):
+        check_target(tmp_path / "out")
+    monkeypatch.setattr(writing, "_exchange", lambda *_: False)
+    write(tmp_path / "out", 4, overwrite=True)
+    assert os.listdir(tmp_path) == ["out"]
+    assert len(load_split(str(tmp_path / "out"), "abc", "test", benchmark=benchmark())) == 4
+
+
 # --- loading ---
 
 
@@ -178,7 +227,7 @@ def test_errors_name_what_is_wrong_and_what_is_accepted(tmp_path: Path) -> None:
         out, features={"abc": wider}, version="2.0"
     )
     other = Features({**FEATURES, "notes": Value("int64")})
-    assert "has a column of another type" in error(out, features={"abc": other})
+    assert "has columns of another type: notes (built by" in error(out, features={"abc": other})
     for uri in (
         "hf://datasets/name",
         "hf://models/a/b",
@@ -206,6 +255,11 @@ def test_changed_or_missing_file_is_refused(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(DatasetError, match=r"is incomplete: abc/test-00000-of-00001\.parquet is missing"):
         load_split(str(tmp_path / "out"), "abc", "test", benchmark=benchmark())
+    path.parent.rmdir()
+    write(tmp_path / "other")
+    path.parent.symlink_to(tmp_path / "other" / "abc")
+    with pytest.raises(DatasetError, match=r"abc/test-00000-of-00001\.parquet of .* is a link, or is reached by one"):
+        load_split(str(tmp_path / "out"), "abc", "test", benchmark=benchmark())
 
 
 @pytest.mark.parametrize(
@@ -213,6 +267,7 @@ def test_changed_or_missing_file_is_refused(tmp_path: Path) -> None:
     [
         *("", "[]", "{}", '{"format": "2"}', json.dumps({"format": folder.FORMAT, "x": 1})),
         MADE.to_json().replace('"counts": {}', '"counts": {"abc": 3}'),
+        MADE.to_json().replace('"files": {}', f'"files": {{"../abc/test-00000-of-00001.parquet": "{"0" * 64}"}}'),
     ],
 )
 def test_foreign_provenance_is_refused(tmp_path: Path, text: str) -> None:

@@ -1,7 +1,7 @@
 """Small pieces of many composers, keys and metres: those of the golden record, and as many made of them."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -32,14 +32,6 @@ def write_files(root: Path, files: Mapping[str, str]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return root
-
-
-@pytest.fixture(scope="module", autouse=True)
-def lilypond_runs_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """One cache for all modules of this folder, which read the same tunes."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MUSIC_EVALS_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
-        yield
 
 
 @pytest.fixture(scope="session")

@@ -81,7 +81,7 @@ def test_the_first_score_is_drawn_however_it_is_given() -> None:
     ],
 )
 def test_attacks_and_texts_without_music_give_no_picture(attack: str) -> None:
-    assert first_system('\\version "2.24.3"\n' + attack, limits=Limits(seconds=10.0)) is None
+    assert first_system('\\version "2.24.3"\n' + attack, limits=Limits(seconds=10)) is None
 
 
 def test_files_are_checked_before_they_are_decoded() -> None:

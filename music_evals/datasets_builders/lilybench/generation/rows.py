@@ -4,11 +4,12 @@ Source: arXiv 2606.08722, sections 3.1 and 3.3.
 """
 
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, TypedDict
+from typing import Annotated, Final, Literal, NamedTuple, TypedDict
 
 from datasets import Features, List, Value
+from pydantic import Field
 
-from music_evals.datasets_builders.folder import features_of
+from music_evals.datasets_builders.folder import Text, features_of
 from music_evals.notation.reference_pieces import ReferenceRow
 
 PROMPTS: Final = "prompts"
@@ -50,7 +51,7 @@ class Description(TypedDict):
 
 class _Prompt(TypedDict):
     id: str
-    index: int
+    index: Annotated[int, Field(ge=0)]
     entry: str
     work: str
 
@@ -70,7 +71,7 @@ class PromptRow(_Prompt, Description):
 class DemonstrationRow(_OfWork, Description):
     """A piece to show, with the description that a prompt for it would have; its text compiles to MIDI."""
 
-    text: str
+    text: Text
 
 
 class WorkRow(TypedDict):

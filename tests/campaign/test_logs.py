@@ -1,0 +1,204 @@
+"""Odd logs beside a sound one: the report is made, of what can be read, and says why the rest is not in it."""
+
+import csv
+import json
+import random
+import shutil
+import unicodedata
+import zipfile
+from collections.abc import Callable, Iterator
+from math import inf, nan
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai.log import EvalSample
+from inspect_ai.scorer import Score
+
+from music_evals.evals import muse
+from music_evals.evals.msu import textual
+from tests.campaign.conftest import Counting
+from tests.commands.cli import run as command
+from tests.commands.test_report import FIGURES, write
+from tests.harness import run
+from tests.msu_dataset import write_small
+from tests.reports.made import made_log, score, undrawn
+
+ENTRIES = ("header.json", "summaries.json")
+HOSTILE = ("\x1b[31mred\x07\x9b1m", "a\u202eb\u2066c\ufeff", "\ud800", "\ufffe\x00\x0b", "=1+1", "<b>&|`*_", "x\n# y\r")
+VALUES: tuple[Any, ...] = (
+    *(None, "", 7, -1, 10**400, 2**70, 1e308, nan, inf, -inf, True, [], {}, [[None]], {"a": {"b": [1]}}),
+    *("nowhere", "9999-99-99T00:00:00", "0001-01-01T00:00:00+14:00", "x" * 100_000, ["a", 1, None], *HOSTILE),
+)
+PARTS = (("eval", "metadata"), ("eval", "task_args"), ("eval", "model"), ("results", "scores"))
+METADATA = ("benchmark", "config", "dataset_label", "condition", "main_metric", "floors", "others", "protocol", "split")
+
+
+def questions(name: str, config: str = "comprehension") -> Any:
+    """A log of questions of ZIQI-Eval, with samples."""
+    groups = {"choice_figures": FIGURES, "by_theme": {"female music/f1": 0.4, "female music/accuracy": 0.5}}
+    about = {"condition": {"shots": "five"}, "main_metric": "lettered_choice/accuracy", "floors": {"chance": 0.25}}
+    about |= {"dataset_source": "generated", "others": ["x=1"]}
+    asked = {"shots": "five", "protocol": "paper", "themes": "female music", "seed": 3}
+    scores = score("lettered_choice", groups, samples=4)
+    log = made_log("ziqi", config, scores, samples=4, label="seed3", asked=asked, about=about, model=name)
+    log.samples = [
+        EvalSample(id=f"{name} {n}", epoch=1, input="?", target="A", scores={"lettered_choice": Score(value="C")})
+        for n in range(4)
+    ]
+    return log
+
+
+@pytest.fixture(scope="module")
+def bases(tmp_path_factory: pytest.TempPathFactory, full: bool) -> list[Path]:
+    """Logs that are mutated; the first one is made, those that a baseline wrote take longer."""
+    folder = tmp_path_factory.mktemp("bases")
+    undefined = {"mutopia/js": 0.5, "other/js": 0.25, "mutopia/fmd undefined: few": nan}
+    pieces = score("written_music", {"compile_figures": {"compile_rate": 0.5}, "similarity_figures": undefined}, 4)
+    about = {"is_lilybench": True, "regime": "few", "protocol": "paper", "attempts": 1, "encoder": "some/encoder"}
+    about |= {"pooling": "mean", "dataset": "/data/mine"}
+    generation = made_log("lilybench", "generation", pieces, samples=4, label="mine", asked={}, about=about)
+    made = [write(questions("odd/model"), folder / "ziqi.eval"), write(generation, folder / "lilybench.eval")]
+    if full:
+        tasks = [textual(dataset=write_small(folder / "msu")), muse.syncopation(strategy="cot")]
+        logs = run(tasks, folder / "run", limit=3)
+        made += [Path(log.location.removeprefix("file://")) for log in logs]
+    return made
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where there is a value within others."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield (*at, key)
+        yield from places(one, (*at, key))
+
+
+def changed(content: Any, draw: random.Random) -> str:
+    """Change a value or several, and say which."""
+    said = []
+    for _ in range(draw.choice((1, 1, 1, 2, 5))):
+        every = [place for place in places(content) if "viewer" not in place]
+        # Most of a header is of no interest to a report.
+        part = draw.choice((*PARTS, *PARTS, ()))
+        *way, last = draw.choice([place for place in every if place[: len(part)] == part] or every)
+        where = content
+        for key in way:
+            where = where[key]
+        kind, value = draw.choice(("delete", "value", "value", "value", "wrap", "key")), draw.choice(VALUES)
+        if isinstance(where[last], str | float) and draw.random() < 0.8:
+            # Most other types are refused by Inspect's own reader.
+            kind, value = "value", draw.choice([one for one in VALUES if type(one) is type(where[last])])
+        said.append(f"{kind} {'.'.join(map(str, (*way, last)))} {value!r:.30}")
+        if kind == "delete":
+            del where[last]
+        elif kind == "key" and isinstance(where, dict):
+            where[draw.choice((*METADATA, draw.choice(HOSTILE)))] = value
+        else:
+            where[last] = [where[last]] if kind == "wrap" else value
+    return "; ".join(said)
+
+
+def rewritten(old: Path, new: Path, change: Callable[[dict[str, bytes]], str]) -> str:
+    """Write a log again with its entries changed."""
+    with zipfile.ZipFile(old) as source, zipfile.ZipFile(new, "w", source.infolist()[0].compress_type) as target:
+        entries = {name: source.read(name) for name in source.namelist()}
+        said = change(entries)
+        for name, data in entries.items():
+            target.writestr(name, data)
+    return said
+
+
+def with_values(old: Path, new: Path, draw: random.Random) -> str:
+    """Change values of the header, or of the summaries of samples."""
+    name = draw.choice((*ENTRIES[:1] * 4, *ENTRIES))
+
+    def change(entries: dict[str, bytes]) -> str:
+        content = json.loads(entries.get(name, entries[ENTRIES[0]]))
+        said = changed(content, draw) if content else ""
+        entries[name] = json.dumps(content).encode()
+        return f"{name}: {said}"
+
+    return rewritten(old, new, change)
+
+
+def with_entries(old: Path, new: Path, draw: random.Random) -> str:
+    """Damage a whole entry."""
+
+    def change(entries: dict[str, bytes]) -> str:
+        name = draw.choice([*entries])
+        data = entries.pop(name)
+        kind = draw.choice(("drop", "half", "junk", "spaces", "nested", "list", "bytes"))
+        made = {"half": data[: len(data) // 2], "junk": b"\x00\xff", "spaces": data[:1] + b" " * 3_000_000 + data[1:]}
+        made |= {"nested": b"[" * 100_000, "list": b"[1, null, {}]", "bytes": data.replace(b"e", b"\xff")}
+        entries |= {name: made[kind]} if kind in made else {}
+        return f"{kind} {name}"
+
+    return rewritten(old, new, change)
+
+
+def with_bytes(old: Path, new: Path, draw: random.Random) -> str:
+    """Damage the file."""
+    data = old.read_bytes()
+    at = draw.randrange(len(data))
+    kind = draw.choice(("cut", "flip", "json", "empty", "twice", "hole"))
+    made = {"cut": data[:at], "flip": data[:at] + bytes([data[at] ^ 255]) + data[at + 1 :], "json": b'{"version": 2}'}
+    made |= {"empty": b"", "twice": data + data[at:], "hole": data[:at] + data[at + 40 :]}
+    new.write_bytes(made[kind])
+    return f"{kind} at {at}"
+
+
+def case(number: int, bases: list[Path], folder: Path) -> tuple[Path, str]:
+    """Write an odd log, by its number."""
+    draw = random.Random(number)
+    base, how = draw.choice(bases), draw.choice((*[with_values] * 8, with_entries, with_bytes))
+    # A log as JSON, or with a name of another kind, is read in another way.
+    path = folder / f"odd{number}.eval"
+    return path, f"{base.stem[:20]}: {how(base, path, draw)}"
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def report_of(folder: Path, out: Path) -> tuple[str, dict[str, str]]:
+    """What the command shows of a folder of logs; and what it says of each log: why it is not used, or that it is."""
+    code, output = command("report", folder, "--out", out, "--overwrite")
+    assert code == 0, output
+    texts = {path.name: path.read_bytes().decode() for path in out.iterdir()} | {"output": output}
+    for name, text in texts.items():
+        found = {char for char in text if unicodedata.category(char) in ("Cc", "Cf", "Cs") and char != "\n"}
+        assert not found | ({"\ufffe"} & {*text}), f"{name} holds {found}"
+    said = {row["Log"]: "used" for row in rows(out / "basis_runs.csv")}
+    if (out / "basis_passed_over.csv").exists():
+        said |= {row["Log"]: row["Why"] for row in rows(out / "basis_passed_over.csv")}
+    return output, said
+
+
+@undrawn
+def test_odd_logs_are_used_or_passed_over_with_a_reason(
+    counting: Counting, full: bool, bases: list[Path], tmp_path: Path
+) -> None:
+    size = 1 if full else 6
+    with counting("odd logs") as tally:
+        for first in range(0, 300 if full else 30, size):
+            folder = tmp_path / f"logs{first}"
+            folder.mkdir()
+            write(questions("sound/model"), folder / "sound.eval")
+            odd = dict(case(number, bases, folder) for number in range(first, first + size))
+            said: dict[str, str] = {}
+            output = "it failed"
+            failed: Exception | None = None
+            try:
+                output, said = report_of(folder, tmp_path / "out")
+                sound = [row for row in rows(tmp_path / "out" / "ziqi_table1.csv") if row["Model"] == "sound/model"]
+                assert [row["Compr. F1"] for row in sound] == ["40.0"]
+            except Exception as error:
+                failed = error
+            for path, change in odd.items():
+                with tally.case(f"{path.name}: {change}"):
+                    if failed:
+                        raise failed
+                    assert said.get(path.name), output
+            shutil.rmtree(folder)

@@ -1,0 +1,117 @@
+"""No more programs at a time than cores, over threads and processes; one alone; and what the clock stops."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from music_evals.notation.lilypond import sandbox, slots
+from music_evals.notation.lilypond.compiler import compile_text
+from music_evals.notation.lilypond.sandbox import Ended, Limits
+from music_evals.notation.lilypond.slots import every_slot, slot
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Locks of this test's own, for two cores."""
+    monkeypatch.setattr(slots, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(slots, "cores", lambda: 2)
+    return tmp_path
+
+
+HOLDER = """
+import sys, threading
+from pathlib import Path
+from music_evals.notation.lilypond import slots
+slots._folder, slots.cores = lambda: Path(sys.argv[1]), lambda: 2
+stop = threading.Event()
+with slots.slot() as held:
+    print(held, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_slots_are_shared_with_other_processes_and_come_back_when_they_are_killed(folder: Path) -> None:
+    others = [
+        subprocess.Popen([sys.executable, "-c", HOLDER, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    try:
+        for other in others:
+            assert other.stdout is not None
+            assert other.stdout.readline() == b"True\n"
+        refused = threading.Event()
+        refused.set()
+        with slot(refused) as held:
+            assert not held
+        got = threading.Event()
+
+        def wait() -> None:
+            with slot() as held:
+                assert held
+                got.set()
+
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        assert not got.wait(0.3)
+        others[0].kill()
+        waiting.join()
+        assert got.is_set()
+    finally:
+        for other in others:
+            other.kill()
+            other.communicate()
+
+
+def test_no_more_than_there_are_cores_and_one_alone(folder: Path) -> None:
+    lock, running, most, alone = threading.Lock(), 0, 0, []
+
+    def work(number: int) -> None:
+        nonlocal running, most
+        wait = every_slot if number % 10 == 5 else slot
+        with wait() as held:
+            assert held
+            with lock:
+                running += 1
+                most = max(most, running)
+            threading.Event().wait(0.01)
+            with lock:
+                if wait is every_slot:
+                    alone.append(running)
+                running -= 1
+
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(work, range(60)))
+    assert most == 2
+    assert alone == [1] * 6
+
+
+def test_what_the_clock_stopped_runs_again_alone_and_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = [Ended(None, "clock", "", ""), Ended(None, "clock", "", ""), Ended(-9, None, "", ""), Ended(0, None, "", "")]
+    served = iter(ends)
+    monkeypatch.setattr(sandbox, "_serve", lambda *_: next(served))
+    stopped = compile_text("{ c4 }", limits=Limits(seconds=2))
+    assert (stopped.problem, stopped.is_measured) == ("did not end in 20 s, of which LilyPond got too few", False)
+    again = compile_text("{ c4 }")
+    assert (again.status, again.is_measured) == (0, True)
+    assert next(served, None) is None
+
+
+def test_a_folder_of_somebody_else_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / f"music-evals-{os.getuid()}").symlink_to(elsewhere)
+    code = """
+        from music_evals.notation.lilypond.slots import slot
+        with slot() as held:
+            print(held)
+    """
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], env=env, capture_output=True, text=True)
+    assert done.stdout == "True\n", done.stderr
+    assert not list(elsewhere.iterdir())

@@ -1,0 +1,56 @@
+"""The cache is optional, and does not grow without bound."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from music_evals.commands.doctor import check_cache
+from music_evals.notation import cache
+from music_evals.notation.cache import entries, keep, kept, limit_bytes
+from tests.commands.cli import run
+
+
+def test_entries_that_were_not_used_for_longest_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.LIMIT, "0.00001")  # 10,000 bytes
+    for number in range(5):
+        keep(tmp_path, f"a/{number}", bytes(2000))
+        os.utime(tmp_path / "a" / str(number), (number, number))
+    assert kept(tmp_path, "a/0", 10) == bytes(10)  # and so it was used last
+    keep(tmp_path, "b/5", bytes(2000))
+    assert sorted(path.name for _, _, path in entries(tmp_path)) == ["0", "3", "4", "5"]
+    assert kept(tmp_path, "a/1", 10) is None
+
+
+def test_a_cache_that_cannot_be_used_is_not_used_and_that_is_said_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("")
+    for _ in range(3):
+        keep(tmp_path / "file", "x", b"content")
+        assert kept(tmp_path / "file", "x", 10) is None
+    said = [record.message for record in caplog.records]
+    assert len(said) == len(set(said)) == 2  # that it cannot be written to, and that it cannot be read
+    assert all(f"the cache {tmp_path / 'file'} is not used" in message for message in said)
+
+
+@pytest.mark.parametrize("given", ["much", "-1", "nan", "inf"])
+def test_a_limit_that_is_no_number_is_named(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.LIMIT, given)
+    with pytest.raises(ValueError, match=f"MUSIC_EVALS_CACHE_GB='{given}' is no number of gigabytes"):
+        limit_bytes()
+
+
+def test_clearing_removes_what_can_be_made_again_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path))
+    (tmp_path / "mine").write_text("kept")
+    keep(tmp_path / "lilypond", "x", bytes(2_000_000))
+    code, output = run("cache", "clear")
+    assert code == 0
+    assert "Removed 2.0 MB" in output
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+    found = check_cache()
+    assert found.state == "works"
+    assert f"{tmp_path}: datasets 0.0 MB, lilypond 0.0 MB" in found.detail
