@@ -4,7 +4,6 @@ import io
 import random
 import zipfile
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -157,5 +156,9 @@ def test_no_score_file_ends_a_build_or_holds_it(tmp_path: Path, counting: Counti
                     assert name in read or told[name]
                     assert "Traceback" not in told.get(name, "")
                     continue
-                with suppress(ScoreError):
+                refusal = name
+                try:
                     Work(name, str(tmp_path / name)).load()
+                except ScoreError as error:
+                    refusal = str(error)
+                assert name in refusal
