@@ -7,6 +7,7 @@ import shutil
 import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from math import inf, nan
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,7 @@ def changed(content: Any, draw: random.Random) -> str:
         if isinstance(where[last], str | float) and (part[1:] != ("metadata",) or draw.random() < 0.3):
             # Other types are mostly refused by Inspect's own reader.
             kind, value = "value", draw.choice([one for one in VALUES if type(one) is type(where[last])])
+        value = deepcopy(value)  # for it may be changed in its turn
         said.append(f"{kind} {'.'.join(map(str, (*way, last)))} {value!r:.30}")
         if kind == "delete":
             del where[last]
