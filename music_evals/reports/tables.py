@@ -135,7 +135,7 @@ class Table:
         rows = [[_values(cell, numbers) for cell, numbers in zip(row, numeric, strict=True)] for row in self.rows]
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(chain.from_iterable(names))
+        writer.writerow(map(_no_formula, chain.from_iterable(names)))
         writer.writerows(chain.from_iterable(row) for row in rows)
         return out.getvalue()
 
@@ -174,5 +174,9 @@ def _line(cells: Sequence[str]) -> str:
 def _values(cell: Cell, numeric: bool) -> tuple[str | float | None, ...]:
     if isinstance(cell, Figure):
         return cell.value, cell.low, cell.high
-    # A spreadsheet takes text that begins so for a formula.
-    return (None, None, None) if numeric else (f"'{cell}" if cell and cell[0] in "=+-@" else cell,)
+    return (None, None, None) if numeric else (cell and _no_formula(cell),)
+
+
+def _no_formula(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text

@@ -1,5 +1,7 @@
 """Tables: what each rendering shows of the same cells."""
 
+import csv
+
 import pytest
 from rich.console import Console
 
@@ -53,3 +55,8 @@ def test_an_undefined_figure_says_so_and_why() -> None:
 def test_a_wrong_shape_is_named(rows: list[list[str | Figure]], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Table("t", "T", ("Model", "F1"), rows)
+
+
+def test_no_cell_of_csv_is_a_formula() -> None:
+    table = Table("t", "T", ("=A1", "b"), [["+1", "-"], [None, "a-b"]])
+    assert list(csv.reader(table.to_csv().splitlines())) == [["'=A1", "b"], ["'+1", "'-"], ["", "a-b"]]
