@@ -345,7 +345,7 @@ def test_rows_are_asked_or_refused_by_id(
                 key = str(next(iter(first.values())))
                 runs = full and number % 10 == 0  # Inspect takes seconds for each
                 asked = column in ("question", "answer", "target", "options", "score", "text")
-                named = (key[:90] if key.isalnum() else "row ", column if value is None else "")
+                named = (key[:90] if key.isalnum() else "row ", column if asked and value is None else "")
                 try_task(kind, folder, tmp_path, *named, runs=runs, must_fail=asked and value is None)
 
 
