@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from math import nan
 from pathlib import Path
 from random import Random
@@ -114,11 +115,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
 
 @pytest.fixture
 def copies(whole: Mapping[str, Path], tmp_path: Path) -> Callable[[Kind], Path]:
-    """Make a folder of a kind anew, in one place, so that few are there at once."""
+    """Make a folder of a kind, in place of the last one, and with a name of its own: references are loaded once."""
+    numbers = count()
 
     def copy(kind: Kind) -> Path:
-        shutil.rmtree(tmp_path / "data", ignore_errors=True)
-        return Path(shutil.copytree(whole[kind.name], tmp_path / "data"))
+        number = next(numbers)
+        shutil.rmtree(tmp_path / f"data{number - 1}", ignore_errors=True)
+        return Path(shutil.copytree(whole[kind.name], tmp_path / f"data{number}"))
 
     return copy
 
@@ -342,7 +345,7 @@ def test_rows_are_asked_or_refused_by_id(
                 key = str(next(iter(first.values())))
                 runs = full and number % 10 == 0  # Inspect takes seconds for each
                 asked = column in ("question", "answer", "target", "options", "score", "text")
-                named = (key if key.isalnum() else "row ", column if value is None else "")
+                named = (key[:90] if key.isalnum() else "row ", column if asked and value is None else "")
                 try_task(kind, folder, tmp_path, *named, runs=runs, must_fail=asked and value is None)
 
 

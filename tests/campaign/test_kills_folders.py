@@ -137,39 +137,39 @@ def test_builds_killed_one_after_the_other(
                 after_a_kill(out, "old", renamed=True)
 
 
-@pytest.mark.parametrize(("fault", "number"), [("preupload", 1), *(("put", n) for n in range(1, 9)), ("commit", 1)])
-def test_a_killed_publication_makes_no_commit(
-    fault: str, number: int, counting: Counting, full: bool, tmp_path: Path
-) -> None:
+def test_a_killed_publication_makes_no_commit(counting: Counting, full: bool, tmp_path: Path) -> None:
     if not full:
         pytest.skip("test_hub.py kills one; CAMPAIGN=full kills at every step")
-    folder = tmp_path / "msu"
+    folder, home = tmp_path / "msu", tmp_path / "home"
     msu_dataset.write_small(folder)
+    rows = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.parquet")}
     publish = ("publish", "msu", "--repo", "ORG/msu", "--dir", str(folder), "--yes")
-    with counting("kills: a publication") as tally, Hub() as hub, tally.case((fault, number)):
-        seen = 0
+    with counting("kills: a publication") as tally, Hub() as hub, HubClient(hub.endpoint, home) as client:
 
-        def kill(_: Handler) -> None:
-            nonlocal seen
-            seen += 1
-            if seen == number:
-                process.kill()
-                process.wait()
-                raise Lost
+        def kill_at(number: int) -> Callable[[Handler], None]:
+            seen = iter(range(1, 100))
 
-        hub.faults[fault] = kill
-        process = subprocess.Popen(
-            [sys.executable, "-c", "from music_evals.commands.main import app; app()", *publish],
-            env={**hub_environment(hub.endpoint, tmp_path / "home"), "HF_TOKEN": WRITE},
-            cwd=Path(__file__).parents[2],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        assert process.wait() == -signal.SIGKILL
-        assert len(hub.repos["ORG/msu"].commits) == 1  # the Hub's own
-        hub.faults.clear()
-        with HubClient(hub.endpoint, tmp_path / "home") as client:
-            assert client.run(*publish, token=WRITE)[0] == 0
-        there = hub.repos["ORG/msu"].head
-        rows = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.parquet")}
-        assert {path: there[path].data for path in rows} == rows
+            def kill(_: Handler) -> None:
+                if next(seen) == number:
+                    process.kill()
+                    process.wait()
+                    raise Lost
+
+            return kill
+
+        for fault, number in [("preupload", 1), *(("put", place + 1) for place in range(len(rows))), ("commit", 1)]:
+            with tally.case((fault, number)):
+                hub.reset()
+                hub.faults[fault] = kill_at(number)
+                process = subprocess.Popen(
+                    [sys.executable, "-c", "from music_evals.commands.main import app; app()", *publish],
+                    env={**hub_environment(hub.endpoint, home), "HF_TOKEN": WRITE},
+                    cwd=Path(__file__).parents[2],
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+                assert process.wait() == -signal.SIGKILL
+                assert len(hub.repos["ORG/msu"].commits) == 1  # the Hub's own
+                hub.faults.clear()
+                assert client.run(*publish, token=WRITE)[0] == 0
+                assert {path: hub.repos["ORG/msu"].head[path].data for path in rows} == rows

@@ -165,6 +165,8 @@ def _checked(parquet: pq.ParquetFile, wanted: pa.Schema, check: RowCheck) -> pa.
         size += batch.nbytes
         if size > _MOST_BYTES:
             raise OSError(f"it holds more than {_MOST_BYTES:,} bytes")
+    if (found := sum(batch.num_rows for batch in batches)) != parquet.metadata.num_rows:
+        raise OSError(f"it holds {found} rows of the {parquet.metadata.num_rows} that it names")
     return pa.Table.from_batches(batches).select(wanted.names).cast(wanted)
 
 
