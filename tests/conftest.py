@@ -22,7 +22,7 @@ importlib.metadata.packages_distributions = cache(importlib.metadata.packages_di
 def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Inspect's cache of model output, empty at the start, and one cache of default datasets for all test processes.
 
-    Inspect's tables of results, which nobody is shown, are not laid out: that takes seconds where there are many metrics.
+    Inspect's tables of results, which nobody is shown, are not laid out: with many metrics that takes seconds.
     """
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
