@@ -4,6 +4,7 @@ The client reads HF_ENDPOINT when it is imported, so it needs a process of its o
 starting it takes seconds. The only thing in it that is changed is the clock: nothing waits between two attempts.
 """
 
+import importlib.metadata
 import io
 import os
 import sys
@@ -11,6 +12,7 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -57,6 +59,7 @@ def _begin() -> None:
     from huggingface_hub.utils import logging
 
     logging.get_logger()  # keeps the stream that it finds
+    importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)  # as in conftest.py
 
 
 def _call(token: str | None, function: Callable[..., Any], *given: object) -> Any:

@@ -1,6 +1,7 @@
 """The layers of the house: which folder may import which, and which know nothing of Inspect and datasets."""
 
 import ast
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -28,9 +29,18 @@ PURE = ("benchmarks", "notation", "encoders", "solvers/symbolic", "scorers/metri
 MODULES = [path for room in MAY_IMPORT for path in sorted((HOUSE / room).rglob("*.py"))]
 
 
-def imports(path: Path) -> set[str]:
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """What an import of a module runs."""
+    for child in ast.iter_child_nodes(node):
+        is_typing = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+        if not is_typing and not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield child
+            yield from statements(child)
+
+
+def imports(path: Path, walk: Callable[[ast.AST], Iterator[ast.AST]] = ast.walk) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -64,3 +74,21 @@ def test_imports_run_down_the_layers(path: Path) -> None:
 def test_pure_rooms_know_nothing_of_inspect_and_datasets(room: str) -> None:
     for path in (HOUSE / room).rglob("*.py"):
         assert not {name.partition(".")[0] for name in imports(path)} & {"inspect_ai", "datasets", "huggingface_hub"}
+
+
+def loaded(name: str, found: set[str]) -> set[str]:
+    """What an import of a module loads of this package, and the libraries that those modules name."""
+    parts = name.split(".")
+    for end in range(1, len(parts) + 1):
+        part = ROOT.joinpath(*parts[:end])
+        if ".".join(parts[:end]) not in found:
+            found.add(".".join(parts[:end]))
+            for path in (part.with_suffix(".py"), part / "__init__.py"):
+                for other in imports(path, statements) if path.is_file() else ():
+                    loaded(other, found)
+    return found
+
+
+def test_tasks_on_ready_questions_do_not_load_music21() -> None:
+    assert "music21" in loaded("music_evals.datasets_builders.ziqi.continuation", set())
+    assert "music21" not in loaded("music_evals.evals.ziqi", set())

@@ -60,7 +60,7 @@ def test_wheel_and_sdist_of_a_clone_without_links_hold_all_files(clone: Path, tm
     said = subprocess.run(
         [sys.executable, "-c", script],
         cwd=elsewhere,
-        env={**os.environ, "PYTHONPATH": str(installed), "MUSIC_EVALS_CACHE": str(tmp_path / "cache")},
+        env={**os.environ, "PYTHONPATH": str(installed)},
         capture_output=True,
         text=True,
     )

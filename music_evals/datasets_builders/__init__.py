@@ -39,8 +39,8 @@ def in_processes(function: Callable[..., T], *columns: Sequence[Any], few: int, 
 
     The processes are spawned, because forks of one with threads (Inspect's) can hang; each takes seconds to start.
 
-    >>> list(in_processes(abs, [-1, 2, -3], few=2))
-    [1, 2, 3]
+    >>> [list(in_processes(abs, [-1, 2, -3], few=few)) for few in (2, 5)]
+    [[1, 2, 3], [1, 2, 3]]
     """
     if len(columns[0]) <= few:
         yield from map(function, *columns)

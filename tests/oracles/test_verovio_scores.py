@@ -154,8 +154,8 @@ def _read_sign(sign: Any, cell: Cell) -> None:
 
 
 WORKS = (
-    *("bach-66-6", "bach-187-7", "bach-226-2", "corelli-3-1", "handel-lascia", "haydn-1-1-2", "beethoven-18-1-3"),
-    *("mozart-155-3", "mozart-545-1", "mozart-80-4"),
+    *("bach-66-6", "bach-187-7", "bach-226-2", "corelli-3-1", "handel-lascia", "haydn-1-1-2", "mozart-545-1"),
+    "mozart-80-4",
 )
 
 

@@ -173,10 +173,10 @@ def test_valence_is_heard_in_the_mode() -> None:
     """music21's key finding, on the pitches alone, tells major from minor."""
     found = Counter(
         (clip.quadrant in (1, 4), music21.converter.parseData(clip.midi, format="midi").analyze("key").mode)
-        for clip in CLIPS[::3]
+        for clip in CLIPS[::6]
     )
-    assert found[True, "major"] >= 18
-    assert found[False, "minor"] >= 14
+    assert found[True, "major"] >= 9
+    assert found[False, "minor"] >= 7
 
 
 def test_composed_clips_are_one_of_a_kind() -> None:
