@@ -1,5 +1,6 @@
 """Headers of logs, read from files that may hold anything: what is read here can be shown and counted with."""
 
+import json
 import zipfile
 from collections.abc import Callable, Collection
 from math import isnan
@@ -13,6 +14,7 @@ from music_evals.reports.texts import plain, reason
 
 _HEADERS: Final = ("header.json", "_journal/start.json")
 _BYTES: Final = 1 << 26
+_BYTES_OF_JSON: Final = 1 << 29
 _LARGEST: Final = 1e20  # above all seeds of 64 bits
 _LONGEST: Final = 1000  # characters of a text
 
@@ -46,6 +48,11 @@ def _read(path: Path) -> EvalLog:
             for entry in archive.infolist():
                 if entry.filename in _HEADERS and entry.file_size > _BYTES:
                     raise ValueError(f"its {entry.filename} has {entry.file_size:,} bytes; at most {_BYTES:,} are read")
+    elif (size := path.stat().st_size) > _BYTES_OF_JSON:
+        raise ValueError(f"it has {size:,} bytes; as JSON at most {_BYTES_OF_JSON:,} are read")
+    else:
+        # Inspect's reader of JSON needs memory by the square of how deep lists are nested; this one refuses such.
+        json.loads(path.read_bytes())
     log = read_eval_log(str(path), header_only=True)
     header = EvalLog.model_validate(_plain(log.model_dump(exclude={"samples", "reductions"}), "it"))
     header.location = log.location
