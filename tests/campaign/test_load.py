@@ -15,7 +15,7 @@ from tests.generation_dataset import make_dataset
 from tests.harness import run, samples
 
 SHORT = r'\version "2.24.3" \score { { \repeat unfold 300 { c8 d e f g a b c } } \midi { } }'
-LONG = SHORT.replace("300", "9000")  # about 2.6 s of CPU time on a machine of 2025
+LONG = SHORT.replace("300", "3000")  # some 2.5 s of CPU time
 
 
 @pytest.fixture
