@@ -18,8 +18,6 @@ from music_evals.reports.texts import plain
 if TYPE_CHECKING:
     from inspect_ai import Task
 
-console = Console()
-
 
 def run(
     context: typer.Context,
@@ -79,13 +77,13 @@ def run(
         if not isinstance(error, ValueError) and not hasattr(error, "message") and not unreadable:
             raise
         text = "\n".join(map(plain, str(getattr(error, "message", error)).splitlines()))
-        console.print(Text(text, style="red"))
-        list_logs(console, "Logs that cannot be read; move them away, or take another --log-dir:", unreadable)
+        Console().print(Text(text, style="red"))
+        list_logs(Console(), "Logs that cannot be read; move them away, or take another --log-dir:", unreadable)
         raise typer.Exit(1) from None
     _show_scores(_logs_in(logs))
-    say(console, f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
+    say(Console(), f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
     if not success:
-        console.print("[red]Not every task ended in success; the same command takes up where it stopped.[/red]")
+        Console().print("[red]Not every task ended in success; the same command takes up where it stopped.[/red]")
         raise typer.Exit(1)
 
 
@@ -124,7 +122,7 @@ def _conditions(facts: list[TaskFacts], arguments: dict[str, Any], *, grid: bool
                 named = " ".join([task.registry_name, *map(str, values)])
                 left_out.setdefault(str(getattr(error, "message", error)), []).append(named)
     for reason, those in left_out.items():
-        console.print(Text(f"Left out, {len(those)} ({', '.join(those)}): {reason}", style="yellow"))
+        Console().print(Text(f"Left out, {len(those)} ({', '.join(those)}): {reason}", style="yellow"))
     return made
 
 
@@ -143,7 +141,7 @@ def _show_scores(logs: list[Path]) -> None:
 
     headers, unreadable = read_headers(logs)
     found, passed_over = read_parts(headers, {})
-    list_logs(console, "Passed over:", [*unreadable, *passed_over])
+    list_logs(Console(), "Passed over:", [*unreadable, *passed_over])
     runs = [run for part in found for run in part.runs]
     tasks = {(run.part.name, run.task): f"{run.part.title} {run.task}" for run in runs}
     rows = []
@@ -151,7 +149,7 @@ def _show_scores(logs: list[Path]) -> None:
         figures = {(run.part.name, run.task): run.figure() for run in some}
         rows.append([condition, *map(figures.get, tasks)])
     if rows:
-        console.print(Table("scores", "Main metrics", ("Condition", *tasks.values()), rows).to_rich())
+        Console().print(Table("scores", "Main metrics", ("Condition", *tasks.values()), rows).to_rich())
 
 
 def _argument(text: str, option: str) -> tuple[str, Any]:

@@ -1,11 +1,12 @@
 """Commands that are killed at any moment: the same command then does its work, and nothing is half-written."""
 
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
@@ -21,18 +22,17 @@ RUNS = {
 }
 
 
-def killed(command: Sequence[str], seconds: float) -> bool:
-    """Start a command and kill it, with all that it started, after so many seconds; False if it has ended before."""
+def killed(command: Sequence[str], seconds: float = math.inf, seen: Callable[[], object] = lambda: False) -> None:
+    """Start a command and kill it, with all that it started, after so many seconds, or as soon as something is seen."""
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, env=os.environ
     )
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
+    end = time.monotonic() + seconds
+    while process.poll() is None and time.monotonic() < end and not seen():
+        time.sleep(0.005)
+    if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        return True
-    return False
+    process.wait()
 
 
 def ended(command: Sequence[str]) -> float:
@@ -64,14 +64,18 @@ def test_runs(name: str, tmp_path: Path, counting: Counting, full: bool) -> None
 
 def test_reports(logs: Path, tmp_path: Path, counting: Counting, full: bool) -> None:
     command = [*PROGRAM, "report", str(logs), "--out"]
-    takes = ended([*command, str(tmp_path / "whole")])
-    whole = {path.name for path in (tmp_path / "whole").iterdir()}
-    random = Random(4)
+    out = tmp_path / "whole" / "report"
+    killed([*command, str(out)], seen=lambda: list(out.parent.glob(".report.*")))
+    assert not out.exists()
     with counting("kills of a report") as tally:
-        for number in range(8 if full else 1):
+        with tally.case("while it writes"):
+            takes = ended([*command, str(out)])
+            assert [path.name for path in out.parent.iterdir()] == ["report"]
+        whole, random = {path.name for path in out.iterdir()}, Random(4)
+        for number in range(7 if full else 0):
             out = tmp_path / f"folder-{number}" / "report"
             with tally.case(number):
-                killed([*command, str(out)], takes * (random.uniform(0.5, 1.0) if full else 0.95))
+                killed([*command, str(out)], takes * random.uniform(0.5, 1.0))
                 assert not out.exists() or {path.name for path in out.iterdir()} == whole
                 ended([*command, str(out), "--overwrite"])
                 assert {path.name for path in out.iterdir()} == whole

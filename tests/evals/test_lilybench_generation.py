@@ -213,7 +213,7 @@ def test_hostile_pieces_fail_with_a_reason_and_do_no_harm(dataset: Path, tmp_pat
         return f"```\n{texts[(config.seed or 0) - 1234]}\n```"
 
     task = generation(dataset=str(dataset), pictures=False)
-    with patch.object(writing, "LIMITS", replace(writing.LIMITS, seconds=5.0)):
+    with patch.object(writing, "LIMITS", replace(writing.LIMITS, seconds=2)):
         log = run_scripted(task, tmp_path / "logs", reply, limit=len(texts))
     for sample in samples(log):
         judged, name = (sample.scores or {})["written_music"], list(attacks)[sample.metadata["index"]]
