@@ -18,6 +18,7 @@ Mutopia Project, and knows:
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from music_evals.notation.lilypond.compiler import modernise
@@ -91,7 +92,7 @@ def _headers(found: Sequence[Token], headers: Sequence[tuple[int, int]]) -> Iter
     for start, end in headers:
         inside = [token for token in found if start < token.start < end - 1]
         signs = [index for index, token in enumerate(inside) if token.text == "=" and index]
-        for index, following in zip(signs, [*signs[1:], len(inside) + 1], strict=True):
+        for index, following in pairwise([*signs, len(inside) + 1]):
             value = inside[index + 1 : following - 1]
             if any(token.kind is Kind.SIGN and token.text == "+" for token in value[1:2]):
                 yield inside[index - 1].start, value[-1].end, ""

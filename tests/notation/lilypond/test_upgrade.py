@@ -30,6 +30,7 @@ def test_lilypond_takes_the_mended_texts_alone() -> None:
 def test_upgrade() -> None:
     text = '\\version "2.24.3"\nv = { \\ottava #1 c4 #(f 1) \\repeat volta 2 { d } } % #(set-octavation 1)'
     assert mend(text) == text, "current texts stay"
+    assert mend("\\header { }\n{ c4 }") == "\\header { }\n{ c4 }"
     assert "\\tuplet 3/2 { c4 d e }" in upgrade('\\version "2.16"\n{ \\times 2/3 { c4 d e } }')
     assert "\\version" in upgrade('\\version "2.6.4.3"\n{ c4 }')
     with pytest.raises(ConversionError, match="version"):
