@@ -83,14 +83,21 @@ def progress_bar(console: Console) -> Progress:
 
 
 @contextmanager
-def counting_pieces(console: Console, what: str) -> Iterator[Callable[[int], None]]:
-    """Show a bar for a source whose number of pieces is known once it is read.
+def counting_pieces(console: Console) -> Iterator[Callable[[str, int], None]]:
+    """Show a bar for each thing that is done to pieces.
 
-    Yields what to call with that number after each piece, to which `what` was done.
+    Yields what to call with that thing and the number of pieces, after each piece.
     """
     with progress_bar(console) as progress:
-        task = progress.add_task("reading", total=None)
-        yield lambda pieces: progress.update(task, description=what, total=pieces, advance=1)
+        tasks = {"": progress.add_task("looking for pieces", total=None)}
+
+        def advance(what: str, pieces: int) -> None:
+            progress.update(tasks[""], visible=False)
+            if what not in tasks:
+                tasks[what] = progress.add_task(what, total=pieces)
+            progress.update(tasks[what], advance=1)
+
+        yield advance
 
 
 def left_out_lines(left_out: Mapping[str, str]) -> list[str]:

@@ -33,7 +33,7 @@ def lilybench(
         raise typer.BadParameter("the default dataset composes its own clips; give --source too", param_hint="--emopia")
     chosen = builder.DEFAULT_SEED if seed is None else seed
     with building(out, overwrite=overwrite) as console:
-        with counting_pieces(console, "compiling") as advance:
+        with counting_pieces(console) as advance:
             if source is None:
                 plan = builder.build_generated(chosen, on_piece=advance)
             else:

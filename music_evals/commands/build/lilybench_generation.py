@@ -34,7 +34,7 @@ def lilybench_generation(
         )
     chosen = builder.DEFAULT_SEED if seed is None else seed
     with building(out, overwrite=overwrite) as console:
-        with counting_pieces(console, "measuring") as advance:
+        with counting_pieces(console) as advance:
             if bmdataset is None:
                 plan = builder.build_generated(chosen, encoder=encoder, on_piece=advance)
             else:

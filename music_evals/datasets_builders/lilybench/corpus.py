@@ -24,7 +24,7 @@ class Usable(NamedTuple):
 
 
 def survey(
-    pieces: Sequence[Piece], *, cache: Path | None = None, on_piece: Callable[[int], None] = lambda _: None
+    pieces: Sequence[Piece], *, cache: Path | None = None, on_piece: Callable[[str, int], None] = lambda *_: None
 ) -> Iterator[tuple[CorpusRow, Usable | None]]:
     """Compile every piece, and find out what is known of it and whether the strict tasks can use it."""
     texts = [piece.text for piece in pieces]
@@ -40,7 +40,7 @@ def survey(
             yield row, None
         else:
             yield row, Usable(piece.id, piece.header, score, structure)
-        on_piece(len(pieces))
+        on_piece("compiling", len(pieces))
 
 
 def _anonymised(text: str) -> str | ValueError:
@@ -48,6 +48,8 @@ def _anonymised(text: str) -> str | ValueError:
         return anonymise(text)
     except ValueError as error:
         return error
+    except Exception as error:  # no piece ends a build
+        return ValueError(f"{type(error).__name__}: {error}")
 
 
 def _reason(

@@ -81,7 +81,7 @@ def build_mutopia(
     free_only: bool = False,
     seed: int = DEFAULT_SEED,
     sizes: Mapping[TaskName, int] = SIZES,
-    on_piece: Callable[[int], None] = lambda _: None,
+    on_piece: Callable[[str, int], None] = lambda *_: None,
 ) -> Plan:
     """Plan the dataset on a checkout of the Mutopia Project, or raise DatasetError.
 
@@ -91,12 +91,12 @@ def build_mutopia(
         free_only: leave out pieces that may not be published, because no free licence is stated.
         seed: chooses pieces, places and distractors.
         sizes: rows of each task; default are the paper's.
-        on_piece: called with the number of pieces after each that LilyPond has read.
+        on_piece: told what was done to a piece, "reading" or "compiling", and the number of pieces after each.
     """
     made_with = made_by()
     # A clip's file is small and there is nothing to do without it, so it is read first.
     clips, bad_clips = ([], {}) if emopia is None else emotion.read_clips(emopia)
-    pieces, left_out = read_pieces(source, free_only=free_only)
+    pieces, left_out = read_pieces(source, free_only=free_only, on_piece=on_piece)
     missing = () if emopia else ("EMOPIA, for emotion_recognition",)
     about = {"source_sha256": _checksum(pieces, clips), "missing": missing, "made_with": made_with}
     provenance = make_provenance(NAME, VERSION, "mutopia", seed=seed, **about)
@@ -106,7 +106,7 @@ def build_mutopia(
 def build_generated(
     seed: int = DEFAULT_SEED,
     *,
-    on_piece: Callable[[int], None] = lambda _: None,
+    on_piece: Callable[[str, int], None] = lambda *_: None,
 ) -> Plan:
     """Plan the dataset, of `GENERATED_SIZES`, on scores that come with music21 and on clips composed from the seed."""
     made_with = {**made_by(), "music21": version("music21")}
@@ -123,7 +123,7 @@ def _planned(
     provenance: Provenance,
     seed: int,
     sizes: Mapping[TaskName, int],
-    on_piece: Callable[[int], None],
+    on_piece: Callable[[str, int], None],
 ) -> Plan:
     if not pieces:
         name, reason = next(iter(left_out.items()), ("", "there is none"))

@@ -29,16 +29,22 @@ _FOLDER: Final = "ftp"
 _SEVERAL: Final = "-lys"
 _MAIN: Final = ".ly"
 _SUFFIXES: Final = (_MAIN, ".ily", ".lyi")
+_UPGRADE: Final = partial(upgrade, cache=True)
 _FULL_SCORE: Final = re.compile("score|partitura|conductor", re.IGNORECASE)
 
 
 def read_pieces(
-    source: Path, *, free_only: bool = False, convert: Callable[[str], str] = upgrade
+    source: Path,
+    *,
+    free_only: bool = False,
+    convert: Callable[[str], str] = _UPGRADE,
+    on_piece: Callable[[str, int], None] = lambda *_: None,
 ) -> tuple[list[Piece], dict[str, str]]:
     """Read every piece of a checkout as one self-contained text in the current syntax, by id; and those left out → why.
 
     `free_only` leaves out pieces whose header states no licence that lets them be passed on to anybody. `convert`
-    brings the text of one file to the current syntax; the default is LilyPond's ``convert-ly`` with mends.
+    brings the text of one file to the current syntax; the default is LilyPond's ``convert-ly`` with mends. `on_piece`
+    is told "reading" and the number of pieces after each.
     """
     root = source.expanduser()
     if not root.is_dir():
@@ -59,6 +65,7 @@ def read_pieces(
                 pieces.append(piece)
             else:
                 left_out[name] = piece
+            on_piece("reading", len(found))
     return pieces, left_out
 
 
@@ -126,11 +133,13 @@ def _read(name: str, files: Sequence[Path], *, convert: Callable[[str], str]) ->
         last = name.split("/")[-1]
         root = next((folder for folder in main.parents if folder.name == last), main.parent)
         text = resolve_includes(main, root=root, convert=convert).text
+        if not _holds_music(text):
+            return f"{main.name} holds no music"
+        return Piece(name, raw, text, read_header(text))
     except (SourceError, ConversionError) as error:
         return str(error)
-    if not _holds_music(text):
-        return f"{main.name} holds no music"
-    return Piece(name, raw, text, read_header(text))
+    except Exception as error:  # no piece ends a build
+        return f"{type(error).__name__} while it was read: {error}"
 
 
 def _closure(path: Path, includes: Mapping[Path, Sequence[Path]]) -> set[Path]:

@@ -177,9 +177,22 @@ def musicxml_to_lilypond(musicxml: str, *, limits: Limits = _CONVERTING, confine
     return _convert("musicxml2ly", arguments, "score.xml", musicxml.encode(), limits, confinement)
 
 
-def modernise(text: str) -> str:
-    """Bring LilyPond code to today's syntax by convert-ly; ConversionError if it fails, as without any version."""
-    return _convert("convert-ly", ["--loglevel=WARN", "score.ly"], "score.ly", text.encode())
+def modernise(text: str, *, cache: bool = False) -> str:
+    """Bring LilyPond code to today's syntax by convert-ly; ConversionError if it fails, as without any version.
+
+    With `cache` the result is kept in `lilypond_cache`, and taken from there.
+    """
+    content = text.encode()
+    name = f"{hashlib.sha256(lilypond_version().encode() + content).hexdigest()}.modern"
+    if cache and (known := kept(lilypond_cache(), name, _CACHE_ENTRY)) is not None:
+        digest, modern = known[:32], known[32:]
+        if hashlib.sha256(modern).digest() == digest:
+            return modern.decode()
+    found = _convert("convert-ly", ["--loglevel=WARN", "score.ly"], "score.ly", content)
+    if cache:
+        modern = found.encode()
+        keep(lilypond_cache(), name, hashlib.sha256(modern).digest() + modern)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

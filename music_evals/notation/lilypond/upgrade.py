@@ -41,9 +41,9 @@ _CONDITION: Final = re.compile(r"[#$]\(\s*if\s")
 _SPACING: Final = re.compile(r"[#$]\([^()]*\bstaff-space\b")
 
 
-def upgrade(text: str) -> str:
+def upgrade(text: str, *, cache: bool = False) -> str:
     r"""Bring LilyPond text with a ``\version`` to the current syntax; ConversionError as for `modernise`."""
-    return mend(modernise(_with_three_numbers(text)))
+    return mend(modernise(_with_three_numbers(text), cache=cache))
 
 
 def mend(text: str) -> str:

@@ -68,6 +68,8 @@ def test_the_file_that_stands_for_a_piece(tmp_path: Path, files: Mapping[str, st
 
 def test_reading(tmp_path: Path) -> None:
     def refuse_old(text: str) -> str:
+    if "1.9.0" in text:
+        raise KeyError("1.9.0")
         if '"1.' in text:
             raise ConversionError("too old")
         return text
@@ -79,6 +81,7 @@ def test_reading(tmp_path: Path) -> None:
             "ftp/A/two/two-lys/two.ly": '\\version "2.24.0"\n\\include "h.ly"\n\\score { { c4 } }',
             "ftp/A/two/two-lys/h.ly": '\\header { title = "Two" composer = "B" }',
             "ftp/A/old/old.ly": SCORE.replace("2.24.0", "1.8.0"),
+            "ftp/A/odd/odd.ly": SCORE.replace("2.24.0", "1.9.0"),
             "ftp/A/gone/gone.ly": '\\include "gone2.ly" ' + SCORE,
             "ftp/A/mute/mute.ly": "\\markup { nothing }",
         },
@@ -96,6 +99,7 @@ def test_reading(tmp_path: Path) -> None:
     assert left_out == {
         "A/gone": "gone.ly includes 'gone2.ly', which is missing",
         "A/mute": "mute.ly holds no music",
+        "A/odd": "KeyError while it was read: '1.9.0'",
         "A/old": "too old",
     }
 

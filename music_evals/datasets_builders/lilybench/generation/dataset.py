@@ -69,7 +69,7 @@ def build_bmdataset(
     free_only: bool = False,
     seed: int = DEFAULT_SEED,
     encoder: str | None = None,
-    on_piece: Callable[[int], None] = lambda _: None,
+    on_piece: Callable[[str, int], None] = lambda *_: None,
 ) -> Plan:
     """Plan the dataset on BMdataset and a checkout of the Mutopia Project, or raise DatasetError.
 
@@ -80,13 +80,13 @@ def build_bmdataset(
         free_only: leave out pieces of Mutopia that may not be published, because no free licence is stated.
         seed: draws prompts and demonstrations, and splits the works.
         encoder: embeds the reference pieces: a name on the Hub, or a folder; None for no embeddings.
-        on_piece: called with the number of reference pieces after each that was measured.
+        on_piece: told what was done to a piece, "reading" or "measuring", and the number of pieces after each.
     """
     made_with, loaded = _made_with(encoder)
     folder = bmdataset.expanduser()
     labels = read_labels(folder)
     scores, left_out = read_scores(folder, labels.works)
-    pieces, unread = ([], {}) if mutopia is None else read_pieces(mutopia, free_only=free_only)
+    pieces, unread = ([], {}) if mutopia is None else read_pieces(mutopia, free_only=free_only, on_piece=on_piece)
     others = [rows.Score(piece.id, piece.id, piece.text, licence_of(piece.header)) for piece in pieces]
     source = _Source(labels.works, scores, rows.BMDATASET_TEST, others, rows.MUTOPIA, works.TEST_SHARE)
     checksum = _checksum(labels.data, [*scores, *others])
@@ -98,7 +98,7 @@ def build_generated(
     seed: int = DEFAULT_SEED,
     *,
     encoder: str | None = None,
-    on_piece: Callable[[int], None] = lambda _: None,
+    on_piece: Callable[[str, int], None] = lambda *_: None,
 ) -> Plan:
     """Plan the dataset on LilyPond made from scores that come with music21; args as for `build_bmdataset`."""
     made_with, loaded = _made_with(encoder)
@@ -128,7 +128,7 @@ def _planned(
     provenance: Provenance,
     left_out: Mapping[str, str],
     encoder: Encoder | None,
-    on_piece: Callable[[int], None],
+    on_piece: Callable[[str, int], None],
 ) -> Plan:
     cache, seed = lilypond_cache(), provenance.seed or 0
     texts: dict[str, list[str]] = {work.id: [] for work in source.works}
@@ -146,7 +146,7 @@ def _planned(
     }
     try:
         references = {
-            name: measure(scores, encoder=encoder, cache=cache, on_score=lambda: on_piece(total))
+            name: measure(scores, encoder=encoder, cache=cache, on_score=lambda: on_piece("measuring", total))
             for name, scores in ((source.in_domain, held_out), (source.out_of_domain, source.others))
         }
     except EncoderError as error:
