@@ -68,8 +68,8 @@ def test_the_file_that_stands_for_a_piece(tmp_path: Path, files: Mapping[str, st
 
 def test_reading(tmp_path: Path) -> None:
     def refuse_old(text: str) -> str:
-    if "1.9.0" in text:
-        raise KeyError("1.9.0")
+        if "1.9.0" in text:
+            raise KeyError("1.9.0")
         if '"1.' in text:
             raise ConversionError("too old")
         return text
