@@ -7,7 +7,7 @@ language stays the same. A later version stands as it is, for theirs refuses it 
 
 Source: arXiv 2606.08722, section 3.3, and the code published with it: a piece counts as compiled when LilyPond ends
 with status 0 and leaves a MIDI file within 15 seconds; one whose ``\score`` has no ``\midi`` fails. Of several MIDI
-files the first is the piece.
+files the first is the piece. Here the seconds are of CPU time, so that no score depends on what else the machine does.
 """
 
 import io
@@ -22,7 +22,7 @@ from music_evals.notation.lilypond.compiler import Compiled, compile_text, lilyp
 from music_evals.notation.lilypond.sandbox import Limits
 from music_evals.notation.lilypond.syntax import Kind, code_tokens, edited
 
-LIMITS: Final = Limits(seconds=15)  # what a piece may use up; the seconds are the paper's, whose are the clock's
+LIMITS: Final = Limits(seconds=15)  # what a piece may use up
 MAX_MESSAGES: Final = 4_000  # characters of LilyPond's messages that are kept
 MAX_CHARACTERS: Final = 200_000  # how much of a reply is looked at
 VERSION: Final = "2.24.3"
