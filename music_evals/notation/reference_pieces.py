@@ -19,8 +19,8 @@ class ReferenceRow(TypedDict):
 
     `text` is what was compiled: self-contained and in the current syntax. `compiles` means exit status 0 and a MIDI
     file within 15 s of CPU time, `problem` says why not. Descriptors are those of the strict protocol, and with
-    ``paper_`` of the paper's; one is null where it is undefined, and `undefined` says why. Embeddings are null where the
-    dataset was built without an encoder.
+    ``paper_`` of the paper's; one is null where it is undefined, and `undefined` says why. Embeddings are null where
+    the dataset was built without an encoder.
     """
 
     id: str
