@@ -67,6 +67,8 @@ class Handler(BaseHTTPRequestHandler):
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     served = Server()
     threading.Thread(target=served.serve_forever, daemon=True).start()
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "127.0.0.1")
     monkeypatch.setenv("BROKEN_API_KEY", "none")
     monkeypatch.setenv("BROKEN_BASE_URL", f"http://127.0.0.1:{served.server_address[1]}/v1")
     yield served
