@@ -183,10 +183,14 @@ def read_structures(texts: Iterable[str], **how: Unpack[Running]) -> Iterator[St
     to_compile, to_interpret = tee(texts)
     results = compile_texts(to_compile, settings=_SETTINGS.read_text(encoding="utf-8"), collect=(_OUTPUT,), **how)
     for compiled, text in zip(results, to_interpret, strict=True):
+        read: Structure | StructureError
         try:
-            yield _interpret(text, compiled)
+            read = _interpret(text, compiled)
         except StructureError as error:
-            yield error
+            read = error
+        except Exception as error:  # a text may make LilyPond write anything, and ends the reading of no other
+            read = StructureError(f"what LilyPond wrote of it cannot be read: {type(error).__name__}: {error}")
+        yield read
 
 
 def _interpret(text: str, compiled: Compiled) -> Structure:
