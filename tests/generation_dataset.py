@@ -58,7 +58,7 @@ def make_dataset(out: Path, *, references: dict[str, list[str]] | None = None, d
         {**DESCRIPTION, "id": f"shown-{seed}", "work": f"shown-{seed}", "text": piece(1000 + seed)} for seed in range(3)
     ]
     plan = Plan(
-        prompts,
+        {"test": prompts},
         {"train": shown if demonstrations else [], "ablation": a_minor_demonstrations()},
         [],
         {

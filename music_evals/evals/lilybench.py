@@ -27,7 +27,7 @@ from music_evals.datasets_builders.folder import GENERATED, describe_dataset, lo
 from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
 from music_evals.datasets_builders.lilybench.generation.dataset import BENCHMARK as GENERATION
 from music_evals.datasets_builders.lilybench.generation.references import load_demonstrations, load_references
-from music_evals.datasets_builders.lilybench.generation.rows import DemonstrationRow, Description, PromptRow
+from music_evals.datasets_builders.lilybench.generation.rows import FULL, DemonstrationRow, Description, PromptRow
 from music_evals.datasets_builders.lilybench.rows import Protocol, TaskName, TaskRow
 from music_evals.encoders.lilybert import Pooling
 from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, estimated_tokens, samples_view, task
@@ -52,6 +52,8 @@ DEMONSTRATIONS: Final[Mapping[Regime, str]] = {"few": "train", "ablation": "abla
 """The split that a regime's demonstrations come from."""
 MAX_NEW_TOKENS: Final = 3000
 MAX_ATTEMPTS: Final = 10
+FEW_PROMPTS: Final = 200
+"""How many prompts are asked by default; the paper says as many, and the published figures are of all of them."""
 
 Form = Literal["number", "index", "order", "measures"]
 FORMS: Final[Mapping[TaskName, Form]] = {
@@ -110,7 +112,11 @@ class GenerationParameters:
             ``hf://datasets/ORG/NAME[@REVISION]``.
         regime: ``zero`` for the prompt alone, ``few`` for three demonstrations from the training split ahead of it,
             ``ablation`` for three hand-written ones in A minor.
-        protocol: ``strict`` for prompts that tell key and metre too, and descriptors on a grid; ``paper`` for neither.
+        protocol: ``strict`` for prompts that tell key and metre too, and descriptors on a grid; ``paper`` for prompts,
+            reading of replies, rule of what compiles and descriptors as published
+            (``music_evals/notation/lilypond/writing.py``), and prompts drawn from files where the dataset has those.
+        n_prompts: how many prompts of the bank are asked, from its first on; the published figures are of 1000. A bank
+            that has fewer than the default is asked whole.
         reference: reference sets of the dataset to compare with, separated by commas; default is all that it has.
         encoder: for the Fréchet Music Distance, such as ``csc-unipd/lilybert``, or a folder; without one, no distance.
         pooling: how the vectors of a text's tokens become one: the ``first_token``'s, as published, or their ``mean``.
@@ -122,6 +128,7 @@ class GenerationParameters:
     dataset: str = GENERATED
     regime: Regime = "zero"
     protocol: Protocol = "strict"
+    n_prompts: int = FEW_PROMPTS
     reference: str | None = None
     encoder: str | None = None
     pooling: Pooling = "first_token"
@@ -130,7 +137,8 @@ class GenerationParameters:
     prompts: str | None = None
 
     def __post_init__(self) -> None:
-        """Check the number."""
+        """Check the numbers."""
+        check_positive(n_prompts=self.n_prompts)
         if not 1 <= self.attempts <= MAX_ATTEMPTS:
             raise ValueError(f"attempts={self.attempts} is not valid; a number from 1 to {MAX_ATTEMPTS} is needed")
 
@@ -203,7 +211,12 @@ def generation(asked: GenerationParameters) -> Task:
     origin = describe_dataset(asked.dataset, benchmark=GENERATION)
     # A branch on the Hub may move on; what is scored again must be measured against the same references.
     pinned = f"{asked.dataset.partition('@')[0]}@{origin.revision}" if origin.revision else asked.dataset
-    rows: list[PromptRow] = load_split(pinned, "prompts", "test", benchmark=GENERATION).to_list()
+    split = "paper" if asked.protocol == "paper" and "paper" in origin.provenance.counts.get("prompts", ()) else "test"
+    rows: list[PromptRow] = load_split(pinned, "prompts", split, benchmark=GENERATION).to_list()
+    if asked.n_prompts > max(len(rows), FEW_PROMPTS):
+        raise ValueError(
+            f"n_prompts={asked.n_prompts} is not valid; the bank of {asked.dataset} has {len(rows)} prompts"
+        )
     shown: list[DemonstrationRow] = (
         load_split(pinned, "demonstrations", DEMONSTRATIONS[asked.regime], benchmark=GENERATION).to_list()
         if asked.regime in DEMONSTRATIONS
@@ -217,8 +230,8 @@ def generation(asked: GenerationParameters) -> Task:
         "lilybench",
         "generation",
         origin,
-        [prompt_to_sample(row, shown, wording, asked.protocol) for row in rows],
-        solver=write_music(asked.attempts, wording["repair"]),
+        [prompt_to_sample(row, shown, wording, asked.protocol) for row in rows[: asked.n_prompts]],
+        solver=write_music(asked.attempts, wording["repair"], asked.protocol),
         scorer=written_music(
             pinned,
             asked.reference,
@@ -236,6 +249,7 @@ def generation(asked: GenerationParameters) -> Task:
             "is_lilybench": is_lilybench,
             "regime": asked.regime,
             "protocol": asked.protocol,
+            "prompts_drawn_from": "files" if split == "paper" else "entries",
             "references": {found.name: len(found.ids) for found in references},
             "encoder": None if loaded is None else loaded.identity,
             "pooling": asked.pooling,
@@ -246,29 +260,58 @@ def generation(asked: GenerationParameters) -> Task:
 
 
 def prompt_to_sample(row: PromptRow, shown: Sequence[DemonstrationRow], wording: Prompts, protocol: Protocol) -> Sample:
-    """Map a prompt to a sample without a target, with demonstrations as earlier turns."""
-    messages: list[ChatMessage] = [ChatMessageSystem(content=wording["instruction"])]
-    for one in shown:
-        messages.append(ChatMessageUser(content=request(one, wording, protocol)))
-        score = Template(wording["demonstration"]).substitute(score=one["text"].strip("\r\n"))
-        messages.append(ChatMessageAssistant(content=score))
+    """Map a prompt to a sample without a target.
+
+    Demonstrations are earlier turns under ``strict``; under ``paper`` they stand ahead of the prompt in its message.
+    """
+    messages: list[ChatMessage] = []
+    if protocol == "paper":
+        paper = wording["paper"]
+        messages.append(ChatMessageSystem(content=paper["instruction"]))
+        asked = "\n\n".join([*(published_demonstration(one, paper) for one in shown), published_request(row, paper)])
+    else:
+        messages.append(ChatMessageSystem(content=wording["instruction"]))
+        for one in shown:
+            messages.append(ChatMessageUser(content=request(one, wording)))
+            score = Template(wording["demonstration"]).substitute(score=one["text"].strip("\r\n"))
+            messages.append(ChatMessageAssistant(content=score))
+        asked = request(row, wording)
     known = {name: value for name, value in row.items() if value is not None and name in wording["description"]}
     metadata = asks(
         "lilybench", "generation", answer_type="piece", form="$answer", index=row["index"], description=known
     )
-    messages.append(ChatMessageUser(content=request(row, wording, protocol), metadata=metadata))
+    messages.append(ChatMessageUser(content=asked, metadata=metadata))
     return Sample(id=row["id"], input=messages, metadata={"index": row["index"], "entry": row["entry"]})
 
 
-def request(description: Description, wording: Prompts, protocol: Protocol) -> str:
-    """Word what is to be written; key and metre are told under ``strict``, the paper tells the other five fields."""
-    known: Mapping[str, object] = description
-    lines = [
-        Template(line).substitute(value=known[field])
-        for field, line in wording["description"].items()
-        if known[field] and not (protocol == "paper" and field in ("key", "metre"))
-    ]
-    return Template(wording["prompt"]).substitute(description="\n".join(lines))
+def request(description: Description, wording: Prompts) -> str:
+    """Word what is to be written under ``strict``."""
+    return Template(wording["prompt"]).substitute(description=_lines(description, wording["description"]))
+
+
+def published_request(description: Description, wording: Prompts) -> str:
+    """Word what is to be written under ``paper``: its metadata and a sentence, which has words for what is unknown."""
+    known: Mapping[str, Any] = description
+    told = {name: known[name] or words for name, words in wording["unknown"].items()}
+    part = known["part"] or FULL
+    told["part"] = wording["full"] if part == FULL else Template(wording["part"]).substitute(part=part)
+    return Template(wording["prompt"]).substitute(told, metadata=published_metadata(description, wording))
+
+
+def published_demonstration(shown: DemonstrationRow, wording: Prompts) -> str:
+    """Word a demonstration under ``paper``."""
+    metadata = published_metadata(shown, wording)
+    return Template(wording["demonstration"]).substitute(metadata=metadata, score=shown["text"].strip("\r\n"))
+
+
+def published_metadata(description: Description, wording: Prompts) -> str:
+    """Word what is known of a piece as published: in comments of LilyPond."""
+    lines = _lines({**description, "part": description["part"] or FULL}, wording["lines"])
+    return Template(wording["metadata"]).substitute(lines=lines)
+
+
+def _lines(known: Mapping[str, Any], lines: Mapping[str, str]) -> str:
+    return "\n".join(Template(line).substitute(value=known[field]) for field, line in lines.items() if known[field])
 
 
 def _task(name: TaskName, asked: LilyBenchParameters) -> Task:

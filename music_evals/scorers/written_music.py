@@ -31,7 +31,7 @@ from music_evals.scorers.metrics.frechet import (
 from music_evals.scorers.metrics.resampling import Floats
 from music_evals.scorers.reference_pieces import ReferencePieces, embedded_reference, shared_encoder
 from music_evals.scorers.scores import figures, not_measured, scorer, setting_up
-from music_evals.scorers.written_pieces import Piece, Workbench, decoded, stored_embedding
+from music_evals.scorers.written_pieces import Piece, Workbench, decoded, is_embedded, stored_embedding
 
 RESAMPLES: Final = 200
 """Bootstrap samples of an interval."""
@@ -46,10 +46,15 @@ def compile_figures(scores: list[SampleScore]) -> dict[str, float]:
     """``compile_rate``, the share of pieces that compile, with Wilson's 95% interval, and the number of ``pieces``.
 
     Where several attempts were allowed, ``attempt_1``, ``attempt_2`` and so on are the share that compiles after so
-    many. Repeated runs of a prompt (epochs) count as one for the interval.
+    many. Repeated runs of a prompt (epochs) count as one for the interval. Under ``paper``, whose rule takes any MIDI
+    file, ``compile_rate_with_notes`` is the share that compiles to one that can be read and holds a note.
     """
+    prompts = len({score.sample_id for score in scores})
     rate = float(np.mean([_is_compiled(score) for score in scores]))
-    found = {**share("compile_rate", rate, len({score.sample_id for score in scores})), "pieces": len(scores)}
+    found = {**share("compile_rate", rate, prompts), "pieces": float(len(scores))}
+    if _of(scores[0], "protocol") == "paper":
+        sound = float(np.mean([_of(score, "has_notes") for score in scores]))
+        found |= share("compile_rate_with_notes", sound, prompts)
     allowed = max(_of(score, "attempts_allowed") for score in scores)
     if allowed > 1:
         for attempt in range(1, allowed + 1):
@@ -101,7 +106,8 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
     def frechet_figures(scores: list[SampleScore]) -> dict[str, float]:
         """The Fréchet Music Distance of all pieces, compiled or not, to each reference set R.
 
-        These are ``R/fmd`` with a bootstrap interval, and ``R/fmd_infinity``, extrapolated to any number of pieces.
+        These are ``R/fmd`` with a bootstrap interval, ``R/fmd_texts``, the number of texts that it is of, and
+        ``R/fmd_infinity``, extrapolated to any number of them.
         """
         return against_references("fmd", scores, _frechet)
 
@@ -121,7 +127,9 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
         Args:
             dataset: the dataset with the reference sets, as for the task.
             reference: names of reference sets, separated by commas; None for all of the dataset.
-            protocol: which descriptors count: ``paper`` for MusPy's on MIDI ticks, ``strict`` for those on a grid.
+            protocol: how replies are read and what counts as compiled (`lilypond.writing`); which descriptors count,
+                ``paper`` for MusPy's on MIDI ticks, ``strict`` for those on a grid; and which texts are embedded: under
+                ``paper`` those of 40 characters or more, of pieces and references.
             encoder: for the Fréchet Music Distance, by its name on the Hub or its folder; None for no distance.
             pooling: how the vectors of a text's tokens become one.
             attempt: which attempt counts, from 1; None for the last one made.
@@ -133,7 +141,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
         workbench = Workbench(pictures=pictures)
 
         async def score(state: TaskState, target: Target) -> Score:
-            written = await workbench.pieces(state)
+            written = await workbench.pieces(state, protocol)
             judged = written[-1] if attempt is None else written[min(attempt, len(written)) - 1]
             if not judged.get("is_measured", True):
                 return not_measured(str(judged["problem"]))
@@ -141,8 +149,9 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
             if problem and judged is written[-1] and state.output.stop_reason in ("max_tokens", "model_length"):
                 problem = f"the reply was cut at the limit of tokens; {problem}"
             # What the log holds already is taken as it is, so that no encoder is needed to score it again.
-            embedded = None if encoder is None else stored_embedding(judged, encoder, pooling)
-            if encoder is not None and embedded is None and judged["code"]:
+            embeds = encoder is not None and bool(judged["code"]) and is_embedded(judged["code"], protocol)
+            embedded = stored_embedding(judged, encoder, pooling) if encoder is not None and embeds else None
+            if encoder is not None and embeds and embedded is None:
                 with setting_up():
                     loaded = await anyio.to_thread.run_sync(shared_encoder, encoder)
                 await workbench.embed(state, judged, loaded, pooling)
@@ -162,6 +171,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                     "attempts_allowed": attempts,
                     "descriptors": judged["descriptors"].get(protocol, {}),
                     "undefined": judged["undefined"].get(protocol, {}),
+                    "has_notes": judged.get("has_notes", problem is None),
                     "nearest": nearest,
                     "embedded_by": embedded and embedded[0],
                     "embedding": embedded and embedded[1],
@@ -225,6 +235,7 @@ def _frechet(scores: Scores, reference: ReferenceSet) -> dict[str, float]:
     if min(len(real), len(made)) < 2:
         return {**undefined, f"fmd undefined: {len(made)} pieces and {len(real)} references; 2 are needed": math.nan}
     found = with_interval("fmd", frechet_distance(real, made), frechet_interval(real, made, resamples=RESAMPLES))
+    found["fmd_texts"] = float(len(made))
     found["fmd_infinity"] = frechet_infinity(real, made)
     if len(made) < LEAST_PIECES:
         few = f"{len(made)} generated pieces; at least {LEAST_PIECES} are needed to extrapolate"
@@ -236,7 +247,7 @@ def _frechet(scores: Scores, reference: ReferenceSet) -> dict[str, float]:
 
 def _embeddings(scores: Scores, reference: ReferenceSet) -> tuple[Floats, Floats]:
     """The embeddings of a reference set and of the pieces; EncoderError where there are none by the same encoder."""
-    encoder, pooling = _of(scores[0], "encoder"), _of(scores[0], "pooling")
+    encoder, pooling, protocol = (_of(scores[0], name) for name in ("encoder", "pooling", "protocol"))
     if encoder is None:
         raise EncoderError("no encoder was named")
     embedded = [score for score in scores if _of(score, "embedded_by") and _of(score, "embedding")]
@@ -246,7 +257,8 @@ def _embeddings(scores: Scores, reference: ReferenceSet) -> tuple[Floats, Floats
     if len(identities) > 1:
         raise EncoderError(f"pieces were embedded by different encoders: {' and '.join(identities)}")
     made = np.array([decoded(_of(score, "embedding")) for score in embedded], dtype=np.float64)
-    return embedded_reference(reference, encoder, identities[0], pooling), made
+    counted = [is_embedded(text, protocol) for text in reference.texts]
+    return embedded_reference(reference, encoder, identities[0], pooling)[counted], made
 
 
 def _descriptors(scores: Scores) -> Floats:

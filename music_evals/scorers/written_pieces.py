@@ -31,17 +31,22 @@ from music_evals.scorers.scores import failure
 STORE: Final = "written_pieces"
 """Where a sample's store keeps its pieces."""
 
+LEAST_EMBEDDED: Final = 40
+"""Characters below which the published code drops a text before it embeds the others."""
+
 Vector = npt.NDArray[np.float32]
 
 
 class Piece(TypedDict):
     """A piece that a model wrote, as the log keeps it.
 
-    `reply` is a digest of the reply that it was taken from. `problem` says why the `code` failed (None where it did
-    not), `is_measured` whether that is the piece's doing and not the machine's; `messages` are LilyPond's own.
+    `reply` is a digest of the reply that it was taken from, and of the protocol. `problem` says why the `code` failed
+    (None where it did not), `is_measured` whether that is the piece's doing and not the machine's; `messages` are
+    LilyPond's own.
     `descriptors` are MusPy's for each protocol, and `undefined` says why one has no value. In Base64 are `midi`, a
     file; `pictures`, PNG files of the engraved first `system` and the piano `roll`; and `embeddings`, little-endian
-    32-bit numbers by encoder and pooling. `undrawn` says why a picture failed; older logs lack it.
+    32-bit numbers by encoder and pooling. `undrawn` says why a picture failed; older logs lack it. `has_notes` says
+    whether the MIDI file can be read and holds a note, without which a piece may compile under ``paper`` alone.
     """
 
     reply: str
@@ -55,6 +60,7 @@ class Piece(TypedDict):
     pictures: dict[str, str]
     embeddings: dict[str, str]
     undrawn: NotRequired[dict[str, str]]
+    has_notes: NotRequired[bool]  # earlier logs have none
 
 
 class Workbench:
@@ -66,16 +72,17 @@ class Workbench:
         self._waiting: list[tuple[str, list[Vector]]] = []
         self._embedding = anyio.Lock()
 
-    async def pieces(self, state: TaskState) -> list[Piece]:
+    async def pieces(self, state: TaskState, protocol: Protocol) -> list[Piece]:
         """Find out about the piece of each reply of a sample, in order, or recall it from the store; keep it there."""
         stored: list[Piece] = state.store.get(STORE, [])
         known = {piece["reply"]: piece for piece in stored if piece.get("is_measured", True)}
         found: list[Piece] = []
         for reply in _replies(state):
-            digest = hashlib.sha256(reply.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+            read = reply if protocol == "strict" else f"{protocol}\0{reply}"
+            digest = hashlib.sha256(read.encode("utf-8", "surrogatepass")).hexdigest()[:16]
             if digest not in known:
                 known[digest] = await anyio.to_thread.run_sync(
-                    partial(examine, reply, digest, pictures=self._pictures), limiter=self._cores
+                    partial(examine, reply, digest, protocol, pictures=self._pictures), limiter=self._cores
                 )
             found.append(known[digest])
         state.store.set(STORE, found)
@@ -114,15 +121,16 @@ def _replies(state: TaskState) -> list[str]:
     return [message.text for message in state.messages[given:] if isinstance(message, ChatMessageAssistant)] or [""]
 
 
-def examine(reply: str, digest: str, *, pictures: bool) -> Piece:
+def examine(reply: str, digest: str, protocol: Protocol, *, pictures: bool) -> Piece:
     """Find out about the piece in a reply; it is without embeddings."""
-    written = compile_reply(reply)
+    written = compile_reply(reply, protocol)
     piece = Piece(
         reply=digest,
         code=written.code,
         problem=written.problem,
         messages=written.messages,
         is_measured=written.is_measured,
+        has_notes=written.has_notes,
         midi=None,
         descriptors={},
         undefined={},
@@ -132,14 +140,14 @@ def examine(reply: str, digest: str, *, pictures: bool) -> Piece:
     if written.midi is None:
         return piece
     piece["midi"] = base64.b64encode(written.midi).decode()
-    for protocol in get_args(Protocol):
+    for one in get_args(Protocol):
         try:
-            described = describe(written.midi, protocol)
-            piece["descriptors"][protocol] = dict(described.values)
-            piece["undefined"][protocol] = dict(described.reasons)
+            described = describe(written.midi, one)
+            piece["descriptors"][one] = dict(described.values)
+            piece["undefined"][one] = dict(described.reasons)
         except Exception as error:
             why = str(error) if isinstance(error, DescriptorError) else failure(error)
-            piece["descriptors"][protocol], piece["undefined"][protocol] = {}, {"": why}
+            piece["descriptors"][one], piece["undefined"][one] = {}, {"": why}
     system = partial(first_system, complete_code(written.code), limits=LIMITS, cache=lilypond_cache())
     for name, draw in {"system": system, "roll": partial(piano_roll, written.midi)}.items() if pictures else ():
         try:
@@ -151,6 +159,11 @@ def examine(reply: str, digest: str, *, pictures: bool) -> Piece:
         except Exception as error:
             piece.setdefault("undrawn", {})[name] = failure(error)
     return piece
+
+
+def is_embedded(text: str, protocol: Protocol) -> bool:
+    """Whether a text counts for the Fréchet Music Distance: under ``paper`` only from `LEAST_EMBEDDED` characters."""
+    return protocol == "strict" or len(text.strip()) >= LEAST_EMBEDDED
 
 
 def encoded(vector: Sequence[float] | Vector) -> str:

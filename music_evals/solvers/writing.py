@@ -11,6 +11,7 @@ import anyio.to_thread
 from inspect_ai.model import ChatMessageUser
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from music_evals.notation.descriptors import Protocol
 from music_evals.notation.lilypond.slots import cores
 from music_evals.notation.lilypond.writing import Written, compile_reply
 from music_evals.solvers.replies import generated
@@ -21,11 +22,11 @@ MAX_PROBLEM: Final = 1_500  # characters of LilyPond's messages that the model i
 
 
 @solver
-def write_music(attempts: int = 1, repair: str = "$problem") -> Solver:
+def write_music(attempts: int = 1, repair: str = "$problem", protocol: Protocol = "strict") -> Solver:
     """Have the model write a piece; where LilyPond does not take it, tell it why by `repair` and let it try again.
 
     The sample's metadata has the prompt's place in the bank as ``index``; sampling is seeded with `SEED` and that.
-    The last of the `attempts` is not compiled here.
+    The last of the `attempts` is not compiled here; `protocol` says how the others are read.
     """
     one_a_core = anyio.CapacityLimiter(cores())
 
@@ -35,7 +36,9 @@ def write_music(attempts: int = 1, repair: str = "$problem") -> Solver:
             state = await generated(state, generate, seed=seed)
             if attempt == attempts:
                 break
-            written = await anyio.to_thread.run_sync(compile_reply, state.output.completion, limiter=one_a_core)
+            written = await anyio.to_thread.run_sync(
+                compile_reply, state.output.completion, protocol, limiter=one_a_core
+            )
             if written.problem is None or not written.is_measured:
                 break
             told = Template(repair).safe_substitute(problem=told_problem(written))

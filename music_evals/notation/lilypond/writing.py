@@ -1,13 +1,18 @@
-r"""A piece that a model wrote: the LilyPond code in its reply, made ready as the benchmark's authors do, and compiled.
+r"""A piece that a model wrote: the LilyPond code in its reply, made ready to be compiled, and compiled.
 
-They take the first fenced block if there is one, and add ``\version "2.24.4"`` and ``\language "nederlands"`` where the
-code has none. The LilyPond that comes with this package is 2.24.3, and refuses a text that asks for a later one. So
-`VERSION` is what is added here, and a text that states 2.24.4 states `VERSION` afterwards: within a stable series the
-language stays the same. A later version stands as it is, for theirs refuses it too.
+`Protocol` says how. ``paper`` does as the benchmark's authors do: the inside of the first block between two fences,
+the code without a fence that opens it, or the whole reply; ahead of it ``\version "2.24.4"`` and ``\language
+"nederlands"``, a line each, where these words occur nowhere in it. It counts as compiled when LilyPond ends with status
+0 within 15 seconds and leaves a MIDI file, whatever is in it. ``strict`` takes fences in more places, adds the two
+commands without lines of their own, and wants a MIDI file that can be read and holds a note. A ``\score`` without
+``\midi`` fails under both. Of several MIDI files the first is the piece.
 
-Source: arXiv 2606.08722, section 3.3, and the code published with it: a piece counts as compiled when LilyPond ends
-with status 0 and leaves a MIDI file within 15 seconds; one whose ``\score`` has no ``\midi`` fails. Of several MIDI
-files the first is the piece. Here the seconds are of CPU time, so that no score depends on what else the machine does.
+The LilyPond that comes with this package is 2.24.3, and refuses a text that asks for a later one. So what is compiled
+states `VERSION` where the text states 2.24.4: within a stable series the language stays the same. A later version
+stands as it is, for the authors' refuses it too. The seconds are of CPU time, so that no score depends on what else the
+machine does.
+
+Source: arXiv 2606.08722, section 3.3, and the code published with it.
 """
 
 import io
@@ -18,6 +23,7 @@ from typing import Final
 
 import mido
 
+from music_evals.notation.descriptors import Protocol
 from music_evals.notation.lilypond.compiler import Compiled, compile_text, lilypond_cache
 from music_evals.notation.lilypond.sandbox import Limits
 from music_evals.notation.lilypond.syntax import Kind, code_tokens, edited
@@ -29,31 +35,38 @@ VERSION: Final = "2.24.3"
 PUBLISHED_VERSION: Final = "2.24.4"
 LANGUAGE: Final = "nederlands"
 
-_FENCE: Final = re.compile(r"^[ \t]*(?:(`{3,})[^`\n]*|(~{3,})[^\n]*)$", re.MULTILINE)
+# A fence at the end of a line: of backticks, also after other text; of tildes, on a line of its own.
+_FENCE: Final = re.compile(r"(?<!`)(`{3,})(?!`)([^`\n]*)$|^[ \t]*(~{3,})([^\n]*)$", re.MULTILINE)
+_TAG: Final = re.compile(r"[ \t]*[\w.+-]*[ \t]*")
+_PUBLISHED_FENCE: Final = re.compile(r"```[^`\n]*\n")
+_MUSIC: Final = re.compile(r"\{|<<")  # what music never lacks
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
     """A piece as it was written, and what LilyPond made of it."""
 
-    code: str  # as it was written; what was compiled is its `complete_code`
+    code: str  # the text that is judged; what was compiled is its `complete_code`
     midi: bytes | None  # None where the piece did not compile
     problem: str | None  # why it did not compile, in one line; None where it did
     messages: str  # LilyPond's warnings and errors, in which the text is score.ly; cut to `MAX_MESSAGES`
     is_measured: bool = True  # whether the problem is the piece's, and not the machine's
+    has_notes: bool = False  # whether it compiled to a MIDI file that can be read and holds a note
 
 
-def compile_reply(reply: str) -> Written:
-    """Take the LilyPond out of a reply, and compile it in the sandbox."""
-    code = extract_code(reply)
-    if not code.strip():
-        return Written("", None, "the reply holds no LilyPond", "")
+def compile_reply(reply: str, protocol: Protocol = "strict") -> Written:
+    """Take the LilyPond out of a reply, and compile it in the sandbox; the module says how in each protocol."""
+    found = published_code(reply) if protocol == "paper" else extract_code(reply)
+    code = published_text(found) if protocol == "paper" else found
+    if not found.strip():
+        return Written(code.strip(), None, "the reply holds no LilyPond", "")
     compiled = compile_text(complete_code(code), limits=LIMITS, cache=lilypond_cache())
-    problem = why_not(compiled)
+    unsound = why_not(compiled)
+    problem = None if protocol == "paper" and compiled.succeeded and compiled.midi else unsound
     if problem and len(reply) > MAX_CHARACTERS:
         problem = f"the reply was cut after {MAX_CHARACTERS} characters; {problem}"
     midi = None if problem else compiled.midi[0]
-    return Written(code, midi, problem, compiled.messages[:MAX_MESSAGES], compiled.is_measured)
+    return Written(code, midi, problem, compiled.messages[:MAX_MESSAGES], compiled.is_measured, unsound is None)
 
 
 def why_not(compiled: Compiled) -> str | None:
@@ -71,9 +84,11 @@ def why_not(compiled: Compiled) -> str | None:
         return r"LilyPond made no MIDI file: no \score block with music in it holds \midi"
     # Code can write files of its own, under whatever names.
     try:
-        mido.MidiFile(file=io.BytesIO(compiled.midi[0]), clip=True)
+        tracks = mido.MidiFile(file=io.BytesIO(compiled.midi[0]), clip=True).tracks
     except Exception:  # whatever a reader meets in a file that is none
         return "what was left as a MIDI file is none"
+    if not any(one.type == "note_on" and one.velocity for track in tracks for one in track):
+        return "the MIDI file holds no note"
     return None
 
 
@@ -81,14 +96,59 @@ def extract_code(reply: str) -> str:
     """Take the first fenced block out of a reply, or the whole reply where there is none; cut to `MAX_CHARACTERS`.
 
     A fence is, as in CommonMark, a line of three or more backticks or tildes, which may go on with a tag; it may be
-    indented by any white space. The block ends where as many of the same come again, on a line of their own or not, or
-    at the reply's end.
+    indented by any white space, and one of backticks may stand behind other text, with one word for its tag. The block
+    ends where as many of the same come again, on a line of their own or not, or at the reply's end. A fence without a
+    tag that has music before it and none in its block ends a block whose opening is missing.
+
+    Example:
+        >>> extract_code("Here it is: ```lilypond\\n{ c4 }\\n```\\nEnjoy.")
+        '{ c4 }\\n'
+        >>> extract_code("{ c4 }\\n```\\nEnjoy.")
+        '{ c4 }\\n'
     """
     reply = reply[:MAX_CHARACTERS].replace("\r\n", "\n")
-    if (opening := _FENCE.search(reply)) is None:
-        return reply
-    block, _, _ = reply[opening.end() + 1 :].partition(opening[1] or opening[2])
-    return block
+    for opening in _FENCE.finditer(reply):
+        before = reply[reply.rfind("\n", 0, opening.start()) + 1 : opening.start()]
+        tag = opening[2] or opening[4] or ""
+        # An odd number of fences within a line: the last one ends what the one before begins.
+        if before.strip() and (len(re.findall("`{3,}", before)) % 2 or not _TAG.fullmatch(tag)):
+            continue
+        block, _, _ = reply[opening.end() + 1 :].partition(opening[1] or opening[3])
+        is_closing = not tag.strip() and not _MUSIC.search(block) and _MUSIC.search(reply, 0, opening.start())
+        return reply[: opening.start()] if is_closing else block
+    return reply
+
+
+def published_code(reply: str) -> str:
+    """Take the code out of a reply as the published code does; cut to `MAX_CHARACTERS`.
+
+    It is what stands between the first three backticks whose line holds nothing else behind them but a tag, and the
+    next three that begin a line; else the reply without such an opening at its start; else the reply. White space at
+    the ends is dropped.
+
+    Example:
+        >>> published_code("Here it is: ```lilypond\\n{ c4 }\\n```\\nEnjoy."), published_code("{ c4 }\\n```\\nEnjoy.")
+        ('{ c4 }', '{ c4 }\\n```\\nEnjoy.')
+    """
+    reply = reply[:MAX_CHARACTERS].strip()
+    opening = _PUBLISHED_FENCE.search(reply)
+    # The line feed that ends an opening is none before the closing fence.
+    end = -1 if opening is None else reply.find("\n```", opening.end())
+    if opening is not None and end >= 0:
+        return reply[opening.end() : end].strip()
+    alone = _PUBLISHED_FENCE.match(reply)
+    return reply if alone is None else reply[alone.end() :].strip()
+
+
+def published_text(code: str) -> str:
+    r"""Return the text that the authors compile and embed: code with the lines that it lacks ahead of it, stripped.
+
+    Example:
+        >>> published_text(r"{ c4 } % \version")
+        '\\language "nederlands"\n{ c4 } % \\version'
+    """
+    lines = (("\\version", PUBLISHED_VERSION), ("\\language", LANGUAGE))
+    return "".join([*(f'{word} "{value}"\n' for word, value in lines if word not in code), code]).strip()
 
 
 def complete_code(code: str) -> str:

@@ -41,6 +41,7 @@ def header(log: EvalLog) -> EvalLog:
         encoder = about.get("encoder") if encoder == asked.get("encoder") else encoder
         pooling = score.params.get("pooling", about.get("pooling"))
         places = [(metric.group or "", metric.name) for metric in score.metrics.values()]
+        pieces = next((one.value for one in score.metrics.values() if one.name == "pieces"), None)
         against = [(name, end) for group, name in places if (end := _AGAINST.get(group)) and name.endswith(end)]
         references = list(dict.fromkeys(name.removesuffix(end) for name, end in against))
         log.eval.metadata = {
@@ -50,6 +51,7 @@ def header(log: EvalLog) -> EvalLog:
             "pooling": pooling,
             "other_pooling": None if encoder is None or pooling == POOLING else pooling,
             "references": references,
+            "pieces": None if pieces is None else int(pieces),
             # What was judged against none at all stands with the paper's.
             "on_papers_references": not references or not {*PAPER}.isdisjoint(references),
             "others": [*_other_sampling(log), *_other_judgement(about, score.params)],

@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.lilybench.facts import licence_of
-from music_evals.datasets_builders.lilybench.generation.rows import Description, Score
+from music_evals.datasets_builders.lilybench.generation.rows import FULL, Description, Score
 from music_evals.datasets_builders.lilybench.generation.works import Entry, Work
 from music_evals.notation.lilypond.compiler import ConversionError
 from music_evals.notation.lilypond.languages import pitch_of
@@ -40,6 +40,15 @@ _METRE: Final = re.compile(r"[0-9]{1,3}/[0-9]{1,3}")
 _CATALOGUED: Final = re.compile(r"(?<![^ _])(BWV|RV|ZWV)[ _](?:Z_)?([0-9]{1,4})")
 _LISTS: Final = ("musical_form", "midi_instruments")
 _TEXTS: Final = ("composer", "period")
+_NOTHING: Final[Description] = {
+    "composer": None,
+    "period": None,
+    "form": None,
+    "ensemble": None,
+    "part": None,
+    "key": None,
+    "metre": None,
+}
 
 
 class Labels(NamedTuple):
@@ -92,6 +101,23 @@ def read_scores(
             else:
                 left_out[_id(folder, path)] = score
     return sorted(scores, key=lambda score: score.id), left_out
+
+
+def read_file_entries(folder: Path, works: Sequence[Work]) -> list[tuple[str, Entry]]:
+    """The LilyPond files beneath a folder, in the order of their names, as works and entries to draw prompts from.
+
+    A file has its work's composer, period, form and ensemble, by the longest name of a work that its own begins with;
+    `part` is the rest of its name, or `FULL`. Of one that belongs to no work nothing else is known.
+    """
+    known = {work.id: work.entries[0].description for work in works}
+    entries: list[tuple[str, Entry]] = []
+    for path in sorted(folder.rglob(f"*{_ENDING}"), key=lambda path: (path.name, path)):
+        name = path.stem.removesuffix(_PROCESSED)
+        work = max((work for work in known if _begins(name, work)), key=len, default=None)
+        part = None if work is None else _plain(name.removeprefix(work))
+        told: Description = {**known.get(work or "", _NOTHING), "part": part or FULL, "key": None, "metre": None}
+        entries.append((work or name, Entry(_id(folder, path), told)))
+    return entries
 
 
 def _id(folder: Path, path: Path) -> str:

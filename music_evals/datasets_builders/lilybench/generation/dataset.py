@@ -3,9 +3,10 @@
 Paper: https://arxiv.org/abs/2606.08722
 Licence: each piece's own, see the column `licence`; BMdataset's labels are under Apache-2.0
 
-Configs: `prompts` (split `test`), `demonstrations` (`train` and `ablation`), `works` (`full`), and one a set of
-reference pieces (`reference`): `bmdataset-test` and `mutopia`, or `music21-test` and `music21-other`. See `rows`. A
-config of which the source lacks the files is absent, and the provenance says so.
+Configs: `prompts` (splits `test`, and `paper` where BMdataset's files are at hand), `demonstrations` (`train` and
+`ablation`), `works` (`full`), and one a set of reference pieces (`reference`): `bmdataset-test` and `mutopia`, or
+`music21-test` and `music21-other`. See `rows`. What the source lacks the files for is absent, and the provenance says
+so.
 """
 
 import hashlib
@@ -28,14 +29,14 @@ from music_evals.datasets_builders.lilybench.dataset import made_by
 from music_evals.datasets_builders.lilybench.default_pieces import default_pieces
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.generation import rows, works
-from music_evals.datasets_builders.lilybench.generation.bmdataset import read_labels, read_scores
+from music_evals.datasets_builders.lilybench.generation.bmdataset import read_file_entries, read_labels, read_scores
 from music_evals.datasets_builders.lilybench.generation.demonstrations import (
     a_minor_demonstrations,
     draw_demonstrations,
 )
 from music_evals.datasets_builders.lilybench.generation.measured import measure
 from music_evals.datasets_builders.lilybench.generation.music21_works import domains
-from music_evals.datasets_builders.lilybench.generation.works import Work
+from music_evals.datasets_builders.lilybench.generation.works import Entry, Work
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
 from music_evals.encoders.lilybert import Encoder, EncoderError, load_encoder
 from music_evals.notation.cache import cache_folder
@@ -54,7 +55,7 @@ GENERATED_TEST_SHARE: Final = 0.35
 class Plan:
     """A dataset that can be written, with what gave no piece → why."""
 
-    prompts: Sequence[rows.PromptRow]
+    prompts: Mapping[rows.PromptSplit, Sequence[rows.PromptRow]]
     demonstrations: Mapping[rows.DemonstrationSplit, Sequence[rows.DemonstrationRow]]
     works: Sequence[rows.WorkRow]
     references: Mapping[str, Sequence[ReferenceRow]]
@@ -75,7 +76,7 @@ def build_bmdataset(
 
     Args:
         bmdataset: folder of the labels and, where they are at hand, the LilyPond files. Without the files there are
-            neither demonstrations of the training split nor the set `bmdataset-test`.
+            neither prompts drawn from files nor demonstrations of the training split nor the set `bmdataset-test`.
         mutopia: the checkout; without it there is no set `mutopia`.
         free_only: leave out pieces of Mutopia that may not be published, because no free licence is stated.
         seed: draws prompts and demonstrations, and splits the works.
@@ -88,7 +89,8 @@ def build_bmdataset(
     scores, left_out = read_scores(folder, labels.works)
     pieces, unread = ([], {}) if mutopia is None else read_pieces(mutopia, free_only=free_only, on_piece=on_piece)
     others = [rows.Score(piece.id, piece.id, piece.text, licence_of(piece.header)) for piece in pieces]
-    source = _Source(labels.works, scores, rows.BMDATASET_TEST, others, rows.MUTOPIA, works.TEST_SHARE)
+    files = read_file_entries(folder, labels.works)
+    source = _Source(labels.works, scores, rows.BMDATASET_TEST, others, rows.MUTOPIA, works.TEST_SHARE, files)
     checksum = _checksum(labels.data, [*scores, *others])
     provenance = make_provenance(NAME, VERSION, "bmdataset", seed=seed, source_sha256=checksum, made_with=made_with)
     return _planned(source, provenance, {**left_out, **unread}, loaded, on_piece)
@@ -121,6 +123,7 @@ class _Source(NamedTuple):
     others: Sequence[rows.Score]
     out_of_domain: str
     share: float
+    files: Sequence[tuple[str, Entry]] | None = None  # works and entries; None where the entries are files themselves
 
 
 def _planned(
@@ -139,7 +142,11 @@ def _planned(
     total = len(held_out) + len(source.others)
     shown = draw_demonstrations(source.works, source.scores, splits, seed, cache=cache)
     enough = len(shown) >= rows.N_DEMONSTRATIONS
+    prompts: dict[rows.PromptSplit, Sequence[rows.PromptRow]] = {"test": works.draw_prompts(source.works, seed)}
+    if source.files:
+        prompts["paper"] = works.draw_file_prompts(source.files, seed)
     lacking = {
+        "LilyPond files, for prompts/paper": source.files is not None and not source.files,
         f"LilyPond files of held-out works, for {source.in_domain}": not held_out,
         f"{rows.N_DEMONSTRATIONS} short pieces of other works, for demonstrations/train": not enough,
         f"pieces of another source, for {source.out_of_domain}": not source.others,
@@ -157,7 +164,7 @@ def _planned(
     }
     anomalies["left out"] = len(left_out)
     return Plan(
-        works.draw_prompts(source.works, seed),
+        prompts,
         {"train": shown if enough else [], "ablation": a_minor_demonstrations()},
         works.work_rows(source.works, splits),
         references,
@@ -173,7 +180,7 @@ def _planned(
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     """Write a planned dataset as a folder in the layout of the Hub, whole or not at all, or raise DatasetError."""
     made: Rows = {
-        rows.PROMPTS: {"test": plan.prompts},
+        rows.PROMPTS: plan.prompts,
         rows.DEMONSTRATIONS: plan.demonstrations,
         rows.WORKS: {"full": plan.works},
         **{name: {rows.REFERENCE_SPLIT: some} for name, some in plan.references.items()},

@@ -1,13 +1,14 @@
 """The pieces that are shown ahead of a prompt: some of the training split, or three in A minor.
 
 Those in A minor are this project's own (``a_minor/``): a minuet for harpsichord, an air for violin and cello and a
-prelude for piano. The paper's hand-written demonstrations are in A minor too, and are not published with it.
+prelude for piano, whole pieces of `LINES`, as long as the paper's, which are hand-written in A minor too.
 """
 
 import random
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import Final
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.lilybench.corpus import opening
@@ -23,6 +24,9 @@ from music_evals.datasets_builders.lilybench.generation.works import Work
 from music_evals.notation.lilypond.compiler import compile_texts
 from music_evals.notation.lilypond.structure import read_structures
 from music_evals.notation.lilypond.writing import LIMITS, why_not
+
+LINES: Final = range(53, 65)
+"""Lines that a demonstration of the paper's ablation has."""
 
 
 def a_minor_demonstrations() -> list[DemonstrationRow]:
@@ -46,11 +50,12 @@ def draw_demonstrations(
     """Draw `N_DEMONSTRATIONS` pieces of the training split, or fewer where there are no more, each of another work.
 
     A piece can be shown if it compiles to MIDI within the time that a written piece has, and is no longer than
-    `MAX_DEMONSTRATION`.
+    `MAX_DEMONSTRATION`. Those whose number of lines is nearest to `LINES` come first.
     """
     known = {work.id: work for work in works}
     candidates = [score for score in scores if splits[score.work] == "train" and len(score.text) <= MAX_DEMONSTRATION]
     random.Random(seed).shuffle(candidates)
+    candidates.sort(key=lambda score: _off(len(score.text.strip().splitlines())))
     rows: dict[str, DemonstrationRow] = {}
     compiled = compile_texts((score.text for score in candidates), limits=LIMITS, cache=cache)
     for score, run in zip(candidates, compiled, strict=True):
@@ -60,6 +65,11 @@ def draw_demonstrations(
             if len(rows) == N_DEMONSTRATIONS:
                 break
     return list(rows.values())
+
+
+def _off(lines: int) -> int:
+    """How many lines lie between a number of them and `LINES`."""
+    return max(LINES.start - lines, lines - LINES[-1], 0)
 
 
 def _description(work: Work, score: Score, cache: Path | None) -> Description:

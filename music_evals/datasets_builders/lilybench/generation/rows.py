@@ -13,7 +13,11 @@ from music_evals.datasets_builders.folder import Text, features_of
 from music_evals.notation.reference_pieces import ReferenceRow
 
 PROMPTS: Final = "prompts"
-N_PROMPTS: Final = 200  # prompts of the paper's bank
+N_PROMPTS: Final = 1_000
+"""Prompts of a bank: as many as the published figures are of. The first 200 are the bank that the paper speaks of."""
+PromptSplit = Literal["test", "paper"]
+"""Prompts drawn from the entries of all works, or from files, as published, where a source has those."""
+FULL: Final = "full"  # the part of a file that is no part
 DEMONSTRATIONS: Final = "demonstrations"
 DemonstrationSplit = Literal["train", "ablation"]
 """Where demonstrations come from: works of the training split, or this project's own pieces in A minor."""
@@ -65,6 +69,7 @@ class PromptRow(_Prompt, Description):
     """A prompt: the description of an entry, which is a movement of a work, or a work of which no movements are known.
 
     `id` is such as ``prompt-007`` and `index` its number from 0; `entry` and `work` may be the same in several prompts.
+    In the split ``paper`` the entry is a file, and `part` what its name has behind the work's, or `FULL`.
     """
 
 

@@ -36,14 +36,21 @@ class Work(NamedTuple):
 def draw_prompts(works: Sequence[Work], seed: int, count: int = N_PROMPTS) -> list[PromptRow]:
     """Draw prompts from the entries of all works, each of which counts once, with replacement.
 
+    The first of many are those of fewer.
+
     Source: arXiv 2606.08722, section 3.1 (200 prompts, seed 1234).
     """
-    entries = [(work, entry) for work in works for entry in work.entries]
-    drawn = random.Random(seed).choices(entries, k=count)
-    return [
-        {"id": f"prompt-{index:03}", "index": index, "entry": entry.id, "work": work.id, **entry.description}
-        for index, (work, entry) in enumerate(drawn)
-    ]
+    entries = [(work.id, entry) for work in works for entry in work.entries]
+    return _prompts(random.Random(seed).choices(entries, k=count))
+
+
+def draw_file_prompts(files: Sequence[tuple[str, Entry]], seed: int, count: int = N_PROMPTS) -> list[PromptRow]:
+    """Draw prompts from files, given in order as their works and entries, one by one and with replacement.
+
+    With the paper's files and seed these are its own draws.
+    """
+    random_ = random.Random(seed)
+    return _prompts([random_.choice(files) for _ in range(count)])
 
 
 def split_works(
@@ -70,6 +77,13 @@ def work_rows(works: Sequence[Work], splits: Mapping[str, WorkSplit]) -> list[Wo
             "split": splits[work.id],
         }
         for work in works
+    ]
+
+
+def _prompts(drawn: Iterable[tuple[str, Entry]]) -> list[PromptRow]:
+    return [
+        {"id": f"prompt-{index:03}", "index": index, "entry": entry.id, "work": work, **entry.description}
+        for index, (work, entry) in enumerate(drawn)
     ]
 
 
