@@ -7,9 +7,10 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 from inspect_ai import score
 from inspect_ai.log import EvalLog, read_eval_log
@@ -22,16 +23,20 @@ pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install '
 
 import torch
 
+from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.lilybench.generation.references import load_references
-from music_evals.evals.lilybench import generation, written_music
+from music_evals.encoders.lilybert import load_encoder
+from music_evals.evals.lilybench import generation, published_request, written_music
 from music_evals.notation.lilypond import writing
 from music_evals.scorers import reference_pieces, written_pieces
 from tests.encoders.tiny_encoder import make_tiny_encoder
 from tests.generation_dataset import PROMPTS, make_dataset, piece
 from tests.harness import metrics, run, run_scripted, samples
 from tests.notation.lilypond.test_hostile import BOUNDED, STOPPED_BY_TIME
+from tests.oracles.lilybench_published_generation import embedded_texts, final_text, frechet, metadata_block
 
+METADATA = "%% === METADATA ==="
 GOOD = piece(7)
 BROKEN = GOOD.replace("\\score {", "\\score ")
 
@@ -86,8 +91,65 @@ def test_the_prompt_is_the_same_in_every_regime(dataset: Path) -> None:
     assert roles == ["system", *["user", "assistant"] * 3, "user"]
     assert piece(1000).strip() in by_regime["few"][0][2].text
     assert "\nKey: G major\nMetre: 3/4\n" in by_regime["zero"][0][-1].text
-    assert "Key: " not in prompts_of(dataset=str(dataset), protocol="paper")[0][-1].text
     assert all("\\key a \\minor" in message.text for message in by_regime["ablation"][0] if message.role == "assistant")
+
+
+def test_the_papers_prompt_is_one_message_with_metadata_and_demonstrations(dataset: Path) -> None:
+    zero, few = (prompts_of(dataset=str(dataset), protocol="paper", regime=regime)[0] for regime in ("zero", "few"))
+    assert [one.role for one in zero] == [one.role for one in few] == ["system", "user"]
+    *shown, last = few[1].text.split(METADATA)[1:]
+    assert few[1].text.startswith(METADATA)
+    assert [piece(1000 + number).strip() in one for number, one in enumerate(shown)] == [True] * 3
+    assert METADATA + last == zero[1].text
+    known = {"composer": "Vivaldi", "period": "Late Baroque", "musical_form": "concerto", "ensemble": "violin, cello"}
+    block = metadata_block({**known, "part": "0: allegro"})
+    head, asked = zero[1].text[: len(block)], zero[1].text[len(block) :]
+    assert head == block
+    assert all(words in asked for words in ("Vivaldi", "(Late Baroque)", '"0: allegro"', "nederlands", "\\relative"))
+    assert not any(words in zero[1].text for words in ("```", "fence", "\\midi", "G major", "3/4"))
+
+
+def test_what_the_papers_prompt_does_not_know_has_no_line_and_other_words() -> None:
+    row = dict.fromkeys(("composer", "period", "form", "ensemble", "part", "key", "metre"))
+    told = published_request(cast(Any, row), load_prompts("lilybench")["generation"]["paper"])
+    assert told.startswith(metadata_block({"part": "full"}))
+    assert all(words in told for words in ("18th century (Baroque)", "a short piece", "a small", "whole ensemble"))
+
+
+def test_the_first_prompts_of_the_bank_are_asked(dataset: Path, tmp_path: Path) -> None:
+    whole = prompts_of(dataset=str(dataset))
+    assert [one[-1].text for one in prompts_of(dataset=str(dataset), n_prompts=3)] == [
+        one[-1].text for one in whole[:3]
+    ]
+    with pytest.raises(ParameterError, match=f"n_prompts=1000 is not valid; the bank of .* has {PROMPTS} prompts"):
+        generation(dataset=str(dataset), n_prompts=1000)
+
+
+def test_the_papers_rules_count_what_compiles_and_what_is_embedded(
+    dataset: Path, encoder: Path, tmp_path: Path
+) -> None:
+    short = '\\version "2.24.0"\\language "english"'
+    replies = [GOOD, "\\score { { r1 } \\midi { } }", "", short]
+
+    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
+        return replies[(config.seed or 0) - 1234]
+
+    task = generation(dataset=str(dataset), encoder=str(encoder), protocol="paper", n_prompts=4, pictures=False)
+    log = run_scripted(task, tmp_path, reply)
+    found = figures(log)
+    assert (found["compile_rate"], found["compile_rate_with_notes"], found["pieces"]) == (0.5, 0.25, 4)
+    # The short one alone is dropped: to the empty one two lines are added.
+    assert found["music21-test/fmd_texts"] == 3
+    references = load_references(str(dataset), "music21-test")[0]
+    loaded = load_encoder(str(encoder))
+    real, made = (
+        np.array([one["first_token"] for one in loaded.embed(texts, poolings=("first_token",))])
+        for texts in (embedded_texts(references.texts), embedded_texts([final_text(one) for one in replies]))
+    )
+    assert found["music21-test/fmd"] == pytest.approx(frechet(real, made), abs=1e-5)
+    again = score(read_eval_log(log.location), written_music(str(dataset), encoder=str(encoder)), action="overwrite")
+    assert (figures(again)["compile_rate"], figures(again)["music21-test/fmd_texts"]) == (0.25, 3)
+    assert "compile_rate_with_notes" not in figures(again)
 
 
 def test_sampling_is_the_papers_with_a_seed_for_each_prompt(dataset: Path, tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ CASES: Mapping[Callable[..., Any], list[tuple[dict[str, Any], str]]] = {
     ],
     lilybench.generation: [
         ({"attempts": 0}, "attempts=0 is not valid; a number from 1 to 10 is needed"),
+        ({"n_prompts": 0}, "n_prompts=0 is not valid; a number above 0 is needed"),
     ],
 }
 

@@ -16,12 +16,22 @@ from typer.testing import CliRunner
 from music_evals.commands.main import app
 from music_evals.datasets_builders.folder import DatasetError, describe_dataset, load_split
 from music_evals.datasets_builders.lilybench.generation import dataset as builder
-from music_evals.datasets_builders.lilybench.generation.bmdataset import read_labels, read_scores
-from music_evals.datasets_builders.lilybench.generation.demonstrations import a_minor_demonstrations
+from music_evals.datasets_builders.lilybench.generation.bmdataset import read_file_entries, read_labels, read_scores
+from music_evals.datasets_builders.lilybench.generation.demonstrations import (
+    LINES,
+    a_minor_demonstrations,
+    draw_demonstrations,
+)
 from music_evals.datasets_builders.lilybench.generation.music21_works import domains
 from music_evals.datasets_builders.lilybench.generation.references import load_demonstrations, load_references
-from music_evals.datasets_builders.lilybench.generation.rows import FEATURES
-from music_evals.datasets_builders.lilybench.generation.works import Work, draw_prompts, split_works
+from music_evals.datasets_builders.lilybench.generation.rows import FEATURES, Description, Score
+from music_evals.datasets_builders.lilybench.generation.works import (
+    Entry,
+    Work,
+    draw_file_prompts,
+    draw_prompts,
+    split_works,
+)
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.encoders.lilybert import load_encoder
 from music_evals.notation.descriptors import DESCRIPTORS, describe
@@ -30,6 +40,7 @@ from music_evals.notation.lilypond.structure import Structure, read_structures
 from music_evals.notation.lilypond.syntax import read_header
 from tests.datasets_builders.lilybench.conftest import write_files
 from tests.encoders.tiny_encoder import make_tiny_encoder
+from tests.oracles.lilybench_published_generation import drawn_files
 
 LABELS: Mapping[str, Mapping[str, Any]] = {
     "vivaldi_concerto_RV_1_processed.ly": {
@@ -107,9 +118,43 @@ def test_prompts_are_the_same_bytes_everywhere(tmp_path: Path) -> None:
     prompts = draw_prompts(one, 1234)
     assert prompts == draw_prompts(two, 1234)
     assert prompts != draw_prompts(one, 1235)
-    digest = hashlib.sha256(json.dumps(prompts).encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps(prompts[:200]).encode()).hexdigest()
     assert digest == "1f224025ba74d2481a1a3c33e7f89807c4695f4683fa8995b10e936f0ca71179"
-    assert [prompts[7]["id"], prompts[199]["index"], len(prompts)] == ["prompt-007", 199, 200]
+    assert [prompts[7]["id"], prompts[999]["index"], len(prompts)] == ["prompt-007", 999, 1000]
+    assert draw_prompts(one, 1234, 200) == prompts[:200]
+
+
+def test_the_papers_prompts_are_drawn_from_files(tmp_path: Path) -> None:
+    names = ["vivaldi_concerto_RV_1_violino_I", "vivaldi_concerto_RV_1_processed", "anon_suite_basso", "zelenka"]
+    folder = write_files(write_labels(tmp_path, LABELS), {f"{name}.ly": "{ c4 }" for name in names})
+    works = read_labels(folder).works
+    prompts = draw_file_prompts(read_file_entries(folder, works), 1234)
+    assert [row["entry"] for row in prompts] == drawn_files(names, 1000)
+    told = {row["entry"]: [row[field] for field in ("work", "composer", "form", "ensemble", "part")] for row in prompts}
+    concerto = [
+        "vivaldi_concerto_RV_1",
+        "Vivaldi",
+        "concerto grosso, sinfonia",
+        "voice, violin, cello, glass harmonica",
+    ]
+    assert told == {
+        "vivaldi_concerto_RV_1_violino_I": [*concerto, "violino I"],
+        "vivaldi_concerto_RV_1_processed": [*concerto, "full"],
+        "anon_suite_basso": ["anon_suite", None, None, "viola", "basso"],
+        "zelenka": ["zelenka", None, None, None, "full"],
+    }
+    assert not any(row["key"] or row["metre"] for row in prompts)
+
+
+def test_demonstrations_are_as_long_as_the_papers_where_there_are_such(tunes: list[Piece]) -> None:
+    works = [Work(name, (Entry(name, dict.fromkeys(Description.__annotations__)),)) for name in "abcdefgh"]
+    lines = dict(zip("abcdefgh", (20, 53, 90, 64, 40, 52, 66, 10), strict=True))
+    texts = {name: tunes[place].text.strip() for place, name in enumerate(lines)}
+    padded = {name: text + "\n%" * (lines[name] - len(text.splitlines())) for name, text in texts.items()}
+    scores = [Score(name, name, text, None) for name, text in padded.items()]
+    for seed in range(3):
+        shown = draw_demonstrations(works, scores, dict.fromkeys(lines, "train"), seed, cache=lilypond_cache())
+        assert {row["id"] for row in shown} == {"b", "d", "f"}
 
 
 def test_a_work_stays_on_its_side_when_others_are_added() -> None:
@@ -166,6 +211,7 @@ def test_own_demonstrations_are_sound_music_in_a_minor() -> None:
         assert {key.name for key in read.keys} == {row["key"]} == {"A minor"}
         assert [metre.name for metre in read.metres] == [row["metre"]]
         assert 8 <= read.measures <= 16
+        assert len(row["text"].splitlines()) in LINES
         assert not read.problems
         final = [note for note in read.events if note.kind == "note" and note.measure == read.measures]
         assert min(final, key=lambda note: (note.octave, note.step or 0)).step == 5  # the tonic in the bass
@@ -231,6 +277,10 @@ def test_held_out_works_are_measured_and_others_are_shown(written: str) -> None:
     assert len({row["work"] for row in shown}) == 3
     assert not held_out & {row["work"] for row in shown}
     assert all(compile_text(row["text"], cache=lilypond_cache()).midi for row in shown)
+    from_files = load_split(written, "prompts", "paper", benchmark=builder.BENCHMARK).to_list()
+    assert {(row["work"], row["part"]) for row in from_files} == {
+        (f"work_{number:02}", part) for number in range(8) for part in ("full", "silent")
+    }
     assert list(load_demonstrations(written)) == [
         *(f"train/{row['id']}" for row in shown),
         *("ablation/minuet", "ablation/air", "ablation/prelude"),
@@ -287,11 +337,11 @@ def test_labels_alone_make_prompts_and_say_what_is_missing(tmp_path: Path) -> No
     arguments = ["build", "lilybench-generation", "--out", str(out), "--bmdataset", str(tmp_path / "labels")]
     ended = CliRunner(env={"COLUMNS": "200"}).invoke(app, arguments)
     assert ended.exit_code == 0, ended.output
-    for missing in ("bmdataset-test", "demonstrations/train", "mutopia"):
+    for missing in ("prompts/paper", "bmdataset-test", "demonstrations/train", "mutopia"):
         assert f"for {missing}" in ended.output
     origin = describe_dataset(str(out), benchmark=builder.BENCHMARK)
     assert origin.label == "bmdataset-partial"
-    counts = {"prompts": {"test": 200}, "demonstrations": {"ablation": 3}, "works": {"full": 2}}
+    counts = {"prompts": {"test": 1000}, "demonstrations": {"ablation": 3}, "works": {"full": 2}}
     assert origin.provenance.counts == counts
     assert load_references(str(out)) == ()
     with pytest.raises(DatasetError, match="no reference set 'mutopia'; it has: none; it lacks LilyPond files"):

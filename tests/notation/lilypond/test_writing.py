@@ -1,15 +1,28 @@
 """Code in replies: fences as models write them, and what is added to the code, as LilyPond itself judges it."""
 
+import io
 import tomllib
 from pathlib import Path
+from random import Random
 
+import mido
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from music_evals.notation.lilypond.compiler import compile_texts, lilypond_version
+from music_evals.notation.lilypond.compiler import Compiled, compile_texts, lilypond_version
 from music_evals.notation.lilypond.syntax import version_of
-from music_evals.notation.lilypond.writing import MAX_CHARACTERS, VERSION, complete_code, extract_code
+from music_evals.notation.lilypond.writing import (
+    MAX_CHARACTERS,
+    VERSION,
+    compile_reply,
+    complete_code,
+    extract_code,
+    published_code,
+    published_text,
+    why_not,
+)
+from tests.oracles.lilybench_published_generation import final_text
 
 CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 CODE = "\\score {\n  { c'4 }\n  \\midi { }\n}\n"
@@ -20,17 +33,79 @@ def test_the_first_block_is_the_code(reply: str, code: str) -> None:
     assert extract_code(reply.replace("$CODE", CODE).replace("$CRLF", CODE.replace("\n", "\r\n"))) == code
 
 
+PARTS = [
+    *("```", "```lilypond", "```ly", "````", "``", "`c4`", "~~~", "\n", "\n", "\n", "\r\n", " ", "\t", "Of course:"),
+    *("{ c4 }", "\\score { c4 }", '\\version "2.24.0"', '\\language "english"', "% \\version\n"),
+]
+
+
+def test_the_papers_reading_is_the_published_one() -> None:
+    """Fences of all kinds, nested, unclosed and missing, with prose around; half of the replies are as models write."""
+    random = Random(1234)
+    replies = ["".join(random.choices(PARTS, k=random.randint(0, 12))) for _ in range(2_000)]
+    shapes = [shape.replace("$CODE", CODE).replace("$CRLF", CODE.replace("\n", "\r\n")) for shape in CASES["whole"]]
+    replies += [*shapes, *(reply for reply, _ in CASES["corners"]), *(code for code, _ in CASES["added"])]
+    texts = [published_text(published_code(reply)) for reply in replies]
+    assert texts == [final_text(reply) for reply in replies]
+    assert sum(extract_code(reply).strip() != published_code(reply) for reply in shapes) > 3
+    assert all("2.24.4" not in complete_code(text) for text in texts)
+
+
+def test_a_midi_file_must_hold_a_note() -> None:
+    def file(*velocities: int) -> bytes:
+        track = mido.MidiTrack(mido.Message("note_on", note=60, velocity=one, time=9) for one in velocities)
+        out = io.BytesIO()
+        mido.MidiFile(tracks=[mido.MidiTrack(), track]).save(file=out)
+        return out.getvalue()
+
+    assert why_not(Compiled(0, None, "", midi=(file(64, 0),))) is None
+    for velocities in ((), (0, 0)):
+        assert why_not(Compiled(0, None, "", midi=(file(*velocities), file(64)))) == "the MIDI file holds no note"
+
+
+@pytest.mark.usefixtures("lilypond_runs")
+def test_the_papers_rule_takes_any_midi_file() -> None:
+    silent = "\\score { { r1 } \\midi { } }"
+    strict, paper = compile_reply(silent), compile_reply(silent, "paper")
+    assert (strict.problem, strict.midi, strict.has_notes) == ("the MIDI file holds no note", None, False)
+    assert (paper.problem, paper.has_notes) == (None, False)
+    assert paper.code == f'\\version "2.24.4"\n\\language "nederlands"\n{silent}'
+    assert (paper.midi or b"").startswith(b"MThd")
+    assert compile_reply(CODE, "paper").has_notes
+    assert len(compile_reply(" ", "paper").code) == 40, "which is long enough to be embedded"
+
+
 def test_a_long_reply_is_cut() -> None:
     assert extract_code("x" * (MAX_CHARACTERS + 5)) == "x" * MAX_CHARACTERS
     assert len(extract_code("```\n" + "x" * MAX_CHARACTERS + "\n```")) == MAX_CHARACTERS - 4
 
 
-HOSTILE = ["`", "```", "```\n", " ", "\t`", "~~~ `", "\n ", '"', '\\version "', "#(", "%{", "#{", "#{ #(", "{", "\0"]
+HOSTILE = [
+    "x```\n",
+    "`",
+    "```",
+    "```\n",
+    " ",
+    "\t`",
+    "~~~ `",
+    "\n ",
+    '"',
+    '\\version "',
+    "#(",
+    "%{",
+    "#{",
+    "#{ #(",
+    "{",
+    "\0",
+]
 
 
 @pytest.mark.parametrize("part", [*HOSTILE, "\ud800"])
 def test_hostile_replies_take_linear_time(part: str) -> None:
-    assert "{ c4 }\n" in complete_code(extract_code("```\n{ c4 }\n" + part * (MAX_CHARACTERS // 10)))
+    reply = "```\n{ c4 }\n" + part * (MAX_CHARACTERS // 10)
+    assert "{ c4 }\n" in complete_code(extract_code(reply))
+    assert "{ c4 }" in published_text(published_code(reply))
+    extract_code("x" + reply.replace("\n", ""))
 
 
 @given(st.text(alphabet='`~ \nlc{}\\"', max_size=200))
