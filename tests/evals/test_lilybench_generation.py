@@ -116,7 +116,7 @@ def test_what_the_papers_prompt_does_not_know_has_no_line_and_other_words() -> N
     assert all(words in told for words in ("18th century (Baroque)", "a short piece", "a small", "whole ensemble"))
 
 
-def test_the_first_prompts_of_the_bank_are_asked(dataset: Path, tmp_path: Path) -> None:
+def test_the_first_prompts_of_the_bank_are_asked(dataset: Path) -> None:
     whole = prompts_of(dataset=str(dataset))
     assert [one[-1].text for one in prompts_of(dataset=str(dataset), n_prompts=3)] == [
         one[-1].text for one in whole[:3]
@@ -135,7 +135,7 @@ def test_the_papers_rules_count_what_compiles_and_what_is_embedded(
         return replies[(config.seed or 0) - 1234]
 
     task = generation(dataset=str(dataset), encoder=str(encoder), protocol="paper", n_prompts=4, pictures=False)
-    log = run_scripted(task, tmp_path, reply)
+    log = run_scripted(task, tmp_path, reply, limit=4)
     found = figures(log)
     assert (found["compile_rate"], found["compile_rate_with_notes"], found["pieces"]) == (0.5, 0.25, 4)
     # The short one alone is dropped: to the empty one two lines are added.
