@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from music_evals.scorers.metrics.descriptor_similarity import gaussian_divergences, js_interval, js_similarity
+from tests.oracles.lilybench_published_generation import js_similarity as published_similarity
 
 NAMES = ("polyphony rate", "groove consistency", "scale consistency")
 LN2 = float(np.log(2))
@@ -48,6 +49,17 @@ def test_divergence_agrees_with_scipys_quadrature(gaussians: tuple[float, float,
     found = gaussian_divergence(*gaussians)
     assert found == pytest.approx(quadrature(*gaussians), abs=1e-6)
     assert gaussian_divergence(mean_2, std_2, mean_1, std_1) == pytest.approx(found, abs=1e-12)
+
+
+def test_similarity_is_the_published_one_unless_a_spread_is_a_hundred_times_the_other() -> None:
+    """The published sum takes 2,000 points over both, which are too few for the narrower one then."""
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        spread = 10 ** rng.uniform(-2, 0, 3)
+        reference = rng.normal(0, spread, (60, 3))
+        made = rng.normal(spread * rng.normal(size=3), spread * 10 ** rng.uniform(-1.5, 1.5, 3), (40, 3))
+        found = js_similarity(reference, made, names=NAMES).value
+        assert found == pytest.approx(published_similarity(reference.T.tolist(), made.T.tolist()), abs=1e-4)
 
 
 def test_divergence_of_what_is_equal_or_apart() -> None:
