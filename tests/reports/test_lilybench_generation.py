@@ -50,12 +50,12 @@ def header(
     **given: Any,
 ) -> EvalLog:
     """The header of a log as the task leaves it."""
-    of_log = {name: given.pop(name) for name in ("created", "limit") if name in given}
+    of_log = {name: given.pop(name) for name in ("created", "limit", "samples") if name in given}
     asked = {"protocol": "paper", "attempts": 1, "encoder": "csc-unipd/lilybert", "pooling": "first_token"} | given
     asked |= {"regime": regime, "dataset": "/data/made"}
     identity = None if asked["encoder"] is None else f"{asked['encoder']}@0f1e, layer 6"
     about = {**asked, "is_lilybench": is_lilybench, "encoder": identity}
-    of_log |= {"samples": 200, "label": label, "asked": asked, "about": about, "sampling": sampling}
+    of_log = {"samples": 200, "label": label, "asked": asked, "about": about, "sampling": sampling} | of_log
     return made_log("lilybench", "generation", *scores, **of_log)
 
 
@@ -156,6 +156,7 @@ def test_runs_with_repairs_are_no_runs_of_the_papers() -> None:
         ({"pooling": "mean"}, "pooling mean"),
         ({"limit": 10}, "not all prompts"),
         ({"prompts": "mine.toml"}, "prompts=mine.toml"),
+        ({"samples": 6}, "6 prompts"),
     ],
 )
 def test_whatever_differs_from_the_paper_is_said_and_marked(changed: dict[str, Any], said: str) -> None:

@@ -17,6 +17,8 @@ ENCODER: Final = "csc-unipd/lilybert"
 POOLING: Final = "first_token"
 SAMPLING: Final[Mapping[str, float]] = {"temperature": 0.7, "top_p": 0.9, "max_tokens": 3000}
 """As the paper embeds and samples."""
+PROMPTS: Final = (200, 1000)
+"""How many prompts the paper says a cell has, and how many it was run with."""
 
 PAPER: Final = ("bmdataset-test", "mutopia")
 """The paper's references."""
@@ -54,7 +56,7 @@ def header(log: EvalLog) -> EvalLog:
             "pieces": None if pieces is None else int(pieces),
             # What was judged against none at all stands with the paper's.
             "on_papers_references": not references or not {*PAPER}.isdisjoint(references),
-            "others": [*_other_sampling(log), *_other_judgement(about, score.params)],
+            "others": [*_other_run(log), *_other_judgement(about, score.params)],
         }
     return log
 
@@ -83,9 +85,11 @@ def _others(run: Run) -> list[str]:
     return [name for name in run.facts["references"] if name not in PAPER]
 
 
-def _other_sampling(log: EvalLog) -> Iterator[str]:
+def _other_run(log: EvalLog) -> Iterator[str]:
     asked = log.plan.config.model_dump(include=set(SAMPLING), exclude_none=True)
-    return (f"{name}={asked[name]}" for name, printed in SAMPLING.items() if asked.get(name, printed) != printed)
+    yield from (f"{name}={asked[name]}" for name, printed in SAMPLING.items() if asked.get(name, printed) != printed)
+    if log.eval.dataset.samples not in PROMPTS:
+        yield f"{log.eval.dataset.samples} prompts"
 
 
 def _other_judgement(about: Mapping[str, Any], judged: Mapping[str, Any]) -> Iterator[str]:
