@@ -1,7 +1,8 @@
 """LilyBench's generation as it is described: reading of replies, metadata blocks, texts to embed, JS and FMD.
 
-Written from a description of the published code (arXiv 2606.08722), line by line where the suite uses patterns and by
-the definitions where it uses other arithmetic.
+Reading of replies and metadata blocks follow a description of the published code (arXiv 2606.08722), draws, JS and FMD
+the code itself, in other words: line by line where the suite uses patterns, and by the definitions where it uses other
+arithmetic.
 """
 
 import math
