@@ -78,7 +78,7 @@ _SCHEME: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _PLAIN_KINDS: Final[Mapping[str | None, Kind]] = {kind.value: kind for kind in Kind}
-_REMEMBERED: Final = 200_000  # characters of texts whose tokens are kept, as most are asked for many times
+_REMEMBERED: Final = 1_000_000  # characters of texts whose tokens are kept, as most are asked for many times
 _NESTING: Final = 32  # of LilyPond within Scheme within LilyPond; what is deeper is taken for one expression
 
 MARKUPS: Final = frozenset({"\\markup", "\\markuplist", "\\markuplines"})
@@ -114,7 +114,7 @@ def code_tokens(text: str, start: int = 0, end: int | None = None) -> Sequence[T
     return [token for token in tokens(text, start, end) if token.kind is not Kind.COMMENT]
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
 def _all_code_tokens(text: str) -> tuple[Token, ...]:
     return tuple(token for token in tokens(text) if token.kind is not Kind.COMMENT)
 
