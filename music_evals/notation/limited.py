@@ -38,13 +38,17 @@ class Allowance:
 
 
 def each_apart(
-    work: Callable[[_Item], _Result], items: Sequence[_Item], allowance: Allowance = Allowance()
+    work: Callable[[_Item], _Result], items: Sequence[_Item], allowance: Allowance = Allowance(), *, few: int = 0
 ) -> Iterator[_Result | LimitError]:
     """Work on items in as many processes as there are cores, and yield the results in order.
 
     The function, items and results have to be such as can be pickled. An item that goes beyond the allowance, or of
-    which the process dies, gives a LimitError; what the function raises is raised.
+    which the process dies, gives a LimitError; what the function raises is raised. A process takes seconds to start, so
+    that no more items than `few` are worked on right here, without limits.
     """
+    if len(items) <= few:
+        yield from map(work, items)
+        return
     own = threading.local()
     children: list[_Child[_Item, _Result]] = []
 

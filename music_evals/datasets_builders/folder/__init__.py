@@ -20,6 +20,7 @@ from music_evals.datasets_builders.folder.provenance import (
     file_sha256,
     make_provenance,
     read_provenance,
+    refusals,
     some,
 )
 from music_evals.datasets_builders.folder.rows import FileCell, FourOptions, Letter, Text, features_of
@@ -49,6 +50,7 @@ __all__ = [
     "load_split",
     "make_provenance",
     "read_provenance",
+    "refusals",
     "some",
     "write_dataset",
     "written_whole",

@@ -28,6 +28,7 @@ LICENCE_FILE: Final = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)(_[A-Z]+)?(\.(md|t
 """Beside card and provenance, the files that a dataset folder may hold: ``CONFIG/SPLIT-…`` and texts of licences."""
 
 _MOST_BYTES: Final = 10_000_000  # of a provenance file
+_REFUSAL: Final = 400  # characters that it tells of what was left out
 
 
 class DatasetError(ValueError):
@@ -95,6 +96,19 @@ class Provenance:
             return _adapter().validate_json(json.dumps(entries))
         except ValidationError as error:
             raise DatasetError(f"not a provenance file{told(error)}") from error
+
+
+def refusals(left_out: Mapping[str, str]) -> dict[str, int]:
+    """Put what was left out → why in the form of `Provenance.anomalies`.
+
+    >>> refusals({"BachJS/one": "it holds\\n no music"})
+    {'left out: BachJS/one: it holds no music': 1}
+    """
+    told = {name: " ".join(reason.split()) for name, reason in left_out.items()}
+    return {
+        "".join(sign if sign.isprintable() else "\ufffd" for sign in f"left out: {name}: {reason}"[:_REFUSAL]): 1
+        for name, reason in told.items()
+    }
 
 
 @cache

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from music_evals.datasets_builders import in_processes
 from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, licence_of, style_of, title_of
 from music_evals.datasets_builders.lilybench.rows import CorpusRow, Piece
 from music_evals.notation.lilypond.anonymous import anonymise
-from music_evals.notation.lilypond.compiler import Compiled, compile_texts
+from music_evals.notation.lilypond.compiler import Compiled, Running, compile_texts
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structures
+from music_evals.notation.limited import LimitError, each_apart
 
 _MOST_MESSAGES = 2_000  # characters of LilyPond's messages that a row keeps
 
@@ -28,19 +28,30 @@ def survey(
 ) -> Iterator[tuple[CorpusRow, Usable | None]]:
     """Compile every piece, and find out what is known of it and whether the strict tasks can use it."""
     texts = [piece.text for piece in pieces]
-    scores = list(in_processes(_anonymised, texts, few=32, chunksize=4))
-    # A piece that has no leak-free text stands in for itself, so that the three stay in step.
-    bare = [text if isinstance(score, ValueError) else score for text, score in zip(texts, scores, strict=True)]
-    compiled = compile_texts(texts, cache=cache)
-    read, reread = read_structures(texts, cache=cache), read_structures(bare, cache=cache)
-    for piece, score, run, original, structure in zip(pieces, scores, compiled, read, reread, strict=True):
-        reason = _reason(run, original, score, structure)
-        row = _row(piece, run, original, reason)
-        if reason or isinstance(score, ValueError) or isinstance(structure, StructureError):
-            yield row, None
-        else:
-            yield row, Usable(piece.id, piece.header, score, structure)
+    how: Running = {"cache": cache, "together": True}
+    scores = [
+        ValueError(f"its cleaning {one}") if isinstance(one, LimitError) else one
+        for one in each_apart(_anonymised, texts, few=32)
+    ]
+    found = []
+    for run, original in zip(compile_texts(texts, **how), read_structures(texts, **how), strict=True):
+        found.append((run, original))
         on_piece("compiling", len(pieces))
+    reasons = [_reason(run, original, score) for (run, original), score in zip(found, scores, strict=True)]
+    clean = [score for score, reason in zip(scores, reasons, strict=True) if not reason and isinstance(score, str)]
+    reread = read_structures(clean, **how)
+    for piece, (run, original), score, reason in zip(pieces, found, scores, reasons, strict=True):
+        usable = None
+        if not reason and isinstance(score, str):
+            structure = next(reread)
+            on_piece("compiling without words", len(clean))
+            if isinstance(structure, StructureError):
+                reason = f"without its words LilyPond does not read it: {structure}"
+            elif isinstance(original, Structure) and _music(original) != _music(structure):
+                reason = "without its words it is other music"
+            else:
+                usable = Usable(piece.id, piece.header, score, structure)
+        yield _row(piece, run, original, reason), usable
 
 
 def _anonymised(text: str) -> str | ValueError:
@@ -52,12 +63,7 @@ def _anonymised(text: str) -> str | ValueError:
         return ValueError(f"{type(error).__name__}: {error}")
 
 
-def _reason(
-    compiled: Compiled,
-    original: Structure | StructureError,
-    score: str | ValueError,
-    structure: Structure | StructureError,
-) -> str | None:
+def _reason(compiled: Compiled, original: Structure | StructureError, score: str | ValueError) -> str | None:
     if compiled.problem is not None:
         return f"LilyPond does not compile it: {compiled.problem}"
     if isinstance(original, StructureError):
@@ -66,10 +72,6 @@ def _reason(
         return "; ".join(original.problems)
     if isinstance(score, ValueError):
         return f"it cannot be freed of leaks: {score}"
-    if isinstance(structure, StructureError):
-        return f"without its words LilyPond does not read it: {structure}"
-    if _music(original) != _music(structure):
-        return "without its words it is other music"
     return None
 
 

@@ -24,6 +24,7 @@ from music_evals.datasets_builders.folder import (
     Provenance,
     Rows,
     make_provenance,
+    refusals,
     write_dataset,
 )
 from music_evals.datasets_builders.lilybench import emopia as emotion
@@ -153,7 +154,7 @@ def _planned(
     plan = Plan(rows, [row for row, _ in surveyed], provenance, left_out)
     anomalies = {
         **{f"not usable by strict tasks: {reason}": count for reason, count in plan.unusable.most_common()},
-        **({"left out": len(left_out)} if left_out else {}),
+        **refusals(left_out),
     }
     return replace(plan, provenance=replace(provenance, anomalies=anomalies))
 

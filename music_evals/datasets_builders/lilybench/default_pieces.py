@@ -18,12 +18,13 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree
 
-from music_evals.datasets_builders import in_processes, read_table
+from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.lilybench.facts import composer_named
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.datasets_builders.msu.works import default_works
 from music_evals.notation.lilypond.compiler import ConversionError, compile_texts, musicxml_to_lilypond
 from music_evals.notation.lilypond.syntax import block_spans, read_header
+from music_evals.notation.limited import LimitError, each_apart
 from music_evals.notation.score_file import ScoreError, prepare_score, read_score, score_to_musicxml
 
 if TYPE_CHECKING:  # music21 takes a third of a second to import
@@ -88,10 +89,14 @@ def default_sources() -> tuple[Source, ...]:
 
 def default_pieces(*, cache: Path | None = None, limit: int | None = None) -> tuple[list[Piece], dict[str, str]]:
     """Make the default pieces, or the first of them, and tell of those left out the id and the reason."""
-    made, to_compile = tee(in_processes(convert, default_sources()[:limit], few=2))
+    sources = default_sources()[:limit]
+    made, to_compile = tee(
+        Converted(source, reason=str(one)) if isinstance(one, LimitError) else one
+        for source, one in zip(sources, each_apart(convert, sources, few=2), strict=True)
+    )
     # LilyPond works on the first texts while later ones are still made.
     texts = (one.piece.text for one in to_compile if one.piece)
-    problems = [one.problem for one in compile_texts(texts, cache=cache)]
+    problems = [one.problem for one in compile_texts(texts, cache=cache, together=True)]
     converted = list(made)
     left_out = {one.source.id: one.reason for one in converted if one.piece is None}
     found = [one.piece for one in converted if one.piece]

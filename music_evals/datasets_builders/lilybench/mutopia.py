@@ -10,9 +10,9 @@ folder ``PIECE-lys`` of the files of a piece that has several. The opus may be m
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -23,13 +23,14 @@ from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.notation.lilypond.compiler import ConversionError
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
 from music_evals.notation.lilypond.syntax import code_tokens, read_header
-from music_evals.notation.lilypond.upgrade import upgrade
+from music_evals.notation.lilypond.upgrade import prepare_upgrades, upgrade
+from music_evals.notation.limited import LimitError, each_apart
 
 _FOLDER: Final = "ftp"
 _SEVERAL: Final = "-lys"
 _MAIN: Final = ".ly"
 _SUFFIXES: Final = (_MAIN, ".ily", ".lyi")
-_UPGRADE: Final = partial(upgrade, cache=True)
+_TOGETHER: Final = 8  # pieces whose files are brought to the current syntax together
 _FULL_SCORE: Final = re.compile("score|partitura|conductor", re.IGNORECASE)
 
 
@@ -37,7 +38,7 @@ def read_pieces(
     source: Path,
     *,
     free_only: bool = False,
-    convert: Callable[[str], str] = _UPGRADE,
+    convert: Callable[[str], str] | None = None,
     on_piece: Callable[[str, int], None] = lambda *_: None,
 ) -> tuple[list[Piece], dict[str, str]]:
     """Read every piece of a checkout as one self-contained text in the current syntax, by id; and those left out → why.
@@ -56,16 +57,14 @@ def read_pieces(
         raise DatasetError(f"{source} holds no LilyPond files; a checkout of the Mutopia Project is needed")
     pieces: list[Piece] = []
     left_out: dict[str, str] = {}
-    with ThreadPoolExecutor() as pool:
-        results = pool.map(partial(_read, convert=convert), found, found.values())
-        for name, piece in zip(found, results, strict=True):
-            if free_only and isinstance(piece, Piece) and not is_free(licence_of(piece.header)):
-                left_out[name] = "its header states no licence that lets it be passed on"
-            elif isinstance(piece, Piece):
-                pieces.append(piece)
-            else:
-                left_out[name] = piece
-            on_piece("reading", len(found))
+    for name, piece in _read_all(found, convert):
+        if free_only and isinstance(piece, Piece) and not is_free(licence_of(piece.header)):
+            left_out[name] = "its header states no licence that lets it be passed on"
+        elif isinstance(piece, Piece):
+            pieces.append(piece)
+        else:
+            left_out[name] = piece
+        on_piece("reading", len(found))
     return pieces, left_out
 
 
@@ -122,7 +121,38 @@ def main_file(name: str, files: Sequence[Path]) -> Path | None:
     )[0]
 
 
-def _read(name: str, files: Sequence[Path], *, convert: Callable[[str], str]) -> Piece | str:
+def _read_all(
+    found: Mapping[str, Sequence[Path]], convert: Callable[[str], str] | None
+) -> Iterator[tuple[str, Piece | str]]:
+    """Each piece, or why there is none."""
+    if convert is not None:
+        yield from ((name, _read(name, files, convert)) for name, files in found.items())
+        return
+    left = iter(found.items())
+    groups = list(iter(lambda: list(islice(left, _TOGETHER)), []))
+    for group, pieces in zip(groups, each_apart(_read_group, groups, few=1), strict=True):
+        if isinstance(pieces, LimitError):  # one of them takes too much
+            pieces = [
+                f"its reading {one}" if isinstance(one, LimitError) else one[0]
+                for one in each_apart(_read_group, [[piece] for piece in group])
+            ]
+        yield from zip((name for name, _ in group), pieces, strict=True)
+
+
+def _read_group(group: Sequence[tuple[str, Sequence[Path]]]) -> list[Piece | str]:
+    old: list[str] = []
+
+    def note(text: str) -> str:
+        old.append(text)
+        return text
+
+    for name, files in group:
+        _read(name, files, note)
+    prepare_upgrades(old)
+    return [_read(name, files, partial(upgrade, cache=True)) for name, files in group]
+
+
+def _read(name: str, files: Sequence[Path], convert: Callable[[str], str]) -> Piece | str:
     """A piece, or why there is none."""
     try:
         main = main_file(name, files)

@@ -27,6 +27,7 @@ from music_evals.datasets_builders.folder import (
     Text,
     features_of,
     make_provenance,
+    refusals,
     write_dataset,
 )
 from music_evals.datasets_builders.msu.questions import UnsuitableScoreError, compose_score_questions
@@ -143,7 +144,7 @@ def _computed(works: Sequence[Work], seed: int, source: str) -> Plan:
         source,
         seed=seed,
         made_with={"music21": version("music21"), "verovio": version("verovio")},
-        anomalies={f"left out: {name}: {reason}": 1 for name, reason in left_out.items()},
+        anomalies=refusals(left_out),
     )
     questions = [row for one in read for row in one.questions]
     return split_plan(scores, questions, provenance, engrave=True, left_out=left_out)

@@ -134,6 +134,7 @@ class _Cleaner:
         self.markups: dict[str, str] = {}
         self.defined: dict[int, Definition] = {}  # definitions that stay, by where they begin
         self.first: dict[str, int] = {}  # where each of the text's own variables is defined first
+        self.starts: dict[int, int] = {}  # of what `text_start` found; a run of signs asks for each of them
         self.gone: dict[int, int] = {}  # definitions that go: where they begin, and the index of the token after them
 
     def cleaned(self) -> str:
@@ -338,8 +339,11 @@ class _Cleaner:
 
     def text_start(self, found: Sequence[Token], index: int) -> int:
         """Index after signs of direction, tweaks and tags."""
-        while True:
+        known = self.starts if found is self.found else {}
+        passed = []
+        while index not in known:
             word = _text_at(found, index)
+            passed.append(index)
             if word == "\\tweak":
                 index = self.value_end(found, _tweaked(found, index))
             elif word == "\\tag":
@@ -347,7 +351,9 @@ class _Cleaner:
             elif word in _SIGNS:
                 index += 1
             else:
-                return index
+                known[index] = index
+        known |= dict.fromkeys(passed, known[index])
+        return known[index]
 
     def value_end(self, found: Sequence[Token], index: int) -> int:
         if _text_at(found, index) in MARKUPS:

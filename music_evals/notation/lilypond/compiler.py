@@ -13,6 +13,7 @@ import hashlib
 import io
 import json
 import re
+import secrets
 import signal
 import threading
 from collections import deque
@@ -22,12 +23,14 @@ from dataclasses import astuple, dataclass, field
 from functools import cache as cached
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import Final, Literal, TypedDict, Unpack
 
 from music_evals.notation.cache import cache_folder, keep, kept
 from music_evals.notation.lilypond import launcher
-from music_evals.notation.lilypond.sandbox import Confinement, Limits, run_confined
+from music_evals.notation.lilypond.languages import LANGUAGES
+from music_evals.notation.lilypond.sandbox import Confinement, Ended, Limits, run_confined
 from music_evals.notation.lilypond.slots import cores
 
 NOT_MEASURED: Final = "not_measured"
@@ -37,10 +40,22 @@ _TEXT: Final = "score.ly"
 _SETTINGS: Final = "settings.ly"
 _MIDI_ONLY: Final = files("music_evals.notation.lilypond").joinpath("settings/midi.ly")
 _MIDI_FILES: Final = ("*.midi", "*.mid")
-_CACHE_FORMAT: Final = 2
+_CACHE_FORMAT: Final = 3
 _CACHE_ENTRY: Final = 64 << 20  # bytes that an entry of the cache may have
 _AHEAD: Final = 16  # texts a worker that may be under way while the first of them is not done
+_TOGETHER: Final = 16  # texts that one LilyPond works on
+_TOGETHER_BYTES: Final = 200_000  # of them in all
 _CONVERTING: Final = Limits(seconds=60, output_bytes=16 << 20)
+
+# What could touch other texts of the same LilyPond: Scheme other than literals, names and three harmless calls,
+# and names of files.
+_CALL: Final = r"""\((?:ly:make-moment|set-global-staff-size|set-default-paper-size)[\w\s'"./+-]*\)"""
+_PROGRAM: Final = re.compile(
+    rf"""#(?!'[\w(]|\#(?:[tf]|x[0-9A-F])|-?\.?[0-9]|"|[A-Za-z]|{_CALL})|\$"""
+    rf"""|\\(?:include\b(?!\s*"(?:{"|".join(LANGUAGES)})\.ly")|bookOutput|sourcefile|maininput)""",
+    re.ASCII,
+)
+_FAILED: Final = re.compile(r'fatal error: failed files: (?P<names>"[^\n]*")\n?\Z')
 
 # Without /proc, which a sandbox does not have, LilyPond's garbage collector finds the stack in another way.
 _NOISE: Final = "GC Warning: pthread_getattr_np or pthread_attr_getstack failed for main thread\n"
@@ -48,6 +63,10 @@ _OUT_OF_MEMORY: Final = re.compile(
     r"out of memory|bad_alloc|cannot allocate|dynamic memory|too many heap sections", re.IGNORECASE
 )
 _ERROR: Final = re.compile(r"^.{0,200}?\berror: .{0,300}", re.MULTILINE | re.IGNORECASE)
+
+
+Stopped = Literal["time", "idle", "output", "input", "clock"] | None
+"""What ended LilyPond; None where it ended by itself."""
 
 
 class LilyPondError(RuntimeError):
@@ -65,7 +84,7 @@ class Compiled:
     status: int | None  # exit status, or a negative signal; None if it was stopped
     # It used up its CPU time; did nothing for as long; wrote too much, to its messages or files; the text was too
     # large, and it was not started; or the clock ran out, twice, which says nothing of the text.
-    stopped: Literal["time", "idle", "output", "input", "clock"] | None
+    stopped: Stopped
     messages: str  # warnings and errors, in which the text is called score.ly
     midi: tuple[bytes, ...] = ()  # in the order in which LilyPond wrote them
     files: Mapping[str, bytes] = field(default_factory=dict)  # the others that were asked for
@@ -117,6 +136,9 @@ class Running(TypedDict, total=False):
     # A folder to keep results in, and to take them from where the same text was compiled in the same way by the same
     # LilyPond. Results that were stopped for their time are not kept.
     cache: Path | None
+    # Whether one LilyPond may work on several texts, which spares it its start, most of the work on a short text. It
+    # does so on texts that hold no program, within the limits of one; and on each alone where that goes wrong.
+    together: bool
 
 
 class Compiling(Running, total=False):
@@ -141,15 +163,17 @@ def compile_texts(texts: Iterable[str], **how: Unpack[Compiling]) -> Iterator[Co
         stop=threading.Event(),
     )
     workers = how.get("workers") or cores()
-    waiting: deque[Future[Compiled]] = deque()
+    size = _TOGETHER if how.get("together") else 1
+    left = iter(texts)
+    waiting: deque[Future[list[Compiled]]] = deque()
     with ThreadPoolExecutor(workers, thread_name_prefix="lilypond") as pool:
         try:
-            for text in texts:
-                waiting.append(pool.submit(job.compile, text))
-                if len(waiting) > _AHEAD * workers:
-                    yield waiting.popleft().result()
+            while some := list(islice(left, size)):
+                waiting.append(pool.submit(job.compile, some))
+                if len(waiting) * size > _AHEAD * workers:
+                    yield from waiting.popleft().result()
             while waiting:
-                yield waiting.popleft().result()
+                yield from waiting.popleft().result()
         finally:
             job.stop.set()
             for future in waiting:
@@ -183,16 +207,50 @@ def modernise(text: str, *, cache: bool = False) -> str:
     With `cache` the result is kept in `lilypond_cache`, and taken from there.
     """
     content = text.encode()
-    name = f"{hashlib.sha256(lilypond_version().encode() + content).hexdigest()}.modern"
-    if cache and (known := kept(lilypond_cache(), name, _CACHE_ENTRY)) is not None:
-        digest, modern = known[:32], known[32:]
-        if hashlib.sha256(modern).digest() == digest:
-            return modern.decode()
+    if cache and (known := _known_modern(content)) is not None:
+        return known
     found = _convert("convert-ly", ["--loglevel=WARN", "score.ly"], "score.ly", content)
     if cache:
-        modern = found.encode()
-        keep(lilypond_cache(), name, hashlib.sha256(modern).digest() + modern)
+        _keep_modern(content, found)
     return found
+
+
+def modernise_together(texts: Iterable[str]) -> None:
+    """Bring many texts to today's syntax by few starts of convert-ly, for `modernise` to find in the cache.
+
+    Texts that do not come through are left to `modernise`, which says why.
+    """
+    contents = {text.encode() for text in texts}
+    new = sorted(content for content in contents if len(content) <= _TOGETHER_BYTES and _known_modern(content) is None)
+    root = _lilypond()
+    for start in range(0, len(new), _TOGETHER):
+        files = {f"{number:02d}.ly": content for number, content in enumerate(new[start : start + _TOGETHER])}
+        ended = run_confined(
+            [*_converter("convert-ly"), "--loglevel=WARN", "--edit", *files],
+            files,
+            collect=["*.ly"],
+            readable=(root,),
+            limits=_CONVERTING,
+        )
+        if ended.status == 0 and ended.files.keys() == files.keys():
+            for name, content in files.items():
+                _keep_modern(content, ended.files[name].decode(errors="replace"))
+
+
+def _modern_entry(content: bytes) -> str:
+    return f"{hashlib.sha256(lilypond_version().encode() + content).hexdigest()}.modern"
+
+
+def _known_modern(content: bytes) -> str | None:
+    known = kept(lilypond_cache(), _modern_entry(content), _CACHE_ENTRY)
+    if known is None or hashlib.sha256(known[32:]).digest() != known[:32]:
+        return None
+    return known[32:].decode()
+
+
+def _keep_modern(content: bytes, found: str) -> None:
+    modern = found.encode()
+    keep(lilypond_cache(), _modern_entry(content), hashlib.sha256(modern).digest() + modern)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,48 +264,86 @@ class _Job:
     cache: Path | None
     stop: threading.Event
 
-    def compile(self, text: str) -> Compiled:
-        """Compile a text, or find what became of it before."""
-        content = text.encode(errors="replace")
+    def compile(self, texts: Sequence[str]) -> list[Compiled]:
+        """Compile texts, or find what became of them before."""
+        contents = [text.encode(errors="replace") for text in texts]
+        done = [self.known(content) for content in contents]
+        new = {number: content for number, content in enumerate(contents) if done[number] is None}
+        found = self.run_together({n: content for n, content in new.items() if not _PROGRAM.search(texts[n])})
+        for number, content in new.items():
+            compiled = found[number] if number in found else self.run(content)
+            if self.cache and compiled.stopped not in ("time", "idle", "clock") and compiled.status != -signal.SIGKILL:
+                _write_entry(self.cache, self.entry(content), compiled)
+            done[number] = compiled
+        return [compiled for compiled in done if compiled]
+
+    def known(self, content: bytes) -> Compiled | None:
         if len(content) > _most(self.limits):
             return Compiled(None, "input", "", limits=self.limits)
-        if self.cache is None:
-            return self.run(content)
-        entry = f"{self.key(content)}.compiled"
-        if (known := _read_entry(self.cache, entry, self.limits)) is not None:
-            return known
-        compiled = self.run(content)
-        if compiled.stopped not in ("time", "idle", "clock") and compiled.status != -signal.SIGKILL:
-            _write_entry(self.cache, entry, compiled)
-        return compiled
+        return _read_entry(self.cache, self.entry(content), self.limits) if self.cache else None
+
+    def run_together(self, contents: Mapping[int, bytes]) -> dict[int, Compiled]:
+        """Let one LilyPond work on texts, as far as they go together; those that did not come through are absent."""
+        groups: list[dict[int, bytes]] = [{}]
+        for number, content in contents.items():
+            if sum(map(len, groups[-1].values())) + len(content) > _TOGETHER_BYTES:
+                groups.append({})
+            groups[-1][number] = content
+        return {number: one for group in groups if len(group) > 1 for number, one in self.run_group(group).items()}
+
+    def run_group(self, contents: Mapping[int, bytes]) -> dict[int, Compiled]:
+        # LilyPond reads the settings ahead of each text, so that what it says of one begins with the mark.
+        mark = secrets.token_hex(16)
+        said = f'(format port "~a~a\\n" "{mark[:16]}" "{mark[16:]}") (force-output port)'
+        settings = f"{self.settings}\n#(let ((port (current-error-port))) {said})\n"
+        names = {number: f"{number:02d}{_TEXT}" for number in contents}
+        files = {names[number]: content for number, content in contents.items()}
+        ended = self.lilypond(files, settings, [f"??{pattern}" for pattern in self.collect])
+        before, *messages = self.messages(ended).split(f"{mark}\n")
+        if ended.stopped or ended.status not in (0, 1) or before or len(messages) != len(contents):
+            return {}
+        failed = ""
+        if last := _FAILED.search(messages[-1]):
+            messages[-1], failed = messages[-1][: last.start()], last["names"]
+        if bool(failed) != bool(ended.status):
+            return {}
+        found = {}
+        for said, (number, name) in zip(messages, names.items(), strict=True):
+            status = int(f'"{name}"' in failed)
+            said = said.replace(name, _TEXT) + f'fatal error: failed files: "{_TEXT}"\n' * status
+            left = {path[2:]: file for path, file in ended.files.items() if path[:2] == name[:2]}
+            found[number] = self.compiled(status, None, said, left)
+        return found
 
     def run(self, content: bytes) -> Compiled:
         """Let LilyPond work on a text."""
+        ended = self.lilypond({_TEXT: content}, self.settings, self.collect)
+        return self.compiled(ended.status, ended.stopped, self.messages(ended), ended.files)
+
+    def lilypond(self, texts: Mapping[str, bytes], settings: str, collect: Sequence[str]) -> Ended:
         root = _lilypond()
-        ended = run_confined(
-            [
-                str(root / "bin" / "lilypond"),
-                "--loglevel=WARN",
-                "-dno-print-pages",
-                f"-dinclude-settings={_SETTINGS}",
-                _TEXT,
-            ],
-            {_TEXT: content, _SETTINGS: self.settings.encode()},
-            collect=(*_MIDI_FILES, *self.collect),
+        options = ("--loglevel=WARN", "-dno-print-pages", f"-dinclude-settings={_SETTINGS}")
+        return run_confined(
+            [str(root / "bin" / "lilypond"), *options, *texts],
+            {**texts, _SETTINGS: settings.encode()},
+            collect=(*_MIDI_FILES, *collect),
             readable=(root,),
             limits=self.limits,
             confinement=self.confinement,
             stop=self.stop,
         )
-        midi = {name: file for name, file in ended.files.items() if name.endswith((".midi", ".mid"))}
-        return Compiled(
-            ended.status,
-            ended.stopped,
-            ended.stderr.replace(_NOISE, "").replace(f"{launcher.SCRATCH}/", "").replace(f"{root}/", "lilypond/"),
-            tuple(midi.values()),
-            {name: file for name, file in ended.files.items() if name not in midi},
-            self.limits,
-        )
+
+    def messages(self, ended: Ended) -> str:
+        said = ended.stderr.replace(_NOISE, "").replace(f"{launcher.SCRATCH}/", "")
+        return said.replace(f"{_lilypond()}/", "lilypond/")
+
+    def compiled(self, status: int | None, stopped: Stopped, messages: str, files: Mapping[str, bytes]) -> Compiled:
+        midi = {name: file for name, file in files.items() if name.endswith((".midi", ".mid"))}
+        others = {name: file for name, file in files.items() if name not in midi}
+        return Compiled(status, stopped, messages, tuple(midi.values()), others, self.limits)
+
+    def entry(self, content: bytes) -> str:
+        return f"{self.key(content)}.compiled"
 
     def key(self, content: bytes) -> str:
         """Tell apart what may have different results."""
@@ -281,6 +377,12 @@ def _lilypond() -> Path:
     return root
 
 
+def _converter(tool: str) -> list[str]:
+    """Begin the command line of one of LilyPond's converters, without the shell script that is wrapped around them."""
+    folder = _lilypond() / "libexec"
+    return [str(folder / "python3.10"), "-B", str(folder / tool)]
+
+
 def _convert(
     tool: str,
     arguments: Sequence[str],
@@ -290,12 +392,12 @@ def _convert(
     confinement: Confinement | None = None,
     result: str | None = None,
 ) -> str:
-    """Run one of LilyPond's converters, which are Python scripts, without the shell that is wrapped around them."""
+    """Run one of LilyPond's converters."""
     root = _lilypond()
     if len(content) > _most(limits):
         raise ConversionError(f"{tool} gets {_size(_most(limits))} at most, not {len(content)} bytes")
     ended = run_confined(
-        [str(root / "libexec" / "python3.10"), "-B", str(root / "libexec" / tool), *arguments],
+        [*_converter(tool), *arguments],
         {name: content},
         collect=[result] if result else (),
         readable=(root,),

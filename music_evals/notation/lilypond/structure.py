@@ -24,7 +24,7 @@ from music_evals.notation.lilypond.compiler import Compiled, LilyPondError, Runn
 from music_evals.notation.lilypond.syntax import Lines
 
 _SETTINGS: Final = files("music_evals.notation.lilypond").joinpath("settings/structure.ly")
-_OUTPUT: Final = "structure.tsv"
+_OUTPUT: Final = "score-structure.tsv"
 _STEPS: Final = "CDEFGAB"
 _SIGNS: Final = dict(zip(map(Fraction, range(-2, 3)), ("eses", "es", "", "is", "isis"), strict=True))
 _KEY_SIGNS: Final = {Fraction(-1): "-flat", Fraction(0): "", Fraction(1): "-sharp"}

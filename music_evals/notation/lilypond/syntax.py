@@ -12,6 +12,7 @@ markup a word holds almost any character (``50%`` is a word there), elsewhere it
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -77,6 +78,7 @@ _SCHEME: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _PLAIN_KINDS: Final[Mapping[str | None, Kind]] = {kind.value: kind for kind in Kind}
+_REMEMBERED: Final = 1_000_000  # characters of texts whose tokens are kept, as most are asked for many times
 _NESTING: Final = 32  # of LilyPond within Scheme within LilyPond; what is deeper is taken for one expression
 
 MARKUPS: Final = frozenset({"\\markup", "\\markuplist", "\\markuplines"})
@@ -105,9 +107,16 @@ def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]
     yield from _lex(text, start, len(text) if end is None else end, 0)
 
 
-def code_tokens(text: str, start: int = 0, end: int | None = None) -> list[Token]:
+def code_tokens(text: str, start: int = 0, end: int | None = None) -> Sequence[Token]:
     """All tokens of a text, or of a part of it, but the comments."""
+    if start == 0 and end is None and len(text) <= _REMEMBERED:
+        return _all_code_tokens(text)
     return [token for token in tokens(text, start, end) if token.kind is not Kind.COMMENT]
+
+
+@lru_cache(maxsize=4)
+def _all_code_tokens(text: str) -> tuple[Token, ...]:
+    return tuple(token for token in tokens(text) if token.kind is not Kind.COMMENT)
 
 
 def scheme_tokens(text: str, token: Token) -> Iterator[Token]:
@@ -266,7 +275,7 @@ def read_header(text: str) -> dict[str, str]:
         and (value := _plain(code_tokens(text, definition.value, definition.end), {}))
     }
     for start, end in block_spans(text, "\\header"):
-        found = code_tokens(text, start, end)[2:]
+        found = list(code_tokens(text, start, end))[2:]
         if found and found[-1].text == "}":
             found.pop()
         depths = _depths(found)

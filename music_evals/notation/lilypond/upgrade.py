@@ -17,11 +17,11 @@ Mutopia Project, and knows:
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from music_evals.notation.lilypond.compiler import modernise
+from music_evals.notation.lilypond.compiler import modernise, modernise_together
 from music_evals.notation.lilypond.syntax import (
     Edit,
     Kind,
@@ -44,6 +44,11 @@ _SPACING: Final = re.compile(r"[#$]\([^()]*\bstaff-space\b")
 def upgrade(text: str, *, cache: bool = False) -> str:
     r"""Bring LilyPond text with a ``\version`` to the current syntax; ConversionError as for `modernise`."""
     return mend(modernise(_with_three_numbers(text), cache=cache))
+
+
+def prepare_upgrades(texts: Iterable[str]) -> None:
+    """Do for many texts at once what takes `upgrade` with the cache longest."""
+    modernise_together(_with_three_numbers(text) for text in texts)
 
 
 def mend(text: str) -> str:

@@ -97,7 +97,8 @@ def test_a_text_without_music_is_an_error_that_says_why() -> None:
         read_structure('\\markup "nothing"')
     with pytest.raises(StructureError, match=r"score\.ly:1:1: error"):
         read_structure("} nonsense {")
-    forged = '#(call-with-output-file "structure.tsv" (lambda (port) (display "score\\t1\\tlayout\\nnote\\tx" port)))'
+    table = "score\\t1\\tlayout\\nnote\\tx"
+    forged = f'#(call-with-output-file "score-structure.tsv" (lambda (port) (display "{table}" port)))'
     with pytest.raises(StructureError, match="cannot be read"):
         read_structure(f"{forged} #(primitive-_exit 0)")
     readings = read_structures(["{ c'1 }", "no score", "{ d'1 e'1 }"])

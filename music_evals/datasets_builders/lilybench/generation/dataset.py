@@ -23,6 +23,7 @@ from music_evals.datasets_builders.folder import (
     Provenance,
     Rows,
     make_provenance,
+    refusals,
     write_dataset,
 )
 from music_evals.datasets_builders.lilybench.dataset import made_by
@@ -162,7 +163,7 @@ def _planned(
         f"pieces of {name} that do not compile": sum(not row["compiles"] for row in some)
         for name, some in references.items()
     }
-    anomalies["left out"] = len(left_out)
+    anomalies |= refusals(left_out)
     return Plan(
         prompts,
         {"train": shown if enough else [], "ablation": a_minor_demonstrations()},

@@ -1,4 +1,4 @@
-% What LilyPond understands of each score, written to structure.tsv instead of music: one line an event, its fields
+% What LilyPond understands of each score, written to score-structure.tsv instead of music: one line an event, its fields
 % separated by tabs, in the order in which they come. Read by structure.py.
 %
 %   score   number, kinds of output that the text asks for, separated by commas
@@ -141,7 +141,8 @@ structureMidi = \midi {
    (for-each structure-read-score (reverse (ly:book-scores book))))
 
 #(define (default-toplevel-book-handler book)
-   (if (not structure-port) (set! structure-port (open-file "structure.tsv" "w")))
+   (if (not structure-port)
+       (set! structure-port (open-file (string-append (ly:parser-output-name) "-structure.tsv") "w")))
    (structure-read-book book)
    (force-output structure-port))
 

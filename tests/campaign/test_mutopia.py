@@ -1,0 +1,105 @@
+"""A checkout of the Mutopia Project whose files were damaged: each piece is read, or refused with its reason."""
+
+import random
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from music_evals.datasets_builders.folder import refusals
+from music_evals.datasets_builders.lilybench.corpus import survey
+from music_evals.datasets_builders.lilybench.mutopia import find_pieces, read_pieces
+from tests.campaign.conftest import Counting
+
+MUTOPIA: Final = Path(__file__).parents[3] / "shared/data/mutopia/ftp"
+PIECE: Final = r"""\version "2.14.0"
+\header { title = "Air" mutopiacomposer = "BachJS" }
+melody = \relative c' { \key g \major \time 3/4 \partial 4 d4 | g2. ~ | g2 \times 2/3 { a8 b c } | }
+%% Größe
+\score { \new Staff << \melody \addlyrics { la la } >> \layout { } \midi { } }
+"""
+IN_CI: Final = 1  # pieces of each damage
+
+
+def _brace(text: str, draw: random.Random) -> str:
+    places = [found.start() for found in re.finditer("[{}]", text)] or [0]
+    place = draw.choice(places)
+    return text[:place] + text[place + 1 :]
+
+
+def _cut(text: str, draw: random.Random) -> str:
+    return text[: draw.randrange(len(text) + 1)]
+
+
+def _long_line(text: str, draw: random.Random) -> str:
+    line = draw.choice(["%% %s", 'x = "%s"', "z = { %s }"]) % (("c" * 99 + " ") * 10_000)
+    return f"{text}\n{line}\n"
+
+
+def _inside(what: bytes) -> Callable[[str, random.Random], bytes]:
+    def damaged(text: str, draw: random.Random) -> bytes:
+        content = text.encode(errors="replace")
+        place = draw.randrange(len(content) + 1)
+        return content[:place] + what + content[place:]
+
+    return damaged
+
+
+def _odd_version(text: str, draw: random.Random) -> str:
+    return re.sub(r"(\\version\s*)\"[^\"]*\"", draw.choice([r'\1"2"', r"\1#(f)", r"\1"]), text)
+
+
+DAMAGES: Final[Mapping[str, Callable[[str, random.Random], str | bytes]]] = {
+    "none": lambda text, _: text,
+    "empty blocks": lambda text, _: re.sub(r"(\\(?:header|score|paper|layout|midi)\s*)\{[^{}]*\}", r"\1{ }", text),
+    "a missing brace": _brace,
+    "a missing quote": lambda text, _: text.replace('"', "", 1),
+    "cut": _cut,
+    "empty": lambda _, __: "",
+    "no version": lambda text, _: text.replace("\\version", "%"),
+    "odd version": _odd_version,
+    "Latin-1": lambda text, _: text.encode("latin-1", "replace"),
+    "UTF-16": lambda text, _: text.encode("utf-16"),
+    "CRLF": lambda text, _: text.replace("\n", "\r\n"),
+    "CR": lambda text, _: text.replace("\n", "\r"),
+    "byte-order mark": lambda text, _: "\ufeff" + text,
+    "zero bytes": _inside(b"\0\x1b"),
+    "no UTF-8": _inside(b"\xff\x81"),
+    "a line of a million": _long_line,
+    "includes itself": lambda text, _: text + '\n\\include "score.ly"\n',
+}
+
+
+def sources(full: bool, draw: random.Random) -> list[tuple[str, str]]:
+    """Texts of pieces by name: all that are at hand in the whole campaign, else a few of the same one."""
+    if not full or not MUTOPIA.is_dir():
+        return [(f"piece{number}", PIECE) for number in range(IN_CI)]
+    found = [(name, files[0]) for name, files in find_pieces(MUTOPIA).items()]
+    return [(name, path.read_bytes().decode(errors="replace")) for name, path in draw.sample(found, 60)]
+
+
+def test_no_damaged_piece_ends_a_build(tmp_path: Path, counting: Counting, full: bool) -> None:
+    draw = random.Random(0)
+    names = []
+    for damage, function in DAMAGES.items():
+        for name, text in sources(full, draw):
+            damaged = function(text, draw)
+            path = tmp_path / damage.replace(" ", "-") / name / "score.ly"
+            path.parent.mkdir(parents=True)
+            path.write_bytes(damaged.encode(errors="replace") if isinstance(damaged, str) else damaged)
+            names.append(path.parent.relative_to(tmp_path).as_posix())
+    told: list[tuple[str, int]] = []
+    pieces, left_out = read_pieces(tmp_path, on_piece=lambda *what: told.append(what))
+    surveyed = []
+    with counting("damaged pieces of Mutopia") as tally:
+        for row, _ in survey(pieces):
+            surveyed.append(row["id"])
+            with tally.case(row["id"]):
+                assert row["usable"] or row["reason"]
+        for name in left_out:
+            with tally.case(name):
+                assert all(what.isprintable() for what in refusals({name: left_out[name]}))
+    assert sorted([*surveyed, *left_out]) == sorted(names)
+    assert told == [("reading", len(names))] * len(names)
+    assert {name for name in names if name.startswith("empty/")} <= left_out.keys()
+    assert any(name.startswith("none/") for name in surveyed)
