@@ -113,7 +113,7 @@ def test_what_the_papers_prompt_does_not_know_has_no_line_and_other_words() -> N
     row = dict.fromkeys(("composer", "period", "form", "ensemble", "part", "key", "metre"))
     told = published_request(cast(Any, row), load_prompts("lilybench")["generation"]["paper"])
     assert told.startswith(metadata_block({"part": "full"}))
-    assert all(words in told for words in ("18th century (Baroque)", "a short piece", "a small", "whole ensemble"))
+    assert all(words in told for words in ("18th century (Baroque)", "any short form", "a few", "whole ensemble"))
 
 
 def test_the_first_prompts_of_the_bank_are_asked(dataset: Path) -> None:

@@ -33,15 +33,21 @@ def code_of(reply: str) -> str:
     for last in range(first + 2, len(lines)):
         if lines[last].startswith(FENCE):
             return "\n".join(lines[first + 1 : last]).strip()
-    # Nothing closes: an opening fence at the very start goes, alone.
-    starts = lines[0].startswith(FENCE) and "`" not in lines[0].removeprefix(FENCE)
-    return "\n".join(lines[1:] if starts else lines).strip()
+    # Nothing closes: the first line that is nothing but an opening fence goes, and the blank lines ahead of it.
+    first = next((place for place, line in enumerate(lines[:-1]) if opens(line, alone=True)), None)
+    if first is None:
+        return "\n".join(lines)
+    ahead = lines[:first]
+    while ahead and not ahead[-1].strip():
+        ahead.pop()
+    return "\n".join([*ahead, *lines[first + 1 :]]).strip()
 
 
-def opens(line: str) -> bool:
-    """Whether a line has three backticks with no further ones behind them."""
-    _, ticks, tag = line.rpartition(FENCE)
-    return bool(ticks) and "`" not in tag
+def opens(line: str, alone: bool = False) -> bool:
+    """Whether a line ends in three backticks and a tag of letters, digits, and some signs; or is nothing else."""
+    ahead, ticks, tag = line.partition(FENCE) if alone else line.rpartition(FENCE)
+    is_tag = all(sign.isascii() and (sign.isalnum() or sign in "_+-") for sign in tag.rstrip())
+    return bool(ticks) and is_tag and not (alone and ahead.strip())
 
 
 def metadata_block(known: Mapping[str, str | None]) -> str:

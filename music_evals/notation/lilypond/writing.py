@@ -38,7 +38,8 @@ LANGUAGE: Final = "nederlands"
 # A fence at the end of a line: of backticks, also after other text; of tildes, on a line of its own.
 _FENCE: Final = re.compile(r"(?<!`)(`{3,})(?!`)([^`\n]*)$|^[ \t]*(~{3,})([^\n]*)$", re.MULTILINE)
 _TAG: Final = re.compile(r"[ \t]*[\w.+-]*[ \t]*")
-_PUBLISHED_FENCE: Final = re.compile(r"```[^`\n]*\n")
+_PUBLISHED_FENCE: Final = re.compile(r"```[\w+-]*[^\S\n]*\n", re.ASCII)
+_PUBLISHED_FENCE_ALONE: Final = re.compile(rf"^[^\S\n]*{_PUBLISHED_FENCE.pattern}", re.ASCII | re.MULTILINE)
 _MUSIC: Final = re.compile(r"\{|<<")  # what music never lacks
 
 
@@ -123,8 +124,8 @@ def published_code(reply: str) -> str:
     """Take the code out of a reply as the published code does; cut to `MAX_CHARACTERS`.
 
     It is what stands between the first three backticks whose line holds nothing else behind them but a tag, and the
-    next three that begin a line; else the reply without such an opening at its start; else the reply. White space at
-    the ends is dropped.
+    next three that begin a line; else the reply without the first line that is such an opening, and without the blank
+    lines ahead of it. White space at the ends is dropped.
 
     Example:
         >>> published_code("Here it is: ```lilypond\\n{ c4 }\\n```\\nEnjoy."), published_code("{ c4 }\\n```\\nEnjoy.")
@@ -136,8 +137,10 @@ def published_code(reply: str) -> str:
     end = -1 if opening is None else reply.find("\n```", opening.end())
     if opening is not None and end >= 0:
         return reply[opening.end() : end].strip()
-    alone = _PUBLISHED_FENCE.match(reply)
-    return reply if alone is None else reply[alone.end() :].strip()
+    if (alone := _PUBLISHED_FENCE_ALONE.search(reply)) is None:
+        return reply
+    ahead = reply[: alone.start()].rstrip()
+    return f"{ahead}\n{reply[alone.end() :]}".strip()
 
 
 def published_text(code: str) -> str:
