@@ -139,8 +139,9 @@ def published_code(reply: str) -> str:
         return reply[opening.end() : end].strip()
     if (alone := _PUBLISHED_FENCE_ALONE.search(reply)) is None:
         return reply
-    ahead = reply[: alone.start()].rstrip()
-    return f"{ahead}\n{reply[alone.end() :]}".strip()
+    ahead = reply[: alone.start()]
+    last = ahead.find("\n", len(ahead.rstrip()))  # the end of the last line that is not blank
+    return (ahead[: last + 1] + reply[alone.end() :]).strip()
 
 
 def published_text(code: str) -> str:
