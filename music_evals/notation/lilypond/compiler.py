@@ -55,7 +55,7 @@ _PROGRAM: Final = re.compile(
     rf"""|\\(?:include\b(?!\s*"(?:{"|".join(LANGUAGES)})\.ly")|bookOutput|sourcefile|maininput)""",
     re.ASCII,
 )
-_FAILED: Final = re.compile(r'fatal error: failed files: (?P<names>"[^\n]*")\n?\Z')
+_FAILED: Final = re.compile(r'fatal error: failed files: "(?P<names>[^\n"]*)"\n?\Z')
 
 # Without /proc, which a sandbox does not have, LilyPond's garbage collector finds the stack in another way.
 _NOISE: Final = "GC Warning: pthread_getattr_np or pthread_attr_getstack failed for main thread\n"
@@ -302,14 +302,14 @@ class _Job:
         before, *messages = self.messages(ended).split(f"{mark}\n")
         if ended.stopped or ended.status not in (0, 1) or before or len(messages) != len(contents):
             return {}
-        failed = ""
+        failed: list[str] = []
         if last := _FAILED.search(messages[-1]):
-            messages[-1], failed = messages[-1][: last.start()], last["names"]
-        if bool(failed) != bool(ended.status):
+            messages[-1], failed = messages[-1][: last.start()], last["names"].split()
+        if bool(failed) != bool(ended.status) or not {*failed} <= files.keys():
             return {}
         found = {}
         for said, (number, name) in zip(messages, names.items(), strict=True):
-            status = int(f'"{name}"' in failed)
+            status = int(name in failed)
             said = said.replace(name, _TEXT) + f'fatal error: failed files: "{_TEXT}"\n' * status
             left = {path[2:]: file for path, file in ended.files.items() if path[:2] == name[:2]}
             found[number] = self.compiled(status, None, said, left)

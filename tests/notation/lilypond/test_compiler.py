@@ -18,6 +18,7 @@ from music_evals.notation.lilypond.compiler import (
     compile_texts,
     midi_to_lilypond,
     modernise,
+    modernise_together,
     musicxml_to_lilypond,
 )
 from music_evals.notation.lilypond.sandbox import Limits
@@ -125,6 +126,47 @@ def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             entry.write_bytes(damage)
         assert compile_text(texts[1], cache=tmp_path / "new", collect=["*.txt"]) == first[1]
     assert sorted((tmp_path / "new").iterdir()) == entries
+
+
+def test_texts_that_share_a_lilypond_come_out_as_alone() -> None:
+    texts = [
+        SCALE,
+        r'\language "english" \score { { cs4 } \midi { } }',
+        r"\score { { cis'4 } \midi { } }",  # of which nothing is left in the next language
+        "} nonsense {",
+        '\\score { { c4 \\set tempWholes = #1 d } \\midi { } }\n{ \\foo "00score.ly"',
+        "",
+        r'\bookOutputName "00score" \score { { g4 } \midi { } }',
+        r"#(set! ly:parser-output-name (lambda () \"00score\")) \score { { e4 } \midi { } }",
+        r"#(primitive-_exit 0)",
+        r"\score { { c4 } \midi { } } \score { { d4 } \midi { } }",
+        SCALE,
+    ]
+    alone = list(compile_texts(texts))
+    assert {one.status for one in alone} == {0, 1}
+    assert list(compile_texts(texts, together=True)) == alone
+    # A text that uses up what all may use harms no other.
+    limits = Limits(seconds=2)
+    endless = r"x = { c4 c } x = { \repeat unfold 99999 \x } \score { \repeat unfold 9999 \x \midi { } }"
+    found = list(compile_texts([SCALE, endless, SCALE], together=True, limits=limits))
+    assert [one.succeeded for one in found] == [True, False, True]
+
+
+def test_many_old_texts_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    texts = [
+        r'\version "2.12.0" { \times 2/3 { c4 d e } }',
+        "no version",
+        r'\version "2.16.0" { \times 2/3 { c8 d e } }',
+    ]
+    alone = [modernise(text) for text in texts[::2]]
+    monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path))
+    modernise_together(texts[::2])
+    monkeypatch.setattr(compiler, "_convert", None)  # nothing is left to do
+    assert [modernise(text, cache=True) for text in texts[::2]] == alone
+    monkeypatch.undo()
+    modernise_together(texts)
+    with pytest.raises(ConversionError):
+        modernise(texts[1], cache=True)
 
 
 def test_no_lilypond(monkeypatch: pytest.MonkeyPatch) -> None:
