@@ -2,9 +2,10 @@
 
 A scorer reads the answer (see `music_evals.scorers.readers.written`) and leaves it with the right one in the score, so
 that the metrics need nothing else but the samples' metadata: ``kind`` (the field that is asked for, or how the score
-was corrupted), ``task`` and, for `CONFUSED`, ``options``. Figures under ``paper`` are those of the authors' code; where these
-are not sound, the sound ones stand beside them under other names. Repeated runs of a question (epochs) count as one question with the mean of its runs.
-Intervals are Wilson's for shares and bootstrapped over the questions for means, at 95%.
+was corrupted), ``task`` and, for `CONFUSED`, ``options``. Figures under ``paper`` are those of the authors' code; where
+these are not sound, sound ones stand beside them under other names. Repeated runs of a question (epochs) count as one
+question with the mean of its runs. Intervals are Wilson's for shares and bootstrapped over the questions for means, at
+95%.
 
 Source: arXiv 2606.08722, sections 3.2, 3.3 (figures) and 4.2 (confusion of emotions, errors by category).
 """

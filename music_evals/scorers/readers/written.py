@@ -6,17 +6,17 @@ Two readings, by protocol:
   it, a label ``Answer:`` ahead of it, Markdown's ``*``, ``_`` and backticks around it, and one full stop after it do
   not count. The forms are: a number in digits; one of the indices 0 to 3; four digits that name each of the indices 0
   to 3 once; the numbers of measures with single spaces between them, or ``none``.
-- ``paper``: what the authors' code takes. An index is the first character 0 to 3, also of ``10`` and of ``3/4``; a number
-  of measures the first run of digits; an order, and the wrong measures, the longest run of digits (the first of equally
-  long ones), so that of ``3 7 12`` only ``12`` is left, against the paper's own form. Leading zeros stay, and ``024`` is
-  not ``24``. A reply without digits names no measure. `read_all_measures` has all the measures that a reply names.
+- ``paper``: what the authors' code takes. An index is the first character 0 to 3, also of ``10``; a number of measures
+  the first run of digits; an order, and the wrong measures, the longest run (the first of equally long ones), so that
+  of ``3 7 12`` only ``12`` is left, against the paper's own form. Leading zeros stay, and ``024`` is not ``24``. A
+  reply without digits names no measure. `read_all_measures` has all the numbers of a reply.
 
 Where a model was told to reason first (`reasoned`), both look at nothing but what follows the last ``Answer:`` that
 begins a line; only where no line begins so, at the whole reply.
 
-What a model thinks aloud ahead of ``</think>`` is no part of its reply, but ``paper`` reads it all the same. Replies are
-looked at up to `MAX_REPLY` characters, from their end where the answer stands there, and runs of digits up to
-`MAX_DIGITS`; the patterns take linear time.
+What a model thinks aloud ahead of ``</think>`` is no part of its reply, but ``paper`` reads it all the same. Replies
+are looked at up to `MAX_REPLY` characters, from their end where the answer stands there, and runs of digits under
+``paper`` up to `MAX_DIGITS`; the patterns take linear time.
 
 Source: arXiv 2606.08722, section 3.2 and Table 1 (forms), and its code (https://github.com/CSCPadova/lilybench); the
 strict reading is this project's.
@@ -156,11 +156,10 @@ def _read(
     stated = _stated(without_thinking(reply), reasoned=reasoned)
     bare = _bare(stated, reasoned=reasoned)
     kept = strict(bare)
+    found = kept
     if protocol == "paper":
         # Only ``none`` is an answer that this reading does not see.
         found = paper(_stated(reply, reasoned=reasoned).strip()[:MAX_REPLY]) or kept
-    else:
-        found = kept
     if found is not None:
         return Answer("answered", found, kept is not None)
     if not stated.strip():
