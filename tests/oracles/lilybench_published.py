@@ -104,11 +104,11 @@ def title(text: str) -> str | None:
             if text[first - 1].isascii() and (text[first - 1].isalpha() or text[first - 1] == "_"):
                 continue
             value, place = "", start + found.end()
-            while place < end - 1 and text[place] != '"':
+            while place < end - 1 and text[place] != '"' and text[place : place + 2] != "\\\n":
                 step = 2 if text[place] == "\\" else 1
                 value += text[place : place + step]
                 place += step
-            if place < end - 1:
+            if place < end - 1 and text[place] == '"':
                 return value.strip() or None
         return None
     return None

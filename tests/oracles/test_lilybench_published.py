@@ -162,12 +162,14 @@ SNIPPETS = (
         "\n",
     ),
     *("\\key g \\major", "\\key bes  \\minor", "\\key\n sol\n\\dorian", "\\key es \\major", "\\key g\\major", "\\key"),
-    *("\\key fisis \\x", "\\key d \\major2", "\\key do \\major", "\\time 3/4", "\\time 12 / 8", "\\time #'(1) 3/4"),
+    *("\\key fisis \\x", "\\key d \\major2", "\\key do \\major", "\\time 3/{0}", "\\time {0} / 8", "\\time #'(1) 3/4"),
     *(
         "c4 d | e f |",
         "g'2 a'{0} |",
         "b4\n|",
         'composer = "C\nD"',
+        '\\header {{ title = "T{0} \\n" }}',
+        '\\header {{ title = "A\\\n" title="{0}" }}',
         'title="unclosed',
         'subtitle = "S" \\title "T"',
         "\\",
@@ -188,7 +190,7 @@ def mutopia() -> list[str]:
 
 def test_bars_and_corruptions_of_any_text_are_as_published() -> None:
     applied = 0
-    for number, text in enumerate([*map(snippets, range(1500)), *mutopia()]):
+    for number, text in enumerate([*map(snippets, range(600)), *mutopia()]):
         assert split_bars(text) == oracle.bars(text), text
         for kind in CORRUPTIONS:
             possible = oracle.corruptions(text, kind)
@@ -209,7 +211,7 @@ def test_all_published_corruptions_are_made(kind: str) -> None:
 
 PIECES = [
     Piece(f"piece{number:03d}", snippets(number), "", {"composer": f"C{number % 9}", "style": f"S{number % 7}"})
-    for number in range(1500)
+    for number in range(600)
 ]
 TEXTS = {piece.id: piece.raw for piece in PIECES}
 HEADERS = {piece.id: piece.header for piece in PIECES}
@@ -246,12 +248,12 @@ def test_rows_on_bars_are_as_published() -> None:
 @pytest.mark.parametrize("task", ["metadata_qa", "metadata_prediction"])
 def test_rows_on_metadata_are_as_published(task: TaskName) -> None:
     found = rows_of(task)
+    pools = {kind: {oracle.field(text, kind) for text in TEXTS.values()} for kind in FIELDS}
     for row in found:
         text = TEXTS[row["piece"]]
-        pool = {oracle.field(one, row["kind"]) for one in TEXTS.values()} - {None}
         assert right(row) == oracle.field(text, row["kind"])
         assert len(set(row["options"])) == 4
-        assert set(row["options"]) <= pool
+        assert set(row["options"]) <= pools[row["kind"]]  # type: ignore[index]
         assert row["score"] == (text if task == "metadata_qa" else oracle.masked(text, row["kind"]))
     assert {row["kind"] for row in found} == set(FIELDS)
 
