@@ -12,7 +12,7 @@ Source: arXiv 2606.08722, sections 3.2, 3.3 (figures) and 4.2 (confusion of emot
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
@@ -210,7 +210,7 @@ def _scorer(
         right, reply = target.text, state.output.completion
         answer = await apart(partial(read, reply, protocol, reasoned=reasoned))
         value = value_of(answer.text, right) if value_of else None
-        more: dict[str, str | float] = {"right_answer": right, "in_form": answer.in_form}
+        more: dict[str, Any] = {"right_answer": right, "in_form": answer.in_form}
         if protocol == "paper":
             more |= {"protocol": protocol, **({"sound": sound_of(reply, answer.text, right)} if sound_of else {})}
         return marked(Reading(answer.status, answer.text), right, value, **more)
