@@ -117,7 +117,7 @@ def find_leaks(task: TaskName, rows: Sequence[TaskRow]) -> Finding:
     if task in _BY_SEGMENT:
         return _segment_numbers(task, rows)
     if task in ("error_detection", "emotion_recognition"):
-        classes = [row["kind"] if task == "error_detection" else row["answer"] for row in rows]
+        classes = [row["kind"] if task == "error_detection" else row["options"][int(row["answer"])] for row in rows]
         accuracy = _classify(rows, [commented_words(row["score"]) for row in rows], classes)
         chance = max(Counter(classes).values()) / len(classes)
         searched = _search(task, rows) if task == "emotion_recognition" else (None, None, 0.0)
@@ -227,7 +227,7 @@ def _in_lilypond(kind: str, option: str) -> str | None:
     if kind == "note_length":
         return rf"\\time\s+\d+/{re.escape(option.rpartition('/')[2])}(?!\d)"
     if (found := _KEY.fullmatch(option.strip())) is None:
-        tonic, _, mode = option.partition(" ")
+        tonic, _, mode = option.replace("\\", "").partition(" ")
         return rf"\\key\s+{re.escape(tonic)}\s*\\{re.escape(mode)}\b" if mode else None
     step, sign = found[1].lower(), (found[2] or "").lower()
     sharp, flat = "(?:is|s|-sharp)", "(?:es|s|f|-flat|ses)" if step in "ae" else "(?:es|s|f|-flat)"

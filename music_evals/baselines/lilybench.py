@@ -12,6 +12,7 @@ from mido.midifiles.meta import KeySignatureError
 
 from music_evals.baselines.asking import Asked
 from music_evals.notation.lilypond.compiler import compile_text
+from music_evals.notation.lilypond.languages import LANGUAGES, language_of, pitch_of
 
 # Every score is performed, also one that asks for print alone, and none is engraved.
 _SETTINGS: Final = r"""
@@ -46,8 +47,18 @@ def answer(asked: Asked) -> str | None:
     if asked.keys["task"] == "bar_count":
         return str(count_measures(score, played))
     found = {"key": played.key, "metre": "{}/{}".format(*played.metre), "note_length": str(played.metre[1])}
-    places = [place for place, option in enumerate(asked.keys["options"]) if option == found[asked.keys["kind"]]]
+    options = [_plain_key(option, score) for option in asked.keys["options"]]
+    places = [place for place, option in enumerate(options) if option == found[asked.keys["kind"]]]
     return str(asked.keys["answers"][places[0]]) if len(places) == 1 else None
+
+
+def _plain_key(option: str, score: str) -> str:
+    r"""``B-flat major`` for ``bes \major``, as the paper's rows have keys; any other option as it is."""
+    note, _, mode = option.partition(" \\")
+    language = language_of(score)
+    pitch = pitch_of(note, language) if mode and language in LANGUAGES else None
+    sign = {0: "", 1: "-sharp", -1: "-flat"}.get(int(pitch.alteration)) if pitch else None
+    return option if pitch is None or sign is None else f"{'CDEFGAB'[pitch.step]}{sign} {mode}"
 
 
 def count_measures(score: str, played: Performance) -> int:

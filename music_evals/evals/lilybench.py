@@ -34,7 +34,7 @@ from music_evals.evals.tasks import asks, check_positive, commonest, declared_ta
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 from music_evals.scorers.reference_pieces import ReferencePieces, shared_encoder
-from music_evals.scorers.score_tasks import measure_count, measure_order, option_index, wrong_measures
+from music_evals.scorers.score_tasks import CONFUSED, measure_count, measure_order, option_index, wrong_measures
 from music_evals.scorers.written_music import music_scorer
 from music_evals.solvers.replies import reply
 from music_evals.solvers.score_tools import score_tools
@@ -82,14 +82,15 @@ class LilyBenchParameters:
         dataset: ``generated`` (another test of the same form), a dataset folder, or
             ``hf://datasets/ORG/NAME[@REVISION]``.
         protocol: ``strict`` for rows without leaks whose answers LilyPond confirms, and answers in exactly the form
-            asked for; ``paper`` for rows made as published, and the first thing in a reply that looks like an answer
-            (``music_evals/scorers/readers/written.py`` says how both are read).
+            asked for; ``paper`` for rows, prompts, readings and figures as published
+            (``music_evals/scorers/readers/written.py`` says how replies are read under both).
         strategy: ``standalone`` for the answer alone in 20 tokens, as in the paper; ``cot`` to think step by step
             first; or, for the tasks `WITH_TOOLS`, ``logiclm``: the model may call tools that parse the score. On the
             other tasks tools have nothing to parse, or would tell what is to be recognised.
         max_score_tokens: rows whose score is longer, in tokens estimated as half its characters, are left out, and
             their number is in the task's metadata. Scores are never cut: the answer to a part of a score is another.
-        prompts: a TOML file with other wording, see ``music_evals/benchmarks/lilybench/prompts.toml``.
+        prompts: a TOML file with other wording, see ``music_evals/benchmarks/lilybench/prompts.toml``, whose table
+            ``paper`` is for that protocol.
     """
 
     dataset: str = GENERATED
@@ -361,6 +362,8 @@ def record_to_sample(
     }
     if asked.strategy == "logiclm":
         metadata["score"] = row["score"]
+    if name == CONFUSED:
+        metadata["options"] = row["options"]
     prompt = prompt_text(name, row, wording, asked.protocol, asked.strategy)
     score, form = row["score"].strip("\r\n"), _form(name)
     start = prompt.index(score)
@@ -379,7 +382,7 @@ def record_to_sample(
     return Sample(
         id=row["id"],
         input=[
-            ChatMessageSystem(content=wording["instruction"]),
+            ChatMessageSystem(content=(wording["paper"] if asked.protocol == "paper" else wording)["instruction"]),
             ChatMessageUser(content=prompt, metadata=said),
         ],
         choices=row["options"] or None,
@@ -390,14 +393,37 @@ def record_to_sample(
 
 def prompt_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protocol, strategy: Strategy) -> str:
     """Word what is asked: the score, the question, its options, and how to reply."""
+    if protocol == "paper":
+        return _published_prompt(name, row, wording, strategy)
     question = wording["question"][name]
     if isinstance(question, Mapping):
         question = question[row["kind"]]
     parts = [Template(wording["score"]).substitute(score=row["score"].strip("\r\n"))] if row["score"] else []
-    parts.append(Template(question).substitute(numbering=wording["numbering"][protocol]))
+    parts.append(Template(question).substitute(numbering=wording["numbering"]))
     if row["options"]:
         parts.append(Template(wording["options"]).substitute(options=listed(row["options"])))
     parts.append(Template(wording["reply"][strategy]).substitute(form=wording["form"][_form(name)]))
+    return "\n\n".join(parts)
+
+
+def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: Strategy) -> str:
+    """Word what is asked as published: options are listed as ``0. …``, and shuffled bars are the score."""
+    paper, form = wording["paper"], _form(name)
+    options = "\n".join(f"{index}. {option}" for index, option in enumerate(row["options"]))
+    score = options if form == "order" else row["score"].strip("\r\n")
+    parts = [
+        Template(paper["score"]).substitute(score=score),
+        Template(paper["question"][name]).substitute(field=paper["field"].get(row["kind"], "")),
+    ]
+    if form == "index":
+        parts.append(Template(paper["options"]).substitute(options=options))
+        reply_form, demand = wording["form"][form], paper["reply"]["index"]
+    else:
+        parts.append(Template(paper["form"]).substitute(form=paper["forms"][form]))
+        reply_form, demand = paper["forms"][form], paper["reply"]["other"]
+    parts.append(
+        demand if strategy == "standalone" else Template(wording["reply"][strategy]).substitute(form=reply_form)
+    )
     return "\n\n".join(parts)
 
 

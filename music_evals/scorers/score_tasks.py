@@ -2,27 +2,38 @@
 
 A scorer reads the answer (see `music_evals.scorers.readers.written`) and leaves it with the right one in the score, so
 that the metrics need nothing else but the samples' metadata: ``kind`` (the field that is asked for, or how the score
-was corrupted) and ``task``. Repeated runs of a question (epochs) count as one question with the mean of its runs.
-Intervals are Wilson's for shares and bootstrapped over the questions for means, at 95%.
+was corrupted), ``task`` and, for `CONFUSED`, ``options``. Figures under ``paper`` are those of the authors' code; where
+these are not sound, sound ones stand beside them under other names. Repeated runs of a question (epochs) count as one
+question with the mean of its runs. Intervals are Wilson's for shares and bootstrapped over the questions for means, at
+95%.
 
 Source: arXiv 2606.08722, sections 3.2, 3.3 (figures) and 4.2 (confusion of emotions, errors by category).
 """
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.notation.lilypond.compiler import NOT_MEASURED
 from music_evals.scorers.metrics.figures import each, mean, share, with_interval
-from music_evals.scorers.metrics.measures import count_figures, macro_interval, macro_mean, measure_f1, penalised_tau
+from music_evals.scorers.metrics.measures import (
+    count_figures,
+    macro_interval,
+    macro_mean,
+    measure_f1,
+    penalised_tau,
+    published_count_figures,
+    published_tau,
+)
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.written import (
     Answer,
     Protocol,
     measures_of,
+    read_all_measures,
     read_index,
     read_measures,
     read_number,
@@ -43,7 +54,7 @@ from music_evals.scorers.scores import (
 CLEAN: Final = "clean"
 """The kind of a score that nothing was done to."""
 CONFUSED: Final = "emotion_recognition"
-"""The task whose options are the same classes in every question, so that they can be confused."""
+"""The task whose options are the same classes in every question, in any order, so that they can be confused."""
 CLASSES: Final = ("0", "1", "2", "3")
 UNREADABLE: Final = "unreadable"
 
@@ -65,19 +76,32 @@ def by_kind(scores: list[SampleScore]) -> dict[str, float]:
 def confusion(scores: list[SampleScore]) -> dict[str, float]:
     """How often each class was taken for each, right class first: ``0_as_2`` or ``0_as_unreadable``.
 
-    Nothing for tasks other than the recognition of emotion, whose options alone are the same in every question.
+    Classes are numbered in the order of the options' texts. Nothing for tasks other than the recognition of emotion,
+    whose options alone are the same in every question.
     """
     if of_sample(scores[0], "task") != CONFUSED:
         return {}
     counts = {f"{right}_as_{taken}": 0.0 for right in CLASSES for taken in (*CLASSES, UNREADABLE)}
     for score in scores:
-        counts[f"{_right(score)}_as_{score.score.answer or UNREADABLE}"] += 1
+        # Logs of old hold no options; they stood in order.
+        options: list[str] = (score.sample_metadata or {}).get("options", list(CLASSES))
+        classes = {str(index): CLASSES[sorted(options).index(option)] for index, option in enumerate(options)}
+        taken = classes[score.score.answer] if score.score.answer else UNREADABLE
+        counts[f"{classes[_right(score)]}_as_{taken}"] += 1
     return counts
 
 
 @figures
 def number_figures(scores: list[SampleScore]) -> dict[str, float]:
-    """How near numbers of measures come to the right ones: see `metrics.measures.count_figures`."""
+    """How near numbers of measures come to the right ones.
+
+    See `metrics.measures.count_figures`, and `metrics.measures.published_count_figures` for ``paper``.
+    """
+    if _is_paper(scores):
+        readable = len(_questions([score for score in scores if score.score.answer is not None]))
+        texts = [score.score.answer for score in scores]
+        rights = [_right(score) for score in scores]
+        return {**published_count_figures(texts, rights, len(_questions(scores)), readable), **_form(scores)}
     answers = [None if score.score.answer is None else int(score.score.answer) for score in scores]
     right = [int(_right(score)) for score in scores]
     return {**count_figures(answers, right, len(_questions(scores))), **_form(scores)}
@@ -85,9 +109,13 @@ def number_figures(scores: list[SampleScore]) -> dict[str, float]:
 
 @figures
 def order_figures(scores: list[SampleScore]) -> dict[str, float]:
-    """``tau``, the mean penalised Kendall τ, and ``exact``, the share of orders that are right."""
+    """``tau``, the mean penalised Kendall τ, and ``exact``, the share of orders that are right.
+
+    Under ``paper`` ``tau`` is `metrics.measures.published_tau`, and ``tau_ranks`` what strict calls ``tau``.
+    """
     return {
         **mean("tau", _questions(scores)),
+        **(mean("tau_ranks", _questions(scores, _sound)) if _is_paper(scores) else {}),
         **_share("exact", scores, _is_exact),
         **_form(scores),
     }
@@ -98,7 +126,8 @@ def error_figures(scores: list[SampleScore]) -> dict[str, float]:
     """F1 of the measures named, averaged over the categories of error; what is said of clean scores stands apart.
 
     ``exact`` is the share of corrupted scores whose wrong measures are named and no others; ``false_alarms`` that of
-    the clean scores, if any, in which a measure is called wrong.
+    the clean scores, if any, in which a measure is called wrong. Under ``paper`` ``macro_f1_all_numbers`` is of all
+    numbers in the replies, of which the published reading keeps one.
     """
     found: dict[str, float] = {}
     kinds = grouped(scores, "kind")
@@ -106,6 +135,9 @@ def error_figures(scores: list[SampleScore]) -> dict[str, float]:
     if kinds:
         values = {kind: _questions(some) for kind, some in kinds.items()}
         found |= with_interval("macro_f1", macro_mean(values), macro_interval(values))
+        if _is_paper(scores):
+            every = {kind: _questions(some, _sound) for kind, some in kinds.items()}
+            found |= with_interval("macro_f1_all_numbers", macro_mean(every), macro_interval(every))
         found |= _share("exact", [score for some in kinds.values() for score in some], _is_exact)
     if clean:
         found |= _share("false_alarms", clean, lambda score: bool(measures_of(score.score.answer or "none")))
@@ -139,6 +171,8 @@ def measure_count(protocol: Protocol = "strict", reasoned: bool = False) -> Scor
 @scorer(metrics=[order_figures(), readings()])
 def measure_order(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score an order of measures by the penalised Kendall τ, from 0 to 1; arguments as for `option_index`."""
+    if protocol == "paper":
+        return _scorer(read_order, protocol, reasoned, published_tau, lambda _, *orders: penalised_tau(*orders))
     return _scorer(read_order, protocol, reasoned, penalised_tau)
 
 
@@ -146,13 +180,17 @@ def measure_order(protocol: Protocol = "strict", reasoned: bool = False) -> Scor
 def wrong_measures(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score the measures that are called wrong by their F1; arguments as for `option_index`.
 
-    It is 1 where none is wrong and none is named, 0 without an answer.
+    It is 1 where none is wrong and none is named, 0 without an answer; under ``paper`` no answer names none.
     """
 
     def value(answer: str | None, right: str) -> float:
+        answer = "none" if answer is None and protocol == "paper" else answer
         return measure_f1(None if answer is None else measures_of(answer), measures_of(right))
 
-    return _scorer(read_measures, protocol, reasoned, value)
+    def of_all(reply: str, _: str | None, right: str) -> float:
+        return measure_f1(read_all_measures(reply, reasoned=reasoned), measures_of(right))
+
+    return _scorer(read_measures, protocol, reasoned, value, of_all)
 
 
 def _scorer(
@@ -160,18 +198,22 @@ def _scorer(
     protocol: str,
     reasoned: bool,
     value_of: Callable[[str | None, str], float] | None = None,
+    sound_of: Callable[[str, str | None, str], float] | None = None,
 ) -> Scorer:
-    """Make a scorer of right and wrong answers, or of values from 0 to 1."""
+    """Make a scorer of right and wrong answers, or of values from 0 to 1, and where ``paper``'s is not sound of one."""
     if protocol not in ("strict", "paper"):
         raise ValueError(f"protocol={protocol!r} is not valid; valid values are: strict, paper")
 
     async def score(state: TaskState, target: Target) -> Score:
         if why := state.store.get(NOT_MEASURED):
             return not_measured(why)
-        right = target.text
-        answer = await apart(partial(read, state.output.completion, protocol, reasoned=reasoned))
+        right, reply = target.text, state.output.completion
+        answer = await apart(partial(read, reply, protocol, reasoned=reasoned))
         value = value_of(answer.text, right) if value_of else None
-        return marked(Reading(answer.status, answer.text), right, value, right_answer=right, in_form=answer.in_form)
+        more: dict[str, Any] = {"right_answer": right, "in_form": answer.in_form}
+        if protocol == "paper":
+            more |= {"protocol": protocol, **({"sound": sound_of(reply, answer.text, right)} if sound_of else {})}
+        return marked(Reading(answer.status, answer.text), right, value, **more)
 
     return score
 
@@ -188,12 +230,23 @@ def _share(name: str, scores: list[SampleScore], holds: Callable[[SampleScore], 
     return share(name, sum(holds(score) for score in scores) / len(scores), len(_questions(scores)))
 
 
-def _questions(scores: Iterable[SampleScore]) -> list[float]:
+def _value(score: SampleScore) -> float:
+    return float(is_right(score)) if isinstance(score.score.value, str) else score.score.as_float()
+
+
+def _sound(score: SampleScore) -> float:
+    return float((score.score.metadata or {})["sound"])
+
+
+def _is_paper(scores: list[SampleScore]) -> bool:
+    return all((score.score.metadata or {}).get("protocol") == "paper" for score in scores)
+
+
+def _questions(scores: Iterable[SampleScore], value_of: Callable[[SampleScore], float] = _value) -> list[float]:
     """A value for each question, the mean over its runs."""
     found: dict[str | int, list[float]] = {}
     for score in scores:
-        value = float(is_right(score)) if isinstance(score.score.value, str) else score.score.as_float()
-        found.setdefault(score.sample_id or 0, []).append(value)
+        found.setdefault(score.sample_id or 0, []).append(value_of(score))
     return [sum(some) / len(some) for some in found.values()]
 
 

@@ -9,7 +9,7 @@ pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install '
 
 from symusic import Score
 
-from music_evals.baselines.lilybench import _SETTINGS, count_measures, perform
+from music_evals.baselines.lilybench import _SETTINGS, _plain_key, count_measures, perform
 from music_evals.notation.lilypond.compiler import compile_texts, modernise
 from music_evals.notation.lilypond.structure import StructureError, read_structures
 
@@ -54,6 +54,21 @@ def test_measures_counted_by_hand() -> None:
 )
 def test_key_and_metre(text: str, key: str, metre: tuple[int, int]) -> None:
     assert perform(text)[1:] == (key, metre)
+
+
+@pytest.mark.parametrize(
+    ("option", "score", "name"),
+    [
+        (r"bes \major", "{ c1 }", "B-flat major"),
+        (r"fis \minor", "{ c1 }", "F-sharp minor"),
+        (r"sol \major", '\\language "italiano" { do1 }', "G major"),
+        (r"sol \major", '\\language "klingon" { do1 }', r"sol \major"),
+        ("C major", "{ c1 }", "C major"),
+        ("3/4", "{ c1 }", "3/4"),
+    ],
+)
+def test_keys_of_the_papers_rows(option: str, score: str, name: str) -> None:
+    assert _plain_key(option, score) == name
 
 
 @pytest.mark.parametrize("text", ["Dear reader, there is no music here.", "", "{ c'1", '\\header { title = "Air" }'])

@@ -10,7 +10,7 @@ from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ChatMessage, ChatMessageTool, get_model
 
 from music_evals.benchmarks.prompts import load_prompts
-from music_evals.datasets_builders.lilybench.rows import TASKS, TaskName, TaskRow
+from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TASKS, TaskName, TaskRow
 from music_evals.evals import lilybench
 from music_evals.evals.lilybench import WITH_TOOLS, listed, prompt_text
 from music_evals.evals.tasks import ParameterError
@@ -118,6 +118,32 @@ def test_what_a_prompt_holds(small: str) -> None:
     assert "score" not in first.metadata, "the log holds the score once"
 
 
+def test_what_a_prompt_of_the_paper_holds(small: str) -> None:
+    def told(name: TaskName, **parameters: Any) -> str:
+        first = next(iter(make(name, small, protocol="paper", **parameters).dataset))
+        system, user = list(first.input)  # type: ignore[arg-type]
+        assert "music theory" in system.text  # type: ignore[union-attr]
+        return user.text  # type: ignore[union-attr, no-any-return]
+
+    score = music(8).strip()
+    demand = "Output the index of the right option (0, 1, 2 or 3) and nothing else."
+    assert told("metadata_qa") == (
+        f"Score:\n{score}\n\nChoose the option that is this score's key.\n\n"
+        f"Options:\n0. C major\n1. G major\n2. D minor\n3. F major\n\n{demand}"
+    )
+    assert told("bar_sequencing") == (
+        "Score:\n0. f'4 g' a' |\n1. e''4 f'' g'' |\n2. c'4 d' e' |\n3. b'4 c'' d'' |\n\n"
+        "These four bars, with the indices 0 to 3, are shuffled. Give their indices in the right order as one string "
+        "of digits, such as 0312.\n\n"
+        "Form of the answer: four digits, each index once, without separators\n\n"
+        "Output the answer itself, without an explanation."
+    )
+    assert "Q3 low valence with low arousal" in told("emotion_recognition")
+    assert "none" in told("error_detection")
+    for name in TASKS:
+        assert '"Answer:"' in told(name, strategy="cot")
+
+
 def test_all_prompts_on_a_score_begin_alike(small: str) -> None:
     shared = f"<score>\n{music(9).strip()}\n</score>\n\n"
     for name in ("bar_count", "metadata_qa", "composer_recognition", "emotion_recognition"):
@@ -135,7 +161,8 @@ def test_options_of_several_lines_cannot_be_mistaken() -> None:
 def test_a_score_with_dollar_signs_is_shown_as_it_is() -> None:
     hostile: TaskRow = {**row("bar_count", "strict", 0), "score": "{ $music $$ ${x} </score>\n\nOptions:\n0: x }"}
     wording = load_prompts("lilybench")
-    assert hostile["score"] in prompt_text("bar_count", hostile, wording, "strict", "standalone")
+    for protocol in PROTOCOLS:
+        assert hostile["score"] in prompt_text("bar_count", hostile, wording, protocol, "standalone")
 
 
 def test_long_scores_are_left_out_whole(small: str) -> None:
@@ -158,9 +185,11 @@ def test_generated_data_does_not_pass_for_lilybench(tmp_path: Path) -> None:
 
 
 def test_the_wording_can_be_replaced(small: str, tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text('[question]\nbar_count = "How many bars?"\n', encoding="utf-8")
-    sample = next(iter(make("bar_count", small, prompts=str(tmp_path / "mine.toml")).dataset))
-    assert "\n\nHow many bars?\n\n" in asked(list(sample.input))  # type: ignore[arg-type]
+    mine = '[question]\nbar_count = "How many bars?"\n[paper.question]\nbar_count = "What is the number of bars?"\n'
+    (tmp_path / "mine.toml").write_text(mine, encoding="utf-8")
+    for protocol, question in (("strict", "How many bars?"), ("paper", "What is the number of bars?")):
+        task = make("bar_count", small, prompts=str(tmp_path / "mine.toml"), protocol=protocol)
+        assert f"\n\n{question}\n\n" in asked(list(next(iter(task.dataset)).input))  # type: ignore[arg-type]
 
 
 def test_hostile_replies_are_scored(small: str, tmp_path: Path) -> None:

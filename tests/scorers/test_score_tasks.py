@@ -29,14 +29,21 @@ MAKE = {"index": option_index, "number": measure_count, "order": measure_order, 
 
 
 def scored(
-    form: str, reply: str, right: str, question: str = "q", kind: str = "", task: str = "t", protocol: Any = "strict"
+    form: str,
+    reply: str,
+    right: str,
+    question: str = "q",
+    kind: str = "",
+    task: str = "t",
+    protocol: Any = "strict",
+    **more: Any,
 ) -> SampleScore:
     """What the scorer makes of a reply, as a metric gets it."""
     output = ModelOutput.from_content("mock/model", reply)
     state = TaskState(ModelName("mock/model"), question, 1, "", [], output=output)
     score = asyncio.run(MAKE[form](protocol)(state, Target(right)))  # type: ignore[operator,arg-type]
     assert isinstance(score, Score)
-    return SampleScore(score=score, sample_id=question, sample_metadata={"kind": kind, "task": task})
+    return SampleScore(score=score, sample_id=question, sample_metadata={"kind": kind, "task": task, **more})
 
 
 def test_an_index_is_right_wrong_or_no_answer() -> None:
@@ -70,6 +77,20 @@ def test_accuracy_and_confusion_agree_with_scikit_learn() -> None:
     assert confusion()([scored("index", "0", "0")]) == {}
 
 
+def test_classes_are_confused_by_what_the_options_say() -> None:
+    asked = [
+        ("0", "1", ["Q3", "Q1", "Q2", "Q4"]),
+        ("2", "2", ["Q4", "Q2", "Q1", "Q3"]),
+        ("?", "3", ["Q2", "Q3", "Q4", "Q1"]),
+    ]
+    scores = [
+        scored("index", reply, right, f"q{number}", task="emotion_recognition", protocol="paper", options=options)
+        for number, (reply, right, options) in enumerate(asked)
+    ]
+    counts = {name: count for name, count in confusion()(scores).items() if count}
+    assert counts == {"0_as_2": 1, "0_as_0": 1, "0_as_unreadable": 1}
+
+
 def test_fields_have_accuracies_of_their_own() -> None:
     cases = [("0", "0", "a", "key"), ("0", "1", "b", "key"), ("3", "3", "c", "metre")]
     scores = [scored("index", *case) for case in cases]
@@ -84,6 +105,40 @@ def test_numbers_are_near_or_far() -> None:
     assert list(found)[:3] == ["exact", "exact_low", "exact_high"]
     assert [found[name] for name in ("exact", "within_1", "within_5", "within_10")] == [0.25, 0.5, 0.5, 0.75]
     assert (found["median_absolute_error"], found["in_form"]) == (1, 0.75)
+
+
+def test_published_numbers_are_near_among_those_that_can_be_read() -> None:
+    replies = {"a": ("16", "16"), "b": ("033", "33"), "c": ("40", "32"), "d": ("many", "8"), "e": ("4", "8")}
+    found = number_figures()(
+        [scored("number", reply, right, q, protocol="paper") for q, (reply, right) in replies.items()]
+    )
+    assert [found[name] for name in ("exact", "within_1", "within_5", "within_10")] == [0.2, 0.5, 0.75, 1]
+    assert [found[f"within_{most}_of_all"] for most in (1, 5, 10)] == pytest.approx([0.4, 0.6, 0.8])
+    assert (found["median_absolute_error"], found["median_absolute_error_midpoint"]) == (4, 2)
+    assert found["within_1_low"] < found["within_1_of_all"] < found["within_1"] < found["within_1_high"]
+    nothing = number_figures()([scored("number", "many", "8", protocol="paper")])
+    assert (nothing["within_1"], nothing["within_1_low"], nothing["within_1_high"]) == (0, 0, 1)
+
+
+def test_published_orders_correlate_digits_and_ranks_stand_beside() -> None:
+    scores = [scored("order", reply, "2031", str(n), protocol="paper") for n, reply in enumerate(["1203", "2 0 3 1"])]
+    assert [score.score.value for score in scores] == pytest.approx([1 / 6, 0])
+    found = order_figures()(scores)
+    assert (found["tau"], found["tau_ranks"]) == pytest.approx((1 / 12, 1 / 4))
+
+
+def test_published_errors_keep_one_number_and_all_stand_beside() -> None:
+    cases = [
+        ("3 7", "7", "a", "melodic_leap"),
+        ("12 and 4", "4", "b", "melodic_leap"),
+        ("?", "4", "c", "invalid_content"),
+    ]
+    scores = [scored("measures", *case, protocol="paper") for case in cases]
+    found = error_figures()(scores)
+    assert found["macro_f1"] == 0
+    assert found["macro_f1_all_numbers"] == pytest.approx((2 / 3 + 0) / 2)
+    assert scored("measures", "I see nothing wrong", "none", protocol="paper").score.value == 1
+    assert "macro_f1_all_numbers" not in error_figures()([scored("measures", *case) for case in cases])
 
 
 def test_orders_earn_their_tau() -> None:

@@ -155,6 +155,11 @@ def _planned(
     anomalies = {
         **{f"not usable by strict tasks: {reason}": count for reason, count in plan.unusable.most_common()},
         **refusals(left_out),
+        **{
+            f"{task}, paper: rows that the pieces do not give": missing
+            for task, made in rows.items()
+            if (missing := sizes[task] - len(made["paper"]))
+        },
     }
     return replace(plan, provenance=replace(provenance, anomalies=anomalies))
 

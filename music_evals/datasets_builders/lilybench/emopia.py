@@ -7,10 +7,10 @@ Used by: LilyBench (arXiv 2606.08722, section 3.2), 120 rows, 30 a quadrant
 Expected layout: MIDI files ``Q<quadrant>_<song>_<number>.mid`` in a folder, or in a folder ``midis`` in it, as EMOPIA
 has them; several clips may come from one song.
 
-The two protocols differ in what a text tells besides its music. The published texts are midi2ly's as they are: the
-first line names the MIDI file, whose name begins with the quadrant, and text events of the file (names of tracks,
-lyrics) are printed as well. Strict texts are made of the music alone: text events are taken out of the MIDI file and
-comments out of the text, and no two clips are of one song.
+The two protocols differ in what a text tells besides its music. The published texts are the first sixteen bars of
+midi2ly's, bars as `paper.split_bars` has them: the first line names the MIDI file, whose name begins with the quadrant,
+and the music may break off inside a block. Their options are shuffled. Strict texts are made of the music alone, all of
+it: text events are taken out of the MIDI file and comments out of the text, and no two clips are of one song.
 
 `compose_clips` writes a stand-in that needs no download: short pieces composed by rule, after what Russell's
 circumplex model and the studies on music and emotion agree on (arousal: tempo, density, loudness and register;
@@ -22,6 +22,7 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -29,11 +30,22 @@ import mido
 from mido.midifiles.meta import KeySignatureError
 
 from music_evals.datasets_builders.folder import DatasetError
-from music_evals.datasets_builders.lilybench.rows import PER_QUADRANT, QUADRANTS, Protocol, TaskRow, task_row
+from music_evals.datasets_builders.lilybench.paper import split_bars
+from music_evals.datasets_builders.lilybench.rows import (
+    PER_QUADRANT,
+    QUADRANT_LABELS,
+    QUADRANTS,
+    Protocol,
+    TaskName,
+    TaskRow,
+    lot,
+    task_row,
+)
 from music_evals.notation.lilypond.compiler import ConversionError, midi_to_lilypond
 from music_evals.notation.midi import load_score, write_midi
 from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
 
+_FIRST_BARS: Final = 16  # of a text that the paper's rows show
 MAX_BYTES: Final = 1 << 20  # larger MIDI files are left out; EMOPIA's are of a few kilobytes
 _NAME: Final = re.compile(r"Q([1-4])_(.+)_(\d+)", re.DOTALL)
 _COMMENT: Final = re.compile(r"[ \t]*%[^\n]*")
@@ -97,38 +109,48 @@ def make_rows(
     """Make the rows of `emotion_recognition`; the quadrants take turns. Also: ids of clips not converted → why.
 
     `convert` writes a MIDI file as LilyPond text, as midi2ly does: its first line is a comment that ends in the name of
-    the file. It is called from several threads. ValueError where a quadrant has too few clips (strict: songs).
+    the file. It is called from several threads. ValueError where a quadrant has too few songs (strict), or where no
+    quadrant has any clip (paper).
     """
+    task: TaskName = "emotion_recognition"
     left_out: dict[str, str] = {}
     by_quadrant: list[list[TaskRow]] = []
     with ThreadPoolExecutor() as pool:
         for index, option in enumerate(QUADRANTS):
-            rng = random.Random(f"lilybench.{protocol}.emotion_recognition.{index}.{seed}")
-            drawn = sorted((clip for clip in clips if clip.quadrant == index + 1), key=lambda clip: clip.id)
-            rng.shuffle(drawn)
+            drawn = sorted(
+                (clip for clip in clips if clip.quadrant == index + 1),
+                key=lambda clip: lot(seed, protocol, task, clip.id),
+            )
             if protocol == "strict":
                 drawn = list({clip.song: clip for clip in drawn}.values())
             rows: list[TaskRow] = []
-            while len(rows) < per_quadrant:
+            while len(rows) < per_quadrant and (protocol == "strict" or drawn):
                 batch, drawn = drawn[: per_quadrant - len(rows)], drawn[per_quadrant - len(rows) :]
-                if len(rows) + len(batch) < per_quadrant:
-                    limit = " (1 a song at most)" if protocol == "strict" else ""
-                    reasons = "".join(f"; {name}: {reason}" for name, reason in list(left_out.items())[:1])
+                if protocol == "strict" and len(rows) + len(batch) < per_quadrant:
                     raise ValueError(
-                        f"emotion_recognition: {option[:2]} has {len(rows) + len(batch)} usable clips{limit}, "
-                        f"and {per_quadrant} are needed{reasons}"
+                        f"{task}: {option[:2]} has {len(rows) + len(batch)} usable clips (1 a song at most), "
+                        f"and {per_quadrant} are needed{_first_reason(left_out)}"
                     )
                 texts = pool.map(lambda clip: _text(protocol, clip, convert), batch)
                 for clip, (text, problem) in zip(batch, texts, strict=True):
                     if problem:
                         left_out[clip.id] = problem
                     else:
-                        made = task_row(
-                            "emotion_recognition", protocol, clip.id, str(index), score=text, options=QUADRANTS
-                        )
-                        rows.append(made)
+                        options, answer = list(QUADRANTS), str(index)
+                        if protocol == "paper":
+                            options = list(QUADRANT_LABELS)
+                            random.Random(lot(seed, task, clip.id)).shuffle(options)
+                            answer = str(options.index(QUADRANT_LABELS[index]))
+                        rows.append(task_row(task, protocol, clip.id, answer, score=text, options=options))
             by_quadrant.append(rows)
-    return [row for turn in zip(*by_quadrant, strict=True) for row in turn], left_out
+    made = [row for turn in zip_longest(*by_quadrant) for row in turn if row is not None]
+    if not made:
+        raise ValueError(f"{task}: none of {len(clips)} clips is usable{_first_reason(left_out)}")
+    return made, left_out
+
+
+def _first_reason(left_out: Mapping[str, str]) -> str:
+    return "".join(f"; {name}: {reason}" for name, reason in list(left_out.items())[:1])
 
 
 def without_text(midi: bytes) -> bytes:
@@ -166,7 +188,9 @@ def _text(protocol: Protocol, clip: Clip, convert: Callable[[bytes], str]) -> tu
         if protocol == "paper":
             first, newline, rest = convert(clip.midi).partition("\n")
             # The converter saw bytes without a name; the published texts name the file.
-            return f"{first.rpartition(' ')[0]} {clip.id}.mid{newline}{rest}", None
+            whole = f"{first.rpartition(' ')[0]} {clip.id}.mid{newline}{rest}"
+            bars = split_bars(whole)[:_FIRST_BARS]
+            return f"{' | '.join(bars)} |\n" if bars else whole, None
         text = convert(without_text(clip.midi))
     except (ConversionError, ValueError) as error:
         return "", str(error)

@@ -20,7 +20,7 @@ from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.folder.licences import is_free
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.rows import Piece
-from music_evals.notation.lilypond.compiler import ConversionError
+from music_evals.notation.lilypond.compiler import ConversionError, modernise
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
 from music_evals.notation.lilypond.syntax import code_tokens, read_header
 from music_evals.notation.lilypond.upgrade import prepare_upgrades, upgrade
@@ -165,11 +165,19 @@ def _read(name: str, files: Sequence[Path], convert: Callable[[str], str]) -> Pi
         text = resolve_includes(main, root=root, convert=convert).text
         if not _holds_music(text):
             return f"{main.name} holds no music"
-        return Piece(name, raw, text, read_header(text))
+        return Piece(name, _modern(raw) if convert is _UPGRADE else raw, text, read_header(text))
     except (SourceError, ConversionError) as error:
         return str(error)
     except Exception as error:  # no piece ends a build
         return f"{type(error).__name__} while it was read: {error}"
+
+
+def _modern(text: str) -> str:
+    """The text after ``convert-ly`` and nothing else; as it is where that fails."""
+    try:
+        return modernise(text, cache=True)
+    except ConversionError:
+        return text
 
 
 def _closure(path: Path, includes: Mapping[Path, Sequence[Path]]) -> set[Path]:

@@ -3,6 +3,7 @@
 Source: arXiv 2606.08722, section 3.2 and Table 1.
 """
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +59,8 @@ QUADRANTS: Final = (
     "Q3: low arousal, negative valence",
     "Q4: low arousal, positive valence",
 )
-"""The options of `emotion_recognition`, always in this order: Russell's quadrants as EMOPIA numbers them."""
+"""The strict options of `emotion_recognition`, always in this order: Russell's quadrants as EMOPIA numbers them."""
+QUADRANT_LABELS: Final = ("Q1", "Q2", "Q3", "Q4")  # its options as published, shuffled; the task says what they mean
 PER_QUADRANT: Final = 30
 
 
@@ -98,6 +100,16 @@ def task_row(
     """A row with its id, which names the measure where one is given."""
     name = f"{task}.{protocol}.{piece}" + (f".{kind}" if kind else "") + (f".m{measure}" if measure is not None else "")
     return TaskRow(id=name, piece=piece, kind=kind, score=score, options=list(options), answer=answer)
+
+
+def lot(*parts: object) -> str:
+    """Draw a lot that depends on its parts alone: who is ordered by lots keeps their order whoever else comes or goes.
+
+    Example:
+        >>> sorted(["Air", "Gigue", "Minuet"], key=lambda title: lot(7, title))
+        ['Minuet', 'Air', 'Gigue']
+    """
+    return hashlib.sha256("\0".join(map(str, parts)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class CorpusRow(TypedDict):
@@ -159,8 +171,9 @@ CORPUS_FEATURES: Final = features_of(CorpusRow)
 class Piece:
     """A piece of the source, ahead of any question; its id is such as ``BachJS/BWV846/wtk1-prelude1``.
 
-    `raw` is the piece's main file as published, `text` is self-contained (includes resolved) and in the current syntax,
-    `header` has the fields of the first header that holds any, and of later ones what that lacks.
+    `raw` is the piece's main file after ``convert-ly``, or as published where that fails; `text` is self-contained
+    (includes resolved) and in the current syntax; `header` has the fields of the first header that holds any, and of
+    later ones what that lacks.
     """
 
     id: str

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from music_evals.scorers.metrics.figures import share
+from music_evals.scorers.metrics.figures import share, with_interval
 from music_evals.scorers.metrics.resampling import middle95
 
 _TOLERANCES: Final = {"exact": 0, "within_1": 1, "within_5": 5, "within_10": 10}
@@ -48,6 +48,63 @@ def count_figures(answers: Sequence[int | None], reference: Sequence[int], quest
     if errors:
         figures["median_absolute_error"] = float(median(errors))
     return figures
+
+
+def published_count_figures(
+    answers: Sequence[str | None], reference: Sequence[str], questions: int, readable: int
+) -> dict[str, float]:
+    """How near numbers of measures come to the right ones, as published.
+
+    ``exact`` is the share of all answers that are the right text, ``024`` for ``24`` not among them. ``within_1``,
+    ``within_5`` and ``within_10`` are shares of the readable answers alone, 0 where there are none.
+    ``median_absolute_error`` is the upper of two middle ones. ``within_1_of_all`` and so on, and
+    ``median_absolute_error_midpoint``, are those of `count_figures`.
+
+    Args:
+        answers: in digits, None where it cannot be read.
+        reference: as many right ones in digits, at least one.
+        questions: how many questions these are answers to.
+        readable: and how many of them have an answer that can be read.
+
+    Source: arXiv 2606.08722, section 3.3, and its code.
+
+    Example:
+        >>> found = published_count_figures(["4", "9", "1", None], ["4", "4", "8", "8"], 4, 3)
+        >>> [round(found[name], 2) for name in ("exact", "within_5", "within_5_of_all", "median_absolute_error")]
+        [0.25, 0.67, 0.5, 5.0]
+    """
+    right = [int(one) for one in reference]
+    sound = count_figures([None if answer is None else int(answer) for answer in answers], right, questions)
+    equal = sum(answer == one for answer, one in zip(answers, reference, strict=True))
+    figures = share("exact", equal / len(answers), questions)
+    errors = sorted(abs(int(answer) - one) for answer, one in zip(answers, right, strict=True) if answer is not None)
+    for name, most in list(_TOLERANCES.items())[1:]:
+        near = sum(error <= most for error in errors)
+        figures |= share(name, near / len(errors), readable) if errors else with_interval(name, 0.0, (0.0, 1.0))
+        figures |= {f"{name}_of_all{end}": sound[f"{name}{end}"] for end in ("", "_low", "_high")}
+    if errors:
+        figures["median_absolute_error"] = float(errors[len(errors) // 2])
+        figures["median_absolute_error_midpoint"] = sound["median_absolute_error"]
+    return figures
+
+
+def published_tau(answer: str | None, reference: str) -> float:
+    """Kendall's τ of two orders' digits as they stand, moved to 0 to 1, as published; 0 for what is no order.
+
+    It correlates the numbers that stand at each place, `penalised_tau` the places of each number; the two differ. An
+    order has as many digits as `reference`, all different, and each below that number.
+
+    Source: arXiv 2606.08722, section 3.3, and its code.
+
+    Example:
+        >>> published_tau("1203", "2031"), penalised_tau("1203", "2031")
+        (0.16666666666666666, 0.5)
+    """
+    digits, right = [[int(digit) for digit in one or ""] for one in (answer, reference)]
+    if len(digits) != len(right) or len(set(digits)) != len(digits) or max(digits) >= len(right):
+        return 0.0
+    pairs = list(combinations(zip(digits, right, strict=True), 2))
+    return sum((one[0] < other[0]) == (one[1] < other[1]) for one, other in pairs) / len(pairs)
 
 
 def penalised_tau(answer: Sequence[Hashable] | None, reference: Sequence[Hashable]) -> float:

@@ -6,17 +6,20 @@ Two readings, by protocol:
   it, a label ``Answer:`` ahead of it, Markdown's ``*``, ``_`` and backticks around it, and one full stop after it do
   not count. The forms are: a number in digits; one of the indices 0 to 3; four digits that name each of the indices 0
   to 3 once; the numbers of measures with single spaces between them, or ``none``.
-- ``paper``: the first thing in the reply that looks like an answer: its first number; its first number that is 0 to 3;
-  its first run of four digits; ``none`` where no number comes ahead of it, or else all its numbers. The paper says only
-  that such an answer is looked for; the order of precedence is this project's.
+- ``paper``: what the authors' code takes. An index is the first character 0 to 3, also of ``10``; a number of measures
+  the first run of digits; an order, and the wrong measures, the longest run (the first of equally long ones), so that
+  of ``3 7 12`` only ``12`` is left, against the paper's own form. Leading zeros stay, and ``024`` is not ``24``. A
+  reply without digits names no measure. `read_all_measures` has all the numbers of a reply.
 
 Where a model was told to reason first (`reasoned`), both look at nothing but what follows the last ``Answer:`` that
 begins a line; only where no line begins so, at the whole reply.
 
-What a model thinks aloud ahead of ``</think>`` is no part of its reply. Replies are looked at up to `MAX_REPLY`
-characters, from their end where the answer stands there; the patterns take linear time.
+What a model thinks aloud ahead of ``</think>`` is no part of its reply, but ``paper`` reads it all the same. Replies
+are looked at up to `MAX_REPLY` characters, from their end where the answer stands there, and runs of digits under
+``paper`` up to `MAX_DIGITS`; the patterns take linear time.
 
-Source: arXiv 2606.08722, section 3.2 and Table 1 (forms); the strict reading is this project's.
+Source: arXiv 2606.08722, section 3.2 and Table 1 (forms), and its code (https://github.com/CSCPadova/lilybench); the
+strict reading is this project's.
 """
 
 import re
@@ -30,6 +33,8 @@ Protocol = Literal["strict", "paper"]
 
 MAX_REPLY: Final = 20_000
 """Characters of a reply that are looked at."""
+MAX_DIGITS: Final = 50
+"""Digits of a run that the paper's reading keeps, more than any right answer has."""
 
 INDICES: Final = "0123"
 NONE: Final = "none"
@@ -39,15 +44,14 @@ _LABEL: Final = re.compile(r"[*_`#>\t ]{0,8}(?:final )?answer[*_` ]{0,4}:[*_`\t 
 _AROUND: Final = "*_` \t\r\n"
 _NUMBER: Final = re.compile(r"[0-9]{1,6}")
 _STANDING: Final = re.compile(r"(?<![0-9])[0-9]{1,6}(?![0-9])")
-_INDEX: Final = re.compile(r"(?<![0-9])[0-3](?![0-9])")
-_ORDER: Final = re.compile(r"(?<![0-9])[0-9]{4}(?![0-9])")
+_INDEX: Final = re.compile("[0-3]")
+_DIGITS: Final = re.compile(r"\d+")  # of any script, as published
 _MEASURES: Final = re.compile(r"[0-9]{1,6}(?: [0-9]{1,6}){0,999}")
 _SEVERAL: Final = re.compile(
     r"(?:either )?(?:[0-9]{1,6}|none)(?:(?: or )(?:[0-9]{1,6}|none)){1,9}|[0-9]{4}/[0-9]{4}"
     r"|(?:between )?[0-9]{2,6}(?: and | to | ?[-–] ?)[0-9]{2,6}|[0-3]/[0-3]",
     re.IGNORECASE,
 )
-_NONE_OR_NUMBER: Final = re.compile(r"(?P<none>\bnone\b)|(?<![0-9])[0-9]{1,6}(?![0-9])", re.IGNORECASE)
 
 
 class Answer(NamedTuple):
@@ -62,21 +66,17 @@ class Answer(NamedTuple):
 
 
 def read_number(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False) -> Answer:
-    """Read a number in digits, without leading zeros.
+    """Read a number in digits; the strict reading drops leading zeros.
 
     Example:
-        >>> read_number("24"), read_number("24 or 25").status, read_number("About 24 measures.", "paper").text
-        (Answer(status='answered', text='24', in_form=True), 'several', '24')
+        >>> read_number("024"), read_number("24 or 25").status, read_number("About 024 measures.", "paper").text
+        (Answer(status='answered', text='24', in_form=True), 'several', '024')
     """
 
     def strict(whole: str) -> str | None:
         return str(int(whole)) if _NUMBER.fullmatch(whole) else None
 
-    def paper(text: str) -> str | None:
-        first = _STANDING.search(text)
-        return str(int(first[0])) if first else None
-
-    return _read(reply, protocol, reasoned, strict, paper)
+    return _read(reply, protocol, reasoned, strict, lambda text: _first(_DIGITS, text))
 
 
 def read_index(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False) -> Answer:
@@ -94,7 +94,7 @@ def read_index(reply: str, protocol: Protocol = "strict", *, reasoned: bool = Fa
 
 
 def read_order(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False) -> Answer:
-    """Read an order of the options as four digits; by the paper's reading they may be no order, such as ``0012``.
+    """Read an order of the options as four digits; by the paper's reading it may be none, such as ``0012`` or ``7``.
 
     Example:
         >>> read_order("2031").text, read_order("2011").text, read_order("It is 2011.", "paper").text
@@ -104,15 +104,17 @@ def read_order(reply: str, protocol: Protocol = "strict", *, reasoned: bool = Fa
     def strict(whole: str) -> str | None:
         return whole if len(whole) == len(INDICES) and set(whole) == set(INDICES) else None
 
-    return _read(reply, protocol, reasoned, strict, lambda text: _first(_ORDER, text))
+    return _read(reply, protocol, reasoned, strict, _longest)
 
 
 def read_measures(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False) -> Answer:
     """Read the numbers of measures, each once and ascending, or ``none``; `measures_of` takes them apart.
 
+    The paper's reading has one number at most.
+
     Example:
-        >>> read_measures("7 4").text, read_measures("None.").text, read_measures("bars 3 and 5", "paper").text
-        ('4 7', 'none', '3 5')
+        >>> read_measures("7 4").text, read_measures("None.").text, read_measures("bars 3 and 15", "paper").text
+        ('4 7', 'none', '15')
     """
 
     def strict(whole: str) -> str | None:
@@ -120,13 +122,17 @@ def read_measures(reply: str, protocol: Protocol = "strict", *, reasoned: bool =
             return NONE
         return _joined(whole.split(" ")) if _MEASURES.fullmatch(whole) else None
 
-    def paper(text: str) -> str | None:
-        found = _NONE_OR_NUMBER.search(text)
-        if found is None:
-            return None
-        return NONE if found["none"] else _joined(_STANDING.findall(text))
+    return _read(reply, protocol, reasoned, strict, _longest)
 
-    return _read(reply, protocol, reasoned, strict, paper)
+
+def read_all_measures(reply: str, *, reasoned: bool = False) -> frozenset[int]:
+    """Read every number in a reply, or in its answer where it reasons first, as a measure.
+
+    Example:
+        >>> sorted(read_all_measures("<think>4?</think>Bars 3 and 15."))
+        [3, 15]
+    """
+    return frozenset(map(int, _STANDING.findall(_stated(without_thinking(reply), reasoned=reasoned)[:MAX_REPLY])))
 
 
 def measures_of(answer: str) -> frozenset[int]:
@@ -146,13 +152,16 @@ def _read(
     strict: Callable[[str], str | None],
     paper: Callable[[str], str | None],
 ) -> Answer:
-    """Read the whole answer by the strict reading; by the paper's, what it says of the text where that fails."""
-    stated = _stated(reply, reasoned=reasoned)
+    """Read the whole answer by the strict reading, or what the paper's takes of the text."""
+    stated = _stated(without_thinking(reply), reasoned=reasoned)
     bare = _bare(stated, reasoned=reasoned)
-    if (found := strict(bare)) is not None:
-        return Answer("answered", found, True)
-    if protocol == "paper" and (found := paper(stated[:MAX_REPLY])) is not None:
-        return Answer("answered", found, False)
+    kept = strict(bare)
+    found = kept
+    if protocol == "paper":
+        # Only ``none`` is an answer that this reading does not see.
+        found = paper(_stated(reply, reasoned=reasoned).strip()[:MAX_REPLY]) or kept
+    if found is not None:
+        return Answer("answered", found, kept is not None)
     if not stated.strip():
         return Answer("empty", None, False)
     status: Status = (
@@ -163,7 +172,12 @@ def _read(
 
 def _first(pattern: re.Pattern[str], text: str) -> str | None:
     found = pattern.search(text)
-    return found[0] if found else None
+    return found[0][:MAX_DIGITS] if found else None
+
+
+def _longest(text: str) -> str | None:
+    longest = max(_DIGITS.findall(text), key=len, default="")
+    return longest[:MAX_DIGITS] or None
 
 
 def _joined(numbers: list[str]) -> str:
@@ -180,9 +194,8 @@ def _bare(stated: str, *, reasoned: bool) -> str:
     return text.strip(_AROUND).removesuffix(".").strip(_AROUND)
 
 
-def _stated(reply: str, *, reasoned: bool) -> str:
+def _stated(text: str, *, reasoned: bool) -> str:
     """What a reply says: all of it, or what follows its last label where the model was to reason first."""
-    text = without_thinking(reply)
     if not reasoned:
         return text
     end = text[-MAX_REPLY:]

@@ -117,7 +117,7 @@ def test_pieces_are_never_on_both_sides() -> None:
             r"{} \key ees \major \key a\major \key es\major",
             "02",
         ),
-        ("key", ("bes major", "fis minor", "c major", "g major"), r"{} \key bes\major \key fis  \minor", "01"),
+        ("key", (r"bes \major", r"fis \minor", r"c \major", r"g \major"), r"{} \key bes\major \key fis  \minor", "01"),
         ("metre", ("3/4", "4/4", "2/2", "12/8"), r"{} \time 3/4 \time 12/8", "03"),
         ("note_length", ("1/2", "1/4", "1/8", "1/16"), r"{} \time 2/4 \time 3/16", "13"),
         ("note_length", ("2", "4", "8", "16"), r"{} \time 2/4 \time 3/16", "13"),
@@ -139,6 +139,13 @@ def test_the_file_name_of_a_clip_is_found() -> None:
     clean = find_leaks("emotion_recognition", rows_of(lambda row, rng: noise(rng), QUADRANTS, shuffled=False))
     assert clean.leaks == []
     assert clean.right == Share(0, 120)
+
+
+def test_a_quadrant_is_told_by_its_label_wherever_that_stands() -> None:
+    labels = ("Q1", "Q2", "Q3", "Q4")
+    found = find_leaks("emotion_recognition", rows_of(lambda row, _: f"% from {right(row)}", labels))
+    assert found.words is not None
+    assert found.words.value > 0.9
 
 
 def corrupted(marked: bool, rng: random.Random) -> list[TaskRow]:

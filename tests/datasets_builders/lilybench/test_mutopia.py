@@ -145,3 +145,15 @@ def test_a_real_folder() -> None:
     piece = next(piece for piece in pieces if piece.id == "guitar-skole-no-15")
     assert piece.header["composer"].startswith("Matteo Carcassi")
     assert piece.text.count("\\version") == 1
+
+
+def test_the_main_file_alone_is_brought_to_the_current_syntax(tmp_path: Path) -> None:
+    pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
+    # convert-ly refuses a version of four numbers.
+    odd = '\\version "2.10.0.1"\n\\score { \\times 2/3 { c8 d e } }\n'
+    old = '\\version "2.10.0"\n\\include "notes.ily"\n\\score { \\times 2/3 { c8 d e } }\n'
+    write_files(tmp_path, {"A/b/b.ly": old, "A/b/notes.ily": "n = { c4 }\n", "A/c/c.ly": odd})
+    (changed, kept), left_out = read_pieces(tmp_path)
+    assert changed.raw == old.replace("2.10.0", "2.24.0").replace("\\times 2/3", "\\tuplet 3/2")
+    assert "n = { c4 }" in changed.text
+    assert (kept.raw, left_out) == (odd, {})

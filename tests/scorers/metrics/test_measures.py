@@ -15,6 +15,7 @@ from music_evals.scorers.metrics.measures import (
     macro_mean,
     measure_f1,
     penalised_tau,
+    published_tau,
 )
 from music_evals.scorers.metrics.resampling import bootstrap_interval
 
@@ -82,6 +83,14 @@ def test_tau_agrees_with_scipy_on_the_ranks_of_random_orders() -> None:
     assert penalised_tau([1, 2, 0, 3], [2, 0, 3, 1]) == penalised_tau("bcad", "cadb") == 0.5
     assert kendalltau([1, 2, 0, 3], [2, 0, 3, 1]).statistic == pytest.approx(-2 / 3)
     assert sum(penalised_tau(order, (0, 1, 2, 3)) for order in permutations(range(4))) / 24 == pytest.approx(0.5)
+
+
+def test_published_tau_agrees_with_scipy_on_the_digits() -> None:
+    for answer in map("".join, permutations("0123")):
+        for right in map("".join, permutations("0123")):
+            expected = (kendalltau(list(map(int, answer)), list(map(int, right))).statistic + 1) / 2
+            assert published_tau(answer, right) == pytest.approx(expected)
+    assert {published_tau(answer, "0123") for answer in (None, "", "012", "01234", "0012", "0124", "9")} == {0}
 
 
 @pytest.mark.parametrize("answer", [None, "", "012", "01234", "0012", "0124", "abcd"])

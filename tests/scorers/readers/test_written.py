@@ -4,27 +4,37 @@ from collections.abc import Callable
 
 import pytest
 
-from music_evals.scorers.readers.written import Answer, measures_of, read_index, read_measures, read_number, read_order
+from music_evals.scorers.readers.written import (
+    Answer,
+    measures_of,
+    read_all_measures,
+    read_index,
+    read_measures,
+    read_number,
+    read_order,
+)
 
 # By reader: replies with their strict and their paper's reading.
 CASES = {
     read_number: [
-        ("24", "24", "24"), (" \n024\n", "24", "24"), ("Answer: 24.", "24", "24"), ("**24**", "24", "24"),
+        ("24", "24", "24"), (" \n024\n", "24", "024"), ("Answer: 24.", "24", "24"), ("**24**", "24", "24"),
         ("24 measures", None, "24"), ("There are 24, or 25.", None, "24"), ("-3", None, "3"), ("twenty", None, None),
-        ("2.5", None, "2"), ("99999999999", None, None), ("<think>It has 8 or 9</think>\n12", "12", "12"),
+        ("2.5", None, "2"), ("99999999999", None, "99999999999"), ("<think>It has 8 or 9</think>\n12", "12", "8"),
+        ("٢٤", None, "٢٤"),
     ],
     read_index: [
         ("2", "2", "2"), ("`2`", "2", "2"), ("2: G major", None, "2"), ("Option 3", None, "3"), ("4", None, None),
-        ("12", None, None), ("In 3/4 it is 1", None, "3"), ("G major", None, None),
+        ("12", None, "1"), ("In 3/4 it is 1", None, "3"), ("G major", None, None), ("٢", None, None),
     ],
     read_order: [
-        ("2031", "2031", "2031"), ("2 0 3 1", None, None), ("2-0-3-1", None, None), ("0011", None, "0011"),
-        ("The order is 2031.", None, "2031"), ("1685", None, "1685"), ("20310", None, None),
+        ("2031", "2031", "2031"), ("2 0 3 1", None, "2"), ("2-0-3-1", None, "2"), ("0011", None, "0011"),
+        ("The order is 2031.", None, "2031"), ("1685", None, "1685"), ("20310", None, "20310"),
+        ("Bar 1 of 2031", None, "2031"), ("none", None, None),
     ],
     read_measures: [
-        ("4", "4", "4"), ("7 4 4", "4 7", "4 7"), ("none", "none", "none"), ("None.", "none", "none"), ("0", "0", "0"),
-        ("4, 7", None, "4 7"), ("bars 4 and 7", None, "4 7"), ("There are none, not even in 3.", None, "none"),
-        ("Bar 3; none of the others.", None, "3"), ("nonesuch", None, None),
+        ("4", "4", "4"), ("7 4 4", "4 7", "7"), ("none", "none", "none"), ("None.", "none", "none"), ("0", "0", "0"),
+        ("3 7 12", "3 7 12", "12"), ("bars 4 and 7", None, "4"), ("There are none, not even in 3.", None, "3"),
+        ("Bar 3; none of the others.", None, "3"), ("nonesuch", None, None), ("007", "7", "007"),
     ],
 }  # fmt: skip
 
@@ -82,6 +92,13 @@ def test_hostile_replies_end(read: Callable[..., Answer], reply: str) -> None:
         for reasoned in (False, True):
             answer = read(reply, protocol, reasoned=reasoned).text
             assert answer is None or len(answer) < 100
+
+
+def test_all_measures_of_a_reply() -> None:
+    assert read_all_measures("<think>It is 3, or 12</think>7 4, 4") == {4, 7}
+    assert read_all_measures("bars 2-5") == {2, 5}
+    assert read_all_measures("It is 3.\nAnswer: 9 8", reasoned=True) == {8, 9}
+    assert read_all_measures("none" + "9" * 1_000_000) == frozenset()
 
 
 def test_a_right_answer_that_is_none_is_named() -> None:
