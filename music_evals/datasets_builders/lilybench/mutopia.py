@@ -30,6 +30,7 @@ _FOLDER: Final = "ftp"
 _SEVERAL: Final = "-lys"
 _MAIN: Final = ".ly"
 _SUFFIXES: Final = (_MAIN, ".ily", ".lyi")
+_UPGRADE: Final = partial(upgrade, cache=True)
 _TOGETHER: Final = 8  # pieces whose files are brought to the current syntax together
 _FULL_SCORE: Final = re.compile("score|partitura|conductor", re.IGNORECASE)
 
@@ -149,7 +150,7 @@ def _read_group(group: Sequence[tuple[str, Sequence[Path]]]) -> list[Piece | str
     for name, files in group:
         _read(name, files, note)
     prepare_upgrades(old)
-    return [_read(name, files, partial(upgrade, cache=True)) for name, files in group]
+    return [_read(name, files, _UPGRADE) for name, files in group]
 
 
 def _read(name: str, files: Sequence[Path], convert: Callable[[str], str]) -> Piece | str:
