@@ -1,4 +1,8 @@
-"""Which pieces the strict tasks may use: their leak-free texts, and LilyPond's reading of them."""
+"""Which pieces the strict tasks may use: their leak-free texts, and LilyPond's reading of them.
+
+What the machine, and not the text, kept LilyPond from finishing is no reason to leave a piece out: two builds would
+differ. It is an error, once all pieces were tried.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -6,9 +10,11 @@ from typing import NamedTuple
 
 from music_evals.datasets_builders import in_processes
 from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, licence_of, style_of, title_of
-from music_evals.datasets_builders.lilybench.rows import CorpusRow, Piece
+from music_evals.datasets_builders.lilybench.mutopia import holds_music
+from music_evals.datasets_builders.lilybench.rows import CorpusRow, Piece, not_measured
 from music_evals.notation.lilypond.anonymous import anonymise
 from music_evals.notation.lilypond.compiler import Compiled, compile_texts
+from music_evals.notation.lilypond.source import included_names
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structures
 
 _MOST_MESSAGES = 2_000  # characters of LilyPond's messages that a row keeps
@@ -26,21 +32,33 @@ class Usable(NamedTuple):
 def survey(
     pieces: Sequence[Piece], *, cache: Path | None = None, on_piece: Callable[[str, int], None] = lambda *_: None
 ) -> Iterator[tuple[CorpusRow, Usable | None]]:
-    """Compile every piece, and find out what is known of it and whether the strict tasks can use it."""
+    """Compile every piece, and find out what is known of it and whether the strict tasks can use it.
+
+    DatasetError after the last piece, where LilyPond could not finish some through no fault of theirs.
+    """
     texts = [piece.text for piece in pieces]
     scores = list(in_processes(_anonymised, texts, few=32, chunksize=4))
     # A piece that has no leak-free text stands in for itself, so that the three stay in step.
     bare = [text if isinstance(score, ValueError) else score for text, score in zip(texts, scores, strict=True)]
     compiled = compile_texts(texts, cache=cache)
     read, reread = read_structures(texts, cache=cache), read_structures(bare, cache=cache)
+    unmeasured = []
     for piece, score, run, original, structure in zip(pieces, scores, compiled, read, reread, strict=True):
-        reason = _reason(run, original, score, structure)
+        reason = _reason(piece, run, original, score, structure)
         row = _row(piece, run, original, reason)
         if reason or isinstance(score, ValueError) or isinstance(structure, StructureError):
             yield row, None
         else:
             yield row, Usable(piece.id, piece.header, score, structure)
+        if not (run.is_measured and all(_is_measured(one) for one in (original, structure))):
+            unmeasured.append(piece.id)
         on_piece("compiling", len(pieces))
+    if unmeasured:
+        raise not_measured(unmeasured)
+
+
+def _is_measured(read: Structure | StructureError) -> bool:
+    return isinstance(read, Structure) or read.is_measured
 
 
 def _anonymised(text: str) -> str | ValueError:
@@ -53,11 +71,14 @@ def _anonymised(text: str) -> str | ValueError:
 
 
 def _reason(
+    piece: Piece,
     compiled: Compiled,
     original: Structure | StructureError,
     score: str | ValueError,
     structure: Structure | StructureError,
 ) -> str | None:
+    if included_names(piece.raw) and not holds_music(piece.raw):
+        return "its main file holds no music, but includes other files"
     if compiled.problem is not None:
         return f"LilyPond does not compile it: {compiled.problem}"
     if isinstance(original, StructureError):

@@ -64,24 +64,24 @@ class _Change(NamedTuple):
 
 def corrupt(
     scores: Sequence[tuple[str, Structure]], kind: Corruption, *, seed: int, cache: Path | None = None
-) -> list[Corrupted | None]:
+) -> list[Corrupted | StructureError | None]:
     """Put one error into each of some scores in which `find_errors` finds none; None where no place proves to be one.
 
-    What becomes of a score does not depend on the others, of which LilyPond reads several at a time. StructureError
+    What becomes of a score does not depend on the others, of which LilyPond reads several at a time. It is the error,
     with `is_measured` false, where the machine let LilyPond come to no end.
     """
     tries = {
         index: islice(_candidates(text, structure, kind, random.Random(f"{seed} {kind} {text}")), _TRIES)
         for index, (text, structure) in enumerate(scores)
     }
-    found: dict[int, Corrupted] = {}
+    found: dict[int, Corrupted | StructureError] = {}
     while changes := {index: change for index, some in tries.items() if (change := next(some, None)) is not None}:
         changed = [change.apply(scores[index][0]) for index, change in changes.items()]
         readings = read_structures(changed, cache=cache)
         for (index, change), other, reading in zip(changes.items(), changed, readings, strict=True):
             if isinstance(reading, StructureError):
                 if not reading.is_measured:
-                    raise reading
+                    found[index] = reading
             elif find_errors(other, reading) == {kind: [change.measure]} and (
                 _others(reading, change.changed) == _others(scores[index][1], change.changed)
             ):

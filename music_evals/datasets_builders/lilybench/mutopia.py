@@ -106,7 +106,7 @@ def main_file(name: str, files: Sequence[Path]) -> Path | None:
         if path in inside or path.suffix != _MAIN:
             continue
         closure = _closure(path, includes)
-        if any(_holds_music(texts[file]) for file in closure):
+        if any(holds_music(texts[file]) for file in closure):
             candidates.append((path, sum(len(texts[file]) for file in closure)))
     wanted = _letters(name.split("/")[-1])
     return min(
@@ -133,7 +133,7 @@ def _read(name: str, files: Sequence[Path], *, convert: Callable[[str], str]) ->
         last = name.split("/")[-1]
         root = next((folder for folder in main.parents if folder.name == last), main.parent)
         text = resolve_includes(main, root=root, convert=convert).text
-        if not _holds_music(text):
+        if not holds_music(text):
             return f"{main.name} holds no music"
         return Piece(name, raw, text, read_header(text))
     except (SourceError, ConversionError) as error:
@@ -152,7 +152,8 @@ def _closure(path: Path, includes: Mapping[Path, Sequence[Path]]) -> set[Path]:
     return reached
 
 
-def _holds_music(text: str) -> bool:
+def holds_music(text: str) -> bool:
+    """Whether a text has music of its own, by the commands in it."""
     return any(token.text in _MUSIC for token in code_tokens(text))
 
 

@@ -30,7 +30,7 @@ from typing import Any, Final
 
 from music_evals.datasets_builders.lilybench.checker import fills_its_measure, find_errors
 from music_evals.datasets_builders.lilybench.corpus import Usable
-from music_evals.datasets_builders.lilybench.corruptions import corrupt, metadata_measures
+from music_evals.datasets_builders.lilybench.corruptions import Corrupted, corrupt, metadata_measures
 from music_evals.datasets_builders.lilybench.facts import (
     are_siblings,
     composer_of,
@@ -49,8 +49,10 @@ from music_evals.datasets_builders.lilybench.rows import (
     Field,
     TaskName,
     TaskRow,
+    not_measured,
     task_row,
 )
+from music_evals.notation.lilypond.structure import StructureError
 from music_evals.notation.lilypond.syntax import Token, code_tokens
 
 OPTIONS: Final = 4
@@ -450,10 +452,12 @@ def _corrupted_rows(
     rows: list[TaskRow] = []
     while some := list(islice(pieces, size - len(rows))):
         made = corrupt([(piece.score, piece.structure) for piece in some], kind, seed=seed, cache=cache)
+        if unmeasured := [piece.id for piece, one in zip(some, made, strict=True) if isinstance(one, StructureError)]:
+            raise not_measured(unmeasured)
         found = (
             _row("error_detection", piece, str(one.measure), one.text, kind=kind, measure=one.measure)
             for piece, one in zip(some, made, strict=True)
-            if one is not None
+            if isinstance(one, Corrupted)
         )
         rows += [row for row in found if row["id"] not in taken]
     return rows
