@@ -21,10 +21,10 @@ import hashlib
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache as cached
-from itertools import chain, count, islice, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -71,7 +71,7 @@ _ALONE: Final = re.compile(
 _SHOWN: Final = 4  # measures in the two tasks on measures
 _ATTEMPTS: Final = 4  # places of a piece that a kind of error may have, one a row
 Sets = Callable[[Sequence[str], Iterable[str], str], Iterator[tuple[Sequence[str], Sequence[str]]]]
-"""Of the values that pieces are left for, all values, and a salt: values to ask about now, with their options."""
+"""Of values by number of pieces left, all values, and a salt: values to ask about now, with their options."""
 
 
 def make_rows(
@@ -163,17 +163,23 @@ def _asked(
     left: dict[str, list[Usable]] = defaultdict(list)
     for piece in pieces:
         left[values[piece.id]].append(piece)
-    for turn in count():
+    pieces_of = {value: len(some) for value, some in left.items()}
+    for turn in range(max(pieces_of.values(), default=0)):
         now = f"{salt} {turn}"
-        found = list(sets([value for value, some in left.items() if some], left, now))
-        if not found:
-            return
-        for asked, options in found:
+        # The piece of a value that had to wait stays to the end; in the next turn it would move all that follow.
+        still = sorted(
+            (value for value in left if pieces_of[value] > turn),
+            key=lambda value: (-pieces_of[value], _rank(now, value)),
+        )
+        for asked, options in sets(still, left, now):
             for value in sorted(asked, key=lambda value: _rank(now, value)):
                 # By a hash of the turn too, so that a piece less does not move all the later ones a turn ahead.
                 piece = min(left[value], key=lambda piece: (turns[piece.id], _rank(now, piece.id)))
                 left[value].remove(piece)
                 yield piece, options
+    for piece in sorted((piece for some in left.values() for piece in some), key=lambda piece: _rank(salt, piece.id)):
+        for _, options in sets([values[piece.id]], left, salt):
+            yield piece, options
 
 
 def _fours(far: Callable[[str, str], Any], alike: Callable[[str, str], bool] = lambda *_: False) -> Sets:
@@ -182,7 +188,9 @@ def _fours(far: Callable[[str, str], Any], alike: Callable[[str, str], bool] = l
     def sets(
         values: Sequence[str], everything: Iterable[str], salt: str
     ) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-        order = sorted(values, key=lambda value: _rank(salt, value))
+        # Of the last few values, those of the fewest pieces wait: the more fours there will be.
+        some = values[:OPTIONS] if len(values) < 2 * OPTIONS else values
+        order = sorted(some, key=lambda value: _rank(salt, value))
         free = dict.fromkeys(order)
         fours = []
         for value in order:
@@ -193,7 +201,7 @@ def _fours(far: Callable[[str, str], Any], alike: Callable[[str, str], bool] = l
         if fours:
             yield from ((four, four) for four in fours)
         else:
-            options = ((value, [value, *nearest(value, everything, salt)]) for value in order)
+            options = ((value, [value, *nearest(value, everything, salt)]) for value in values)
             yield from (([value], some) for value, some in options if len(some) == OPTIONS)
 
     def nearest(value: str, others: Iterable[str], salt: str) -> list[str]:
@@ -425,13 +433,9 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int, 
         order = _in_order(pieces, f"{salt} {kind}")
         made: list[TaskRow] = []
         if kind == "invalid_metadata":
-            later = (piece for piece in order if metadata_measures(piece.score, piece.structure) - {1})
-            made += _corrupted_rows(kind, filter(lambda piece: is_clean(piece.id), later), -(-share // 2), seed, cache)
-        # Where there are not enough pieces, other places in the same ones.
-        for attempt in range(_ATTEMPTS):
-            used = {row["piece"] for row in made} if attempt == 0 else set()
-            able = (piece for piece in order if piece.id not in used and is_clean(piece.id))
-            made += _corrupted_rows(kind, able, share - len(made), seed + attempt, cache, {row["id"] for row in made})
+            later = [piece for piece in order if metadata_measures(piece.score, piece.structure) - {1}]
+            made = _corrupted_rows(kind, later, made, (share + 1) // 2, is_clean, seed, cache)
+        made = _corrupted_rows(kind, order, made, share, is_clean, seed, cache)
         rows += _enough(f"error_detection ({kind})", made, share)
     drawn = [row["piece"] for row in sorted(rows, key=lambda row: _rank(salt, row["id"]))]
     others = (piece.id for piece in _in_order(pieces, salt))
@@ -442,24 +446,32 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int, 
 
 def _corrupted_rows(
     kind: Corruption,
-    pieces: Iterator[Usable],
+    pieces: Sequence[Usable],
+    rows: Sequence[TaskRow],
     size: int,
+    is_clean: Callable[[str], bool],
     seed: int,
     cache: Path | None,
-    taken: Collection[str] = (),
 ) -> list[TaskRow]:
-    """So many rows of pieces that can hold the error, or fewer; as many are tried at a time as are missing."""
-    rows: list[TaskRow] = []
-    while some := list(islice(pieces, size - len(rows))):
-        made = corrupt([(piece.score, piece.structure) for piece in some], kind, seed=seed, cache=cache)
-        if unmeasured := [piece.id for piece, one in zip(some, made, strict=True) if isinstance(one, StructureError)]:
-            raise not_measured(unmeasured)
-        found = (
-            _row("error_detection", piece, str(one.measure), one.text, kind=kind, measure=one.measure)
-            for piece, one in zip(some, made, strict=True)
-            if isinstance(one, Corrupted)
-        )
-        rows += [row for row in found if row["id"] not in taken]
+    """Add rows up to so many or fewer: of pieces that have none yet, then of other places in any."""
+    rows = list(rows)
+    used = {row["piece"] for row in rows}
+    for attempt in range(_ATTEMPTS):
+        left = (piece for piece in pieces if (attempt or piece.id not in used) and is_clean(piece.id))
+        # As many at a time as are missing, so that LilyPond runs on all cores and never for nothing.
+        while some := list(islice(left, size - len(rows))):
+            made = corrupt([(piece.score, piece.structure) for piece in some], kind, seed=seed + attempt, cache=cache)
+            if unmeasured := [
+                piece.id for piece, one in zip(some, made, strict=True) if isinstance(one, StructureError)
+            ]:
+                raise not_measured(unmeasured)
+            found = (
+                _row("error_detection", piece, str(one.measure), one.text, kind=kind, measure=one.measure)
+                for piece, one in zip(some, made, strict=True)
+                if isinstance(one, Corrupted)
+            )
+            taken = {row["id"] for row in rows}
+            rows += [row for row in found if row["id"] not in taken]
     return rows
 
 
