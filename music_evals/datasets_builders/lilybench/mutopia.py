@@ -19,7 +19,7 @@ from typing import Final
 from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.folder.licences import is_free
 from music_evals.datasets_builders.lilybench.facts import licence_of
-from music_evals.datasets_builders.lilybench.rows import Piece
+from music_evals.datasets_builders.lilybench.rows import Piece, not_measured
 from music_evals.notation.lilypond.compiler import ConversionError
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
 from music_evals.notation.lilypond.syntax import code_tokens, read_header
@@ -45,6 +45,7 @@ def read_pieces(
     `free_only` leaves out pieces whose header states no licence that lets them be passed on to anybody. `convert`
     brings the text of one file to the current syntax; the default is LilyPond's ``convert-ly`` with mends. `on_piece`
     is told "reading" and the number of pieces after each.
+    DatasetError where the machine let a conversion come to no end.
     """
     root = source.expanduser()
     if not root.is_dir():
@@ -56,6 +57,7 @@ def read_pieces(
         raise DatasetError(f"{source} holds no LilyPond files; a checkout of the Mutopia Project is needed")
     pieces: list[Piece] = []
     left_out: dict[str, str] = {}
+    unmeasured = []
     with ThreadPoolExecutor() as pool:
         results = pool.map(partial(_read, convert=convert), found, found.values())
         for name, piece in zip(found, results, strict=True):
@@ -63,9 +65,13 @@ def read_pieces(
                 left_out[name] = "its header states no licence that lets it be passed on"
             elif isinstance(piece, Piece):
                 pieces.append(piece)
+            elif piece is None:
+                unmeasured.append(name)
             else:
                 left_out[name] = piece
             on_piece("reading", len(found))
+    if unmeasured:
+        raise not_measured(unmeasured)
     return pieces, left_out
 
 
@@ -122,8 +128,8 @@ def main_file(name: str, files: Sequence[Path]) -> Path | None:
     )[0]
 
 
-def _read(name: str, files: Sequence[Path], *, convert: Callable[[str], str]) -> Piece | str:
-    """A piece, or why there is none."""
+def _read(name: str, files: Sequence[Path], *, convert: Callable[[str], str]) -> Piece | str | None:
+    """A piece, or why there is none; None where the machine is why."""
     try:
         main = main_file(name, files)
         if main is None:
@@ -136,7 +142,9 @@ def _read(name: str, files: Sequence[Path], *, convert: Callable[[str], str]) ->
         if not holds_music(text):
             return f"{main.name} holds no music"
         return Piece(name, raw, text, read_header(text))
-    except (SourceError, ConversionError) as error:
+    except ConversionError as error:
+        return str(error) if error.is_measured else None
+    except SourceError as error:
         return str(error)
     except Exception as error:  # no piece ends a build
         return f"{type(error).__name__} while it was read: {error}"
