@@ -231,13 +231,20 @@ def _leap_changes(note: _Note, draw: random.Random) -> Iterator[_Change]:
     there = note.following[1]
     here = (note.match.start("octave"), note.match.end("octave"), _octave_marks(note.match["octave"], by))
     back = (there.start("octave"), there.end("octave"), _octave_marks(there["octave"], -by))
-    # In relative music the next note must be brought back, in absolute music it must not: the check tells which it is.
-    yield _Change(note.event.measure, (here, back), note.event)
-    yield _Change(note.event.measure, (here,), note.event)
+    # In relative music the next note must be brought back, in absolute music it must not: the check tells which it is,
+    # and the marks which is likelier.
+    written = [_octaves(match["octave"]) for match in (note.match, there)]
+    absolute = written == [event.octave + 1 for event in (note.event, note.following[0])]
+    for edits in sorted(((here, back), (here,)), key=len, reverse=not absolute):
+        yield _Change(note.event.measure, edits, note.event)
+
+
+def _octaves(marks: str) -> int:
+    return len(marks) * (-1 if marks.startswith(",") else 1)
 
 
 def _octave_marks(marks: str, by: int) -> str:
-    octaves = len(marks) * (-1 if marks.startswith(",") else 1) + by
+    octaves = _octaves(marks) + by
     return "'" * octaves if octaves > 0 else "," * -octaves
 
 

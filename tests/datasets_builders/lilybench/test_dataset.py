@@ -65,7 +65,7 @@ def test_what_the_machine_kept_lilypond_from_reading_is_an_error(
         return (Compiled(None, "clock", "") if "Bach" in text else Compiled(0, None, "") for text in texts)
 
     monkeypatch.setattr(corpus, "compile_texts", busy)
-    surveyed = []
+    surveyed: list[str] = []
     with pytest.raises(DatasetError, match=r"not measured: BachJS/piece0; .* Run it again"):
         surveyed.extend(row["id"] for row, _ in survey(tunes[:2], cache=lilypond_cache()))
     assert surveyed == [tune.id for tune in tunes[:2]]

@@ -166,12 +166,12 @@ def test_errors_that_were_not_measured_are_not_replaced(
 
 def test_names_of_one_person_and_titles_of_a_set_are_no_options_together(many: list[Usable]) -> None:
     names = ("J. Doe (1700-1760)", "Jane Doe (1702-1760)", "Jane Q. Doe (1700-1760)", "Ann Roe (1701-1760)")
-    names = (*names, "Bo Poe (1703-1760)", "Cy Moe (1704-1760)")
+    composers = (*names, "Bo Poe (1703-1760)", "Cy Moe (1704-1760)")
     titles = ("Étude No. 1", "Study No. 2 in C minor", "Étude facile", "Canzona", "Canzona d'amore", "Opus 3")
-    titles = (*titles, "Bolero", "Tango", "Habanera", "Fandango", "Sevillana", "Malaguena")
+    every = (*titles, "Bolero", "Tango", "Habanera", "Fandango", "Sevillana", "Malaguena")
     pieces = [
-        piece._replace(id=f"DoeJ/x/{number}", header={"composer": names[number % 6], "title": title})
-        for number, (piece, title) in enumerate(zip(many, titles, strict=False))
+        piece._replace(id=f"DoeJ/x/{number}", header={"composer": composers[number % 6], "title": title})
+        for number, (piece, title) in enumerate(zip(many, every, strict=False))
     ]
     for row in make_rows("composer_recognition", pieces, 7, 8):
         assert sum(option.endswith("Doe") for option in row["options"]) <= 1
