@@ -14,7 +14,9 @@ that has it counts in breves or semibreves, and which of them is the beat is a m
 has 16, a guesser who knows that is right in one of three of these rows.
 
 *Draws are stable.* What is taken first is decided by a hash of the seed, the task and the piece, and a row's own
-choices are drawn from these alone. With one piece more or less, all rows stay but those that it stands in.
+choices are drawn from these alone. A piece less takes its row with it; where it was the last of its value, the three rows
+that share its options change too, and sometimes those of another four. Of 28 rows on 150 pieces of Mutopia, one piece
+less changed 0.2 (number of measures) to 1.5 (style) on average, and 9 at most.
 """
 
 import hashlib
@@ -70,7 +72,7 @@ _ALONE: Final = re.compile(
 )
 _SHOWN: Final = 4  # measures in the two tasks on measures
 _ATTEMPTS: Final = 4  # places of a piece that a kind of error may have, one a row
-Sets = Callable[[Sequence[str], Iterable[str], str], Iterator[tuple[Sequence[str], Sequence[str]]]]
+_Sets = Callable[[Sequence[str], Iterable[str], str], Iterator[tuple[Sequence[str], Sequence[str]]]]
 """Of values by number of pieces left, all values, and a salt: values to ask about now, with their options."""
 
 
@@ -142,7 +144,7 @@ def _choice_rows(
     pieces: Iterable[Usable],
     values: Mapping[str, str],
     salt: str,
-    sets: Sets,
+    sets: _Sets,
     *,
     kind: str = "",
     shown: Mapping[str, str] | None = None,
@@ -156,7 +158,7 @@ def _choice_rows(
 
 
 def _asked(
-    pieces: Sequence[Usable], values: Mapping[str, str], salt: str, sets: Sets
+    pieces: Sequence[Usable], values: Mapping[str, str], salt: str, sets: _Sets
 ) -> Iterator[tuple[Usable, Sequence[str]]]:
     """Pieces with their options, by turns in which each value is asked for once at most."""
     turns = _turns(pieces, salt)
@@ -182,7 +184,7 @@ def _asked(
             yield piece, options
 
 
-def _fours(far: Callable[[str, str], Any], alike: Callable[[str, str], bool] = lambda *_: False) -> Sets:
+def _fours(far: Callable[[str, str], Any], alike: Callable[[str, str], bool] = lambda *_: False) -> _Sets:
     """Values by fours that are near each other, no two of them alike; one value after the other chooses its mates."""
 
     def sets(
@@ -216,7 +218,7 @@ def _fours(far: Callable[[str, str], Any], alike: Callable[[str, str], bool] = l
     return sets
 
 
-def _alone(options: Sequence[str]) -> Sets:
+def _alone(options: Sequence[str]) -> _Sets:
     """Each value by itself, with options that are always the same."""
     return lambda values, _, salt: (([value], options) for value in sorted(values, key=lambda one: _rank(salt, one)))
 
@@ -248,7 +250,7 @@ def _signature(key: str) -> int:
     return _FIFTHS.index(tonic[0]) - 1 + signs + _MODES[mode]
 
 
-_SETS: Final[Mapping[Field, Sets]] = {
+_SETS: Final[Mapping[Field, _Sets]] = {
     "key": _fours(lambda one, other: abs(_signature(one) - _signature(other))),
     "metre": _fours(lambda one, other: max(Fraction(one) / Fraction(other), Fraction(other) / Fraction(one))),
     "note_length": _alone(_NOTE_LENGTHS),
