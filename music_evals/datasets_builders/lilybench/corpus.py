@@ -1,13 +1,19 @@
-"""Which pieces the strict tasks may use: their leak-free texts, and LilyPond's reading of them."""
+"""Which pieces the strict tasks may use: their leak-free texts, and LilyPond's reading of them.
+
+What the machine, and not the text, kept LilyPond from finishing is no reason to leave a piece out: two builds would
+differ. It is an error, once all pieces were tried.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, licence_of, style_of, title_of
-from music_evals.datasets_builders.lilybench.rows import CorpusRow, Piece
+from music_evals.datasets_builders.lilybench.mutopia import holds_music
+from music_evals.datasets_builders.lilybench.rows import CorpusRow, Piece, not_measured
 from music_evals.notation.lilypond.anonymous import anonymise
 from music_evals.notation.lilypond.compiler import Compiled, Running, compile_texts
+from music_evals.notation.lilypond.source import included_names
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structures
 from music_evals.notation.limited import LimitError, each_apart
 
@@ -26,7 +32,10 @@ class Usable(NamedTuple):
 def survey(
     pieces: Sequence[Piece], *, cache: Path | None = None, on_piece: Callable[[str, int], None] = lambda *_: None
 ) -> Iterator[tuple[CorpusRow, Usable | None]]:
-    """Compile every piece, and find out what is known of it and whether the strict tasks can use it."""
+    """Compile every piece, and find out what is known of it and whether the strict tasks can use it.
+
+    DatasetError after the last piece, where LilyPond could not finish some through no fault of theirs.
+    """
     texts = [piece.text for piece in pieces]
     how: Running = {"cache": cache, "together": True}
     scores = [
@@ -37,13 +46,18 @@ def survey(
     for run, original in zip(compile_texts(texts, **how), read_structures(texts, **how), strict=True):
         found.append((run, original))
         on_piece("compiling", len(pieces))
-    reasons = [_reason(run, original, score) for (run, original), score in zip(found, scores, strict=True)]
+    reasons = [
+        _reason(piece, run, original, score)
+        for piece, (run, original), score in zip(pieces, found, scores, strict=True)
+    ]
     clean = [score for score, reason in zip(scores, reasons, strict=True) if not reason and isinstance(score, str)]
     reread = read_structures(clean, **how)
+    unmeasured = []
     for piece, (run, original), score, reason in zip(pieces, found, scores, reasons, strict=True):
-        usable = None
+        usable, read = None, [original]
         if not reason and isinstance(score, str):
             structure = next(reread)
+            read.append(structure)
             on_piece("compiling without words", len(clean))
             if isinstance(structure, StructureError):
                 reason = f"without its words LilyPond does not read it: {structure}"
@@ -52,6 +66,10 @@ def survey(
             else:
                 usable = Usable(piece.id, piece.header, score, structure)
         yield _row(piece, run, original, reason), usable
+        if not (run.is_measured and all(isinstance(one, Structure) or one.is_measured for one in read)):
+            unmeasured.append(piece.id)
+    if unmeasured:
+        raise not_measured(unmeasured)
 
 
 def _anonymised(text: str) -> str | ValueError:
@@ -63,7 +81,11 @@ def _anonymised(text: str) -> str | ValueError:
         return ValueError(f"{type(error).__name__}: {error}")
 
 
-def _reason(compiled: Compiled, original: Structure | StructureError, score: str | ValueError) -> str | None:
+def _reason(
+    piece: Piece, compiled: Compiled, original: Structure | StructureError, score: str | ValueError
+) -> str | None:
+    if included_names(piece.raw) and not holds_music(piece.raw):
+        return "its main file holds no music, but includes other files"
     if compiled.problem is not None:
         return f"LilyPond does not compile it: {compiled.problem}"
     if isinstance(original, StructureError):

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -63,20 +63,36 @@ class _Change(NamedTuple):
 
 
 def corrupt(
-    text: str, structure: Structure, kind: Corruption, *, seed: int, cache: Path | None = None
-) -> Corrupted | None:
-    """Put one error into a score in which `find_errors` finds none; None where no place proves to become it alone."""
-    draw = random.Random(f"{seed} {kind} {text}")
-    changes = list(islice(_candidates(text, structure, kind, draw), _TRIES))
-    changed = [change.apply(text) for change in changes]
-    # The first is nearly always it: others are not compiled beside it.
-    readings = chain(read_structures(changed[:1], cache=cache), read_structures(changed[1:], cache=cache))
-    for change, other, reading in zip(changes, changed, readings, strict=True):
-        if isinstance(reading, StructureError) or find_errors(other, reading) != {kind: [change.measure]}:
-            continue
-        if _others(reading, change.changed) == _others(structure, change.changed):
-            return Corrupted(other, change.measure)
-    return None
+    scores: Sequence[tuple[str, Structure]], kind: Corruption, *, seed: int, cache: Path | None = None
+) -> list[Corrupted | StructureError | None]:
+    """Put one error into each of some scores in which `find_errors` finds none; None where no place proves to be one.
+
+    What becomes of a score does not depend on the others, of which LilyPond reads several at a time. It is the error,
+    with `is_measured` false, where the machine let LilyPond come to no end.
+    """
+    tries = {
+        index: islice(_candidates(text, structure, kind, random.Random(f"{seed} {kind} {text}")), _TRIES)
+        for index, (text, structure) in enumerate(scores)
+    }
+    found: dict[int, Corrupted | StructureError] = {}
+    while changes := {index: change for index, some in tries.items() if (change := next(some, None)) is not None}:
+        changed = [change.apply(scores[index][0]) for index, change in changes.items()]
+        readings = read_structures(changed, cache=cache)
+        for (index, change), other, reading in zip(changes.items(), changed, readings, strict=True):
+            if isinstance(reading, StructureError):
+                if not reading.is_measured:
+                    found[index] = reading
+            elif find_errors(other, reading) == {kind: [change.measure]} and (
+                _others(reading, change.changed) == _others(scores[index][1], change.changed)
+            ):
+                found[index] = Corrupted(other, change.measure)
+        tries = {index: tries[index] for index in changes if index not in found}
+    return [found.get(index) for index in range(len(scores))]
+
+
+def metadata_measures(text: str, structure: Structure) -> set[int]:
+    """Measures in which a ``\\key`` or ``\\clef`` could be made invalid."""
+    return {change.measure for change in _command_changes(text, structure, random.Random(0))}
 
 
 def _others(structure: Structure, gone: Event | None) -> list[list[tuple[object, ...]]]:
@@ -215,13 +231,20 @@ def _leap_changes(note: _Note, draw: random.Random) -> Iterator[_Change]:
     there = note.following[1]
     here = (note.match.start("octave"), note.match.end("octave"), _octave_marks(note.match["octave"], by))
     back = (there.start("octave"), there.end("octave"), _octave_marks(there["octave"], -by))
-    # In relative music the next note must be brought back, in absolute music it must not: the check tells which it is.
-    yield _Change(note.event.measure, (here, back), note.event)
-    yield _Change(note.event.measure, (here,), note.event)
+    # In relative music the next note must be brought back, in absolute music it must not: the check tells which it is,
+    # and the marks which is likelier.
+    written = [_octaves(match["octave"]) for match in (note.match, there)]
+    absolute = written == [event.octave + 1 for event in (note.event, note.following[0])]
+    for edits in sorted(((here, back), (here,)), key=len, reverse=not absolute):
+        yield _Change(note.event.measure, edits, note.event)
+
+
+def _octaves(marks: str) -> int:
+    return len(marks) * (-1 if marks.startswith(",") else 1)
 
 
 def _octave_marks(marks: str, by: int) -> str:
-    octaves = len(marks) * (-1 if marks.startswith(",") else 1) + by
+    octaves = _octaves(marks) + by
     return "'" * octaves if octaves > 0 else "," * -octaves
 
 

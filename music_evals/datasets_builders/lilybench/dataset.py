@@ -147,6 +147,8 @@ def _planned(
                 }
                 rows[task] = {one: some for one, (some, _) in made.items()}
                 left_out = {**left_out, **made["strict"][1], **made["paper"][1]}
+    except DatasetError:
+        raise
     except ValueError as error:
         raise DatasetError(
             f"{len(pieces)} pieces, {len(good)} of them usable by strict tasks, are too few: {error}"

@@ -96,7 +96,9 @@ def default_pieces(*, cache: Path | None = None, limit: int | None = None) -> tu
     )
     # LilyPond works on the first texts while later ones are still made.
     texts = (one.piece.text for one in to_compile if one.piece)
-    problems = [one.problem for one in compile_texts(texts, cache=cache, together=True)]
+    # What the machine let come to no end stays, and whoever reads the pieces finds that out.
+    compiled = compile_texts(texts, cache=cache, together=True)
+    problems = [one.problem if one.is_measured else None for one in compiled]
     converted = list(made)
     left_out = {one.source.id: one.reason for one in converted if one.piece is None}
     found = [one.piece for one in converted if one.piece]

@@ -31,6 +31,9 @@ _NAME: Final = re.compile(r"[^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}
 _SEPARATOR: Final = re.compile(r"[:;,./–—]| - ")
 _BRACKETED: Final = re.compile(r"\([^()]{0,200}\)|\[[^\[\]]{0,200}\]")
 _PREPOSITION: Final = re.compile(r"\b(?:after|auf|aus|by|for|from|fur|in|of|on|per|pour|sur|uber)\b.*", re.DOTALL)
+_NUMERAL: Final = re.compile("[ivxlc]+")
+_OTHER_LIFE: Final = 10  # years between the births of two persons of one name
+_ABBREVIATION: Final = 3  # letters that may stand for a forename
 _REMARK: Final = re.compile(r"\((?:hymntune|hymn tune|alternative typesetting)\)", re.IGNORECASE)
 _ARTICLE_LAST: Final = re.compile(r"(.{1,200}), (The|An?|Les?|La|Der|Die|Das|Il)")
 
@@ -57,6 +60,7 @@ class _Names(NamedTuple):
     styles: Mapping[str, str]
     kinds: Mapping[str, str]
     endings: Mapping[str, str]
+    untelling: frozenset[str]
 
 
 @cache
@@ -78,6 +82,7 @@ def _names() -> _Names:
         listed["styles"],
         {word: kind for kind, words in listed["kinds"].items() for word in words},
         listed["endings"],
+        frozenset().union(*listed["titles"].values()),
     )
 
 
@@ -86,13 +91,35 @@ def composer_named(name: str) -> Composer | None:
     return _names().by_name.get(_fold(name))
 
 
+def may_be_one(one: Composer, other: Composer) -> bool:
+    """Whether two composers may be one person: the longer name has the last name of the other, and all its forenames.
+
+    Forenames may be shortened to three letters at most. Lives that begin more than ten years apart are two persons'.
+
+    >>> bach = Composer("Johann Sebastian Bach", 1685, 1750)
+    >>> [may_be_one(bach, Composer(name)) for name in ("J. S. Bach", "Joh. Seb. Bach", "J. C. Bach")]
+    [True, True, False]
+    """
+    if one.born and other.born and abs(one.born - other.born) > _OTHER_LIFE:
+        return False
+    shorter, longer = sorted((_words(one.name), _words(other.name)), key=len)
+    # A word is looked for behind where the last one was found.
+    rest = iter(longer)
+    return shorter[-1] in longer and all(any(_agree(word, known) for known in rest) for word in shorter)
+
+
+def _agree(word: str, other: str) -> bool:
+    short, long = sorted((word, other), key=len)
+    return short == long or (len(short) <= _ABBREVIATION and long.startswith(short))
+
+
 def composer_of(header: Mapping[str, str], piece_id: str) -> Composer | None:
     """Who composed a piece, if that is certain.
 
     The Mutopia Project's code of a composer (``mutopiacomposer``, or the first folder of the piece) decides. A header
     whose own ``composer`` names somebody else, or nobody, leaves it open, and so do words such as ``attributed``, a
     title such as ``March by Rossini``, and a work that scholars doubt. Of a composer whom the table lacks, name and
-    years are read from ``composer``.
+    years are read from ``composer``; where they may be those of one composer of the table alone, it is that one.
     """
     names = _names()
     stated = _tidy(header.get("composer", ""))
@@ -117,7 +144,9 @@ def _stated_composer(stated: str) -> Composer | None:
         return None
     years = _YEARS.search(stated)
     born, died = years.groups() if years else (None, None)
-    return Composer(name, int(born) if born else None, int(died) if died else None)
+    composer = Composer(name, int(born) if born else None, int(died) if died else None)
+    meant = {other for other in _names().by_name.values() if may_be_one(composer, other)}
+    return meant.pop() if len(meant) == 1 else composer
 
 
 def title_of(header: Mapping[str, str]) -> str | None:
@@ -156,6 +185,23 @@ def _last_kind(title: str) -> str | None:
                 if word.endswith(ending):
                     return kind
     return None
+
+
+def are_siblings(one: str, other: str) -> bool:
+    """Whether two titles are no choice: they differ in numbers, keys and articles alone, or one holds all of the other.
+
+    >>> [are_siblings("Étude No. 4", title) for title in ("Study in C minor, Op. 6/8", "Étude facile", "Valse")]
+    [True, True, False]
+    """
+    first, second = _telling(one), _telling(other)
+    return first <= second or second <= first
+
+
+def _telling(title: str) -> set[str]:
+    """The words that tell a piece from others of its set, kinds of piece in English."""
+    names = _names()
+    words = (names.kinds.get(word, word) for word in _words(title) if not _NUMERAL.fullmatch(word))
+    return {word for word in words if len(word) > 1}.difference(names.untelling)
 
 
 def style_of(header: Mapping[str, str]) -> str | None:

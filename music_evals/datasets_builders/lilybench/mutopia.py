@@ -19,7 +19,7 @@ from typing import Final
 from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.folder.licences import is_free
 from music_evals.datasets_builders.lilybench.facts import licence_of
-from music_evals.datasets_builders.lilybench.rows import Piece
+from music_evals.datasets_builders.lilybench.rows import Piece, not_measured
 from music_evals.notation.lilypond.compiler import ConversionError, modernise
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
 from music_evals.notation.lilypond.syntax import code_tokens, read_header
@@ -47,6 +47,7 @@ def read_pieces(
     `free_only` leaves out pieces whose header states no licence that lets them be passed on to anybody. `convert`
     brings the text of one file to the current syntax; the default is LilyPond's ``convert-ly`` with mends. `on_piece`
     is told "reading" and the number of pieces after each.
+    DatasetError where the machine let a conversion come to no end.
     """
     root = source.expanduser()
     if not root.is_dir():
@@ -58,14 +59,19 @@ def read_pieces(
         raise DatasetError(f"{source} holds no LilyPond files; a checkout of the Mutopia Project is needed")
     pieces: list[Piece] = []
     left_out: dict[str, str] = {}
+    unmeasured = []
     for name, piece in _read_all(found, convert):
         if free_only and isinstance(piece, Piece) and not is_free(licence_of(piece.header)):
             left_out[name] = "its header states no licence that lets it be passed on"
         elif isinstance(piece, Piece):
             pieces.append(piece)
+        elif piece is None:
+            unmeasured.append(name)
         else:
             left_out[name] = piece
         on_piece("reading", len(found))
+    if unmeasured:
+        raise not_measured(unmeasured)
     return pieces, left_out
 
 
@@ -106,7 +112,7 @@ def main_file(name: str, files: Sequence[Path]) -> Path | None:
         if path in inside or path.suffix != _MAIN:
             continue
         closure = _closure(path, includes)
-        if any(_holds_music(texts[file]) for file in closure):
+        if any(holds_music(texts[file]) for file in closure):
             candidates.append((path, sum(len(texts[file]) for file in closure)))
     wanted = _letters(name.split("/")[-1])
     return min(
@@ -124,8 +130,8 @@ def main_file(name: str, files: Sequence[Path]) -> Path | None:
 
 def _read_all(
     found: Mapping[str, Sequence[Path]], convert: Callable[[str], str] | None
-) -> Iterator[tuple[str, Piece | str]]:
-    """Each piece, or why there is none."""
+) -> Iterator[tuple[str, Piece | str | None]]:
+    """Each piece, or why there is none; None where the machine is why."""
     if convert is not None:
         yield from ((name, _read(name, files, convert)) for name, files in found.items())
         return
@@ -140,7 +146,7 @@ def _read_all(
         yield from zip((name for name, _ in group), pieces, strict=True)
 
 
-def _read_group(group: Sequence[tuple[str, Sequence[Path]]]) -> list[Piece | str]:
+def _read_group(group: Sequence[tuple[str, Sequence[Path]]]) -> list[Piece | str | None]:
     old: list[str] = []
 
     def note(text: str) -> str:
@@ -153,8 +159,8 @@ def _read_group(group: Sequence[tuple[str, Sequence[Path]]]) -> list[Piece | str
     return [_read(name, files, _UPGRADE) for name, files in group]
 
 
-def _read(name: str, files: Sequence[Path], convert: Callable[[str], str]) -> Piece | str:
-    """A piece, or why there is none."""
+def _read(name: str, files: Sequence[Path], convert: Callable[[str], str]) -> Piece | str | None:
+    """A piece, or why there is none; None where the machine is why."""
     try:
         main = main_file(name, files)
         if main is None:
@@ -164,10 +170,12 @@ def _read(name: str, files: Sequence[Path], convert: Callable[[str], str]) -> Pi
         last = name.split("/")[-1]
         root = next((folder for folder in main.parents if folder.name == last), main.parent)
         text = resolve_includes(main, root=root, convert=convert).text
-        if not _holds_music(text):
+        if not holds_music(text):
             return f"{main.name} holds no music"
         return Piece(name, _modern(raw) if convert is _UPGRADE else raw, text, read_header(text))
-    except (SourceError, ConversionError) as error:
+    except ConversionError as error:
+        return str(error) if error.is_measured else None
+    except SourceError as error:
         return str(error)
     except Exception as error:  # no piece ends a build
         return f"{type(error).__name__} while it was read: {error}"
@@ -177,7 +185,9 @@ def _modern(text: str) -> str:
     """The text after ``convert-ly`` and nothing else; as it is where that fails."""
     try:
         return modernise(text, cache=True)
-    except ConversionError:
+    except ConversionError as error:
+        if not error.is_measured:
+            raise
         return text
 
 
@@ -191,7 +201,8 @@ def _closure(path: Path, includes: Mapping[Path, Sequence[Path]]) -> set[Path]:
     return reached
 
 
-def _holds_music(text: str) -> bool:
+def holds_music(text: str) -> bool:
+    """Whether a text has music of its own, by the commands in it."""
     return any(token.text in _MUSIC for token in code_tokens(text))
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, TypedDict, get_args
 import pydantic
 from datasets import Features
 
-from music_evals.datasets_builders.folder import features_of
+from music_evals.datasets_builders.folder import DatasetError, features_of
 
 TaskName = Literal[
     "bar_count",
@@ -180,3 +180,12 @@ class Piece:
     raw: str
     text: str
     header: Mapping[str, str]
+
+
+def not_measured(pieces: Sequence[str]) -> DatasetError:
+    """Tell of pieces that LilyPond could not finish because of the machine: without them a build would be another."""
+    named = ", ".join(pieces[:10]) + f" and {len(pieces) - 10} more" * (len(pieces) > 10)
+    return DatasetError(
+        f"not measured: {named}; the machine was too busy for LilyPond to come to an end. Run it again: what was "
+        "read is kept"
+    )

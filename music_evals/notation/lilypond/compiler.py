@@ -74,7 +74,11 @@ class LilyPondError(RuntimeError):
 
 
 class ConversionError(ValueError):
-    """A text or file that LilyPond's converters do not take."""
+    """A text or file that LilyPond's converters do not take; `is_measured` says whether that is its own doing."""
+
+    def __init__(self, message: str, *, is_measured: bool = True) -> None:
+        super().__init__(message)
+        self.is_measured = is_measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,7 +413,8 @@ def _convert(
         most = _size(limits.output_bytes)
         at = {"output": f"at {most} of output", "clock": f"after {limits.patience * limits.seconds} s"}
         what = at.get(ended.stopped, f"after {limits.seconds} s of CPU time, or of doing nothing")
-        raise ConversionError(f"{tool} was stopped {what}: {messages or 'no message'}")
+        why = f"{tool} was stopped {what}: {messages or 'no message'}"
+        raise ConversionError(why, is_measured=ended.stopped != "clock")
     text = ended.stdout if result is None else ended.files.get(result, b"").decode(errors="replace")
     if ended.status != 0 or not text:
         raise ConversionError(f"{tool} ended with {ended.status}: {messages or 'no message'}")

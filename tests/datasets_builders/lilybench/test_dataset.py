@@ -1,12 +1,17 @@
 """LilyBench as a dataset folder, from a checkout like Mutopia's and clips like EMOPIA's."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from music_evals.commands.main import app
+from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.lilybench import corpus
 from music_evals.datasets_builders.lilybench.corpus import survey
 from music_evals.datasets_builders.lilybench.rows import Piece
+from music_evals.notation.lilypond.compiler import Compiled, lilypond_cache
 from tests.datasets_builders.lilybench.conftest import write_files
 
 BROKEN = '\\version "2.24.0" \\header { title = "Broken" } \\score { { c\'4 d\' \\nonsense } \\layout { } }'
@@ -40,10 +45,27 @@ def test_pieces_that_strict_tasks_cannot_use_say_why() -> None:
         "fine": "\\score { { c'1 d'1 } }",
     }
     pieces = [Piece(name, text, f'\\version "2.24.0" {text}', {}) for name, text in texts.items()]
+    pieces.append(Piece("includes", '\\include "notes.ily"', pieces[-1].text, {}))
     reasons = {row["id"]: row["reason"] for row, _ in survey(pieces)}
     assert reasons.pop("fine") is None
+    assert reasons["includes"] == "its main file holds no music, but includes other files"
     assert reasons["several"] == "it holds 2 scores"
     assert reasons["free"] is not None
     assert "unmeasured" in reasons["free"]
     assert reasons["short"] == "it has an incomplete measure inside"
     assert reasons["empty"] == "LilyPond read no score: there is no music in the text"
+
+
+def test_what_the_machine_kept_lilypond_from_reading_is_an_error(
+    tunes: list[Piece], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And no reason to leave a piece out, or two builds would differ; the others are surveyed first."""
+
+    def busy(texts: Sequence[str], **_: object) -> Iterator[Compiled]:
+        return (Compiled(None, "clock", "") if "Bach" in text else Compiled(0, None, "") for text in texts)
+
+    monkeypatch.setattr(corpus, "compile_texts", busy)
+    surveyed: list[str] = []
+    with pytest.raises(DatasetError, match=r"not measured: BachJS/piece0; .* Run it again"):
+        surveyed.extend(row["id"] for row, _ in survey(tunes[:2], cache=lilypond_cache()))
+    assert surveyed == [tune.id for tune in tunes[:2]]

@@ -11,6 +11,7 @@ import pytest
 from music_evals.datasets_builders.lilybench.facts import (
     STYLES,
     Composer,
+    are_siblings,
     composer_named,
     composer_of,
     instrument_of,
@@ -47,7 +48,11 @@ BACH = Composer("Johann Sebastian Bach", 1685, 1750)
         ({"composer": "Haëndel"}, "HandelGF/x", Composer("George Frideric Handel", 1685, 1759)),
         ({"composer": "Петр И. Чайковский"}, "TchaikovskyPI/x", Composer("Pyotr Ilyich Tchaikovsky", 1840, 1893)),
         ({"composer": "Clement Ianequin"}, "JanequinC/x", Composer("Clément Janequin", 1485, 1558)),
+        ({"composer": "J. S. Bach (1685-1750)"}, "x/y", BACH),
+        ({"composer": "Joh. Seb. Bach"}, "x/y", BACH),
         # Composers who are not in the table.
+        ({"composer": "J. S. Bach (1950- )"}, "x/y", Composer("J. S. Bach", 1950)),
+        ({"composer": "J. W. Bach"}, "x/y", Composer("J. W. Bach")),
         ({"composer": "Tomaso Albinoni (1671-1751)"}, "AlbinoniT/x", Composer("Tomaso Albinoni", 1671, 1751)),
         ({"composer": "Jane Doe (c. 1950 – )"}, "DoeJ/x", Composer("Jane Doe", 1950)),
         ({"composer": "Unknown"}, "DoeJ/x", None),
@@ -105,6 +110,23 @@ def test_title(header: dict[str, str], title: str | None) -> None:
 )
 def test_kind_of_title(title: str, kind: str | None) -> None:
     assert title_kind(title) == kind
+
+
+@pytest.mark.parametrize(
+    ("title", "other", "siblings"),
+    [
+        ("Op. 35, No. 4", "Op. 35, No. 15", True),
+        ("Op. 35, No. 4", "Für Elise", True),  # the first says nothing
+        ("Etude 1", "Étude nº 2", True),
+        ("Prelude in C", "Prelude in C minor", True),
+        ("Valse en la bémol", "Waltz in E flat", True),
+        ("English Suite II: Gigue", "Gigue", True),
+        ("Das Wohltemperierte Clavier I, Fuga II", "Die Kunst der Fuge, Contrapunctus IV", False),
+        ("Lieder ohne Worte", "Frühlingslied", False),
+    ],
+)
+def test_sibling_titles(title: str, other: str, siblings: bool) -> None:
+    assert are_siblings(title, other) == are_siblings(other, title) == siblings
 
 
 def test_a_long_title_takes_no_time() -> None:

@@ -104,6 +104,15 @@ def test_reading(tmp_path: Path) -> None:
     }
 
 
+def test_what_the_machine_kept_from_being_converted_is_no_piece_less(tmp_path: Path) -> None:
+    def busy(text: str) -> str:
+        raise ConversionError("the clock ran out", is_measured=False)
+
+    write_files(tmp_path, {"A/one/one.ly": SCORE})
+    with pytest.raises(DatasetError, match="not measured: A/one;"):
+        read_pieces(tmp_path, convert=busy)
+
+
 def test_pieces_that_may_not_be_passed_on_are_left_out_if_asked(tmp_path: Path) -> None:
     licences = {"free": "Public Domain", "shared": "CC BY-SA 4.0", "kept": "© 1999 A. B.", "silent": ""}
     for name, licence in licences.items():
