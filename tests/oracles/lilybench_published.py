@@ -37,18 +37,26 @@ def _spaces(text: str, start: int) -> int:
     return start
 
 
-def _blocks(text: str, word: str) -> Iterator[tuple[int, int]]:
-    """Blocks in braces that hold no brace."""
-    start = text.find(word)
-    while start >= 0:
-        opened = _spaces(text, start + len(word))
-        end = start + 1
-        if text[opened : opened + 1] == "{":
-            braces = [place for place in (text.find(sign, opened + 1) for sign in "{}") if place >= 0]
-            if braces and text[min(braces)] == "}":
-                end = min(braces) + 1
-                yield start, end
-        start = text.find(word, end)
+def _end(text: str, place: int) -> int:
+    """Behind the brace that closes the one at a place; -1 where none does."""
+    depth = 0
+    for here in range(place, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[here], 0)
+        if depth == 0:
+            return here + 1
+    return -1
+
+
+def _blocks(text: str, words: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """Blocks in braces, with all that they hold."""
+    place = 0
+    while place < len(text):
+        word = next((word for word in words if text.startswith(word, place)), None)
+        opened = _spaces(text, place + len(word)) if word else place
+        end = _end(text, opened) if word and text[opened : opened + 1] == "{" else -1
+        if end > 0:
+            yield place, end
+        place = max(end, place + 1)
 
 
 def _bar_commands(text: str) -> Iterator[tuple[int, int]]:
@@ -80,8 +88,7 @@ def _without(text: str, spans: Iterator[tuple[int, int]], *, blank: bool, left: 
 
 
 def _quiet(text: str, *, blank: bool) -> str:
-    for word in ("\\header", "\\paper"):
-        text = _without(text, _blocks(text, word), blank=blank)
+    text = _without(text, _blocks(text, ("\\header", "\\paper")), blank=blank)
     text = _without(text, _bar_commands(text), blank=blank)
     return _without(text, _strings(text), blank=blank, left='""')
 
@@ -97,8 +104,10 @@ def separators(text: str) -> list[int]:
 
 
 def title(text: str) -> str | None:
-    """The title of the first header without inner braces."""
-    for start, end in _blocks(text, "\\header"):
+    """The title of the first header."""
+    for start, end in _blocks(text, ("\\header", "\\paper")):
+        if not text.startswith("\\header", start):
+            continue
         for found in re.finditer(r'title\s*=\s*"', text[start:end]):
             first = start + found.start()
             if text[first - 1].isascii() and (text[first - 1].isalpha() or text[first - 1] == "_"):

@@ -77,7 +77,7 @@ def corrupt(
     found: dict[int, Corrupted | StructureError] = {}
     while changes := {index: change for index, some in tries.items() if (change := next(some, None)) is not None}:
         changed = [change.apply(scores[index][0]) for index, change in changes.items()]
-        readings = read_structures(changed, cache=cache)
+        readings = read_structures(changed, cache=cache, together=True)
         for (index, change), other, reading in zip(changes.items(), changed, readings, strict=True):
             if isinstance(reading, StructureError):
                 if not reading.is_measured:

@@ -57,7 +57,7 @@ def draw_demonstrations(
     random.Random(seed).shuffle(candidates)
     candidates.sort(key=lambda score: _off(len(score.text.strip().splitlines())))
     rows: dict[str, DemonstrationRow] = {}
-    compiled = compile_texts((score.text for score in candidates), limits=LIMITS, cache=cache)
+    compiled = compile_texts((score.text for score in candidates), limits=LIMITS, cache=cache, together=True)
     for score, run in zip(candidates, compiled, strict=True):
         if why_not(run) is None and score.work not in rows:
             description = _description(known[score.work], score, cache)

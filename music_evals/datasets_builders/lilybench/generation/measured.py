@@ -28,7 +28,7 @@ def measure(
 
 
 def _described(scores: Sequence[Score], cache: Path | None, on_score: Callable[[], None]) -> Iterator[ReferenceRow]:
-    compiled = compile_texts((score.text for score in scores), limits=LIMITS, cache=cache)
+    compiled = compile_texts((score.text for score in scores), limits=LIMITS, cache=cache, together=True)
     for score, run in zip(scores, compiled, strict=True):
         problem = why_not(run)
         values, undefined = _descriptors(run) if problem is None else ({}, "it does not compile")

@@ -35,7 +35,9 @@ def domains(pieces: Sequence[Piece], *, cache: Path | None = None) -> Domains:
     art = [piece for piece in pieces if composers[piece.id] is not None]
     entries: dict[str, list[Entry]] = {}
     scores: list[Score] = []
-    for piece, read in zip(art, read_structures((piece.text for piece in art), cache=cache), strict=True):
+    for piece, read in zip(
+        art, read_structures((piece.text for piece in art), cache=cache, together=True), strict=True
+    ):
         composer = composers[piece.id]
         name = "" if composer is None else composer.name
         title, movement = _parts(title_of(piece.header) or piece.id)
