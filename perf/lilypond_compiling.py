@@ -7,12 +7,15 @@ hundredths of a second a text: LilyPond executes what its input says. Nothing is
 
     python perf/lilypond_compiling.py MUTOPIA [--pieces 200]
 
+A third run lets one LilyPond work on several texts (``together``), as builds do.
+
 Checks that exit status and MIDI are the same, file by file. Target: at least 8 times as fast on four cores.
 """
 
 import resource
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from operator import eq
 from pathlib import Path
 
 from measuring import show, start, timed
@@ -42,10 +45,14 @@ def choose(folder: Path, pieces: int) -> dict[str, str]:
     return dict(usable[number * len(usable) // pieces] for number in range(pieces))
 
 
-def compiled(texts: list[str], settings: str | None, workers: int | None) -> tuple[float, float, list[Compiled]]:
+def compiled(
+    texts: list[str], settings: str | None, workers: int | None, *, together: bool = False
+) -> tuple[float, float, list[Compiled]]:
     """Compile texts; return the seconds that it took, the CPU seconds of all processes, and the results."""
     before = cpu_seconds()
-    seconds, results = timed(lambda: list(compile_texts(texts, settings=settings, limits=LIMITS, workers=workers)))
+    seconds, results = timed(
+        lambda: list(compile_texts(texts, settings=settings, limits=LIMITS, workers=workers, together=together))
+    )
     return seconds, cpu_seconds() - before, results
 
 
@@ -61,9 +68,13 @@ def main(mutopia: Path, pieces: int = 200) -> None:
         sys.exit(f"{mutopia} holds no LilyPond file that includes nothing")
     print(f"{len(texts)} texts, {sum(map(len, texts.values())):,} characters")
     seconds, cpu, ours = compiled(list(texts.values()), None, None)
+    shared_seconds, shared_cpu, shared = compiled(list(texts.values()), None, None, together=True)
     plain_seconds, plain_cpu, plain = compiled(list(texts.values()), "", 1)
     show("compile_texts", seconds, "plain, one after the other", plain_seconds)
     show("the same in seconds of CPU", cpu, "plain", plain_cpu)
+    show("compile_texts, together", shared_seconds, "plain, one after the other", plain_seconds)
+    show("the same in seconds of CPU", shared_cpu, "plain", plain_cpu)
+    print(f"alike, alone and together: {sum(map(eq, ours, shared))} of {len(texts)}")
     for name, one, other in zip(texts, ours, plain, strict=True):
         if (one.status, one.midi) != (other.status, other.midi):
             print(f"DIFFERENT {name}: {len(one.midi)} files, {one.problem}; plain {len(other.midi)}, {other.problem}")
