@@ -16,6 +16,7 @@ from typing import Annotated, Final, Literal, NamedTuple, TypedDict, get_args
 
 from datasets import Features, Image, List
 from pydantic import Field
+from scipy.cluster.hierarchy import DisjointSet
 
 from music_evals.datasets_builders.folder import (
     GENERATED,
@@ -170,26 +171,25 @@ def split_plan(
 
 
 def split_works(scores: Sequence[ScoreRow], seed: int) -> dict[str, Split]:
-    """Assign scores to splits, 6:2:2, those of one work (by title and composer, or by the music) to the same split.
+    """Assign scores to splits, 6:2:2, those of one work to the same split.
+
+    Scores are of one work that share title and composer or the music, directly or through others.
 
     Source: arXiv 2511.20697, section 5.1 (90, 30 and 30 of 150).
     """
-    works: list[list[str]] = []
-    known: dict[str, list[str]] = {}
-    for score in sorted(scores, key=lambda score: score["score_id"]):
-        marks = [mark for mark in (name_of(score["title"], score["composer"]), music_of(score["abc"] or "")) if mark]
-        work = next((known[mark] for mark in marks if mark in known), None)
-        if work is None:
-            work = []
-            works.append(work)
-        work.append(score["score_id"])
-        known |= dict.fromkeys(marks, work)
+    joined = DisjointSet(sorted(score["score_id"] for score in scores))
+    first: dict[str, str] = {}
+    for score in scores:
+        for mark in (name_of(score["title"], score["composer"]), music_of(score["abc"] or "")):
+            if mark:
+                joined.merge(score["score_id"], first.setdefault(mark, score["score_id"]))
+    works: list[set[str]] = joined.subsets()
     random.Random(f"{seed}/splits").shuffle(works)
     fifth = round(len(scores) / 5)
     splits: dict[str, Split] = {}
     for work in works:
         split: Split = "test" if len(splits) < fifth else "validation" if len(splits) < 2 * fifth else "train"
-        splits |= dict.fromkeys(work, split)
+        splits |= dict.fromkeys(sorted(work), split)
     return splits
 
 
