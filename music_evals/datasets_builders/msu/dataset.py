@@ -6,6 +6,7 @@ Two configs, `scores` and `questions`, joined by `score_id`, each with the split
 Computed datasets are made here, from scores in files or in music21's corpus; `published` takes the authors' data.
 """
 
+import hashlib
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +32,8 @@ from music_evals.datasets_builders.folder import (
     refusals,
     write_dataset,
 )
-from music_evals.datasets_builders.msu.questions import UnsuitableScoreError, compose_score_questions
+from music_evals.datasets_builders.msu.questions import Candidates, Composer, UnsuitableScoreError, candidates
+from music_evals.datasets_builders.msu.questions.kind import ScoreQuestion
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 from music_evals.datasets_builders.msu.works import Work, default_works
 from music_evals.notation.abc_score import score_to_abc
@@ -84,11 +86,11 @@ FEATURES: Final[Mapping[str, Features]] = {
 
 
 class _ReadWork(NamedTuple):
-    """What came of a work: its score without pages and its questions, or the reason why it is left out."""
+    """What came of a work: its score without pages and what may be asked, or the reason why it is left out."""
 
     name: str
     score: ScoreRow | None = None
-    questions: tuple[QuestionRow, ...] = ()
+    candidates: Candidates | None = None
     reason: str = ""
 
 
@@ -134,8 +136,17 @@ def _computed(works: Sequence[Work], seed: int, source: str) -> Plan:
         _ReadWork(work.name, reason=f"reading it {one}") if isinstance(one, LimitError) else one
         for work, one in zip(works, each_apart(partial(_read, seed=seed), works), strict=True)
     ]
-    scores = [one.score for one in read if one.score is not None]
     left_out = {one.name: one.reason for one in read if one.score is None}
+    composer = Composer((one.candidates for one in read if one.candidates), seed)
+    composed: dict[str, list[QuestionRow]] = {}
+    # What is asked of a score depends on those before it: their order is not that of their names.
+    for one in sorted(read, key=lambda one: hashlib.sha256(f"{seed}/{one.name}".encode()).digest()):
+        if one.candidates is not None:
+            try:
+                composed[one.name] = _rows(one.name, composer.compose(one.name, one.candidates))
+            except UnsuitableScoreError as error:
+                left_out[one.name] = str(error)
+    scores = [one.score for one in read if one.score is not None and one.name in composed]
     if not scores:
         first = next(iter(left_out.items()), ("", "there are no works"))
         raise DatasetError(f"none of {len(works)} scores gives questions; {first[0]}: {first[1]}")
@@ -147,7 +158,7 @@ def _computed(works: Sequence[Work], seed: int, source: str) -> Plan:
         made_with={"music21": version("music21"), "verovio": version("verovio")},
         anomalies=refusals(left_out),
     )
-    questions = [row for one in read for row in one.questions]
+    questions = [row for score in scores for row in composed[score["score_id"]]]
     return split_plan(scores, questions, provenance, engrave=True, left_out=left_out)
 
 
@@ -196,7 +207,7 @@ def split_works(scores: Sequence[ScoreRow], seed: int) -> dict[str, Split]:
 def _read(work: Work, seed: int) -> _ReadWork:
     try:
         score = work.load()
-        questions = compose_score_questions(score, seed=seed, name=work.name)
+        found = candidates(score, seed=seed, name=work.name)
         row: ScoreRow = {
             "score_id": work.name,
             "title": score.metadata.title or "",
@@ -213,19 +224,22 @@ def _read(work: Work, seed: int) -> _ReadWork:
     # music21 lets out whatever its code runs into, and one score must not stop the others.
     except Exception as error:
         return _ReadWork(work.name, reason=f"music21 fails on it ({type(error).__name__}: {str(error)[:200]})")
-    rows = tuple(
+    return _ReadWork(work.name, row, found)
+
+
+def _rows(name: str, questions: Sequence[ScoreQuestion]) -> list[QuestionRow]:
+    return [
         QuestionRow(
-            id=f"{work.name}-level{one.level}-{number % 3 + 1}",
-            score_id=work.name,
+            id=f"{name}-level{one.level}-{number % 3 + 1}",
+            score_id=name,
             level=one.level,
             kind=one.kind,
             question=one.text,
             answer=one.answer,
             answer_type=one.answer_type,
         )
-        for number, one in enumerate(sorted(questions, key=lambda one: one.level))
-    )
-    return _ReadWork(work.name, row, rows)
+        for number, one in enumerate(questions)
+    ]
 
 
 def write(
