@@ -126,8 +126,8 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
                 for letter, option in zip(LETTERS, options, strict=True)
             ]
             reading = await apart(read_choice, reply, alone)
-        is_right = reading.answer is not None and options[LETTERS.index(reading.answer)] == right
-        return marked(reading, reading.answer if is_right else target.text, key=target.text)
+        taken = reading.answer or target.text
+        return marked(reading, taken if options[LETTERS.index(taken)] == right else target.text, key=target.text)
 
     return score
 

@@ -6,7 +6,6 @@ Two configs, `scores` and `questions`, joined by `score_id`, each with the split
 Computed datasets are made here, from scores in files or in music21's corpus; `published` takes the authors' data.
 """
 
-import hashlib
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -139,8 +138,7 @@ def _computed(works: Sequence[Work], seed: int, source: str) -> Plan:
     left_out = {one.name: one.reason for one in read if one.score is None}
     composer = Composer((one.candidates for one in read if one.candidates), seed)
     composed: dict[str, list[QuestionRow]] = {}
-    # What is asked of a score depends on those before it: their order is not that of their names.
-    for one in sorted(read, key=lambda one: hashlib.sha256(f"{seed}/{one.name}".encode()).digest()):
+    for one in read:
         if one.candidates is not None:
             try:
                 composed[one.name] = _rows(one.name, composer.compose(one.name, one.candidates))
