@@ -344,11 +344,12 @@ TUNE = "c'4 d'8 e' f'4 e'8 d' c'4 b8 c' d'4 e'"
         ((TUNE, "r1 r1"), "Monophonic"),
         (("c'4 d' e' f' g' f' e' d'", "e4 f g a b a g f", "c4 d e f g f e d"), "Homophonic"),
         ((TUNE, "r8 g4 f e8 f g a g4 f e8 f e"), "Polyphonic"),
-        # Off the beat, in broken chords, as a bass, in parallel: none of these is a melody of its own.
+        # Off the beat, in broken chords, as a bass, in parallel, after the other: none is a melody against it.
         ((TUNE, "C4 r C r G r G r", "r4 e r e r f r f", "r4 g r g r b r b"), None),
         ((TUNE, "c8 e g e c e g e d g b g d g b g"), None),
         (("c'4. d'8 e'2 f'4. e'8 d'2", "C4 e8 e G4 e8 e C4 f8 f G4 f8 f"), None),
         ((TUNE, "a4 b8 c' d'4 c'8 b a4 g8 a b4 c'"), None),
+        ((TUNE, "r1 r8 g8 f e4 f8 g a"), None),
     ],
 )
 def test_texture_is_named_only_where_it_is_beyond_doubt(parts: tuple[str, ...], texture: str | None) -> None:

@@ -80,8 +80,14 @@ class _Part:
 
     @property
     def is_melody(self) -> bool:
-        """Whether it goes by step for the most part, without the rests, repeated notes and leaps of accompaniment."""
-        if not self.is_line or self.gaps > 1 or len(self.events) < _MELODY or len(set(self.heights)) < _MELODY - 1:
+        """Whether it goes by step in all measures, without the rests, repeated notes and leaps of accompaniment."""
+        if (
+            not self.is_line
+            or self.gaps > 1
+            or len({at for at, _ in self.events}) < _SPAN
+            or len(self.events) < _MELODY
+            or len(set(self.heights)) < _MELODY - 1
+        ):
             return False
         moves = [abs(move) for move in self.moves.values()]
         return moves.count(1) >= _STEPS * len(moves) and moves.count(0) <= len(moves) / 4
