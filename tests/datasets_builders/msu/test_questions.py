@@ -349,7 +349,7 @@ TUNE = "c'4 d'8 e' f'4 e'8 d' c'4 b8 c' d'4 e'"
         ((TUNE, "c8 e g e c e g e d g b g d g b g"), None),
         (("c'4. d'8 e'2 f'4. e'8 d'2", "C4 e8 e G4 e8 e C4 f8 f G4 f8 f"), None),
         ((TUNE, "a4 b8 c' d'4 c'8 b a4 g8 a b4 c'"), None),
-        ((TUNE, "r1 r8 g8 f e4 f8 g a"), None),
+        (("r1 a'4. b'16 a' g'8 f' e' d'", "a4. b16 a g8 f e d c4 d e r"), None),
     ],
 )
 def test_texture_is_named_only_where_it_is_beyond_doubt(parts: tuple[str, ...], texture: str | None) -> None:
