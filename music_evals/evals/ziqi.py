@@ -23,6 +23,7 @@ from inspect_ai.model import ChatMessageUser, GenerateConfig
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.questions.bank import LETTERS
+from music_evals.datasets_builders.questions.rotation import names_letters, rotations
 from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, EXAMPLES, ConfigName, Row
 from music_evals.evals.tasks import asks, commonest, declared_task, samples_view, task
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
@@ -47,7 +48,8 @@ class ZiqiParameters:
         themes: only these themes, by their Chinese or English names, separated by commas.
         protocol: how the answer is read from the reply: ``paper`` takes its first capital A to D, ``strict`` a letter
             that stands as an answer (``music_evals/scorers/readers/choices.py`` says what does).
-        rotations: 1, or 4 to ask each question under all four rotations of its options.
+        rotations: 1, or 4 to ask each question under all rotations of its options: four, or three where one speaks of
+            those above, which stays last. Questions with an option that names others by their letters are left out.
         deduplicate: leave out questions that come earlier in the dataset already.
         subset: ``human`` for two questions a sub-theme, as in the paper's study with people.
         language: of the instruction, ``zh`` or ``en``; the questions come in it too where the dataset has them in both.
@@ -87,6 +89,9 @@ def _task(config: ConfigName, asked: ZiqiParameters) -> Task:
         rows = [row for row in rows if row["duplicate_of"] is None]
     if asked.subset == "human":
         rows = _human_subset(rows, asked.seed)
+    fixed = asked.rotations > 1 and [row["id"] for row in rows if names_letters(row["options"])]
+    if fixed:
+        rows = [row for row in rows if row["id"] not in fixed]
     openings = _openings(config, rows, wording, asked)
     has_dev = "dev" in origin.provenance.counts.get(config, {})
     answers = _load(asked.dataset, config, "dev") if has_dev else rows
@@ -94,7 +99,7 @@ def _task(config: ConfigName, asked: ZiqiParameters) -> Task:
     samples = [
         record_to_sample(config, row, openings[row["theme_en"]], wording, asked, rotation, majority)
         for row in rows
-        for rotation in range(asked.rotations)
+        for rotation in range(min(asked.rotations, len(rotations(row["options"]))))
     ]
     generated = origin.provenance.source == GENERATED
     return declared_task(
@@ -111,6 +116,7 @@ def _task(config: ConfigName, asked: ZiqiParameters) -> Task:
             "is_ziqi_eval": not generated,
             "question_language": rows[0]["language"],
             "themes": sorted(openings),
+            **({"not_rotated": fixed} if fixed else {}),
             "prompt_characters": sum(sample.metadata["prompt_characters"] for sample in samples if sample.metadata),
         },
         is_like=generated,
@@ -126,9 +132,10 @@ def record_to_sample(
     rotation: int,
     majority: str,
 ) -> Sample:
-    """Map a row to a sample, its options moved on by 0 to 3 places; the opening comes ahead of the question."""
-    place = (LETTERS.index(row["answer"]) + rotation) % len(LETTERS)
-    options = row["options"][-rotation:] + row["options"][:-rotation] if rotation else row["options"]
+    """Map a row to a sample, its options in one of their `rotations`; the opening comes ahead of the question."""
+    order = rotations(row["options"])[rotation]
+    place = order.index(LETTERS.index(row["answer"]))
+    options = [row["options"][each] for each in order]
     prompt = opening + _filled(wording["question"], row["question"], options)
     metadata = asks(
         "ziqi",

@@ -29,9 +29,9 @@ from inspect_ai.util import LimitExceededError, collect
 from scipy.stats import pearsonr
 
 from music_evals.scorers.metrics.accuracy import level_success, unanimity
+from music_evals.scorers.metrics.clustered import mean_interval
 from music_evals.scorers.metrics.figures import each, mean
 from music_evals.scorers.metrics.paired import mcnemar
-from music_evals.scorers.metrics.resampling import bootstrap_interval
 from music_evals.scorers.readers.batches import split_answers
 from music_evals.scorers.readers.checking import Checked, check
 from music_evals.scorers.readers.votes import read_vote
@@ -76,17 +76,17 @@ _SHOWN: Final = 200
 
 @figures
 def judged_accuracy(scores: list[SampleScore]) -> dict[str, float]:
-    """Accuracy over the scored questions, with a percentile bootstrap interval.
+    """Accuracy over the scored questions, with its interval.
 
-    ``accuracy_by_score_low`` and ``_high``, where there are several scores, draw whole scores; in several epochs the
-    interval of ``accuracy`` draws whole questions.
+    ``accuracy_by_score_low`` and ``_high``, where there are several scores, take questions on one score together; in
+    several epochs the interval of ``accuracy`` takes the answers to one question together. See `mean_interval`.
     """
     entries = _entries(scores)
     scored = [entry for entry in entries if entry["verdict"] is not None]
     found = _accuracy(entries)
     works = [entry["score_id"] for entry in scored]
     if len(set(works)) > 1:
-        low, high = bootstrap_interval([entry["verdict"] for entry in scored], clusters=works)
+        low, high = mean_interval([entry["verdict"] for entry in scored], works)
         found |= {"accuracy_by_score_low": low, "accuracy_by_score_high": high}
     return found
 

@@ -100,7 +100,8 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
 
     Args:
         protocol: ``paper`` takes the first capital A to D, ``strict`` a letter that stands as an answer; see
-            `music_evals.scorers.readers.choices`.
+            `music_evals.scorers.readers.choices`. Where the right text stands under several letters, ``strict`` has
+            each of them right, and the text alone.
 
     Raises:
         ValueError: there is no such protocol.
@@ -114,8 +115,19 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         reply = state.output.completion
         options = [choice.value for choice in state.choices]
-        reading = await (apart(read_choice, reply, options) if strict else apart(first_letter, reply))
-        return marked(reading, target.text, key=target.text)
+        if not strict:
+            return marked(await apart(first_letter, reply), target.text, key=target.text)
+        reading = await apart(read_choice, reply, options)
+        right = options[LETTERS.index(target.text)]
+        if reading.answer is None and options.count(right) > 1:
+            # A text that stands twice names no letter; without its copies it is that of the key.
+            alone = [
+                right if letter == target.text else "" if option == right else option
+                for letter, option in zip(LETTERS, options, strict=True)
+            ]
+            reading = await apart(read_choice, reply, alone)
+        taken = reading.answer or target.text
+        return marked(reading, taken if options[LETTERS.index(taken)] == right else target.text, key=target.text)
 
     return score
 

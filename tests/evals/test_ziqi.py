@@ -119,6 +119,31 @@ def test_rotations_move_the_options_and_the_key(small: str, tmp_path: Path) -> N
     assert figures(log, "letter_figures")["chosen_A"] == 1
 
 
+def test_rotations_keep_what_speaks_of_other_options(tmp_path: Path) -> None:
+    def edit(split: str, theme: str, rows: list[Fields]) -> None:
+        if (split, theme) == ("test", "female_music"):
+            rows[1][2:7] = ["Run", "M.C.", "Jay", "以上都对", "D"]
+            rows[2][2:7] = ["Run", "M.C.", "Both A and B", "None of the above", "C"]
+            rows[3][2:7] = ["A和B", "B和C", "C和D", "E和F", "B"]
+
+    write(build_published(write_source(tmp_path / "source", edit=edit)), tmp_path / "ziqi")
+    task = comprehension(dataset=str(tmp_path / "ziqi"), rotations=4, themes="female music")
+    asked: dict[str, list[Sample]] = {}
+    for sample in task.dataset:
+        asked.setdefault((sample.metadata or {})["question"], []).append(sample)
+    assert [len(some) for some in asked.values()] == [3, 4, 4]
+    above, notes = list(asked.values())[:2]
+    assert [sample.choices for sample in above] == [
+        ["Run", "M.C.", "Jay", "以上都对"],
+        ["Jay", "Run", "M.C.", "以上都对"],
+        ["M.C.", "Jay", "Run", "以上都对"],
+    ]
+    assert {str(sample.target) for sample in above} == {"D"}
+    assert {(sample.choices or [])["ABCD".index(str(sample.target))] for sample in notes} == {"B和C"}
+    assert (task.metadata or {})["not_rotated"] == ["female_music-test-0001"]
+    assert len(comprehension(dataset=str(tmp_path / "ziqi"), themes="female music").dataset) == 4
+
+
 def test_themes_duplicates_and_the_human_subset(small: str) -> None:
     assert len(comprehension(dataset=small, themes="popular music, 女性音乐").dataset) == 24
     assert len(comprehension(dataset=small, themes=["popular_music"], deduplicate=True).dataset) == 11

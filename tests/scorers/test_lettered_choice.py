@@ -129,6 +129,26 @@ def test_consistency_over_rotations() -> None:
 @pytest.mark.parametrize(
     ("protocol", "reply", "value", "answer"),
     [
+        ("strict", "[[答案：C]]", "C", "C"),
+        ("strict", "[[答案：A]]", "C", "A"),
+        ("strict", "A. 王洛宾", "C", "A"),
+        ("strict", "王洛宾", "C", "C"),
+        ("strict", "[[答案：B]]", "I", "B"),
+        ("strict", "丁善德", "I", "B"),
+        ("paper", "[[答案：A]]", "I", "A"),
+    ],
+)
+def test_a_right_text_under_two_letters(protocol: Any, reply: str, value: str, answer: str | None) -> None:
+    state = TaskState(ModelName("baseline/chance"), "q", 1, "?", [], choices=["王洛宾", "丁善德", "王洛宾", "桑桐"])
+    state.output = ModelOutput.from_content("baseline/chance", reply)
+    score = asyncio.run(lettered_choice(protocol)(state, Target("C")))  # type: ignore[arg-type]
+    assert score is not None
+    assert (score.value, score.answer, (score.metadata or {})["key"]) == (value, answer, "C")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "reply", "value", "answer"),
+    [
         ("paper", "B小调", "I", "B"),
         ("strict", "B小调", "C", "C"),
         ("strict", "A good question", "N", None),

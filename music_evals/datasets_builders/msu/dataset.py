@@ -16,6 +16,7 @@ from typing import Annotated, Final, Literal, NamedTuple, TypedDict, get_args
 
 from datasets import Features, Image, List
 from pydantic import Field
+from scipy.cluster.hierarchy import DisjointSet
 
 from music_evals.datasets_builders.folder import (
     GENERATED,
@@ -30,7 +31,8 @@ from music_evals.datasets_builders.folder import (
     refusals,
     write_dataset,
 )
-from music_evals.datasets_builders.msu.questions import UnsuitableScoreError, compose_score_questions
+from music_evals.datasets_builders.msu.questions import Candidates, Composer, UnsuitableScoreError, candidates
+from music_evals.datasets_builders.msu.questions.kind import ScoreQuestion
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 from music_evals.datasets_builders.msu.works import Work, default_works
 from music_evals.notation.abc_score import score_to_abc
@@ -83,11 +85,11 @@ FEATURES: Final[Mapping[str, Features]] = {
 
 
 class _ReadWork(NamedTuple):
-    """What came of a work: its score without pages and its questions, or the reason why it is left out."""
+    """What came of a work: its score without pages and what may be asked, or the reason why it is left out."""
 
     name: str
     score: ScoreRow | None = None
-    questions: tuple[QuestionRow, ...] = ()
+    candidates: Candidates | None = None
     reason: str = ""
 
 
@@ -133,8 +135,16 @@ def _computed(works: Sequence[Work], seed: int, source: str) -> Plan:
         _ReadWork(work.name, reason=f"reading it {one}") if isinstance(one, LimitError) else one
         for work, one in zip(works, each_apart(partial(_read, seed=seed), works), strict=True)
     ]
-    scores = [one.score for one in read if one.score is not None]
     left_out = {one.name: one.reason for one in read if one.score is None}
+    composer = Composer((one.candidates for one in read if one.candidates), seed)
+    composed: dict[str, list[QuestionRow]] = {}
+    for one in read:
+        if one.candidates is not None:
+            try:
+                composed[one.name] = _rows(one.name, composer.compose(one.name, one.candidates))
+            except UnsuitableScoreError as error:
+                left_out[one.name] = str(error)
+    scores = [one.score for one in read if one.score is not None and one.name in composed]
     if not scores:
         first = next(iter(left_out.items()), ("", "there are no works"))
         raise DatasetError(f"none of {len(works)} scores gives questions; {first[0]}: {first[1]}")
@@ -146,7 +156,7 @@ def _computed(works: Sequence[Work], seed: int, source: str) -> Plan:
         made_with={"music21": version("music21"), "verovio": version("verovio")},
         anomalies=refusals(left_out),
     )
-    questions = [row for one in read for row in one.questions]
+    questions = [row for score in scores for row in composed[score["score_id"]]]
     return split_plan(scores, questions, provenance, engrave=True, left_out=left_out)
 
 
@@ -170,33 +180,32 @@ def split_plan(
 
 
 def split_works(scores: Sequence[ScoreRow], seed: int) -> dict[str, Split]:
-    """Assign scores to splits, 6:2:2, those of one work (by title and composer, or by the music) to the same split.
+    """Assign scores to splits, 6:2:2, those of one work to the same split.
+
+    Scores are of one work that share title and composer or the music, directly or through others.
 
     Source: arXiv 2511.20697, section 5.1 (90, 30 and 30 of 150).
     """
-    works: list[list[str]] = []
-    known: dict[str, list[str]] = {}
-    for score in sorted(scores, key=lambda score: score["score_id"]):
-        marks = [mark for mark in (name_of(score["title"], score["composer"]), music_of(score["abc"] or "")) if mark]
-        work = next((known[mark] for mark in marks if mark in known), None)
-        if work is None:
-            work = []
-            works.append(work)
-        work.append(score["score_id"])
-        known |= dict.fromkeys(marks, work)
+    joined = DisjointSet(sorted(score["score_id"] for score in scores))
+    first: dict[str, str] = {}
+    for score in scores:
+        for mark in (name_of(score["title"], score["composer"]), music_of(score["abc"] or "")):
+            if mark:
+                joined.merge(score["score_id"], first.setdefault(mark, score["score_id"]))
+    works: list[set[str]] = joined.subsets()
     random.Random(f"{seed}/splits").shuffle(works)
     fifth = round(len(scores) / 5)
     splits: dict[str, Split] = {}
     for work in works:
         split: Split = "test" if len(splits) < fifth else "validation" if len(splits) < 2 * fifth else "train"
-        splits |= dict.fromkeys(work, split)
+        splits |= dict.fromkeys(sorted(work), split)
     return splits
 
 
 def _read(work: Work, seed: int) -> _ReadWork:
     try:
         score = work.load()
-        questions = compose_score_questions(score, seed=seed, name=work.name)
+        found = candidates(score, seed=seed, name=work.name)
         row: ScoreRow = {
             "score_id": work.name,
             "title": score.metadata.title or "",
@@ -213,19 +222,22 @@ def _read(work: Work, seed: int) -> _ReadWork:
     # music21 lets out whatever its code runs into, and one score must not stop the others.
     except Exception as error:
         return _ReadWork(work.name, reason=f"music21 fails on it ({type(error).__name__}: {str(error)[:200]})")
-    rows = tuple(
+    return _ReadWork(work.name, row, found)
+
+
+def _rows(name: str, questions: Sequence[ScoreQuestion]) -> list[QuestionRow]:
+    return [
         QuestionRow(
-            id=f"{work.name}-level{one.level}-{number % 3 + 1}",
-            score_id=work.name,
+            id=f"{name}-level{one.level}-{number % 3 + 1}",
+            score_id=name,
             level=one.level,
             kind=one.kind,
             question=one.text,
             answer=one.answer,
             answer_type=one.answer_type,
         )
-        for number, one in enumerate(sorted(questions, key=lambda one: one.level))
-    )
-    return _ReadWork(work.name, row, rows)
+        for number, one in enumerate(questions)
+    ]
 
 
 def write(

@@ -1,10 +1,11 @@
 """Figures by name, as a log holds them: a value with its interval, and the figures of a group."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from math import isnan, nan
 from typing import TypeVar
 
+from music_evals.scorers.metrics.clustered import mean_interval
 from music_evals.scorers.metrics.proportion import wilson_interval
-from music_evals.scorers.metrics.resampling import bootstrap_interval
 
 T = TypeVar("T")
 
@@ -26,8 +27,11 @@ def share(name: str, value: float, n: float) -> dict[str, float]:
 
 
 def mean(name: str, values: Sequence[float], clusters: Sequence[Hashable] | None = None) -> dict[str, float]:
-    """Name the mean of values from 0 to 1, with its bootstrap interval."""
-    return with_interval(name, sum(values) / len(values), bootstrap_interval(values, clusters=clusters))
+    """Name the mean of values from 0 to 1, with the interval of `mean_interval`, or a note why it has none."""
+    found = with_interval(name, sum(values) / len(values), mean_interval(values, clusters))
+    if isnan(found[f"{name}_low"]):
+        found[f"{name} note: there is no interval, because all values are of one sample"] = nan
+    return found
 
 
 def each(groups: Mapping[str, T], figures_of: Callable[[T], Mapping[str, float]]) -> dict[str, float]:

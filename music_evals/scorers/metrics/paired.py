@@ -14,8 +14,9 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from scipy import stats
 
+from music_evals.scorers.metrics.clustered import checked_outcomes, mean_interval
 from music_evals.scorers.metrics.proportion import Z95
-from music_evals.scorers.metrics.resampling import Floats, batches, bootstrap_interval, checked_outcomes
+from music_evals.scorers.metrics.resampling import Floats, batches
 
 Test = Literal["McNemar", "sign flips"]
 
@@ -48,14 +49,15 @@ def compare(
     """Compare outcomes from 0 to 1 on the same samples.
 
     Independent samples that are right or wrong have McNemar's exact test and the interval of `difference_interval`;
-    all others the test of `sign_flip_test` and a percentile interval of the paired bootstrap, by cluster.
+    all others the test of `sign_flip_test` and the interval of `mean_interval` over the differences, by cluster. Where
+    no sample differs, that is `difference_interval` with a pair a cluster.
 
     Args:
         first: one outcome a sample; at least one.
         second: as many, of the same samples.
         clusters: what each sample belongs to; without it every sample stands for itself.
-        resamples: number of bootstrap resamples, and of flips where there are too many for all.
-        seed: of the draws.
+        resamples: number of flips where there are too many for all.
+        seed: of the flips.
 
     Raises:
         ValueError: there is nothing to compare, an outcome is not from 0 to 1, or the lengths differ.
@@ -72,13 +74,11 @@ def compare(
         interval = difference_interval(*only, len(one))
         return Comparison(difference, *interval, exact_mcnemar(*only), len(one), "McNemar")
     totals: Floats = np.bincount([number[name] for name in names], weights=differences).astype(float)
-    low = high = float("nan")
-    if len(number) > 1:
-        # The bootstrap takes outcomes from 0 to 1, and differences lie between -1 and 1.
-        low, high = bootstrap_interval(
-            ((differences + 1) / 2).tolist(), clusters=list(names), resamples=resamples, seed=seed
-        )
-        low, high = 2 * low - 1, 2 * high - 1
+    if differences.any() or len(number) == 1:
+        # The interval takes outcomes from 0 to 1, and differences lie between -1 and 1.
+        low, high = (2 * end - 1 for end in mean_interval((differences + 1) / 2, list(names)))
+    else:
+        low, high = difference_interval(0, 0, len(number))
     p = sign_flip_test(totals, resamples=resamples, seed=seed)
     return Comparison(difference, low, high, p, len(one), "sign flips")
 

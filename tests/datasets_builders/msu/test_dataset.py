@@ -119,6 +119,20 @@ def test_scores_of_one_work_are_in_one_split() -> None:
     assert Counter(split_works(distinct, seed=1).values()) == {"train": 90, "validation": 30, "test": 30}
 
 
+def test_scores_of_one_work_through_others_are_in_one_split() -> None:
+    def score(name: str, title: str, music: str) -> Any:
+        return {"score_id": name, "title": title, "composer": "Bach", "abc": f"X:1\nK:C\n{music}|]\n"}
+
+    # The third has the title of the first and the music of the second; a chain of five comes after.
+    chains = [[("Air", "C"), ("Song", "D"), ("Air", "D")], [(f"Hymn {n // 2}", "E" * ((n + 1) // 2)) for n in range(5)]]
+    joined = [[score(f"{place}-{n}", *one) for n, one in enumerate(some)] for place, some in enumerate(chains)]
+    others = [score(f"other-{n}", f"Other {n}", "F" * (n + 1)) for n in range(12)]
+    for seed in range(40):
+        splits = split_works([*joined[0], *others, *joined[1][::-1]], seed)
+        assert all(len({splits[one["score_id"]] for one in some}) == 1 for some in joined), seed
+    assert set(splits.values()) == {"train", "validation", "test"}
+
+
 @pytest.mark.parametrize(
     ("answers", "message"),
     [

@@ -11,7 +11,14 @@ import pytest
 from music21 import chord, converter, key, note, pitch, roman, stream
 from music21.musicxml.m21ToXml import GeneralObjectExporter
 
-from music_evals.datasets_builders.msu.questions import KINDS, UnsuitableScoreError, compose, compose_score_questions
+from music_evals.datasets_builders.msu.questions import (
+    KINDS,
+    Composer,
+    UnsuitableScoreError,
+    candidates,
+    compose,
+    compose_score_questions,
+)
 from music_evals.datasets_builders.msu.questions.compose import says
 from music_evals.datasets_builders.msu.questions.kind import ScoreQuestion
 from music_evals.datasets_builders.msu.questions.reading import Reading, read
@@ -38,12 +45,14 @@ def questions(scores: dict[str, stream.Score], readings: dict[str, Reading]) -> 
     by_score = {id(scores[name]): reading for name, reading in readings.items()}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compose, "read", lambda score: by_score[id(score)])  # each is read once
-        return {name: compose_score_questions(score, seed=0, name=name) for name, score in scores.items()}
+        found = {name: candidates(score, seed=0, name=name) for name, score in scores.items()}
+    composer = Composer(found.values(), 0)
+    return {name: composer.compose(name, some) for name, some in found.items()}
 
 
 def asked(reading: Reading, kind: str, tries: int = 30) -> Iterator[ScoreQuestion]:
     for seed in range(tries):
-        question = KIND[kind].ask(reading, Random(seed))
+        question = next(KIND[kind].questions(reading, Random(seed)), None)
         if question:
             yield question
 
@@ -300,6 +309,52 @@ def test_kinds_and_answers_are_balanced(questions: dict[str, list[ScoreQuestion]
     assert set(answers) == {"Yes", "No"}
     assert 0.4 < answers["Yes"] / answers.total() < 0.6, answers
     assert answers.total() < 0.33 * len(found)
+
+
+def test_answers_of_a_kind_come_about_equally_often() -> None:
+    def found(answers: dict[str, str]) -> dict[str, list[ScoreQuestion]]:
+        rows: dict[str, list[ScoreQuestion]] = {kind.name: [] for kind in KINDS}
+        for kind in KINDS:
+            for answer in answers.get(kind.name, "").split():
+                rows[kind.name].append(ScoreQuestion(kind.level, kind.name, "?", answer, kind.answer_type))
+        return rows
+
+    # Nine scores of ten have these; the answers to other kinds are all different.
+    common = {"clef": "treble", "cadence": "authentic", "rest": "No Yes", "register": "low high"}
+    scores = []
+    for number in range(400):
+        one = {kind.name: str(number) for kind in KINDS if kind.answer_type != "yes_no"} | common
+        scores.append(found(one if number % 10 else one | {"clef": "bass", "cadence": "plagal"}))
+    composer = Composer(scores, 1)
+    asked = [each for number, one in enumerate(scores) for each in composer.compose(str(number), one)]
+    counts = {name: Counter(each.answer for each in asked if each.kind == name) for name in ("clef", "cadence", "rest")}
+    assert 0.4 < counts["rest"]["Yes"] / counts["rest"].total() < 0.6
+    for name in ("clef", "cadence"):
+        # Half as often again as its even share, where nine scores of ten have it.
+        assert 0.65 < max(counts[name].values()) / counts[name].total() < 0.83, counts[name]
+        assert counts[name].total() > 20
+
+
+TUNE = "c'4 d'8 e' f'4 e'8 d' c'4 b8 c' d'4 e'"
+
+
+@pytest.mark.parametrize(
+    ("parts", "texture"),
+    [
+        ((TUNE, "r1 r1"), "Monophonic"),
+        (("c'4 d' e' f' g' f' e' d'", "e4 f g a b a g f", "c4 d e f g f e d"), "Homophonic"),
+        ((TUNE, "r8 g4 f e8 f g a g4 f e8 f e"), "Polyphonic"),
+        # Off the beat, in broken chords, as a bass, in parallel, after the other: none is a melody against it.
+        ((TUNE, "C4 r C r G r G r", "r4 e r e r f r f", "r4 g r g r b r b"), None),
+        ((TUNE, "c8 e g e c e g e d g b g d g b g"), None),
+        (("c'4. d'8 e'2 f'4. e'8 d'2", "C4 e8 e G4 e8 e C4 f8 f G4 f8 f"), None),
+        ((TUNE, "a4 b8 c' d'4 c'8 b a4 g8 a b4 c'"), None),
+        (("r1 a'4. b'16 a' g'8 f' e' d'", "a4. b16 a g8 f e d c4 d e r"), None),
+    ],
+)
+def test_texture_is_named_only_where_it_is_beyond_doubt(parts: tuple[str, ...], texture: str | None) -> None:
+    score = stream.Score([converter.parse(f"tinynotation: 4/4 {part}") for part in parts])
+    assert {each.answer for each in asked(read(score), "texture")} == ({texture} if texture else set())
 
 
 def test_seeds_and_names_give_other_questions(scores: dict[str, stream.Score]) -> None:

@@ -59,7 +59,7 @@ def test_random_flips_never_give_a_p_of_nothing() -> None:
     assert sign_flip_test([1.0] * 60, resamples=999) == 0.001
 
 
-def test_bootstrap_of_graded_outcomes_is_near_the_interval_of_student() -> None:
+def test_graded_outcomes_have_nearly_the_interval_of_student() -> None:
     rng = np.random.default_rng(3)
     first = rng.uniform(0, 0.8, 200)
     second = np.clip(first + rng.normal(0.1, 0.1, 200), 0, 1)
@@ -86,6 +86,24 @@ def test_without_a_difference_there_is_no_evidence_of_one() -> None:
     found = compare([1] * 20, [1] * 20)
     assert (found.difference, found.p, found.pairs) == (0, 1, 20)
     assert 0.1 < found.high < 0.2, "twenty right answers do not prove that the models are alike"
+
+
+def test_pieces_without_a_difference_are_a_pair_each() -> None:
+    found = compare([1, 0] * 10, [1, 0] * 10, [place // 4 for place in range(20)])
+    assert (found.low, found.high) == difference_interval(0, 0, 5)
+
+
+@pytest.mark.parametrize("count", [5, 10, 15])
+def test_differences_on_few_pieces_are_held_as_often_as_the_interval_says(count: int) -> None:
+    rng = np.random.default_rng(count)
+    held = 0
+    for _ in range(500):
+        pieces = np.repeat(range(count), rng.integers(3, 22, count))
+        rates = rng.beta((0.6, 0.9), (0.9, 0.6), (count, 2))[pieces]
+        first, second = (rng.random((2, len(pieces))) < rates.T).astype(float)
+        found = compare(first, second, pieces.tolist(), resamples=1)
+        held += found.low <= 0.2 <= found.high
+    assert held / 500 > 0.93
 
 
 def test_a_single_piece_has_a_difference_but_no_interval() -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
+from scipy.cluster.hierarchy import DisjointSet
+
 from music_evals.datasets_builders.lilybench.generation.rows import (
     N_PROMPTS,
     Description,
@@ -95,17 +97,12 @@ def _draw(name: str, seed: int) -> float:
 
 def _groups(*pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Names that are paired, directly or through others → the first of them."""
-    first: dict[str, str] = {}
-
-    def root(name: str) -> str:
-        while first.setdefault(name, name) != name:
-            name = first[name]
-        return name
-
+    joined = DisjointSet()
     for one, other in chain(*pairs):
-        earlier, later = sorted((root(one), root(other)))
-        first[later] = earlier
-    return {name: root(name) for name in first}
+        joined.add(one)
+        joined.add(other)
+        joined.merge(one, other)
+    return {name: min(names) for names in joined.subsets() for name in names}
 
 
 def _near_copies(texts: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:

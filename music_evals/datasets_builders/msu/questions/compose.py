@@ -1,19 +1,26 @@
 """Composes twelve questions on a score, three a level, whose answers the score itself gives."""
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from math import log
 from random import Random
 from typing import Any, Final
 
 from music_evals.datasets_builders.msu.questions import harmony, notes, onset, texture
 from music_evals.datasets_builders.msu.questions.kind import Kind, Level, ScoreQuestion
-from music_evals.datasets_builders.msu.questions.reading import Reading, read
+from music_evals.datasets_builders.msu.questions.reading import read
 
 KINDS: Final[tuple[Kind, ...]] = (*onset.KINDS, *notes.KINDS, *harmony.KINDS, *texture.KINDS)
 PER_LEVEL: Final = 3
 # More yes/no questions in a level would let guessing go far; the published questions have about one in four.
 _MOST_YES_NO: Final = 1
-# Rounds with other places and other answers to yes/no questions, for scores that give few questions.
-_ROUNDS: Final = 4
+# Steps in which draws are made even.
+_STEPS: Final = 30
+# How many times its even share of a kind's questions an answer may make up.
+_MOST_OF_KIND: Final = 1.5
+# Questions of a kind, each with another answer, that a score may give.
+_ANSWERS: Final = 16
 _LEVELS: Final[tuple[Level, ...]] = (1, 2, 3, 4)
 
 
@@ -21,50 +28,113 @@ class UnsuitableScoreError(ValueError):
     """The score does not give enough questions that have one sure answer."""
 
 
-def compose_score_questions(score: Any, *, seed: int, name: str) -> list[ScoreQuestion]:
-    """Compose twelve questions on a music21 score, three a level, all of different kinds; it gives the answers.
+Candidates = Mapping[str, Sequence[ScoreQuestion]]
+"""Kind → the questions that a score gives, each with another answer."""
+
+
+def candidates(score: Any, *, seed: int, name: str) -> Candidates:
+    """Draw the questions of every kind that a music21 score gives, or raise UnsuitableScoreError.
 
     The levels are those of MSU-Bench (section 3 of the paper); the forms of question are of its types (appendix E), in
     words of our own, and only those that a score answers without doubt: candidates with ties, missing data or more than
-    one reading are left out. No question gives away its own answer or, in the case of the key, another's. The seed and
-    the name of the score decide which kinds are asked, and of what.
+    one reading are left out. The seed and the name of the score decide of what is asked.
     """
     try:
         reading = read(score)
     except ValueError as error:
         raise UnsuitableScoreError(str(error)) from error
-    rng = Random(f"{seed}/{name}/questions")
-    # The level that goes first is free to use the key; it is the first's turn or the third's, and where that leaves
-    # too few of the third, it is always the third's.
-    orders: list[list[Level]] = [rng.sample(_LEVELS, len(_LEVELS)), [3, 1, 2, 4]]
-    chosen: list[ScoreQuestion] = []
-    for order in orders:
-        chosen = []
-        for level in order:
-            chosen += _choose(reading, level, rng, chosen)
-        if len(chosen) == PER_LEVEL * len(_LEVELS):
-            return sorted(chosen, key=lambda question: question.level)
-    counts = {level: sum(question.level == level for question in chosen) for level in _LEVELS}
-    short = [f"level {level} has {counts[level]}" for level in _LEVELS if counts[level] < PER_LEVEL]
-    raise UnsuitableScoreError(f"the score gives too few sure questions: {', '.join(short)} of {PER_LEVEL}")
+    return {
+        kind.name: list(islice(kind.questions(reading, Random(f"{seed}/{name}/{kind.name}")), _ANSWERS))
+        for kind in KINDS
+    }
 
 
-def _choose(reading: Reading, level: Level, rng: Random, others: list[ScoreQuestion]) -> list[ScoreQuestion]:
-    chosen: list[ScoreQuestion] = []
-    for limit in (_MOST_YES_NO, PER_LEVEL):
-        for _ in range(_ROUNDS if limit == PER_LEVEL else 1):
-            for kind in _shuffled(level, rng):
+def compose_score_questions(score: Any, *, seed: int, name: str) -> list[ScoreQuestion]:
+    """Compose twelve questions on one music21 score, as `Composer` does."""
+    found = candidates(score, seed=seed, name=name)
+    return Composer([found], seed).compose(name, found)
+
+
+class Composer:
+    """Composes the questions on some scores, so that the answers to each kind come about equally often.
+
+    No guess then fits many questions of a kind. Answers that few scores give are drawn more often where a score gives
+    several, and those that most scores give are asked for less often. Each score is drawn for by itself, so that the
+    questions on some tell nothing of those on others. Args: the candidates of all scores, and the seed.
+    """
+
+    def __init__(self, of_all: Iterable[Candidates], seed: int) -> None:
+        self._seed = seed
+        found = list(of_all)
+        # Kind → answer → its weight in the draw, and how likely it is asked for once it is drawn.
+        self._weights: dict[str, dict[str, float]] = {}
+        self._kept: dict[str, dict[str, float]] = {}
+        for kind in KINDS:
+            given = [[question.answer for question in each[kind.name]] for each in found]
+            weights = dict.fromkeys(sorted({answer for answers in given for answer in answers}), 1.0)
+            expected = dict.fromkeys(weights, 1.0)
+            for _ in range(_STEPS):
+                mean = sum(expected.values()) / max(1, len(expected))
+                weights = {answer: weight * mean / expected[answer] for answer, weight in weights.items()}
+                expected = dict.fromkeys(weights, 0.0)
+                for answers in given:
+                    total = sum(weights[answer] for answer in answers)
+                    for answer in answers:
+                        expected[answer] += weights[answer] / total
+            most = float(len(found))
+            for _ in range(_STEPS):
+                most = (
+                    _MOST_OF_KIND
+                    / max(min(2, len(found)), len(weights))
+                    * sum(min(most, each) for each in expected.values())
+                )
+            self._weights[kind.name] = weights
+            self._kept[kind.name] = {answer: min(1.0, most / each) for answer, each in expected.items()}
+
+    def compose(self, name: str, found: Candidates) -> list[ScoreQuestion]:
+        """Compose twelve questions on a score, three a level, all of different kinds, or raise UnsuitableScoreError.
+
+        No question gives away its own answer or, in the case of the key, another's. The seed and the name of the score
+        decide which kinds are asked, and which answers are asked for.
+        """
+        rng = Random(f"{self._seed}/{name}/questions")
+        # The level that goes first is free to use the key; it is the first's turn or the third's, and where that leaves
+        # too few of the third, it is always the third's.
+        orders: list[list[Level]] = [rng.sample(_LEVELS, len(_LEVELS)), [3, 1, 2, 4]]
+        chosen: list[ScoreQuestion] = []
+        for order in orders:
+            chosen = []
+            for level in order:
+                chosen += self._choose(found, level, rng, chosen)
+            if len(chosen) == PER_LEVEL * len(_LEVELS):
+                return sorted(chosen, key=lambda question: question.level)
+        counts = {level: sum(question.level == level for question in chosen) for level in _LEVELS}
+        short = [f"level {level} has {counts[level]}" for level in _LEVELS if counts[level] < PER_LEVEL]
+        raise UnsuitableScoreError(f"the score gives too few sure questions: {', '.join(short)} of {PER_LEVEL}")
+
+    def _choose(self, found: Candidates, level: Level, rng: Random, others: list[ScoreQuestion]) -> list[ScoreQuestion]:
+        kept: list[tuple[Kind, ScoreQuestion]] = []
+        spare: list[tuple[Kind, ScoreQuestion]] = []
+        rest: list[tuple[Kind, ScoreQuestion]] = []
+        for kind in _shuffled(level, rng):
+            weights, likely = self._weights[kind.name], self._kept[kind.name]
+            keys = {question: log(1 - rng.random()) / weights[question.answer] for question in found[kind.name]}
+            if drawn := sorted(keys, key=keys.__getitem__, reverse=True):
+                (kept if rng.random() < likely[drawn[0].answer] else spare).append((kind, drawn[0]))
+                rest += [(kind, question) for question in drawn[1:]]
+        chosen: list[ScoreQuestion] = []
+        for limit in (_MOST_YES_NO, PER_LEVEL):
+            for kind, question in (*kept, *spare, *rest):
                 if len(chosen) == PER_LEVEL:
                     return chosen
-                if any(kind.name == question.kind for question in chosen):
+                if any(kind.name == one.kind for one in chosen):
                     continue
-                count = sum(question.answer_type == "yes_no" for question in chosen)
+                count = sum(one.answer_type == "yes_no" for one in chosen)
                 if kind.answer_type == "yes_no" and count >= limit:
                     continue
-                question = kind.ask(reading, rng)
-                if question and _is_fair(question, kind, [*others, *chosen]):
+                if _is_fair(question, kind, [*others, *chosen]):
                     chosen.append(question)
-    return chosen
+        return chosen
 
 
 def _shuffled(level: Level, rng: Random) -> list[Kind]:

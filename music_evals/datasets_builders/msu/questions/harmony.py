@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from random import Random
 from typing import Any, Final
@@ -36,8 +37,6 @@ from music_evals.datasets_builders.msu.questions.tonality import (
 _PLACES: Final = 120
 _PEDAL_SPAN: Final = 2
 _PROGRESSION_SPAN: Final = 2
-# Nearly all pieces begin on the tonic: asking each of them would make Yes the better guess.
-_TONIC_EDGES_LEFT_OUT: Final = 0.8
 
 
 def _indices(reading: Reading, rng: Random, reach: int = 1) -> list[int]:
@@ -53,11 +52,15 @@ def _indices(reading: Reading, rng: Random, reach: int = 1) -> list[int]:
 def _chords(reading: Reading, rng: Random) -> Iterator[tuple[int, PlainChord]]:
     """Whole measures that begin with a plain chord."""
     for index in _indices(reading, rng):
-        # The chord must begin there in some part: one that is only held is not on the beat.
-        if reading.measures[index].length == reading.measures[index].full and reading.onsets[index][:1] == [0]:
-            found = plain_chord(reading.sounding(index, Fraction(0)))
-            if found:
-                yield index, found
+        if found := _first_chord(reading, index):
+            yield index, found
+
+
+@lru_cache(maxsize=4 * PLACES)
+def _first_chord(reading: Reading, index: int) -> PlainChord | None:
+    # The chord must begin there in some part: one that is only held is not on the beat.
+    is_whole = reading.measures[index].length == reading.measures[index].full
+    return plain_chord(reading.sounding(index, Fraction(0))) if is_whole and reading.onsets[index][:1] == [0] else None
 
 
 def _moments(reading: Reading, index: int, count: int = 1) -> list[tuple[pitch.Pitch, ...]]:
@@ -200,7 +203,7 @@ def _begins_on_tonic(reading: Reading, rng: Random, tonality: key.Key) -> Answer
     if found is None or len(reading.voices) < 2:
         return
     is_tonic = _is_plain_tonic(found, tonality)
-    if is_tonic is not None and not (is_tonic and rng.random() < _TONIC_EDGES_LEFT_OUT):
+    if is_tonic is not None:
         yield "Yes" if is_tonic else "No", key_name(tonality)
 
 

@@ -40,7 +40,7 @@ class ScoreQuestion:
 
 PLACES: Final = 400  # how many places of a score a kind looks at
 Answers = Iterator[tuple[str, ...]]
-"""Questions on a score that have one sure answer each: that, and what fills the blanks. The first is taken."""
+"""Questions on a score that have one sure answer each: that, and what fills the blanks."""
 
 Cases = Iterator[tuple[bool, *tuple[str, ...]]]
 """Questions on a score: whether the answer is yes, and what fills the blanks."""
@@ -61,35 +61,37 @@ class Kind:
     weight: float = 1  # how readily it is chosen; above 1 for what few scores have
     lists_answers: bool = False  # the text names all answers to choose from, the right one among them
 
-    def ask(self, reading: Reading, rng: Random) -> ScoreQuestion | None:
-        """Draw a question; None where the score has none with one sure answer."""
+    def questions(self, reading: Reading, rng: Random) -> Iterator[ScoreQuestion]:
+        """Draw questions, each with another answer; nothing where the score has none with one sure answer."""
+        wording = read_table("msu/questions/wording.toml")[str(self.level)][self.name]
+        answers = set()
         for answer, *blanks in self.draw(reading, rng):
-            wording = read_table("msu/questions/wording.toml")[str(self.level)][self.name]
-            return ScoreQuestion(self.level, self.name, wording.format(*blanks), answer, self.answer_type)
-        return None
+            if answer not in answers:
+                answers.add(answer)
+                yield ScoreQuestion(self.level, self.name, wording.format(*blanks), answer, self.answer_type)
 
 
 def evenly(cases: Callable[[Reading, Random], Cases], yes: str = "Yes", no: str = "No") -> Draw:
-    """Draw from a kind's cases so that either answer is as likely; nothing where the score has one answer only."""
+    """Draw one of a kind's cases for either answer; nothing where the score has one answer only."""
 
     def draw(reading: Reading, rng: Random) -> Answers:
         found: dict[bool, list[list[str]]] = {True: [], False: []}
         for is_yes, *blanks in cases(reading, rng):
             found[is_yes].append(blanks)
         if found[True] and found[False]:
-            is_yes = rng.random() < 0.5
-            yield yes if is_yes else no, *rng.choice(found[is_yes])
+            for is_yes in rng.sample((True, False), 2):
+                yield yes if is_yes else no, *rng.choice(found[is_yes])
 
     return draw
 
 
 def varied(found: Iterable[tuple[T, Any]], rng: Random, least: int = 2) -> Iterator[tuple[T, Any]]:
-    """Draw an answer, then a place that has it, so that frequent answers are not asked for more often."""
+    """Draw a place for every answer, in any order."""
     found = list(found)
     answers = sorted({answer for _, answer in found})
     if len(answers) >= least:
-        answer = rng.choice(answers)
-        yield rng.choice([place for place, each in found if each == answer]), answer
+        for answer in rng.sample(answers, len(answers)):
+            yield rng.choice([place for place, each in found if each == answer]), answer
 
 
 def sampled(size: int, rng: Random, most: int = PLACES) -> list[int]:

@@ -1,8 +1,9 @@
 """Level 4: texture and form, as far as they can be counted (section 3.1 of the paper: texture and form)."""
 
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise, starmap
 from random import Random
 from typing import Any, Final
 
@@ -23,9 +24,11 @@ from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, V
 
 # Measures that a question on texture, register, steps or repetition spans.
 _SPAN: Final = 2
-# A texture is named only where at least or at most these shares of the moments have a note in every part.
+# Share of the moments at which every part has a note, in measures of one rhythm.
 _TOGETHER: Final = 0.95
-_APART: Final = 0.34
+# Notes of a melody, and the share of steps among its intervals.
+_MELODY: Final = 5
+_STEPS: Final = 0.6
 # The most frequent, largest or widest must lead by this much.
 _LEAD: Final = 1.25
 _RANGE_LEAD: Final = 3
@@ -45,26 +48,58 @@ def _texture(reading: Reading, rng: Random) -> Answers:
 
 
 def _texture_of(reading: Reading, index: int) -> str | None:
+    """The texture of some measures; None where a teacher could call it otherwise, as a melody over chords."""
     rows = [list(voice.cells[index : index + _SPAN]) for voice in reading.voices]
-    onsets = [
-        {(at, event.start) for at, cell in enumerate(row) for event in cell.notes}
-        for row in rows
-        if any(cell.notes for cell in row)
-    ]
-    events = [event for row in rows for cell in row for event in cell.notes]
-    if any(cell.has_grace for row in rows for cell in row) or len(events) < 4:
+    if any(cell.has_grace or not cell.is_clear for row in rows for cell in row):
         return None
-    moments = set().union(*onsets)
-    are_single = all(len(event.pitches) == 1 for event in events)
-    if len(onsets) == 1:
-        return "Monophonic" if are_single and len(moments) == len(events) else None
-    if any(len(each) < 2 for each in onsets):
+    parts = [_Part(row) for row in rows if any(cell.notes for cell in row)]
+    if sum(len(part.events) for part in parts) < 4:
         return None
-    together = sum(all(moment in each for each in onsets) for moment in moments) / len(moments)
-    if together >= _TOGETHER and len(onsets) > 2 and len(moments) > 3:
+    moments = set().union(*(part.onsets for part in parts))
+    together = sum(all(moment in part.onsets for part in parts) for moment in moments) / len(moments)
+    if len(parts) == 1:
+        return "Monophonic" if parts[0].is_line else None
+    if together >= _TOGETHER and len(parts) > 2 and len(moments) > 3:
         return "Homophonic"
-    are_lively = all(len(each) >= 3 for each in onsets)
-    return "Polyphonic" if together <= _APART and are_single and are_lively and len(onsets) > 2 else None
+    are_melodies = all(voice.is_pitched for voice in reading.voices) and all(part.is_melody for part in parts)
+    return "Polyphonic" if are_melodies and all(starmap(_are_independent, combinations(parts, 2))) else None
+
+
+class _Part:
+    """What a part has in some measures, in which it has notes."""
+
+    def __init__(self, row: Sequence[Cell]) -> None:
+        self.events = [(at, event) for at, cell in enumerate(row) for event in cell.notes]
+        self.onsets = {(at, event.start) for at, event in self.events}
+        self.is_line = all(cell.is_line for cell in row)
+        rests = [(at, event.start) for at, cell in enumerate(row) for event in cell.events if not event.pitches]
+        # Rests between notes; those before the first and after the last one are none of a melody's.
+        self.gaps = sum(min(self.onsets) < rest < max(self.onsets) for rest in rests)
+        self.heights = [event.pitches[0].diatonicNoteNum for _, event in self.events]
+        self.moves = dict(zip(sorted(self.onsets)[1:], (b - a for a, b in pairwise(self.heights)), strict=False))
+
+    @property
+    def is_melody(self) -> bool:
+        """Whether it goes by step in all measures, without the rests, repeated notes and leaps of accompaniment."""
+        if (
+            not self.is_line
+            or self.gaps > 1
+            or len({at for at, _ in self.events}) < _SPAN
+            or len(self.events) < _MELODY
+            or len(set(self.heights)) < _MELODY - 1
+        ):
+            return False
+        moves = [abs(move) for move in self.moves.values()]
+        return moves.count(1) >= _STEPS * len(moves) and moves.count(0) <= len(moves) / 4
+
+
+def _are_independent(a: _Part, b: _Part) -> bool:
+    """Whether each of two melodies has a rhythm of its own, and they do not go up and down together."""
+    shared = a.onsets & b.onsets
+    both = [(a.moves[at], b.moves[at]) for at in shared if at in a.moves and at in b.moves]
+    parallel = sum(one * other > 0 for one, other in both)
+    own = min(len(a.onsets - shared), len(b.onsets - shared))
+    return own > 1 and len(shared) <= len(a.onsets | b.onsets) / 2 and parallel <= len(both) / 2
 
 
 # --- what is most ---
@@ -93,8 +128,8 @@ def _rhythm(reading: Reading, rng: Random) -> Answers:
 
 def _rhythm_of_part(reading: Reading, rng: Random) -> Answers:
     if len(reading.voices) > 1:
-        voice = rng.choice(reading.voices)
-        yield from _most_frequent(_values(voice), of(voice))
+        for voice in rng.sample(reading.voices, len(reading.voices)):
+            yield from _most_frequent(_values(voice), of(voice))
 
 
 def _register(reading: Reading, rng: Random) -> Answers:
@@ -154,14 +189,12 @@ def _fullest_measure(reading: Reading, rng: Random) -> Answers:
 
 
 def _climax(reading: Reading, rng: Random) -> Answers:
-    voice = rng.choice(reading.voices)
-    if not voice.is_at_pitch:
-        return
-    heights = [max((each.ps for event in cell.events for each in event.pitches), default=0.0) for cell in voice.cells]
-    # A note that is tied into the next measure stands in both.
-    found = [index for index, height in enumerate(heights) if height == max(heights)]
-    if len(found) <= _MOST_MEASURES and max(heights):
-        yield numbers(reading, found), voice.label or "the piece"
+    for voice in rng.sample(reading.voices, len(reading.voices)):
+        heights = [max((each.ps for one in cell.events for each in one.pitches), default=0.0) for cell in voice.cells]
+        # A note that is tied into the next measure stands in both.
+        found = [index for index, height in enumerate(heights) if height == max(heights)]
+        if voice.is_at_pitch and len(found) <= _MOST_MEASURES and max(heights):
+            yield numbers(reading, found), voice.label or "the piece"
 
 
 # --- entries and parts ---

@@ -1,0 +1,78 @@
+"""Intervals of means of outcomes that may go together in clusters, such as the answers to questions on one score.
+
+A percentile bootstrap over clusters covers too rarely where they are few and of unequal sizes. The interval here is
+t-based; ``perf/interval_coverage.py`` measures how often both hold the truth.
+"""
+
+from collections.abc import Hashable, Sequence
+from math import nan
+from typing import Final
+
+import numpy as np
+from scipy import stats
+
+from music_evals.scorers.metrics.proportion import Z95, wilson_interval
+from music_evals.scorers.metrics.resampling import Floats
+
+_EQUAL: Final = 1e-9  # means of clusters that differ by less are equal
+
+
+def mean_interval(correct: Sequence[float] | Floats, clusters: Sequence[Hashable] | None = None) -> tuple[float, float]:
+    """A 95% interval for the mean of outcomes from 0 to 1, within 0 and 1.
+
+    It is Korn's and Graubard's: the exact binomial interval of the effective number of trials, which are as many as
+    would give the mean the variance that it has, less what the t quantile is above the normal one. The variance is the
+    jackknife's, which leaves out a cluster at a time. The degrees of freedom are one less than the number of clusters
+    of equal size that would be worth as much (Kish): G - 1 for G clusters of one size. Where all clusters have the same
+    mean, as where all is right, each counts as one trial.
+
+    Without clusters each item stands for itself; items that are right or wrong have Wilson's interval then. A single
+    cluster has none (NaN), because nothing tells how far another would differ.
+
+    Args:
+        correct: one outcome an item; at least one.
+        clusters: what each item belongs to, e.g. the score that a question is on.
+
+    Raises:
+        ValueError: there are no outcomes, one is out of range, or the lengths differ.
+
+    Source: E. L. Korn and B. I. Graubard, "Confidence intervals for proportions with small expected number of positive
+        counts estimated from survey data", Survey Methodology 24 (1998); L. Kish, "Survey Sampling" (1965), section
+        11.7.
+
+    Example:
+        >>> [round(end, 2) for end in mean_interval([1, 1, 1, 0, 0, 0, 1, 0], clusters="aaabbbcc")]
+        [0.0, 1.0]
+    """
+    values = checked_outcomes("correct", correct, clusters)
+    if clusters is None and np.isin(values, (0, 1)).all():
+        return wilson_interval(float(values.mean()), len(values))
+    names = range(len(values)) if clusters is None else clusters
+    number = {name: index for index, name in enumerate(dict.fromkeys(names))}
+    belongs = np.array([number[name] for name in names])
+    totals, sizes = np.bincount(belongs, weights=values), np.bincount(belongs)
+    count, n, mean = len(sizes), len(values), values.mean()
+    if count == 1:
+        return nan, nan
+    trials = float(count)
+    if np.ptp(totals / sizes) > _EQUAL:
+        without = (totals.sum() - totals) / (n - sizes)
+        variance = (count - 1) / count * ((without - mean) ** 2).sum()
+        t = stats.t.ppf(0.975, max(n**2 / (sizes**2).sum() - 1, 1))
+        trials = mean * (1 - mean) / variance * (Z95 / t) ** 2
+    right, wrong = mean * trials, (1 - mean) * trials
+    low = stats.beta.ppf(0.025, right, wrong + 1) if mean > _EQUAL else 0.0
+    high = stats.beta.ppf(0.975, right + 1, wrong) if mean < 1 - _EQUAL else 1.0
+    return float(low), float(high)
+
+
+def checked_outcomes(name: str, given: Sequence[float] | Floats, clusters: Sequence[Hashable] | None = None) -> Floats:
+    """Outcomes as an array; a ValueError where there are none, one is not from 0 to 1, or clusters do not fit."""
+    values = np.asarray(given, dtype=float)
+    if len(values) == 0:
+        raise ValueError(f"{name} is empty; outcomes are needed")
+    if not ((values >= 0) & (values <= 1)).all():
+        raise ValueError(f"{name} holds something outside 0 to 1")
+    if clusters is not None and len(clusters) != len(values):
+        raise ValueError(f"clusters names {len(clusters)} items, {name} has {len(values)}")
+    return values

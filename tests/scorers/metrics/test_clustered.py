@@ -1,0 +1,102 @@
+"""Intervals of clustered outcomes and Wilson's, against the paper's numbers, SciPy and statsmodels."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+
+from music_evals.scorers.metrics.clustered import mean_interval
+from music_evals.scorers.metrics.proportion import wilson_interval
+
+TABLE_3 = [
+    (42.61, 40.34, 44.91), (43.72, 41.45, 46.02), (47.28, 44.98, 49.59), (49.44, 47.14, 51.75),
+    (20.61, 18.81, 22.54), (22.33, 20.47, 24.32), (23.39, 21.49, 25.40), (24.22, 22.30, 26.25),
+]  # fmt: skip
+
+
+def outcomes(right: int, n: int) -> list[float]:
+    return [1.0] * right + [0.0] * (n - right)
+
+
+@pytest.mark.parametrize(("accuracy", "low", "high"), TABLE_3)
+def test_the_intervals_of_table_3(accuracy: float, low: float, high: float) -> None:
+    found = mean_interval(outcomes(round(accuracy * 18), 1800))
+    assert [100 * end for end in found] == pytest.approx([low, high], abs=0.006)
+
+
+def test_clusters_of_one_size() -> None:
+    """The exact interval of as many trials as the spread of the clusters' means is worth, with t for 4 degrees."""
+    rates = np.array([0.2, 0.4, 0.5, 0.9, 1.0])
+    values = [float(place < 10 * rate) for rate in rates for place in range(10)]
+    trials = 0.6 * 0.4 / (rates.var(ddof=1) / 5) * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 4)) ** 2
+    expected = proportion_confint(0.6 * trials, trials, method="beta")
+    assert mean_interval(values, np.repeat(range(5), 10).tolist()) == pytest.approx(expected)
+
+
+def test_many_items_have_the_interval_of_student() -> None:
+    values = np.random.default_rng(1).random(400)
+    expected = stats.ttest_1samp(values, 0).confidence_interval()
+    assert mean_interval(values) == pytest.approx((expected.low, expected.high), abs=0.004)
+
+
+def test_twins_say_nothing_new() -> None:
+    values = np.random.default_rng(2).random(20).tolist()
+    twins = [value for value in values for _ in range(2)]
+    assert mean_interval(twins, [place // 2 for place in range(40)]) == pytest.approx(mean_interval(values))
+
+
+def test_clusters_that_are_alike_count_as_one_trial_each() -> None:
+    names = np.repeat(range(5), 12).tolist()
+    right = stats.binomtest(5, 5).proportion_ci(method="exact")
+    assert mean_interval([1.0] * 60, names) == pytest.approx((right.low, 1))
+    assert mean_interval([0.0] * 60, names) == pytest.approx((0, 1 - right.low))
+    half = stats.binomtest(2, 4).proportion_ci(method="exact")
+    assert mean_interval([0.1, 0.9] * 4, [0, 0, 1, 1, 2, 2, 3, 3]) == pytest.approx((half.low, half.high))
+
+
+def test_one_cluster_has_no_interval() -> None:
+    assert np.isnan(mean_interval([1, 0, 1], ["a", "a", "a"])).all()
+    assert np.isnan(mean_interval([0.3])).all()
+
+
+@pytest.mark.parametrize(("count", "mean"), [(5, 0.2), (5, 0.5), (10, 0.8), (15, 0.2)])
+def test_the_interval_holds_the_truth_as_often_as_it_says(count: int, mean: float) -> None:
+    rng = np.random.default_rng(count)
+    held = 0
+    for _ in range(600):
+        # Of two items of a cluster the answers correlate by 0.4.
+        rates = rng.beta(1.5 * mean, 1.5 * (1 - mean), count)
+        names = np.repeat(range(count), rng.integers(3, 22, count))
+        low, high = mean_interval((rng.random(len(names)) < rates[names]).astype(float), names.tolist())
+        assert 0 <= low <= high <= 1
+        held += low <= mean <= high
+    assert held / 600 > 0.93
+
+
+@pytest.mark.parametrize(
+    ("values", "clusters", "named"),
+    [
+        ([], None, "correct is empty"),
+        ([2], None, "outside 0 to 1"),
+        ([float("nan")], None, "outside 0 to 1"),
+        ([1], [], "clusters names 0"),
+    ],
+)
+def test_what_is_refused(values: list[float], clusters: list[int] | None, named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        mean_interval(values, clusters)
+
+
+@given(st.integers(1, 2000), st.data())
+def test_wilsons_interval_is_scipys(n: int, data: st.DataObject) -> None:
+    successes = data.draw(st.integers(0, n))
+    expected = stats.binomtest(successes, n).proportion_ci(method="wilson")
+    assert wilson_interval(successes / n, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+@pytest.mark.parametrize(("proportion", "n"), [(0.5, 0), (-0.1, 10), (1.1, 10), (float("nan"), 10)])
+def test_what_has_no_wilson_interval(proportion: float, n: int) -> None:
+    with pytest.raises(ValueError, match=r"n is 0|proportion is"):
+        wilson_interval(proportion, n)
