@@ -63,19 +63,18 @@ def _questions(form: Form, seed: int) -> Iterator[Question]:
         if draft.asked not in seen:
             seen.add(draft.asked)
             repeated = 0
-            yield _question(form, draft, rng)
+            yield _question(form, draft)
         elif (repeated := repeated + 1) == _PATIENCE:
             return
 
 
-def _question(form: Form, draft: Draft, rng: Random) -> Question:
-    wrong = rng.sample([term for term in dict.fromkeys(draft.wrong) if term != draft.right], 3)
+def _question(form: Form, draft: Draft) -> Question:
     return Question(
         name="-".join([form.kind, form.name, *(_slug(term.en) for term in draft.asked)]),
         kind=form.kind,
         text={language: form.text[i].format(*(term[i] for term in draft.asked)) for i, language in _LANGUAGES},
         right={language: draft.right[i] for i, language in _LANGUAGES},
-        wrong={language: tuple(term[i] for term in wrong) for i, language in _LANGUAGES},
+        wrong={language: tuple(term[i] for term in draft.wrong) for i, language in _LANGUAGES},
     )
 
 
