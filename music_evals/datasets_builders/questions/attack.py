@@ -1,4 +1,4 @@
-"""An attack on questions: how often do guessers answer them that know no music and see none?
+"""An attack on questions: how often are they answered by guessers that know no music and see none?
 
 Each guesser gives every option of a question a score, and the highest is its guess; ties share the credit. Rules look at
 the options alone: likeness to the others, length, number. Three guessers learn, form by form, from other questions:
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
 from operator import eq
-from typing import Final
+from typing import Any, Final
 from zlib import crc32
 
 import numpy as np
@@ -27,6 +27,7 @@ from scipy.optimize import minimize
 from scipy.stats import binomtest
 
 from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.questions.bank import LETTERS
 
 ALL: Final = "all"
 MARGIN: Final = 0.03
@@ -38,6 +39,8 @@ _QUESTION_WORDS: Final = 40  # of a question, from its end, that are paired with
 _TOKEN: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]|[#♯♭^=°ø/,']")
 _NUMBERS: Final = re.compile(r"\d+(?:[./]\d+)?")
 _MOST: Final = 2000  # characters of a text that are looked at
+_MUSIC: Final = re.compile(r"\b[XML]: ?\d")  # where a score in ABC begins
+_LANGUAGE: Final = re.compile(r"-(zh|en)$")  # at the end of the id of a question that comes in both
 _SIGN: Final = re.compile(r"sharp|flat|[升降#♯♭^]")
 
 Array = NDArray[np.float64]
@@ -346,3 +349,29 @@ GUESSERS: Final[Mapping[str, Learn]] = {
     "question's words": lambda items: _Words(_paired_words).learn(items),
 }
 OPEN_GUESSERS: Final[Mapping[str, Learn]] = {"commonest answer": _commonest_answer}
+
+
+# --- rows of datasets ---
+
+
+def item_of(row: Mapping[str, Any], form: str) -> Item | None:
+    """Read a row of any benchmark, or None where its answer is not one option, as an order of options is.
+
+    Args:
+        row: with `answer`, a text, or the letter or index of one of `options`; `question`, `piece` or `score_id` and
+            the kind (`subtheme_en`, `kind`, `level`) are used where they are there.
+        form: what all rows of its kind and this form have in common, such as a config.
+
+    >>> item_of({"id": "a", "options": ["C", "D"], "answer": "1", "kind": ""}, "keys")
+    Item(form='keys', question='', options=('C', 'D'), answer='D', group='a')
+    """
+    kinds = (str(row[name]) for name in ("language", "level", "subtheme_en", "kind") if row.get(name))
+    options, answer = tuple(row.get("options") or ()), str(row["answer"])
+    if options:
+        place = LETTERS.find(answer) if answer in LETTERS else int(answer) if answer.isdecimal() else -1
+        if not answer or not 0 <= place < len(options) or len(answer) > 1:
+            return None
+        answer = options[place]
+    question = _MUSIC.split(row.get("question") or row.get("kind") or "")[0]
+    group = row.get("piece") or row.get("score_id") or row["id"]
+    return Item(" ".join([form, *kinds]), question, options, answer, _LANGUAGE.sub("", group))
