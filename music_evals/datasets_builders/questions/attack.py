@@ -1,6 +1,6 @@
 """An attack on questions: how often are they answered by guessers that know no music and see none?
 
-Each guesser gives every option of a question a score, and the highest is its guess; ties share the credit. Rules look at
+A guesser gives each option a score, and the highest is its guess; ties share the credit. Rules look at
 the options alone: likeness to the others, length, number. Three guessers learn, form by form, from other questions:
 *features* is a conditional logit over such properties of the options, *words* weighs the options' own words, and
 *question's words* pairs them with those of the question, without its music. Of questions without options there is one
@@ -13,10 +13,10 @@ dataset's groups (pieces, works) for the fifth.
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, product
 from operator import eq
 from typing import Any, Final
 from zlib import crc32
@@ -54,7 +54,8 @@ class Item:
     question: str  # without the music that it is about
     options: tuple[str, ...]
     answer: str  # a text; among the options, where there are any
-    group: str  # what must not be learned from and tried on: a piece, a question in two languages
+    group: str  # what is not to be both learned from and tried on, as the questions of one piece
+    unit: str  # the question, whatever its language: in two, it counts once
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class Share:
     right: float  # fractional where ties were split
     n: int
     chance: float
+    units: int  # questions that are not versions of each other, as one in two languages is
 
     @property
     def value(self) -> float:
@@ -74,7 +76,7 @@ class Share:
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Wilson's interval of the proportion."""
-        found = binomtest(round(self.right), self.n).proportion_ci(confidence, method="wilson")
+        found = binomtest(round(self.value * self.units), self.units).proportion_ci(confidence, method="wilson")
         return float(found.low), float(found.high)
 
 
@@ -82,30 +84,34 @@ Scores = Callable[[Sequence["Item"]], Array]  # items → a score for each optio
 Learn = Callable[[Sequence["Item"]], Scores]
 
 
-def attack(items: Sequence[Item], learned: Sequence[Item] = ()) -> list[Share]:
-    """Try every guesser on questions, form by form and on all together.
+def attack(items: Sequence[Item], learned: Sequence[Item] = (), guessers: Collection[str] | None = None) -> list[Share]:
+    """Try guessers on questions, form by form and on all together.
 
     Args:
         items: the questions to guess.
         learned: questions to learn from; without any, each fifth of the groups is tried on what the others taught.
+        guessers: names of `GUESSERS`; all, where None.
 
     Returns:
         Shares by form, in the order of the questions, those of `ALL` last; a form of its own has no line for all.
     """
     rounds = [(list(learned), list(items))] if learned else _folds(items)
-    right: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    credited: defaultdict[tuple[str, str], list[tuple[Item, float]]] = defaultdict(list)
     for known, tried in rounds:
         by_form = _by_form(known)
         for form, mine in _by_form(tried).items():
-            guessers = GUESSERS if mine[0].options else OPEN_GUESSERS
-            for name, learn in guessers.items():
-                scores = learn(by_form.get(form, []))(mine)
-                right[form, name] += map(_credit, mine, scores)
-    chances = {form: sum(_chance(item, mine) for item in mine) / len(mine) for form, mine in _by_form(items).items()}
-    found = [Share(form, name, sum(some), len(some), chances[form]) for (form, name), some in right.items()]
-    order = list(chances)
-    found.sort(key=lambda share: order.index(share.form))
-    return found if len(chances) == 1 else [*found, *_totals(found)]
+            for name, learn in (GUESSERS if mine[0].options else OPEN_GUESSERS).items():
+                if guessers is None or name in guessers:
+                    scores = learn(by_form.get(form, []))(mine)
+                    credited[form, name] += zip(mine, map(_credit, mine, scores), strict=True)
+    forms = _by_form(items)
+    answers = {form: len({item.answer for item in mine}) for form, mine in forms.items()}
+    names = dict.fromkeys(name for _, name in credited)
+    found = [_share(form, name, credited[form, name], answers) for form, name in product(forms, names)]
+    if len(forms) > 1:
+        whole = {name: [pair for form in forms for pair in credited[form, name]] for name in names}
+        found += [_share(ALL, name, pairs, answers) for name, pairs in whole.items()]
+    return [share for share in found if share.n]
 
 
 def best(shares: Iterable[Share]) -> dict[str, Share]:
@@ -117,25 +123,26 @@ def best(shares: Iterable[Share]) -> dict[str, Share]:
     return found
 
 
-def refuse_guessable(what: str, learned: Sequence[Item], fresh: Sequence[Item], *, blind: Sequence[str] = ()) -> None:
+def refuse_guessable(what: str, learned: Sequence[Item], fresh: Sequence[Item], *, guessers: Sequence[str]) -> None:
     """Raise DatasetError where composed questions can be guessed.
 
-    The guesser is chosen, and taught, on `learned` alone, so that no luck of the draw is counted against `fresh`. On
-    all of `fresh` its upper bound (Wilson's, 95%) must not lie more than `MARGIN` above chance: of 8,000 questions that
-    nobody can guess, one set in 20,000 is refused. Of a single form there are too few for that; it is refused where the
-    guesser's lower bound lies above that margin, at a confidence that no luck of some forty forms reaches.
+    Each form's guesser is chosen and taught on `learned` alone, so that no luck of the draw counts against `fresh`. On
+    all of `fresh` its upper bound (Wilson's, 95%) must not lie more than `MARGIN` above chance: of sets of 8,000 that
+    nobody can guess, one in 70,000 is refused, of 2,000 one in seven. A single form of such a set is too small for
+    that; it is refused where its lower bound, at the confidence `GLARING`, lies above that margin.
 
     Args:
         what: names the questions, in the error.
         learned: questions of one seed.
         fresh: those of another.
-        blind: the guessers that count; all, where none are named.
+        guessers: the names of those that count.
     """
-    counted = tuple(blind) or tuple(GUESSERS)
-    chosen = best(share for share in attack(learned) if share.guesser in counted)
-    tried = {(share.form, share.guesser): share for share in attack(fresh, learned)}
+    # Not every other one: composers ask their kinds in turn.
+    tried, taught = ([item for item in learned if crc32(item.unit.encode()) % 2 == half] for half in (0, 1))
+    chosen = best(attack(tried, taught, guessers))
+    found = {(share.form, share.guesser): share for share in attack(fresh, learned, guessers)}
     for form, favourite in chosen.items():
-        share = tried.get((form, favourite.guesser))
+        share = found.get((form, favourite.guesser))
         if share is None:
             continue
         bound = share.interval()[1] if form == ALL or len(chosen) == 1 else share.interval(GLARING)[0]
@@ -172,21 +179,15 @@ def _credit(item: Item, scores: Array) -> float:
     return sum(item.options[at] == item.answer for at in highest) / len(highest)
 
 
-def _chance(item: Item, mine: Sequence[Item]) -> float:
-    if item.options:
-        return item.options.count(item.answer) / len(item.options)
-    return 1 / len({other.answer for other in mine})
-
-
-def _totals(shares: Sequence[Share]) -> list[Share]:
-    """Each guesser over all forms that it was tried on."""
-    found = []
-    for name in dict.fromkeys(share.guesser for share in shares):
-        mine = [share for share in shares if share.guesser == name]
-        n = sum(share.n for share in mine)
-        chance = sum(share.chance * share.n for share in mine) / n
-        found.append(Share(ALL, name, sum(share.right for share in mine), n, chance))
-    return found
+def _share(form: str, guesser: str, credited: Sequence[tuple[Item, float]], answers: Mapping[str, int]) -> Share:
+    """Sum up credited; a guess among no options is one among the answers that the item's form has."""
+    chance = sum(
+        item.options.count(item.answer) / len(item.options) if item.options else 1 / answers[item.form]
+        for item, _ in credited
+    )
+    n = len(credited)
+    right = sum(credit for _, credit in credited)
+    return Share(form, guesser, right, n, chance / max(n, 1), len({item.unit for item, _ in credited}))
 
 
 # --- what a guesser sees of the options ---
@@ -363,7 +364,7 @@ def item_of(row: Mapping[str, Any], form: str) -> Item | None:
         form: what all rows of its kind and this form have in common, such as a config.
 
     >>> item_of({"id": "a", "options": ["C", "D"], "answer": "1", "kind": ""}, "keys")
-    Item(form='keys', question='', options=('C', 'D'), answer='D', group='a')
+    Item(form='keys', question='', options=('C', 'D'), answer='D', group='a', unit='a')
     """
     kinds = (str(row[name]) for name in ("language", "level", "subtheme_en", "kind") if row.get(name))
     options, answer = tuple(row.get("options") or ()), str(row["answer"])
@@ -373,5 +374,7 @@ def item_of(row: Mapping[str, Any], form: str) -> Item | None:
             return None
         answer = options[place]
     question = _MUSIC.split(row.get("question") or row.get("kind") or "")[0]
-    group = row.get("piece") or row.get("score_id") or row["id"]
-    return Item(" ".join([form, *kinds]), question, options, answer, _LANGUAGE.sub("", group))
+    unit = _LANGUAGE.sub("", row["id"])
+    return Item(
+        " ".join([form, *kinds]), question, options, answer, row.get("piece") or row.get("score_id") or unit, unit
+    )

@@ -7,7 +7,7 @@ changing it here or there, it would be the centre of them and could be told with
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product, starmap
 from random import Random
 from typing import Final, NamedTuple, TypeVar
 
@@ -60,7 +60,8 @@ def fours(cases: Iterable[Case], rng: Random) -> list[list[Case]]:
     """Deal cases into fours of different answers and sounds, near ones together; what is left over is dropped."""
     dealt: list[list[Case]] = []
     unfinished: list[list[Case]] = []
-    for case in sorted(cases, key=lambda case: case.near + rng.uniform(0, _NEAR)):
+    is_falling = rng.random() < 0.5  # what is left over is at either end
+    for case in sorted(cases, key=lambda case: case.near + rng.uniform(0, _NEAR), reverse=is_falling):
         four = next((four for four in unfinished if all(_differ(case, other) for other in four)), None)
         if four is None:
             unfinished.append(four := [])
@@ -91,17 +92,31 @@ def dealt(blocks: Iterable[Iterable[Case]], rng: Random) -> Iterator[Draft]:
     """
     later: list[Iterator[Draft]] = []
     for block in blocks:
-        found = fours(block, rng)
-        drafts = (draft(four, place) for place, four in product(range(4), found))
-        if found:
-            yield next(drafts)
-            later.append(drafts)
+        drafts: Iterator[Draft] = starmap(
+            draft, [(four, place) for place, four in product(range(4), fours(block, rng))]
+        )
+        later.append(drafts)
+        yield from islice(drafts, 1)
     while later:
         for drafts in list(later):
             if following := next(drafts, None):
                 yield following
             else:
                 later.remove(drafts)
+
+
+def endless(found: Iterable[Sequence[Case]], rng: Random) -> Iterator[Draft]:
+    """Ask for one case of each four.
+
+    A four is passed over where any of its cases has been asked for before, not only the drawn one: else rare cases
+    would be right more often than common ones.
+    """
+    seen: set[tuple[Term, ...]] = set()
+    for four in found:
+        if seen.isdisjoint(case.asked for case in four):
+            one = draft(four, rng.randrange(4))
+            seen.add(one.asked)
+            yield one
 
 
 def shuffled(cases: Iterable[T], rng: Random) -> list[T]:

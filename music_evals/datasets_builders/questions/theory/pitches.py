@@ -30,7 +30,7 @@ from music_evals.datasets_builders.questions.theory.form import (
     Draft,
     Drafts,
     dealt,
-    draft,
+    endless,
     forms,
     fours,
     shuffled,
@@ -117,14 +117,14 @@ def _respelled_interval(rng: Random) -> Iterator[Draft]:
     return dealt([cases], rng)
 
 
-def _respelled_line(rng: Random) -> Iterator[Draft]:
+def _respelled_line(rng: Random) -> Iterator[list[Case]]:
     while True:
         line = _line(rng, rng.choice((2, 3, 3, 4)))
         first, second = rng.sample(range(len(line)), 2)
         lines = [line, altered_at(line, first, rng)]
         changed = altered_at(line, second, rng)[second]
         lines += [[*one[:second], changed, *one[second + 1 :]] for one in lines]
-        yield from _one_of([((terms.notes(one),), _otherwise(one, rng)) for one in lines], rng)
+        yield from _four([((terms.notes(one),), _otherwise(one, rng)) for one in lines], rng)
 
 
 def _otherwise(line: Sequence[str], rng: Random) -> list[str]:
@@ -153,13 +153,12 @@ def _with_other(line: list[str], rng: Random) -> tuple[list[str], list[str]]:
     return line, altered_at(line, rng.randrange(len(line)), rng)
 
 
-def _one_of(cases: Iterable[tuple[tuple[Term, ...], Sequence[str] | None]], rng: Random) -> Iterator[Draft]:
-    """Ask for one of four lines, where all can be spelled and none sounds as another."""
-    found = [Case(asked, terms.notes(line), sound=sounds(line)) for asked, line in cases if line]
-    yield from (draft(four, rng.randrange(4)) for four in fours(found, rng))
+def _four(cases: Iterable[tuple[tuple[Term, ...], Sequence[str] | None]], rng: Random) -> list[list[Case]]:
+    """Four lines, where all can be spelled and none sounds as another; else nothing."""
+    return fours([Case(asked, terms.notes(line), sound=sounds(line)) for asked, line in cases if line], rng)
 
 
-def _moved_line(rng: Random) -> Iterator[Draft]:
+def _moved_line(rng: Random) -> Iterator[list[Case]]:
     while True:
         lines = _with_other(_line(rng, rng.choice((3, 4, 5))), rng)
         # An interval both ways, or two neighbours the same way.
@@ -170,7 +169,7 @@ def _moved_line(rng: Random) -> Iterator[Draft]:
             ((terms.notes(line), way, _interval(size)), line_moved(line, size, way is DOWN))
             for line, (size, way) in product(lines, moves)
         ]
-        yield from _one_of(cases, rng)
+        yield from _four(cases, rng)
 
 
 @cache
@@ -187,16 +186,16 @@ def _instruments() -> tuple[tuple[Term, str, bool], ...]:
 def _part(written: bool) -> Drafts:
     """Drafts that ask for the written notes (or for the sounding ones, given what is written)."""
 
-    def drafts(rng: Random) -> Iterator[Draft]:
+    def found(rng: Random) -> Iterator[list[Case]]:
         while True:
             lines = _with_other(_line(rng, rng.choice((1, 2, 3, 4))), rng)
             cases = [
                 ((instrument, terms.notes(line)), line_moved(line, name, below is not written))
                 for line, (instrument, name, below) in product(lines, rng.sample(_instruments(), 2))
             ]
-            yield from _one_of(cases, rng)
+            yield from _four(cases, rng)
 
-    return drafts
+    return lambda rng: endless(found(rng), rng)
 
 
 def _moved_key(rng: Random) -> Iterator[Draft]:
@@ -231,10 +230,16 @@ FORMS: Final = (
         simple=_reduced,
         semitones=_semitones,
     ),
-    *forms("enharmonics", note=_respelled, key=_respelled_key, interval=_respelled_interval, line=_respelled_line),
+    *forms(
+        "enharmonics",
+        note=_respelled,
+        key=_respelled_key,
+        interval=_respelled_interval,
+        line=lambda rng: endless(_respelled_line(rng), rng),
+    ),
     *forms(
         "transposition",
-        line=_moved_line,
+        line=lambda rng: endless(_moved_line(rng), rng),
         sounding=_part(written=False),
         written=_part(written=True),
         key=_moved_key,

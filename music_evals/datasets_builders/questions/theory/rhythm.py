@@ -12,7 +12,7 @@ from music21.duration import Duration, Tuplet
 from music21.meter import TimeSignature
 
 from music_evals.datasets_builders.questions.theory import terms
-from music_evals.datasets_builders.questions.theory.form import Case, Draft, dealt, draft, forms, fours, shuffled
+from music_evals.datasets_builders.questions.theory.form import Case, Draft, dealt, endless, forms, fours, shuffled
 from music_evals.datasets_builders.questions.theory.terms import Term, article, plurals, tokens, words
 
 _TYPES: Final = words("note_values")
@@ -22,7 +22,7 @@ _METRES: Final = tokens("2/4 3/4 4/4 5/4 6/4 2/2 3/2 3/8 5/8 6/8 7/8 9/8 12/8")
 _DIVIDED: Final = tokens("2/4 3/4 4/4 2/2 3/2 4/2 6/8 9/8 12/8 6/4 9/4 12/4 6/16 9/16 12/16")
 _TUPLETS: Final = ((3, 2), (5, 4), (6, 4), (7, 4), (2, 3), (4, 3))
 
-_DRAWN: Final = 16  # rows of values among which four are found that make near sums
+_DRAWN: Final = 32  # rows of values among which four are found that fit together
 
 Value = tuple[str, int]  # type and number of dots
 _VALUES: Final = tuple(product(tuple(_TYPES)[:5], (0, 1)))
@@ -53,12 +53,13 @@ def _tuplet_note(kind: str, actual: int, normal: int) -> Fraction:
     return Fraction(duration.quarterLength)
 
 
+@cache
 def _value_of(length: Fraction) -> Value | None:
     """The single value of a length, with up to two dots."""
     return next((value for value in product(_TYPES, range(3)) if _length(value) == length), None)
 
 
-def _size(number: float) -> float:
+def _size(number: Fraction) -> float:
     """Where a number or length stands among others, for `Case.near`: numbers in a ratio of 5 to 4 are near."""
     return 9 * log2(number)
 
@@ -99,14 +100,14 @@ def _division(rng: Random) -> Iterator[Draft]:
 
 
 def _row(rng: Random) -> list[Value]:
-    return [rng.choice(_VALUES) for _ in range(rng.choice((2, 3, 3, 4, 5)))]
+    return [rng.choice(_VALUES) for _ in range(rng.choice((3, 4, 4, 5)))]
 
 
 def _total(values: Sequence[Value]) -> Fraction:
     return sum(map(_length, values), Fraction(0))
 
 
-def _sum(rng: Random) -> Iterator[Draft]:
+def _sum(rng: Random) -> Iterator[list[Case]]:
     while True:
         kind = rng.choice(tuple(_TYPES)[2:])
         cases = []
@@ -115,18 +116,22 @@ def _sum(rng: Random) -> Iterator[Draft]:
             if total.denominator == 1 and 2 <= total <= 64:
                 asked = terms.listed(map(_term, values)), plurals(_TYPES[kind])
                 cases.append(Case(asked, terms.same(total), near=_size(total)))
-        yield from (draft(four, rng.randrange(4)) for four in fours(cases, rng)[:1])
+        yield from fours(cases, rng)[:2]
 
 
 def _rest_of_bar(rng: Random) -> Iterator[Draft]:
-    while True:
-        cases = []
-        for _ in range(_DRAWN):
-            values, metre = _row(rng), rng.choice(_METRES)
-            if missing := _value_of(_bar(metre) - _total(values)):
-                asked = terms.same(metre), terms.listed(map(_term, values))
-                cases.append(Case(asked, _term(missing), near=_size(_length(missing))))
-        yield from (draft(four, rng.randrange(4)) for four in fours(cases, rng)[:1])
+    def cases(metre: str) -> Iterator[Case]:
+        for values, length in _short_rows():
+            if (left := _bar(metre) - length) > 0 and (missing := _value_of(left)):
+                yield Case((terms.same(metre), terms.listed(map(_term, values))), _term(missing), near=_size(left))
+
+    return dealt(map(cases, shuffled(_METRES, rng)), rng)
+
+
+@cache
+def _short_rows() -> list[tuple[tuple[Value, ...], Fraction]]:
+    """Every row of two or three values, and its length."""
+    return [(row, _total(row)) for count in (2, 3) for row in product(_VALUES, repeat=count)]
 
 
 def _tuplet(rng: Random) -> Iterator[Draft]:
@@ -154,7 +159,7 @@ FORMS: Final = forms(
     bars=_bars,
     value=_contained,
     division=_division,
-    sum=_sum,
+    sum=lambda rng: endless(_sum(rng), rng),
     rest_of_bar=_rest_of_bar,
     tuplet=_tuplet,
     tuplet_note=_tuplet_fraction,

@@ -121,7 +121,7 @@ def _function(rng: Random) -> Iterator[Draft]:
             if one[1] in ("Major", "HarmonicMinor"):
                 note = _notes_of(one)[degree - 1]
                 asked = _scale_term(one), _FUNCTIONS[degree - 1]
-                yield Case(asked, terms.note(note), near=degree, sound=pitch_class(note))
+                yield Case(asked, terms.note(note), sound=pitch_class(note))
 
     return dealt(map(cases, shuffled(PLAIN, rng)), rng)
 
