@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands import build, cache, doctor, finetune, finetune_data, publish, report, run
+from music_evals.commands import attack, build, cache, doctor, finetune, finetune_data, publish, report, run
 
 app = typer.Typer(
     name="music-evals",
@@ -15,6 +15,7 @@ app = typer.Typer(
 )
 app.add_typer(build.app, name="build")
 app.add_typer(cache.app, name="cache")
+app.command("attack")(attack.attack)
 app.command("doctor")(doctor.doctor)
 app.command("finetune-data")(finetune_data.finetune_data)
 app.command("finetune")(finetune.finetune)

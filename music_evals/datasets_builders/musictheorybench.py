@@ -44,8 +44,10 @@ def build(out: Path, *, source: str | None = None, seed: int = SEED, overwrite: 
 
 
 def _composed(seed: int) -> Rows:
-    from music_evals.datasets_builders.questions.theory import compose_theory  # music21 takes a second to load
+    # Here, as music21 takes a second to load.
+    from music_evals.datasets_builders.questions.theory import compose_theory, refuse_guessable_theory
 
+    refuse_guessable_theory()
     drawn = compose_theory(3 * sum(COMPOSED.values()), seed)
     rows = {}
     for name, count in COMPOSED.items():

@@ -8,7 +8,14 @@ A benchmark hands itself over as a `Benchmark` value: its columns and the functi
 generated dataset. Nothing here knows a benchmark by name.
 """
 
-from music_evals.datasets_builders.folder.loading import ACCEPTED, Benchmark, Origin, describe_dataset, load_split
+from music_evals.datasets_builders.folder.loading import (
+    ACCEPTED,
+    Benchmark,
+    Origin,
+    benchmark_of,
+    describe_dataset,
+    load_split,
+)
 from music_evals.datasets_builders.folder.provenance import (
     CARD_FILE,
     FORMAT,
@@ -43,6 +50,7 @@ __all__ = [
     "Rows",
     "Text",
     "as_json",
+    "benchmark_of",
     "check_target",
     "describe_dataset",
     "features_of",

@@ -172,23 +172,37 @@ def _checked(parquet: pq.ParquetFile, wanted: pa.Schema, check: RowCheck) -> pa.
 
 def describe_dataset(dataset: str, *, benchmark: Benchmark, files: Sequence[str] = ()) -> Origin:
     """Say which data a dataset argument stands for, building or downloading what is needed to know, and `files`."""
-    revision = None
     if dataset == GENERATED:
-        folder = _generated_folder(benchmark)
-    elif dataset.startswith("hf:"):
-        folder, revision = _download(dataset, files)
+        folder, revision = _generated_folder(benchmark), None
     else:
-        folder = Path(dataset).expanduser()
-        if not folder.is_dir():
-            what = "is not a folder" if folder.exists() else "does not exist"
-            raise DatasetError(f"dataset '{dataset}' {what}; accepted: {ACCEPTED}")
-    try:
-        provenance = read_provenance(folder)
-    except DatasetError as error:
-        raise DatasetError(f"'{dataset}' is no dataset of ours: {error}; accepted: {ACCEPTED}") from error
+        folder, revision = _located(dataset, files)
+    provenance = _provenance(dataset, folder)
     if provenance.benchmark != benchmark.name:
         raise DatasetError(f"'{dataset}' is a dataset of {provenance.benchmark}, not of {benchmark.name}")
     return Origin(dataset, folder, revision, provenance)
+
+
+def benchmark_of(dataset: str) -> str:
+    """Return the name of the benchmark that a dataset folder or a repository of the Hub is of; else DatasetError."""
+    return _provenance(dataset, _located(dataset, ())[0]).benchmark
+
+
+def _located(dataset: str, files: Sequence[str]) -> tuple[Path, str | None]:
+    """The folder of a dataset that is not generated, and the commit where it is from the Hub."""
+    if dataset.startswith("hf:"):
+        return _download(dataset, files)
+    folder = Path(dataset).expanduser()
+    if not folder.is_dir():
+        what = "is not a folder" if folder.exists() else "does not exist"
+        raise DatasetError(f"dataset '{dataset}' {what}; accepted: {ACCEPTED}")
+    return folder, None
+
+
+def _provenance(dataset: str, folder: Path) -> Provenance:
+    try:
+        return read_provenance(folder)
+    except DatasetError as error:
+        raise DatasetError(f"'{dataset}' is no dataset of ours: {error}; accepted: {ACCEPTED}") from error
 
 
 def _generated_folder(benchmark: Benchmark) -> Path:

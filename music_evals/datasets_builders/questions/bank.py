@@ -31,6 +31,7 @@ class Question:
     right: Mapping[Language, str]  # language → the text of the right option
     # Language → the texts of the three wrong options, in the same order in every language.
     wrong: Mapping[Language, tuple[str, ...]]
+    form: str = ""  # the composer's form within the kind, for checks
 
     def __post_init__(self) -> None:
         """Check that the options differ."""

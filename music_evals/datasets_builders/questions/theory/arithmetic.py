@@ -1,11 +1,10 @@
-"""What music21 computes of spelled notes, and the near misses among which wrong options are drawn.
+"""What music21 computes of spelled notes.
 
 Notes, intervals and keys go by their music21 names; what needs more than a double accidental is None.
 """
 
 from collections.abc import Sequence
 from functools import cache
-from itertools import combinations
 from random import Random
 from typing import Final
 
@@ -97,40 +96,22 @@ def keys() -> tuple[Key, ...]:
     return tuple(key_of(number, mode) for number in range(-7, 8) for mode in ("major", "minor"))
 
 
-def near_notes(note: str) -> list[str]:
-    """Notes that one may take for another: other accidentals, other spellings, neighbours.
+def sounds(line: Sequence[str]) -> tuple[int, ...]:
+    """Pitch classes of notes."""
+    return tuple(map(pitch_class, line))
 
-    >>> near_notes("C")
-    ['C-', 'C#', 'D--', 'D-', 'D', 'B-', 'B', 'B#']
+
+def fifths(note: str) -> int:
+    """Place of a note on the line of fifths, C = 0.
+
+    >>> fifths("F"), fifths("B-"), fifths("F#")
+    (-1, -2, 6)
     """
-    at = "CDEFGAB".index(note[0])
-    letters = (note[0], "CDEFGAB"[(at + 1) % 7], "CDEFGAB"[at - 1])
-    near = [letter + accidental for letter in letters for accidental in ACCIDENTALS]
-    return [
-        other
-        for other in near
-        if other != note
-        and min((gap := (pitch_class(other) - pitch_class(note)) % 12), 12 - gap) <= (1 if other[0] == note[0] else 2)
-        # A double accidental is plausible where it is another spelling of the very pitch, or of an altered note.
-        and (len(other) < 3 or gap == 0 or len(note) > 1)
-    ]
+    return "FCGDAEB".index(note[0]) - 1 + 7 * (note.count("#") - note.count("-"))
 
 
-def near_lines(line: Sequence[str], rng: Random) -> list[list[str]]:
-    """Up to six lines with one or two of the notes altered by a semitone, letters kept; of one note, its near notes."""
-    if len(line) == 1:
-        return [[note] for note in near_notes(line[0])]
-    others = [
-        [note[0] + ACCIDENTALS[i + step] for step in (-1, 1) if 0 <= (i := ACCIDENTALS.index(note[1:])) + step < 5]
-        for note in line
-    ]
-    singles = [{at: other} for at, found in enumerate(others) for other in found]
-    doubles = [a | b for a, b in combinations(singles, 2) if a.keys() != b.keys()]
-    chosen = rng.sample(singles, min(3, len(singles)))
-    chosen += rng.sample(doubles, min(6 - len(chosen), len(doubles)))
-    return [[changes.get(at, note) for at, note in enumerate(line)] for changes in chosen]
-
-
-def near_numbers(number: int, lowest: int = 0) -> list[int]:
-    """Numbers that differ by up to three."""
-    return [other for other in range(number - 3, number + 4) if other != number and other >= lowest]
+def altered_at(line: Sequence[str], at: int, rng: Random) -> list[str]:
+    """A line with one of its notes a semitone higher or lower, on the same letter."""
+    place = ACCIDENTALS.index(line[at][1:])
+    step = rng.choice([step for step in (-1, 1) if 0 <= place + step < len(ACCIDENTALS)])
+    return [*line[:at], line[at][0] + ACCIDENTALS[place + step], *line[at + 1 :]]

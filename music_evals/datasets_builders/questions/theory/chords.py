@@ -11,8 +11,16 @@ from music21.key import Key as MusicKey
 from music21.roman import RomanNumeral
 
 from music_evals.datasets_builders.questions.theory import terms
-from music_evals.datasets_builders.questions.theory.arithmetic import PLAIN, Key, keys, moved, near_lines, near_notes
-from music_evals.datasets_builders.questions.theory.form import Draft, draft, forms, shuffled
+from music_evals.datasets_builders.questions.theory.arithmetic import (
+    PLAIN,
+    Key,
+    fifths,
+    keys,
+    moved,
+    pitch_class,
+    sounds,
+)
+from music_evals.datasets_builders.questions.theory.form import Case, Draft, dealt, forms, shuffled
 from music_evals.datasets_builders.questions.theory.terms import Term, article, tokens, words
 
 # Intervals of the other chord members above the root → name of the chord.
@@ -58,14 +66,12 @@ def _chords() -> tuple[_Chord, ...]:
     )
 
 
-def _like(chord: _Chord) -> list[_Chord]:
-    """Other chords on the same root with as many notes, of another quality or in another position."""
-    root, quality, inversion = chord
-    return [
-        other
-        for other in _chords()
-        if other[0] == root and len(other[1]) == len(quality) and (other[1] == quality) != (other[2] == inversion)
-    ]
+def _like_chords(rng: Random) -> list[list[_Chord]]:
+    """Chords on the same root with as many notes."""
+    blocks: dict[tuple[str, int], list[_Chord]] = {}
+    for chord in _chords():
+        blocks.setdefault((chord[0], len(chord[1])), []).append(chord)
+    return shuffled(blocks.values(), rng)
 
 
 def _in_position(chord: _Chord) -> Term:
@@ -74,32 +80,39 @@ def _in_position(chord: _Chord) -> Term:
 
 
 def _spelling(rng: Random) -> Iterator[Draft]:
-    for chord in shuffled(_chords(), rng):
+    def case(chord: _Chord) -> Case:
         root, quality, inversion = chord
-        right = _built(chord)
-        wrong = [*map(_built, _like(chord)), *near_lines(right, rng)[:3]]
-        yield draft(
-            terms.notes, right, wrong, terms.note(root), article(_QUALITIES[quality]), terms.position(inversion)
-        )
+        asked = terms.note(root), article(_QUALITIES[quality]), terms.position(inversion)
+        return Case(asked, terms.notes(_built(chord)), sound=sounds(_built(chord)))
+
+    return dealt((map(case, block) for block in _like_chords(rng)), rng)
 
 
 def _chord_name(rng: Random) -> Iterator[Draft]:
-    for chord in shuffled(_chords(), rng):
-        yield draft(_in_position, chord, _like(chord), terms.notes(_built(chord)))
+    def case(chord: _Chord) -> Case:
+        return Case((terms.notes(_built(chord)),), _in_position(chord), sound=sounds(_built(chord)))
+
+    return dealt((map(case, block) for block in _like_chords(rng)), rng)
 
 
 def _root(rng: Random) -> Iterator[Draft]:
-    for chord in shuffled([chord for chord in _chords() if chord[2]], rng):
-        names = _built(chord)
-        others = [*names, *(rng.sample(near_notes(chord[0]), 1) if len(names) == 3 else [])]
-        yield draft(terms.note, chord[0], others, terms.notes(names))
+    # The notes of one chord would give its root away; roots that are a few fifths apart are notes of each other's.
+    cases = [
+        Case((terms.notes(_built(chord)),), terms.note(chord[0]), near=fifths(chord[0]), sound=pitch_class(chord[0]))
+        for chord in _chords()
+        if chord[2]
+    ]
+    return dealt([cases], rng)
 
 
 def _member(rng: Random) -> Iterator[Draft]:
-    cases = [(root, quality, i) for root, quality, inversion in _chords() if not inversion for i in range(len(quality))]
-    for root, quality, i in shuffled(cases, rng):
-        right = _built((root, quality, 0))[i + 1]
-        yield draft(terms.note, right, near_notes(right), terms.note(root), article(_QUALITIES[quality]), _MEMBERS[i])
+    def cases(root: str) -> Iterator[Case]:
+        for _, quality, _ in (chord for chord in _chords() if chord[0] == root and not chord[2]):
+            for member, note in zip(_MEMBERS, _built((root, quality, 0))[1:], strict=False):
+                asked = terms.note(root), article(_QUALITIES[quality]), member
+                yield Case(asked, terms.note(note), sound=pitch_class(note))
+
+    return dealt(map(cases, shuffled(PLAIN, rng)), rng)
 
 
 # --- Roman numerals ---
@@ -122,50 +135,74 @@ def _resolved(figure: str, key: Key) -> tuple[str, ...]:
     return tuple(pitch.name for pitch in RomanNumeral(figure, _music_key(*key)).pitches)
 
 
-def _numerals(rng: Random) -> Iterator[tuple[Key, str, tuple[str, ...]]]:
-    """Keys, numerals and their notes, shuffled; a triple accidental has no name here, and is rare in music."""
-    for key, figure in shuffled([(one, figure) for one in keys() for figure in _figures(one[1])], rng):
-        if _is_spelled(notes := _resolved(figure, key)):
-            yield key, figure, notes
-
-
 def _is_spelled(names: Sequence[str]) -> bool:
+    """A triple accidental has no name here, and is rare in music."""
     return all(len(name) <= 3 for name in names)
 
 
+def _numerals(block: tuple[Key, int]) -> Iterator[tuple[float, str, tuple[str, ...]]]:
+    """Place in the list, figure and notes of the numerals in a key that have so many notes."""
+    key, size = block
+    for place, figure in enumerate(_figures(key[1])):
+        if len(notes := _resolved(figure, key)) == size and _is_spelled(notes):
+            yield place, figure, notes
+
+
 def _numeral_notes(rng: Random) -> Iterator[Draft]:
-    for key, figure, right in _numerals(rng):
-        others = [_resolved(other, key) for other in rng.sample(_figures(key[1]), 8)]
-        near = [names for names in others if len(names) == len(right) and _is_spelled(names)][:2]
-        wrong = [*near, (*right[1:], right[0]), *near_lines(right, rng)[:3]]
-        yield draft(terms.notes, right, wrong, terms.key(key), _numeral(figure))
+    def cases(block: tuple[Key, int]) -> Iterator[Case]:
+        for place, figure, notes in _numerals(block):
+            yield Case((terms.key(block[0]), _numeral(figure)), terms.notes(notes), near=place, sound=sounds(notes))
+
+    return dealt(map(cases, shuffled(product(keys(), (3, 4)), rng)), rng)
 
 
 def _numeral_name(rng: Random) -> Iterator[Draft]:
-    for key, figure, right in _numerals(rng):
-        # Figures for the same notes, as I for V/IV, would be right too.
-        others = [o for o in _figures(key[1]) if _resolved(o, key) != right]
-        wrong = [o for o in others if len(_resolved(o, key)) == len(right)]
-        near = [o for o in wrong if {*_resolved(o, key)} == {*right} or o[:2].lower() == figure[:2].lower()]
-        yield draft(_numeral, figure, near + rng.sample(wrong, 3), terms.key(key), terms.notes(right))
+    def cases(block: tuple[Key, int]) -> Iterator[Case]:
+        # Numerals of the same notes, as I and V/IV, are both right: their sound keeps them apart.
+        for place, figure, notes in _numerals(block):
+            yield Case((terms.key(block[0]), terms.notes(notes)), _numeral(figure), near=place, sound=sounds(notes))
+
+    return dealt(map(cases, shuffled(product(keys(), (3, 4)), rng)), rng)
 
 
 def _numeral_bass(rng: Random) -> Iterator[Draft]:
-    cases = [(one, figure) for one in keys() for figure in _figures(one[1]) if not figure.isalpha()]
-    for key, figure in shuffled(cases, rng):
-        if _is_spelled(notes := _resolved(figure, key)):
-            wrong = [*notes[1:], *near_notes(notes[0])[:3]]
-            yield draft(terms.note, notes[0], wrong, terms.key(key), _numeral(figure))
+    def cases(block: tuple[Key, tuple[str, ...]]) -> Iterator[Case]:
+        key, figures = block
+        for place, figure in enumerate(figures):
+            if _is_spelled(notes := _resolved(figure, key)):
+                bass = notes[0]
+                yield Case((terms.key(key), _numeral(figure)), terms.note(bass), near=place, sound=pitch_class(bass))
+
+    blocks = [(key, figures) for key in keys() for figures in _inversions(key[1])]
+    return dealt(map(cases, shuffled(blocks, rng)), rng)
+
+
+def _inversions(mode: str) -> list[tuple[str, ...]]:
+    """The inverted triads of a mode, and each of its seventh chords in all four positions."""
+    triads = tuple(figure for figure in _figures(mode) if figure.partition("/")[0].endswith(("6", "64")))
+    sevenths = [figure.partition("/") for figure in _figures(mode) if figure.partition("/")[0].endswith("65")]
+    positions = ("7", "65", "43", "42")
+    return [triads, *(tuple(f"{head[:-2]}{n}{bar}{of}" for n in positions) for head, bar, of in sevenths)]
 
 
 def _degree_chord(rng: Random) -> Iterator[Draft]:
-    for key, figure in shuffled(product(keys(), _DEGREES), rng):
-        is_minor = key[1] == "minor"
-        right = _resolved(figure.lower() if is_minor and figure in ("I", "IV") else figure, key)
-        if _is_spelled(right):
-            mode = Term("和声小调", "harmonic minor") if is_minor else terms.MODES["major"]
-            asked = (terms.joined(terms.note(key[0]), mode), _DEGREES[figure])
-            yield draft(terms.notes, right, near_lines(right, rng), *asked)
+    def cases(block: tuple[Sequence[Key], Sequence[str]]) -> Iterator[Case]:
+        for key, figure in product(*block):
+            is_minor = key[1] == "minor"
+            notes = _resolved(figure.lower() if is_minor and figure in ("I", "IV") else figure, key)
+            if _is_spelled(notes):
+                mode = Term("和声小调", "harmonic minor") if is_minor else terms.MODES["major"]
+                asked = terms.joined(terms.note(key[0]), mode), _DEGREES[figure]
+                yield Case(asked, terms.notes(notes), near=fifths(key[0]), sound=sounds(notes))
+
+    sizes = {figure: 4 if figure[-1] == "7" else 3 for figure in _DEGREES}
+    # Against each other stand the triads of a key, and the seventh chords of keys near each other.
+    triads = [([key], [figure for figure, size in sizes.items() if size == 3]) for key in keys()]
+    sevenths = [
+        ([key for key in keys() if key[1] == mode], [figure for figure, size in sizes.items() if size == 4])
+        for mode in terms.MODES
+    ]
+    return dealt(map(cases, shuffled([*triads, *sevenths], rng)), rng)
 
 
 FORMS: Final = (

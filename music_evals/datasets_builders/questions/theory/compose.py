@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from random import Random
 from typing import Final
 
-from music_evals.datasets_builders.questions.bank import LANGUAGES, Language, Question
+from music_evals.datasets_builders.questions.attack import OPTIONS_ALONE, Item, refuse_guessable
+from music_evals.datasets_builders.questions.bank import LANGUAGES, LETTERS, Language, Question
 from music_evals.datasets_builders.questions.theory import chords, pitches, rhythm, tonality
 from music_evals.datasets_builders.questions.theory.form import Draft, Form
 from music_evals.datasets_builders.questions.theory.terms import Term, words
@@ -44,6 +46,31 @@ def compose_theory(count: int, seed: int) -> list[Question]:
     return questions
 
 
+@cache
+def refuse_guessable_theory() -> None:
+    """Raise DatasetError where the questions can be guessed from their options; once a process, as it takes seconds.
+
+    What is composed depends on this code and music21 alone, so the seeds need not be those of a build: guessers learn
+    from 2,000 questions and are tried on 8,000 of another seed, every other one in Chinese.
+    """
+    learned, fresh = (
+        [blind_item(question, number) for number, question in enumerate(compose_theory(count, seed))]
+        for count, seed in ((2_000, 1_801), (8_000, 1_802))
+    )
+    refuse_guessable("music theory questions", learned, fresh, guessers=tuple(OPTIONS_ALONE))
+
+
+def blind_item(question: Question, number: int) -> Item:
+    """Take what a guesser may see of a question of theory: its options, in a language and an order by its number.
+
+    The question itself is no matter for it: it has the notes that the answer is computed from.
+    """
+    language = LANGUAGES[number % 2]
+    options = question.options(language, Random(number).randrange(len(LETTERS)))
+    form = f"{question.kind}-{question.form}"
+    return Item(form, "", tuple(options), question.right[language], question.name, question.name)
+
+
 def _in_turn(sources: list[Iterator[Question]]) -> Iterator[Question]:
     """One item of each source after the other, until all are exhausted."""
     while sources:
@@ -63,19 +90,19 @@ def _questions(form: Form, seed: int) -> Iterator[Question]:
         if draft.asked not in seen:
             seen.add(draft.asked)
             repeated = 0
-            yield _question(form, draft, rng)
+            yield _question(form, draft)
         elif (repeated := repeated + 1) == _PATIENCE:
             return
 
 
-def _question(form: Form, draft: Draft, rng: Random) -> Question:
-    wrong = rng.sample([term for term in dict.fromkeys(draft.wrong) if term != draft.right], 3)
+def _question(form: Form, draft: Draft) -> Question:
     return Question(
         name="-".join([form.kind, form.name, *(_slug(term.en) for term in draft.asked)]),
         kind=form.kind,
         text={language: form.text[i].format(*(term[i] for term in draft.asked)) for i, language in _LANGUAGES},
         right={language: draft.right[i] for i, language in _LANGUAGES},
-        wrong={language: tuple(term[i] for term in wrong) for i, language in _LANGUAGES},
+        wrong={language: tuple(term[i] for term in draft.wrong) for i, language in _LANGUAGES},
+        form=form.name,
     )
 
 

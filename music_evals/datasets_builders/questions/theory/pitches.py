@@ -1,6 +1,6 @@
 """Forms on notes and what lies between them: intervals, enharmonics, transposition."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import product
 from random import Random
@@ -16,30 +16,28 @@ from music_evals.datasets_builders.questions.theory.arithmetic import (
     SIMPLE,
     SPELLED,
     Key,
+    altered_at,
     interval_up,
     keys,
     line_moved,
     moved,
-    near_lines,
-    near_notes,
-    near_numbers,
     pitch_class,
     semitones,
+    sounds,
 )
-from music_evals.datasets_builders.questions.theory.form import Draft, Drafts, draft, forms, shuffled
+from music_evals.datasets_builders.questions.theory.form import (
+    Case,
+    Draft,
+    Drafts,
+    dealt,
+    endless,
+    forms,
+    fours,
+    shuffled,
+)
 from music_evals.datasets_builders.questions.theory.terms import DOWN, UP, Term, article, tokens, words
 
 _INTERVALS_MOVED: Final = tokens("m2 M2 m3 M3 P4 A4 d5 P5 m6 M6 m7 M7")
-
-
-def near_intervals(name: str) -> list[str]:
-    """Intervals that one may take for another: of the same number, and of nearly the same size.
-
-    >>> near_intervals("P4")
-    ['M3', 'A3', 'd4', 'A4', 'd5']
-    """
-    size = semitones(name)
-    return [o for o in SIMPLE + COMPOUND if o != name and (o[1:] == name[1:] or abs(semitones(o) - size) <= 1)]
 
 
 def _interval(name: str) -> Term:
@@ -50,43 +48,38 @@ def _interval(name: str) -> Term:
 
 
 def _between(down: bool) -> Drafts:
-    def drafts(rng: Random) -> Iterator[Draft]:
-        for first, second in shuffled(product(PLAIN, PLAIN), rng):
+    def cases(first: str) -> Iterator[Case]:
+        for second in PLAIN:
             name, size = interval_up(second, first) if down else interval_up(first, second)
             # The nearest note above is no matter of opinion only where it sounds above, and within the octave.
             if name in SIMPLE and 0 < size < 12:
-                yield draft(terms.interval, name, near_intervals(name), terms.note(first), terms.note(second))
+                yield Case((terms.note(first), terms.note(second)), terms.interval(name), near=size)
 
-    return drafts
+    return lambda rng: dealt(map(cases, shuffled(PLAIN, rng)), rng)
 
 
 def _lying(down: bool) -> Drafts:
-    def drafts(rng: Random) -> Iterator[Draft]:
-        for note, name in shuffled(product(PLAIN, SIMPLE[:-1]), rng):
+    def cases(note: str) -> Iterator[Case]:
+        for name in SIMPLE[:-1]:
             if other := moved(note, name, down):
-                mistaken = moved(note, name, not down)
-                near = [*near_notes(other), *([mistaken] if mistaken else [])]
-                yield draft(terms.note, other, near, terms.note(note), _interval(name))
+                yield Case((terms.note(note), _interval(name)), terms.note(other), near=semitones(name))
 
-    return drafts
+    return lambda rng: dealt(map(cases, shuffled(PLAIN, rng)), rng)
 
 
 def _inversion(rng: Random) -> Iterator[Draft]:
-    for name in shuffled(SIMPLE[:-1], rng):
-        inverted = Interval(name).complement.name
-        yield draft(terms.interval, inverted, [*near_intervals(inverted), name], _interval(name))
+    found = {name: str(Interval(name).complement.name) for name in SIMPLE[:-1]}
+    return dealt([[Case((_interval(o),), terms.interval(i), near=semitones(i)) for o, i in found.items()]], rng)
 
 
 def _reduced(rng: Random) -> Iterator[Draft]:
-    for name in shuffled(COMPOUND[:-1], rng):
-        simple = Interval(name).simpleName
-        yield draft(terms.interval, simple, near_intervals(simple), _interval(name))
+    found = {name: str(Interval(name).simpleName) for name in COMPOUND[:-1]}
+    return dealt([[Case((_interval(o),), terms.interval(i), near=semitones(i)) for o, i in found.items()]], rng)
 
 
 def _semitones(rng: Random) -> Iterator[Draft]:
-    for name in shuffled(SIMPLE + COMPOUND, rng):
-        size = semitones(name)
-        yield draft(terms.same, size, near_numbers(size), _interval(name))
+    sizes = {name: semitones(name) for name in SIMPLE + COMPOUND}
+    return dealt([[Case((_interval(name),), terms.same(size), near=size) for name, size in sizes.items()]], rng)
 
 
 # --- enharmonics ---
@@ -97,34 +90,41 @@ def _twins(note: str) -> list[str]:
 
 
 def _respelled(rng: Random) -> Iterator[Draft]:
-    for note in shuffled(SPELLED, rng):
-        near = [other for other in near_notes(note) if pitch_class(other) != pitch_class(note)]
-        yield draft(terms.note, rng.choice(_twins(note)), near, terms.note(note))
+    sizes = {note: pitch_class(note) for note in SPELLED}
+    cases = [
+        Case((terms.note(note),), terms.note(rng.choice(_twins(note))), near=size, sound=size)
+        for note, size in sizes.items()
+    ]
+    return dealt([cases], rng)
 
 
 def _respelled_key(rng: Random) -> Iterator[Draft]:
-    for key in shuffled(keys(), rng):
-        twins = [k for k in keys() if k[1] == key[1] and k != key and pitch_class(k[0]) == pitch_class(key[0])]
-        for twin in twins:
-            near = [k for k in keys() if k[0] in near_notes(key[0]) and k[1] == key[1] and k not in twins]
-            yield draft(terms.key, twin, near, terms.key(key))
+    # Three pairs of major and three of minor keys have twins; four that sound otherwise are of both modes.
+    cases = [
+        Case((terms.key(key),), terms.key(twin), sound=(pitch_class(key[0]), key[1]))
+        for key, twin in product(keys(), keys())
+        if key[1] == twin[1] and key != twin and pitch_class(key[0]) == pitch_class(twin[0])
+    ]
+    return dealt([cases], rng)
 
 
 def _respelled_interval(rng: Random) -> Iterator[Draft]:
-    for name in shuffled(SIMPLE, rng):
-        twins = [other for other in SIMPLE if other != name and semitones(other) == semitones(name)]
-        near = [other for twin in twins for other in near_intervals(twin) if semitones(other) != semitones(name)]
-        for twin in twins[:1]:
-            yield draft(terms.interval, twin, near, _interval(name))
+    cases = [
+        Case((_interval(name),), terms.interval(twin), near=semitones(name), sound=semitones(name))
+        for name, twin in product(SIMPLE, SIMPLE)
+        if name != twin and semitones(name) == semitones(twin)
+    ]
+    return dealt([cases], rng)
 
 
-def _respelled_line(rng: Random) -> Iterator[Draft]:
+def _respelled_line(rng: Random) -> Iterator[list[Case]]:
     while True:
         line = _line(rng, rng.choice((2, 3, 3, 4)))
-        # A semitone off in at least one note is another sound, however it is spelled. Each starts from a respelling of
-        # its own: were all like the right one, what they have in common would give it away.
-        wrong = [near for _ in range(3) for near in near_lines(_otherwise(line, rng), rng)]
-        yield draft(terms.notes, _otherwise(line, rng), wrong, terms.notes(line))
+        first, second = rng.sample(range(len(line)), 2)
+        lines = [line, altered_at(line, first, rng)]
+        changed = altered_at(line, second, rng)[second]
+        lines += [[*one[:second], changed, *one[second + 1 :]] for one in lines]
+        yield from _four([((terms.notes(one),), _otherwise(one, rng)) for one in lines], rng)
 
 
 def _otherwise(line: Sequence[str], rng: Random) -> list[str]:
@@ -148,20 +148,28 @@ def _line(rng: Random, length: int) -> list[str]:
     return line
 
 
-def _moved_line(rng: Random) -> Iterator[Draft]:
+def _with_other(line: list[str], rng: Random) -> tuple[list[str], list[str]]:
+    """A line, and the same with one note altered."""
+    return line, altered_at(line, rng.randrange(len(line)), rng)
+
+
+def _four(cases: Iterable[tuple[tuple[Term, ...], Sequence[str] | None]], rng: Random) -> list[list[Case]]:
+    """Four lines, where all can be spelled and none sounds as another; else nothing."""
+    return fours([Case(asked, terms.notes(line), sound=sounds(line)) for asked, line in cases if line], rng)
+
+
+def _moved_line(rng: Random) -> Iterator[list[Case]]:
     while True:
-        line, name = _line(rng, rng.choice((3, 4, 5))), rng.choice(_INTERVALS_MOVED)
-        direction = rng.choice((UP, DOWN))
-        if right := line_moved(line, name, direction is DOWN):
-            others = [line_moved(line, name, direction is UP)]
-            others += [line_moved(line, near, direction is DOWN) for near in near_intervals(name)]
-            wrong = _wrong_lines(right, others, rng)
-            yield draft(terms.notes, right, wrong, terms.notes(line), direction, _interval(name))
-
-
-def _wrong_lines(right: Sequence[str], others: Sequence[list[str] | None], rng: Random) -> list[list[str]]:
-    near = [other for other in others if other]
-    return [*rng.sample(near, min(3, len(near))), *near_lines(right, rng)[:3]]
+        lines = _with_other(_line(rng, rng.choice((3, 4, 5))), rng)
+        # An interval both ways, or two neighbours the same way.
+        at, direction = rng.randrange(len(_INTERVALS_MOVED) - 1), rng.choice((UP, DOWN))
+        name, neighbour = _INTERVALS_MOVED[at : at + 2]
+        moves = rng.choice((((name, UP), (name, DOWN)), ((name, direction), (neighbour, direction))))
+        cases = [
+            ((terms.notes(line), way, _interval(size)), line_moved(line, size, way is DOWN))
+            for line, (size, way) in product(lines, moves)
+        ]
+        yield from _four(cases, rng)
 
 
 @cache
@@ -178,36 +186,37 @@ def _instruments() -> tuple[tuple[Term, str, bool], ...]:
 def _part(written: bool) -> Drafts:
     """Drafts that ask for the written notes (or for the sounding ones, given what is written)."""
 
-    def drafts(rng: Random) -> Iterator[Draft]:
+    def found(rng: Random) -> Iterator[list[Case]]:
         while True:
-            line, (instrument, name, below) = _line(rng, rng.choice((1, 2, 3, 4))), rng.choice(_instruments())
-            down = below is not written
-            if right := line_moved(line, name, down):
-                wrong = [line_moved(line, name, not down), line]
-                wrong += [line_moved(line, near, down) for near in near_intervals(name)]
-                yield draft(terms.notes, right, _wrong_lines(right, wrong, rng), instrument, terms.notes(line))
+            lines = _with_other(_line(rng, rng.choice((1, 2, 3, 4))), rng)
+            cases = [
+                ((instrument, terms.notes(line)), line_moved(line, name, below is not written))
+                for line, (instrument, name, below) in product(lines, rng.sample(_instruments(), 2))
+            ]
+            yield from _four(cases, rng)
 
-    return drafts
-
-
-def _near_keys(right: Key) -> list[Key]:
-    """Other keys, of the same mode, on notes near to its tonic."""
-    return [(note, right[1]) for note in near_notes(right[0]) if (note, right[1]) in keys()]
+    return lambda rng: endless(found(rng), rng)
 
 
 def _moved_key(rng: Random) -> Iterator[Draft]:
-    for key, name, direction in shuffled(product(keys(), _INTERVALS_MOVED, (UP, DOWN)), rng):
-        tonic = moved(key[0], name, direction is DOWN)
-        if tonic and (right := (tonic, key[1])) in keys():
-            yield draft(terms.key, right, _near_keys(right), terms.key(key), direction, _interval(name))
+    def cases(key: Key) -> Iterator[Case]:
+        for name, direction in product(_INTERVALS_MOVED, (UP, DOWN)):
+            tonic = moved(key[0], name, direction is DOWN)
+            if tonic and (right := (tonic, key[1])) in keys():
+                size = pitch_class(tonic)
+                yield Case((terms.key(key), direction, _interval(name)), terms.key(right), near=size, sound=size)
+
+    return dealt(map(cases, shuffled(keys(), rng)), rng)
 
 
 def _part_key(rng: Random) -> Iterator[Draft]:
-    for key, (instrument, name, below) in shuffled(product(keys(), _instruments()), rng):
-        tonic, mistaken = moved(key[0], name, not below), moved(key[0], name, below)
-        if tonic and (right := (tonic, key[1])) in keys():
-            wrong = [*_near_keys(right), *(other for other in keys() if other == (mistaken, key[1])), key]
-            yield draft(terms.key, right, wrong, instrument, terms.key(key))
+    def cases(key: Key) -> Iterator[Case]:
+        for instrument, name, below in _instruments():
+            tonic = moved(key[0], name, not below)
+            if tonic and (right := (tonic, key[1])) in keys():
+                yield Case((instrument, terms.key(key)), terms.key(right), sound=pitch_class(tonic))
+
+    return dealt(map(cases, shuffled(keys(), rng)), rng)
 
 
 FORMS: Final = (
@@ -221,10 +230,16 @@ FORMS: Final = (
         simple=_reduced,
         semitones=_semitones,
     ),
-    *forms("enharmonics", note=_respelled, key=_respelled_key, interval=_respelled_interval, line=_respelled_line),
+    *forms(
+        "enharmonics",
+        note=_respelled,
+        key=_respelled_key,
+        interval=_respelled_interval,
+        line=lambda rng: endless(_respelled_line(rng), rng),
+    ),
     *forms(
         "transposition",
-        line=_moved_line,
+        line=lambda rng: endless(_moved_line(rng), rng),
         sounding=_part(written=False),
         written=_part(written=True),
         key=_moved_key,

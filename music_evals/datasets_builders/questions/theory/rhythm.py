@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import product
+from math import log2
 from random import Random
 from typing import Final
 
@@ -11,8 +12,7 @@ from music21.duration import Duration, Tuplet
 from music21.meter import TimeSignature
 
 from music_evals.datasets_builders.questions.theory import terms
-from music_evals.datasets_builders.questions.theory.arithmetic import near_numbers
-from music_evals.datasets_builders.questions.theory.form import Draft, draft, forms, shuffled
+from music_evals.datasets_builders.questions.theory.form import Case, Draft, dealt, endless, forms, fours, shuffled
 from music_evals.datasets_builders.questions.theory.terms import Term, article, plurals, tokens, words
 
 _TYPES: Final = words("note_values")
@@ -21,6 +21,8 @@ _METRES: Final = tokens("2/4 3/4 4/4 5/4 6/4 2/2 3/2 3/8 5/8 6/8 7/8 9/8 12/8")
 # 3/8 is left out, which some count in one and some in three; so are 5 and 7, whose beats differ.
 _DIVIDED: Final = tokens("2/4 3/4 4/4 2/2 3/2 4/2 6/8 9/8 12/8 6/4 9/4 12/4 6/16 9/16 12/16")
 _TUPLETS: Final = ((3, 2), (5, 4), (6, 4), (7, 4), (2, 3), (4, 3))
+
+_DRAWN: Final = 32  # rows of values among which four are found that fit together
 
 Value = tuple[str, int]  # type and number of dots
 _VALUES: Final = tuple(product(tuple(_TYPES)[:5], (0, 1)))
@@ -51,36 +53,36 @@ def _tuplet_note(kind: str, actual: int, normal: int) -> Fraction:
     return Fraction(duration.quarterLength)
 
 
+@cache
 def _value_of(length: Fraction) -> Value | None:
     """The single value of a length, with up to two dots."""
     return next((value for value in product(_TYPES, range(3)) if _length(value) == length), None)
 
 
-def _near_values(value: Value) -> list[Value]:
-    """Values between half and twice as long."""
-    length = _length(value)
-    return [v for v in product(_TYPES, range(3)) if v != value and length / 2 <= _length(v) <= length * 2]
-
-
-def _near_counts(number: int) -> list[int]:
-    return [*near_numbers(number, lowest=1), 2 * number]
+def _size(number: Fraction) -> float:
+    """Where a number or length stands among others, for `Case.near`: numbers in a ratio of 5 to 4 are near."""
+    return 9 * log2(number)
 
 
 def _bars(rng: Random) -> Iterator[Draft]:
-    for metre, kind, bars in shuffled(product(_METRES, _TYPES, range(2, 9)), rng):
-        number = bars * _bar(metre) / _length((kind, 0))
-        if number.denominator == 1 and number <= 60:
-            unit = int(number) // bars if int(number) % bars == 0 else 1
-            wrong = [*_near_counts(int(number)), int(number) + unit]
-            yield draft(terms.same, int(number), wrong, terms.same(metre), plurals(_TYPES[kind]), terms.same(bars))
+    def cases(bars: int) -> Iterator[Case]:
+        for metre, kind in product(_METRES, _TYPES):
+            number = bars * _bar(metre) / _length((kind, 0))
+            if number.denominator == 1 and number <= 60:
+                asked = terms.same(metre), plurals(_TYPES[kind]), terms.same(bars)
+                yield Case(asked, terms.same(number), near=_size(number))
+
+    return dealt(map(cases, shuffled(range(2, 9), rng)), rng)
 
 
 def _contained(rng: Random) -> Iterator[Draft]:
-    for value, kind in shuffled(product(product(_TYPES, range(3)), _TYPES), rng):
+    cases = []
+    for value, kind in product(product(_TYPES, range(3)), _TYPES):
         number = _length(value) / _length((kind, 0))
         if number.denominator == 1 and number > 1:
-            wrong = _near_counts(int(number))
-            yield draft(terms.same, int(number), wrong, article(_term(value)), plurals(_TYPES[kind]))
+            asked = article(_term(value)), plurals(_TYPES[kind])
+            cases.append(Case(asked, terms.same(number), near=_size(number)))
+    return dealt([cases], rng)
 
 
 def _divided(division: tuple[int, int]) -> Term:
@@ -89,51 +91,67 @@ def _divided(division: tuple[int, int]) -> Term:
 
 
 def _division(rng: Random) -> Iterator[Draft]:
-    for metre in shuffled(_DIVIDED, rng):
-        signature = TimeSignature(metre)
-        right = int(signature.beatCount), int(signature.beatDivisionCount)
-        yield draft(_divided, right, product((2, 3, 4, 6), (2, 3)), terms.same(metre))
+    signatures = {metre: TimeSignature(metre) for metre in _DIVIDED}
+    cases = [
+        Case((terms.same(metre),), _divided((int(signature.beatCount), int(signature.beatDivisionCount))))
+        for metre, signature in signatures.items()
+    ]
+    return dealt([cases], rng)
 
 
 def _row(rng: Random) -> list[Value]:
-    return [rng.choice(_VALUES) for _ in range(rng.choice((2, 3, 3, 4, 5)))]
+    return [rng.choice(_VALUES) for _ in range(rng.choice((3, 4, 4, 5)))]
 
 
 def _total(values: Sequence[Value]) -> Fraction:
     return sum(map(_length, values), Fraction(0))
 
 
-def _sum(rng: Random) -> Iterator[Draft]:
+def _sum(rng: Random) -> Iterator[list[Case]]:
     while True:
-        values = _row(rng)
         kind = rng.choice(tuple(_TYPES)[2:])
-        total = _total(values) / _length((kind, 0))
-        if total.denominator == 1 and 2 <= total <= 64:
-            asked = (terms.listed(map(_term, values)), plurals(_TYPES[kind]))
-            yield draft(terms.same, int(total), _near_counts(int(total)), *asked)
+        cases = []
+        for values in (_row(rng) for _ in range(_DRAWN)):
+            total = _total(values) / _length((kind, 0))
+            if total.denominator == 1 and 2 <= total <= 64:
+                asked = terms.listed(map(_term, values)), plurals(_TYPES[kind])
+                cases.append(Case(asked, terms.same(total), near=_size(total)))
+        yield from fours(cases, rng)[:2]
 
 
 def _rest_of_bar(rng: Random) -> Iterator[Draft]:
-    while True:
-        values, metre = _row(rng), rng.choice(_METRES)
-        if missing := _value_of(_bar(metre) - _total(values)):
-            yield draft(_term, missing, _near_values(missing), terms.same(metre), terms.listed(map(_term, values)))
+    def cases(metre: str) -> Iterator[Case]:
+        for values, length in _short_rows():
+            if (left := _bar(metre) - length) > 0 and (missing := _value_of(left)):
+                yield Case((terms.same(metre), terms.listed(map(_term, values))), _term(missing), near=_size(left))
+
+    return dealt(map(cases, shuffled(_METRES, rng)), rng)
+
+
+@cache
+def _short_rows() -> list[tuple[tuple[Value, ...], Fraction]]:
+    """Every row of two or three values, and its length."""
+    return [(row, _total(row)) for count in (2, 3) for row in product(_VALUES, repeat=count)]
 
 
 def _tuplet(rng: Random) -> Iterator[Draft]:
-    for (actual, normal), kind in shuffled(product(_TUPLETS, tuple(_TYPES)[1:]), rng):
+    cases = []
+    for (actual, normal), kind in product(_TUPLETS, tuple(_TYPES)[1:]):
         if total := _value_of(actual * _tuplet_note(kind, actual, normal)):
-            asked = (terms.same(actual), plurals(_TYPES[kind]), terms.same(normal))
-            yield draft(_term, total, _near_values(total), *asked)
+            asked = terms.same(actual), plurals(_TYPES[kind]), terms.same(normal)
+            cases.append(Case(asked, _term(total), near=_size(_length(total))))
+    return dealt([cases], rng)
 
 
 def _tuplet_fraction(rng: Random) -> Iterator[Draft]:
-    for (actual, normal), kind, unit in shuffled(product(_TUPLETS, tuple(_TYPES)[1:], tuple(_TYPES)[:3]), rng):
-        part = _tuplet_note(kind, actual, normal) / _length((unit, 0))
-        if part < 1:
-            mistaken = {part * 2, part / 2, Fraction(1, actual), Fraction(1, normal), part * Fraction(3, 2)}
-            asked = (terms.same(actual), plurals(_TYPES[kind]), terms.same(normal), article(_TYPES[unit]))
-            yield draft(terms.same, part, sorted(mistaken - {part}), *asked)
+    def cases(unit: str) -> Iterator[Case]:
+        for (actual, normal), kind in product(_TUPLETS, tuple(_TYPES)[1:]):
+            part = _tuplet_note(kind, actual, normal) / _length((unit, 0))
+            if part < 1:
+                asked = terms.same(actual), plurals(_TYPES[kind]), terms.same(normal), article(_TYPES[unit])
+                yield Case(asked, terms.same(part), near=_size(part))
+
+    return dealt(map(cases, shuffled(tuple(_TYPES)[:3], rng)), rng)
 
 
 FORMS: Final = forms(
@@ -141,7 +159,7 @@ FORMS: Final = forms(
     bars=_bars,
     value=_contained,
     division=_division,
-    sum=_sum,
+    sum=lambda rng: endless(_sum(rng), rng),
     rest_of_bar=_rest_of_bar,
     tuplet=_tuplet,
     tuplet_note=_tuplet_fraction,

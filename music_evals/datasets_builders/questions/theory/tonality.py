@@ -16,12 +16,10 @@ from music_evals.datasets_builders.questions.theory.arithmetic import (
     key_of,
     keys,
     moved,
-    near_lines,
-    near_notes,
-    near_numbers,
+    pitch_class,
     sharps,
 )
-from music_evals.datasets_builders.questions.theory.form import Draft, draft, forms, shuffled
+from music_evals.datasets_builders.questions.theory.form import Case, Draft, dealt, forms, shuffled
 from music_evals.datasets_builders.questions.theory.terms import FLAT, MODES, SHARP, Term, article, tokens, words
 
 # Ionian and Aeolian are left out: they are major and natural minor by another name.
@@ -75,75 +73,85 @@ def _scale_term(scale_: _Scale) -> Term:
     return terms.joined(terms.note(tonic), _PENTATONIC[kind] if isinstance(kind, int) else _HEPTATONIC[kind])
 
 
-def _siblings(scale_: _Scale) -> list[_Scale]:
-    """Other kinds of scales with as many notes on the same tonic."""
-    group: tuple[str | int, ...] = tuple(_PENTATONIC) if isinstance(scale_[1], int) else tuple(_HEPTATONIC)
-    return [(scale_[0], kind) for kind in group if kind != scale_[1]]
+def _like_scales(rng: Random) -> list[list[_Scale]]:
+    """Scales with as many notes on the same tonic."""
+    blocks: dict[tuple[str, bool], list[_Scale]] = {}
+    for one in _scales():
+        blocks.setdefault((one[0], isinstance(one[1], int)), []).append(one)
+    return shuffled(blocks.values(), rng)
 
 
 def _scale_notes(rng: Random) -> Iterator[Draft]:
-    for one in shuffled(_scales(), rng):
-        right = _notes_of(one)
-        near = [notes for other in _siblings(one) if (notes := _notes_of(other))]
-        # The tonic stays: a scale that does not begin on it is no temptation.
-        wrong = [*rng.sample(near, min(2, len(near))), *((one[0], *rest) for rest in near_lines(right[1:], rng))]
-        yield draft(terms.notes, right, wrong, _scale_term(one))
+    blocks = _like_scales(rng)
+    return dealt(([Case((_scale_term(one),), terms.notes(_notes_of(one))) for one in block] for block in blocks), rng)
 
 
 def _scale_name(rng: Random) -> Iterator[Draft]:
-    for one in shuffled(_scales(), rng):
-        yield draft(_scale_term, one, _siblings(one), terms.notes(_notes_of(one)))
+    blocks = _like_scales(rng)
+    return dealt(([Case((terms.notes(_notes_of(one)),), _scale_term(one)) for one in block] for block in blocks), rng)
 
 
-def _degrees() -> list[tuple[_Scale, int]]:
-    """Heptatonic scales and their degrees."""
-    return [(one, degree) for one in _scales() if not isinstance(one[1], int) for degree in range(2, 8)]
+def _degrees(tonic: str) -> list[tuple[_Scale, int]]:
+    """Heptatonic scales on a tonic and their degrees."""
+    return [(one, n) for one in _scales() if one[0] == tonic and not isinstance(one[1], int) for n in range(2, 8)]
 
 
 def _degree(rng: Random) -> Iterator[Draft]:
-    for one, degree in shuffled(_degrees(), rng):
-        right = _notes_of(one)[degree - 1]
-        yield draft(terms.note, right, near_notes(right), _scale_term(one), terms.degree(degree))
+    def cases(block: tuple[str, int]) -> Iterator[Case]:
+        tonic, lower = block
+        for one, degree in _degrees(tonic):
+            if degree in (lower, lower + 1):
+                note = _notes_of(one)[degree - 1]
+                yield Case((_scale_term(one), terms.degree(degree)), terms.note(note), sound=pitch_class(note))
+
+    return dealt(map(cases, shuffled(product(PLAIN, (2, 4, 6)), rng)), rng)
 
 
 def _which_degree(rng: Random) -> Iterator[Draft]:
-    for one, degree in shuffled(_degrees(), rng):
-        note = _notes_of(one)[degree - 1]
-        yield draft(terms.degree, degree, range(1, 8), _scale_term(one), terms.note(note))
+    def cases(one: _Scale) -> Iterator[Case]:
+        for degree, note in enumerate(_notes_of(one)[1:], start=2):
+            yield Case((_scale_term(one), terms.note(note)), terms.degree(degree))
+
+    return dealt(map(cases, shuffled([one for one in _scales() if not isinstance(one[1], int)], rng)), rng)
 
 
 def _function(rng: Random) -> Iterator[Draft]:
-    for one, degree in shuffled([each for each in _degrees() if each[0][1] in ("Major", "HarmonicMinor")], rng):
-        notes = _notes_of(one)
-        right = notes[degree - 1]
-        wrong = [*near_notes(right), notes[degree - 2], notes[degree % 7]]
-        yield draft(terms.note, right, wrong, _scale_term(one), _FUNCTIONS[degree - 1])
+    def cases(tonic: str) -> Iterator[Case]:
+        for one, degree in _degrees(tonic):
+            if one[1] in ("Major", "HarmonicMinor"):
+                note = _notes_of(one)[degree - 1]
+                asked = _scale_term(one), _FUNCTIONS[degree - 1]
+                yield Case(asked, terms.note(note), sound=pitch_class(note))
+
+    return dealt(map(cases, shuffled(PLAIN, rng)), rng)
 
 
 # --- key signatures ---
 
 
-def _signature_of(key: Key, *asked: Term) -> Draft:
-    """A draft that asks for the key signature of a key."""
-    number = sharps(key)
-    near = [other for other in {-number, *range(number - 2, number + 3)} if -7 <= other <= 7]
-    return draft(terms.signature, number, near, *asked)
+def _of_mode(mode: str) -> list[Key]:
+    return [key for key in keys() if key[1] == mode]
+
+
+def _signature_of(key: Key, *asked: Term) -> Case:
+    """Ask for the key signature of a key; others have nearly as many sharps or flats."""
+    return Case(asked, terms.signature(sharps(key)), near=abs(sharps(key)))
+
+
+def _key_with(key: Key, *asked: Term) -> Case:
+    """Ask for a key; others have nearly as many sharps or flats."""
+    return Case(asked, terms.key(key), near=abs(sharps(key)), sound=pitch_class(key[0]))
 
 
 def _signature(rng: Random) -> Iterator[Draft]:
-    for key in shuffled(keys(), rng):
-        yield _signature_of(key, terms.key(key))
-
-
-def _near(key: Key) -> list[Key]:
-    """Other keys of the same mode with nearly the same signature, or with its counterpart."""
-    signature = sharps(key)
-    return [k for k in keys() if k[1] == key[1] and min(abs(sharps(k) - n) for n in (signature, -signature)) < 3]
+    return dealt(([_signature_of(key, terms.key(key)) for key in _of_mode(mode)] for mode in MODES), rng)
 
 
 def _key_of_signature(rng: Random) -> Iterator[Draft]:
-    for key in shuffled(keys(), rng):
-        yield draft(terms.key, key, _near(key), terms.signature(sharps(key)), MODES[key[1]])
+    blocks = (
+        [_key_with(key, terms.signature(sharps(key)), term) for key in _of_mode(mode)] for mode, term in MODES.items()
+    )
+    return dealt(blocks, rng)
 
 
 def _other_mode(key: Key) -> str:
@@ -151,39 +159,51 @@ def _other_mode(key: Key) -> str:
 
 
 def _relative(rng: Random) -> Iterator[Draft]:
-    for key in shuffled(keys(), rng):
-        mode = _other_mode(key)
-        right = key_of(sharps(key), mode)
-        yield draft(terms.key, right, [*_near(right), (key[0], mode)], terms.key(key), MODES[mode])
+    def cases(mode: str) -> Iterator[Case]:
+        for right in _of_mode(mode):
+            key = key_of(sharps(right), _other_mode(right))
+            yield _key_with(right, terms.key(key), MODES[mode])
+
+    return dealt(map(cases, MODES), rng)
 
 
 def _parallel(rng: Random) -> Iterator[Draft]:
-    for key in shuffled(keys(), rng):
-        right = key[0], _other_mode(key)
-        if right in keys():
-            yield _signature_of(right, terms.key(key), MODES[right[1]])
+    def cases(mode: str) -> Iterator[Case]:
+        for right in _of_mode(mode):
+            if (key := (right[0], _other_mode(right))) in keys():
+                yield _signature_of(right, terms.key(key), MODES[mode])
+
+    return dealt(map(cases, MODES), rng)
 
 
 def _last_accidental(rng: Random) -> Iterator[Draft]:
-    for key in shuffled([key for key in keys() if sharps(key)], rng):
-        sign = SHARP if sharps(key) > 0 else FLAT
-        # The letters alone: which accidental it is has been said.
-        yield draft(terms.same, altered(key)[-1][0], "CDEFGAB", terms.key(key), sign)
+    def cases(sign: int) -> Iterator[Case]:
+        for key in keys():
+            if sharps(key) * sign > 0:
+                # The letters alone: which accidental it is has been said.
+                yield Case((terms.key(key), SHARP if sign > 0 else FLAT), terms.same(altered(key)[-1][0]))
+
+    return dealt(map(cases, (1, -1)), rng)
 
 
 def _common(rng: Random) -> Iterator[Draft]:
-    for pair in shuffled([(a, b) for a, b in product(keys(), keys()) if sharps(a) < sharps(b)], rng):
+    cases = []
+    for pair in ((a, b) for a, b in product(keys(), keys()) if sharps(a) < sharps(b)):
         first, second = ({*"CDEFGAB"} - {n[0] for n in signed} | {*signed} for signed in map(altered, pair))
         number = len(first & second)
-        near = [other for other in near_numbers(number) if other <= 7]
-        yield draft(terms.same, number, near, *map(terms.key, shuffled(pair, rng)))
+        cases.append(Case(tuple(map(terms.key, shuffled(pair, rng))), terms.same(number), near=number))
+    return dealt([cases], rng)
 
 
 def _distant(rng: Random) -> Iterator[Draft]:
-    for key, name, mode in shuffled(product(keys(), _DISTANCES, MODES), rng):
-        tonic = moved(key[0], name)
-        if tonic and (right := (tonic, mode)) in keys():
-            yield _signature_of(right, terms.key(key), article(terms.interval(name)), MODES[mode])
+    def cases(block: tuple[str, str]) -> Iterator[Case]:
+        name, mode = block
+        for key in keys():
+            tonic = moved(key[0], name)
+            if tonic and (right := (tonic, mode)) in keys():
+                yield _signature_of(right, terms.key(key), article(terms.interval(name)), MODES[mode])
+
+    return dealt(map(cases, shuffled(product(_DISTANCES, MODES), rng)), rng)
 
 
 FORMS: Final = (

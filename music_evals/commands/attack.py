@@ -1,0 +1,104 @@
+"""`music-evals attack`: how often guessers that see no music answer the questions of a dataset."""
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from music_evals.benchmarks import dataset_names
+from music_evals.commands.output import failed, say, table
+
+if TYPE_CHECKING:
+    from music_evals.datasets_builders.folder import Benchmark
+    from music_evals.datasets_builders.questions.attack import Item, Share
+
+_LEARNED_FROM = ("train", "validation")  # splits; a dataset without them is cross-validated
+_EXAMPLES = ("dev", "fewshot")
+
+
+def attack(
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            help=f"A dataset folder, hf://datasets/ORG/NAME[@REVISION], or {', '.join(dataset_names())}: as generated."
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option(help="Write every guesser's share of every form to a CSV file.")] = None,
+) -> None:
+    """Guess the answers of a dataset from options and questions alone, without the music."""
+    # Here, so that `music-evals --help` need not wait for them.
+    from music_evals.datasets_builders import builder
+    from music_evals.datasets_builders.folder import GENERATED, DatasetError, benchmark_of
+    from music_evals.datasets_builders.questions.attack import ALL, best
+    from music_evals.datasets_builders.questions.attack import attack as guess
+
+    console = Console()
+    try:
+        generated = dataset in dataset_names()
+        benchmark = builder(dataset if generated else benchmark_of(dataset)).BENCHMARK
+        with console.status("guessing"):
+            items, learned = _items(GENERATED if generated else dataset, benchmark)
+            if not items:
+                raise DatasetError(f"{dataset} has no questions with options, or with answers in words")
+            shares = guess(items, learned)
+        favourites = best(shares)
+        if out is not None:
+            _write(out, shares)
+    except (DatasetError, OSError) as error:
+        raise failed(error) from error
+    whole = table("guesser, all questions", "right", "95% interval", "chance", "questions")
+    forms = table("form", "best guesser, in hindsight", "right", "95% interval", "chance", "questions", text=2)
+    is_single = len(favourites) == 1
+    for share in shares:
+        if share.form == ALL or is_single:
+            whole.add_row(share.guesser, *_figures(share))
+    for form, share in favourites.items():
+        if form != ALL:
+            forms.add_row(form, share.guesser, *_figures(share))
+    console.print(forms)
+    console.print(whole)
+    taught = "the other splits" if learned else "four fifths of the groups for the fifth"
+    say(console, f"Guessers that learn were taught by {taught}.")
+
+
+def _items(dataset: str, benchmark: "Benchmark") -> "tuple[list[Item], list[Item]]":
+    """The questions to guess, and those of splits to learn from."""
+    from music_evals.datasets_builders.folder import describe_dataset, load_split
+    from music_evals.datasets_builders.questions.attack import item_of
+
+    counts = describe_dataset(dataset, benchmark=benchmark).provenance.counts
+    items: list[Item] = []
+    learned: list[Item] = []
+    for config, splits in counts.items():
+        features = benchmark.features[config]
+        wanted = [name for name in features if name in _COLUMNS]
+        if "answer" not in wanted or not {"options", "question"} & {*wanted}:
+            continue
+        for split in splits:
+            if split in _EXAMPLES:
+                continue
+            form = config if split in ("test", *_LEARNED_FROM) else f"{config} {split}"
+            rows = load_split(dataset, config, split, benchmark=benchmark, columns=wanted).to_list()
+            found = [item for row in rows if (item := item_of(row, form))]
+            (learned if split in _LEARNED_FROM else items).extend(found)
+    return items, learned
+
+
+# Those that say what is asked; scores, sound and pages stay unread.
+_COLUMNS = (*("id", "question", "options", "answer", "kind", "level", "subtheme_en", "language", "piece", "score_id"),)
+
+
+def _figures(share: "Share") -> tuple[str, ...]:
+    low, high = share.interval()
+    return f"{share.value:.1%}", f"{low:.1%} to {high:.1%}", f"{share.chance:.1%}", str(share.n)
+
+
+def _write(out: Path, shares: "list[Share]") -> None:
+    with out.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow(["form", "guesser", "right", "low", "high", "chance", "questions"])
+        for one in shares:
+            low, high = one.interval()
+            lines.writerow([one.form, one.guesser, *(f"{x:.4f}" for x in (one.value, low, high, one.chance)), one.n])

@@ -1,0 +1,102 @@
+"""The attack on questions: it finds what gives answers away, and nothing where nothing does."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.questions.attack import (
+    ALL,
+    OPTIONS_ALONE,
+    Item,
+    Share,
+    attack,
+    best,
+    item_of,
+    refuse_guessable,
+)
+
+BLIND = tuple(OPTIONS_ALONE)
+WORDS = ("do", "re", "mi", "fa", "sol", "la", "si")
+
+
+def exchangeable(count: int, seed: int, form: str = "plain") -> list[Item]:
+    """Four different runs of syllables, of which any is the right one."""
+    rng = Random(seed)
+    found = []
+    for number in range(count):
+        options: set[str] = set()
+        while len(options) < 4:
+            options.add(" ".join(rng.choices(WORDS, k=rng.randint(1, 5))))
+        drawn = tuple(rng.sample(sorted(options), 4))
+        found.append(Item(form, "Which?", drawn, rng.choice(drawn), f"{number // 3}", f"{form}{number}"))
+    return found
+
+
+def longest(items: list[Item]) -> list[Item]:
+    return [replace(item, answer=max(item.options, key=len)) for item in items]
+
+
+def changed_ones(count: int, seed: int) -> list[Item]:
+    """Wrong options that each have one word of the right one changed."""
+    rng = Random(seed)
+    found = []
+    for number in range(count):
+        right = rng.choices(WORDS, k=5)
+        wrong = {" ".join([*right[:at], rng.choice("xyz"), *right[at + 1 :]]) for at in rng.sample(range(5), 3)}
+        options = tuple(rng.sample([" ".join(right), *sorted(wrong)], 4))
+        found.append(Item("changed", "", options, " ".join(right), str(number), str(number)))
+    return found
+
+
+def by_guesser(shares: list[Share], form: str) -> dict[str, float]:
+    return {share.guesser: share.value for share in shares if share.form == form}
+
+
+def test_planted_leaks_are_found_by_form() -> None:
+    shares = attack([*longest(exchangeable(300, 1, "long")), *exchangeable(900, 2)])
+    assert by_guesser(shares, "long")["longest"] > 0.85  # less where two are as long
+    assert by_guesser(shares, "long")["features"] > 0.85
+    assert by_guesser(shares, "plain")["longest"] < 0.3
+    assert best(shares)["long"].guesser in ("longest", "features")
+    assert {share.form for share in shares} == {"long", "plain", ALL}
+    assert by_guesser(attack(changed_ones(300, 3)), "changed")["most like the others"] == 1
+
+
+def test_a_bank_with_a_leak_is_refused_and_an_exchangeable_one_is_not() -> None:
+    learned, fresh = exchangeable(1000, 4), exchangeable(8000, 5)
+    refuse_guessable("syllables", learned, fresh, guessers=BLIND)
+    # One question in ten: 32% for who takes the longest.
+    spoilt = [longest([item])[0] if number % 10 == 0 else item for number, item in enumerate(learned)]
+    leaky = [longest([item])[0] if number % 10 == 0 else item for number, item in enumerate(fresh[:2000])]
+    with pytest.raises(
+        DatasetError, match=r"syllables can be guessed: of the form 'plain' the guesser .* 25%; accepted"
+    ):
+        refuse_guessable("syllables", spoilt, leaky, guessers=BLIND)
+    # Single forms are too small for bounds: glaring leaks alone.
+    forms = [replace(item, form=str(number % 8)) for number, item in enumerate([*learned, *fresh[:2000]])]
+    bad = [longest([item])[0] if item.form == "7" else item for item in forms]
+    refuse_guessable("syllables", forms[:1000], forms[1000:], guessers=BLIND)
+    with pytest.raises(DatasetError, match="of the form '7' the guesser"):
+        refuse_guessable("syllables", bad[:1000], bad[1000:], guessers=BLIND)
+
+
+def test_answers_of_one_kind_are_learned_from_other_questions() -> None:
+    known = [Item("yes or no", "", (), answer, "1", str(n)) for n, answer in enumerate(["no", "no", "yes"])]
+    tried = [Item("yes or no", "", (), answer, "2", str(n)) for n, answer in enumerate(["no", "yes", "no", "no"])]
+    (share,) = attack(tried, known)
+    assert (share.guesser, share.value, share.n, share.chance) == ("commonest answer", 0.75, 4, 0.5)
+
+
+def test_a_question_in_two_languages_counts_once() -> None:
+    rows = [
+        {"id": f"{n}-{language}", "options": [*"wxyz"], "answer": "A", "question": "?", "language": language}
+        for n in range(50)
+        for language in ("zh", "en")
+    ]
+    shares = attack([item for row in rows if (item := item_of(row, "test"))])
+    whole = next(share for share in shares if (share.form, share.guesser) == (ALL, "commonest place"))
+    assert (whole.value, whole.n, whole.units) == (1, 100, 50)
+    assert whole.interval()[0] == pytest.approx(50 / (50 + 1.959964**2))  # Wilson's bound where all are right
+    assert item_of({"id": "a", "options": [*"wxyz"], "answer": "2031"}, "order") is None
