@@ -129,7 +129,7 @@ def published_code(reply: str) -> str:
 
     Example:
         >>> published_code("Here it is: ```lilypond\\n{ c4 }\\n```\\nEnjoy."), published_code("{ c4 }\\n```\\nEnjoy.")
-        ('{ c4 }', '{ c4 }\\n```\\nEnjoy.')
+        ('{ c4 }', '{ c4 }\\nEnjoy.')
     """
     reply = reply[:MAX_CHARACTERS].strip()
     opening = _PUBLISHED_FENCE.search(reply)
