@@ -19,7 +19,6 @@ rows that share its options change too, and sometimes those of another four. Of 
 one piece less changed 0.2 (number of measures) to 1.5 (style) on average, and 9 at most.
 """
 
-import hashlib
 import random
 import re
 from collections import Counter, defaultdict
@@ -51,6 +50,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     Field,
     TaskName,
     TaskRow,
+    lot,
     not_measured,
     task_row,
 )
@@ -94,11 +94,6 @@ def make_rows(
     return sorted(rows, key=lambda row: row["id"])
 
 
-def _rank(salt: str, *names: str) -> bytes:
-    """A place in an order that has nothing to do with the others' names."""
-    return hashlib.sha256("\0".join((salt, *names)).encode()).digest()
-
-
 def _draw(salt: str, piece: Usable) -> random.Random:
     return random.Random(f"{salt}\0{piece.id}")
 
@@ -107,7 +102,7 @@ def _turns(pieces: Iterable[Usable], salt: str) -> dict[str, int]:
     """By id, how many pieces of its collection come ahead: pieces of a series look alike in more than music."""
     seen: Counter[str] = Counter()
     turns = {}
-    for piece in sorted(pieces, key=lambda piece: _rank(salt, piece.id)):
+    for piece in sorted(pieces, key=lambda piece: lot(salt, piece.id)):
         collection = piece.id.rpartition("/")[0]
         turns[piece.id] = seen[collection]
         seen[collection] += 1
@@ -118,7 +113,7 @@ def _in_order(pieces: Iterable[Usable], salt: str) -> list[Usable]:
     """By hash; one piece of every collection first, then a second of each."""
     pieces = list(pieces)
     turns = _turns(pieces, salt)
-    return sorted(pieces, key=lambda piece: (turns[piece.id], _rank(salt, piece.id)))
+    return sorted(pieces, key=lambda piece: (turns[piece.id], lot(salt, piece.id)))
 
 
 def _enough(task: str, rows: Iterable[TaskRow], size: int) -> list[TaskRow]:
@@ -171,15 +166,15 @@ def _asked(
         # The piece of a value that had to wait stays to the end; in the next turn it would move all that follow.
         still = sorted(
             (value for value in left if pieces_of[value] > turn),
-            key=lambda value: (-pieces_of[value], _rank(now, value)),
+            key=lambda value: (-pieces_of[value], lot(now, value)),
         )
         for asked, options in sets(still, left, now):
-            for value in sorted(asked, key=lambda value: _rank(now, value)):
+            for value in sorted(asked, key=lambda value: lot(now, value)):
                 # By a hash of the turn too, so that a piece less does not move all the later ones a turn ahead.
-                piece = min(left[value], key=lambda piece: (turns[piece.id], _rank(now, piece.id)))
+                piece = min(left[value], key=lambda piece: (turns[piece.id], lot(now, piece.id)))
                 left[value].remove(piece)
                 yield piece, options
-    for piece in sorted((piece for some in left.values() for piece in some), key=lambda piece: _rank(salt, piece.id)):
+    for piece in sorted((piece for some in left.values() for piece in some), key=lambda piece: lot(salt, piece.id)):
         for _, options in sets([values[piece.id]], left, salt):
             yield piece, options
 
@@ -192,7 +187,7 @@ def _fours(far: Callable[[str, str], Any], alike: Callable[[str, str], bool] = l
     ) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         # Of the last few values, those of the fewest pieces wait: the more fours there will be.
         some = values[:OPTIONS] if len(values) < 2 * OPTIONS else values
-        order = sorted(some, key=lambda value: _rank(salt, value))
+        order = sorted(some, key=lambda value: lot(salt, value))
         free = dict.fromkeys(order)
         fours = []
         for value in order:
@@ -208,7 +203,7 @@ def _fours(far: Callable[[str, str], Any], alike: Callable[[str, str], bool] = l
 
     def nearest(value: str, others: Iterable[str], salt: str) -> list[str]:
         found: list[str] = []
-        for other in sorted(others, key=lambda other: (far(value, other), _rank(salt, value, other))):
+        for other in sorted(others, key=lambda other: (far(value, other), lot(salt, value, other))):
             if len(found) == OPTIONS - 1:
                 break
             if other != value and not any(alike(other, one) for one in (value, *found)):
@@ -220,7 +215,7 @@ def _fours(far: Callable[[str, str], Any], alike: Callable[[str, str], bool] = l
 
 def _alone(options: Sequence[str]) -> _Sets:
     """Each value by itself, with options that are always the same."""
-    return lambda values, _, salt: (([value], options) for value in sorted(values, key=lambda one: _rank(salt, one)))
+    return lambda values, _, salt: (([value], options) for value in sorted(values, key=lambda one: lot(salt, one)))
 
 
 def _bar_count(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
@@ -439,7 +434,7 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int, 
             made = _corrupted_rows(kind, later, made, (share + 1) // 2, is_clean, seed, cache)
         made = _corrupted_rows(kind, order, made, share, is_clean, seed, cache)
         rows += _enough(f"error_detection ({kind})", made, share)
-    drawn = [row["piece"] for row in sorted(rows, key=lambda row: _rank(salt, row["id"]))]
+    drawn = [row["piece"] for row in sorted(rows, key=lambda row: lot(salt, row["id"]))]
     others = (piece.id for piece in _in_order(pieces, salt))
     names = dict.fromkeys(name for name in chain(drawn, others) if is_clean(name))
     clean = (_row("error_detection", by_id[name], "none", kind=CLEAN) for name in names)
