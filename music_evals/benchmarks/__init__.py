@@ -28,6 +28,7 @@ class TaskFacts:
     metric: str  # the main metric as logs name it, SCORER/METRIC
     chance: float | None = None  # what guessing earns on it, from 0 to 1; None where that depends on the rows
     options: int | None = None  # how many a question has; None where it has none
+    continues: bool = False  # whether the options go on with the music that is given
 
     @property
     def registry_name(self) -> str:

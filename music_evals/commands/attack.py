@@ -12,10 +12,10 @@ from music_evals.commands.output import failed, say, table
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.folder import Benchmark
-    from music_evals.datasets_builders.questions.attack import Item, Share
+    from music_evals.datasets_builders.questions.attack import Share
+    from music_evals.datasets_builders.questions.items import Item
 
 _LEARNED_FROM = ("train", "validation")  # splits; a dataset without them is cross-validated
-_EXAMPLES = ("dev", "fewshot")
 
 
 def attack(
@@ -66,28 +66,22 @@ def attack(
 def _items(dataset: str, benchmark: "Benchmark") -> "tuple[list[Item], list[Item]]":
     """The questions to guess, and those of splits to learn from."""
     from music_evals.datasets_builders.folder import describe_dataset, load_split
-    from music_evals.datasets_builders.questions.attack import item_of
+    from music_evals.datasets_builders.questions.floors import items_of, pools
+    from music_evals.datasets_builders.questions.items import COLUMNS
 
     counts = describe_dataset(dataset, benchmark=benchmark).provenance.counts
     items: list[Item] = []
     learned: list[Item] = []
     for config, splits in counts.items():
-        features = benchmark.features[config]
-        wanted = [name for name in features if name in _COLUMNS]
-        if "answer" not in wanted or not {"options", "question"} & {*wanted}:
+        wanted = [name for name in benchmark.features[config] if name in COLUMNS]
+        if not {"answer", "target"} & {*wanted}:
             continue
-        for split in splits:
-            if split in _EXAMPLES:
-                continue
-            form = config if split in ("test", *_LEARNED_FROM) else f"{config} {split}"
-            rows = load_split(dataset, config, split, benchmark=benchmark, columns=wanted).to_list()
-            found = [item for row in rows if (item := item_of(row, form))]
-            (learned if split in _LEARNED_FROM else items).extend(found)
+        for pool in pools(splits):
+            for split in pool:
+                form = f"{config} {split}" if pool == [split] != ["test"] else config
+                rows = load_split(dataset, config, split, benchmark=benchmark, columns=wanted).to_list()
+                (learned if split in _LEARNED_FROM else items).extend(items_of(benchmark.name, config, rows, form))
     return items, learned
-
-
-# Those that say what is asked; scores, sound and pages stay unread.
-_COLUMNS = (*("id", "question", "options", "answer", "kind", "level", "subtheme_en", "language", "piece", "score_id"),)
 
 
 def _figures(share: "Share") -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from music_evals import benchmarks
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.folder import GENERATED, Benchmark, describe_dataset, load_split
 from music_evals.datasets_builders.questions.bank import LETTERS, BankRow
+from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import asks, commonest, declared_task, samples_view
 from music_evals.scorers.choice import answered, final_answer
 from music_evals.solvers.replies import reply
@@ -58,6 +59,7 @@ def bank_task(asked: BankParameters, name: str, benchmark: Benchmark) -> Task:
         config=GenerateConfig(temperature=0.0),
         viewer=samples_view(benchmarks.load(benchmark.name).title),
         metadata={},
+        floors={"": floors_of(origin, name, {"test": test})},
         is_like=origin.provenance.source == GENERATED,
     )
 

@@ -23,16 +23,19 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSyste
 from inspect_ai.scorer import Scorer
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
-from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
+from music_evals.datasets_builders.folder import GENERATED, Origin, describe_dataset, load_split
 from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
 from music_evals.datasets_builders.lilybench.generation.dataset import BENCHMARK as GENERATION
 from music_evals.datasets_builders.lilybench.generation.references import load_demonstrations, load_references
 from music_evals.datasets_builders.lilybench.generation.rows import FULL, DemonstrationRow, Description, PromptRow
-from music_evals.datasets_builders.lilybench.rows import Protocol, TaskName, TaskRow
+from music_evals.datasets_builders.lilybench.rows import CLEAN, Protocol, TaskName, TaskRow
 from music_evals.encoders.lilybert import Pooling
+from music_evals.evals.floors import Floors, floors_of
 from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, estimated_tokens, samples_view, task
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
+from music_evals.scorers.metrics.measures import macro_interval, macro_mean, measure_f1
+from music_evals.scorers.readers.written import measures_of
 from music_evals.scorers.reference_pieces import ReferencePieces, shared_encoder
 from music_evals.scorers.score_tasks import CONFUSED, measure_count, measure_order, option_index, wrong_measures
 from music_evals.scorers.written_music import music_scorer
@@ -346,8 +349,22 @@ def _task(name: TaskName, asked: LilyBenchParameters) -> Task:
             "rows_left_out": len(rows) - len(kept),
             "score_tokens": sum(map(score_tokens, kept)),
         },
+        floors={"": _floors(name, origin, asked.protocol, kept)},
         is_like=not is_lilybench,
     )
+
+
+def _floors(name: TaskName, origin: Origin, protocol: Protocol, rows: Sequence[TaskRow]) -> Floors:
+    """The dataset's floors, or those of the commonest answer where each answer is right to a degree."""
+    if name == "error_detection":
+        wrong = [row for row in rows if row["kind"] != CLEAN]
+        constant = measures_of(commonest(("", row["answer"]) for row in wrong)[""])
+        values: dict[str, list[float]] = {}
+        for row in wrong:
+            values.setdefault(row["kind"], []).append(measure_f1(constant, measures_of(row["answer"])))
+        low, high = macro_interval(values)
+        return {"majority": {"value": macro_mean(values), "low": low, "high": high}}
+    return floors_of(origin, name, {protocol: rows})
 
 
 def record_to_sample(

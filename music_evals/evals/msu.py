@@ -37,6 +37,7 @@ from inspect_ai.model import (
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.msu.dataset import BENCHMARK, LEVELS, SPLITS, QuestionRow, ScoreRow
+from music_evals.evals.floors import Floors, floors_of
 from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, estimated_tokens, samples_view, task
 from music_evals.scorers.judge import DEADLINE, judged
 from music_evals.scorers.readers.checking import ANSWER_TYPES, answer_type_of
@@ -130,7 +131,8 @@ def _task(
     used = "images" if modality == "visual" else "abc"
     columns = ["score_id", "title", "composer", *([used] if asked.content == "full" else [])]
     scores: list[ScoreRow] = _load(asked.dataset, "scores", splits, columns)
-    questions: list[QuestionRow] = _load(asked.dataset, "questions", splits)
+    by_split: dict[str, list[QuestionRow]] = {split: _load(asked.dataset, "questions", [split]) for split in splits}
+    questions = [row for rows in by_split.values() for row in rows]
     if asked.content == "full" and not all(dict(score)[used] for score in scores):
         raise ValueError(
             f"{asked.dataset} has scores without {'pages' if used == 'images' else 'ABC'}; valid for it is "
@@ -150,6 +152,12 @@ def _task(
     for row in questions:
         if row["level"] in asked_levels and row["score_id"] in by_score:
             by_score[row["score_id"]].append(row)
+
+    def floors(*levels: int) -> Floors:
+        some = {name: [row for row in rows if row["level"] in levels] for name, rows in by_split.items()}
+        in_scores = {name: [row for row in rows if row["score_id"] in by_score] for name, rows in some.items()}
+        return floors_of(origin, "questions", in_scores)
+
     learnt = _load(asked.dataset, "questions", ["train"]) if "train" in known_splits else questions
     majority = commonest((row["kind"] or "", row["answer"]) for row in learnt)
     samples = [
@@ -189,6 +197,10 @@ def _task(
             "scores_truncated": len(shortened),
             "scores_refused": refused,
             "is_generated": origin.provenance.source == GENERATED,
+        },
+        floors={
+            "": floors(*asked_levels),
+            **{f"judged_by_level/level_{level}/accuracy": floors(level) for level in asked_levels},
         },
         is_like=not is_msu,
     )

@@ -35,6 +35,7 @@ from inspect_ai.tool import ToolCall
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.muse.dataset import BENCHMARK
+from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, samples_view, task
 from music_evals.notation.midi import parse_midi_text
 from music_evals.scorers.choice import answered, final_answer
@@ -156,6 +157,7 @@ def _task(muse: _MuseTask, asked: MuseParameters) -> Task:
         config=GenerateConfig(temperature=0.0),
         viewer=samples_view("MUSE", score_labels={"formulation": "refinements"}),
         metadata={},
+        floors={"": floors_of(origin, muse.name, {"test": rows})},
         shuffled=True,
         metric="solver_decision/accuracy" if logic else None,
     )

@@ -15,20 +15,21 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
-from types import UnionType
+from types import MappingProxyType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import click
 import inspect_ai
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ChatMessageUser, GenerateConfig
+from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Scorer
 from inspect_ai.solver import Solver
 from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
 from music_evals import benchmarks
 from music_evals.datasets_builders.folder import Origin
+from music_evals.evals.floors import Floors
 
 P = TypeVar("P")
 VERSION = "1.0.0"
@@ -152,6 +153,7 @@ def declared_task(
     config: GenerateConfig,
     viewer: ViewerConfig,
     metadata: Mapping[str, Any],
+    floors: Mapping[str, Floors] = MappingProxyType({}),
     is_like: bool = False,
     shuffled: bool = False,
     metric: str | None = None,
@@ -165,6 +167,7 @@ def declared_task(
         origin: which data it runs on.
         samples: what is asked.
         metadata: what else the log records.
+        floors: what is earned without the music, of the main metric under ``""``, and of ``GROUP/NAME``.
         is_like: whether the questions only have the benchmark's form, so that the log must not pass for one of it.
         shuffled: whether the samples are in another order than the dataset's.
         metric: the main metric, ``SCORER/METRIC``, where it is another than the benchmark declares.
@@ -185,7 +188,7 @@ def declared_task(
             **metadata,
             "condition": condition(asked),
             "main_metric": metric or facts.metric,
-            "floors": _floors(facts, samples),
+            "floors": {"": _declared(facts), **{metric: known for metric, known in floors.items() if known}},
             **origin.metadata(),
         },
         viewer=viewer,
@@ -211,25 +214,8 @@ def condition(asked: Any) -> dict[str, Any]:
     }
 
 
-def _floors(facts: benchmarks.TaskFacts, samples: Sequence[Sample]) -> dict[str, float]:
-    """What guessing earns, and what the commonest answer does, on answers that are right or wrong as a whole."""
-    floors = {} if facts.chance is None else {"chance": facts.chance}
-    right = [given == expected for sample in samples for given, expected in _commonest_answers(sample)]
-    if right:
-        floors["majority"] = sum(right) / len(right)
-    return floors
-
-
-def _commonest_answers(sample: Sample) -> list[tuple[str, str]]:
-    """The commonest answer and the expected one, for each question of a sample that has one."""
-    last = sample.input[-1] if isinstance(sample.input, list) else None
-    if not isinstance(last, ChatMessageUser) or not last.metadata or "majority" not in last.metadata["asks"]:
-        return []
-    majority = last.metadata["asks"]["majority"]
-    if isinstance(majority, list):
-        expected = [str(question["answer"]) for question in (sample.metadata or {})["questions"]]
-        return list(zip(majority, expected, strict=True))
-    return [(majority, str(sample.target))]
+def _declared(facts: benchmarks.TaskFacts) -> Floors:
+    return {} if facts.chance is None else {"chance": {"value": facts.chance}}
 
 
 def _arms(hint: Any) -> tuple[Any, ...]:

@@ -25,6 +25,7 @@ from music_evals.datasets_builders.folder import GENERATED, describe_dataset, lo
 from music_evals.datasets_builders.questions.bank import LETTERS
 from music_evals.datasets_builders.questions.rotation import names_letters, rotations
 from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, EXAMPLES, ConfigName, Row
+from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import asks, commonest, declared_task, samples_view, task
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
 from music_evals.solvers.replies import reply
@@ -118,6 +119,15 @@ def _task(config: ConfigName, asked: ZiqiParameters) -> Task:
             "themes": sorted(openings),
             **({"not_rotated": fixed} if fixed else {}),
             "prompt_characters": sum(sample.metadata["prompt_characters"] for sample in samples if sample.metadata),
+        },
+        floors={
+            "": floors_of(origin, config, {"test": rows}),
+            **{
+                f"by_theme/{theme}/accuracy": floors_of(
+                    origin, config, {"test": [row for row in rows if row["theme_en"] == theme]}
+                )
+                for theme in openings
+            },
         },
         is_like=generated,
     )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from itertools import product
 from math import nan
 from typing import Final
 
@@ -11,7 +12,7 @@ import pandas as pd
 from music_evals.benchmarks import PublishedRow, published
 from music_evals.reports.parts import Column, Part, Printed, Spec
 from music_evals.reports.runs import Run, grouped, notes_on
-from music_evals.reports.tables import Cell, Figure, Footnotes, Table, of_frame, whole
+from music_evals.reports.tables import Cell, Figure, Footnotes, Table, common_notes, of_frame, whole
 from music_evals.scorers.metrics.measures import combined_interval
 
 LABELS: Final[Mapping[str, str]] = {"Model": "model", "Source": "source", "Condition": "condition"}
@@ -59,7 +60,7 @@ def _rows(part: Part, spec: Spec, runs: Sequence[Run], footnotes: Footnotes) -> 
             for column in columns:
                 row[column.heading] = item if column.fact else cell_of(spec, column, some, footnotes, value)
             rows.append(row)
-    rows += _floor_rows(columns, runs) if spec.floors else []
+    rows += _floor_rows(spec, columns, runs) if spec.floors else []
     frame = pd.DataFrame(rows, columns=[*labels, *(column.heading for column in columns)], dtype=object)
     if spec.group:
         order = {value: place for place, value in enumerate(frame[spec.group].unique())}
@@ -93,15 +94,53 @@ def _printed_rows(part: Part, printed: Printed, columns: Sequence[Column], spec:
         yield {**labels, "Source": printed.source, **printed.constants, **constants, **figures}
 
 
-def _floor_rows(columns: Sequence[Column], runs: Sequence[Run]) -> list[dict[str, Cell]]:
-    """A row for each kind of floor: what is earned without understanding."""
-    floors: dict[str, dict[str, Cell]] = {}
-    for run in runs:
-        for name, share in run.floors.items():
-            heading = next((column.heading for column in columns if column.task == run.task), None)
-            if heading:
-                floors.setdefault(name, {}).setdefault(heading, Figure(100 * share))
-    return [{"Model": name, "Source": "floor", **cells} for name, cells in floors.items()]
+def _floor_rows(spec: Spec, columns: Sequence[Column], runs: Sequence[Run]) -> Iterator[dict[str, Cell]]:
+    """A row for each kind of floor, and for each condition under which it is another one."""
+    tasks = {heading: fact for heading, fact in (spec.labels or LABELS).items() if fact in ("task", "task title")}
+    for some in grouped(runs, lambda run: "" if spec.merge else run.task).values():
+        shown = {heading: some[0].label(fact) for heading, fact in tasks.items()}
+        for name, condition, cells in _floors(spec, columns, some):
+            yield {**shown, "Model": name, "Source": "floor", "Condition": condition or None, **cells}
+
+
+def _floors(spec: Spec, columns: Sequence[Column], runs: Sequence[Run]) -> Iterator[tuple[str, str, dict[str, Cell]]]:
+    """Kind of floor and heading → figure; with the conditions of which it is, where another has another one."""
+    found: dict[str, list[tuple[dict[str, Cell], list[str]]]] = {}
+    for condition, some in grouped(runs, lambda run: run.condition).items():
+        cells: dict[str, dict[str, Cell]] = {}
+        for run, column in product(some, columns):
+            if column.task in ("", run.task) and run.has(column.needs):
+                scale = spec.scale if column.scale is None else column.scale
+                for name, figure in run.floors_of(column.metric, scale, _decimals(spec, column)).items():
+                    cells.setdefault(name, {})[column.heading] = figure
+        for name, mine in cells.items():
+            alike = (
+                one for one in found.get(name, []) if all(one[0].get(at, cell) == cell for at, cell in mine.items())
+            )
+            known, conditions = next(alike, ({}, []))
+            if not known:
+                found.setdefault(name, []).append((known, conditions))
+            known |= mine
+            conditions.append(condition)
+    for name, several in found.items():
+        for known, conditions in several:
+            yield name, "; ".join(conditions) if len(several) > 1 else "", known
+
+
+def floor_table(part: Part, runs: Sequence[Run]) -> Table:
+    """Lay out each run's main metric beside its floors, in percent, and how far it is above the best of them."""
+    names = list(dict.fromkeys(name for run in runs for name in run.floors_of()))
+    rows = [
+        (
+            *(run.label("task title"), run.model, run.source, run.whole_condition, run.figure("", 100, 2)),
+            *(run.floors_of("", 100, 2).get(name) for name in names),
+            run.gain(),
+        )
+        for run in runs
+    ]
+    headings = (*LABELS, "Score", *(name.capitalize() for name in names), "Gain")
+    title = f"{part.title}: gain over what is earned without the music, in percentage points"
+    return Table(f"{part.name}_gain", title, ("Task", *headings), rows, common_notes("gain"))
 
 
 def columns_of(part: Part, spec: Spec, runs: Sequence[Run]) -> Iterator[Column]:
@@ -190,7 +229,25 @@ def _across(part: Part, spec: Spec, runs: Sequence[Run], footnotes: Footnotes) -
     for some in grouped(runs, lambda run: run.key).values():
         cells = [_measured(spec, some, row, {"task", *known}, footnotes) for row in rows]
         frames.append(pd.DataFrame({some[0].heading(spec.heading): cells}, dtype=object))
+    if spec.floors:
+        frames += _floor_columns(spec, runs, rows, {"task", *known})
     return pd.concat(frames, axis=1)
+
+
+def _floor_columns(
+    spec: Spec, runs: Sequence[Run], rows: Sequence[Mapping[str, str]], known: Set[str]
+) -> list[pd.DataFrame]:
+    """A column for each kind of floor, and for each condition under which it is another one."""
+    places = [
+        replace(_column(spec, row), heading=str(at), needs={name: row[name] for name in known & row.keys()})
+        for at, row in enumerate(rows)
+    ]
+    return [
+        pd.DataFrame(
+            {f"floor: {name}{said and f' ({said})'}": [cells.get(one.heading) for one in places]}, dtype=object
+        )
+        for name, said, cells in _floors(spec, places, runs)
+    ]
 
 
 def _measured(
@@ -205,5 +262,8 @@ def _measured(
             weights = [run.value(one["weights"]) or 0 for run in some] if "weights" in one else []
             return average(figures, weights, spec.decimals) if len(figures) == len(one["tasks"]) else None
     found = [run for run in runs if run.has({name: text for name, text in row.items() if name in known})]
-    column = next((spec.rows[text] for text in row.values() if text in spec.rows), spec.cell)
-    return cell_of(spec, column, found, footnotes)
+    return cell_of(spec, _column(spec, row), found, footnotes)
+
+
+def _column(spec: Spec, row: Mapping[str, str]) -> Column:
+    return next((spec.rows[text] for text in row.values() if text in spec.rows), spec.cell)

@@ -135,7 +135,7 @@ class Spec:
     rows: Mapping[str, Column] = field(default_factory=dict)  # (across) label of a row -> another figure
     heading: str = "{model}{dagger} ({condition})"  # (across) of a condition
     averages: Sequence[Mapping[str, Any]] = ()  # (across) row, its tasks, and weights where a metric weights them
-    floors: bool = False  # (rows) rows with the floors follow
+    floors: bool = True  # rows with the floors follow, or columns; of figures that have any
     always: bool = False  # it is there without such runs, too
     where: Mapping[str, Any] = field(default_factory=dict)  # facts of the runs that it shows
     where_not: Mapping[str, Any] = field(default_factory=dict)  # facts of those that it does not show
@@ -176,7 +176,7 @@ OWN: Final = "is_benchmark"
 
 _BY_DEFAULT: Final = (Facet(metadata="dataset_label", words="data {}"), Facet(metadata=OWN, paper=(True,)))
 # The table of a benchmark that declares none: a row a condition, a column a task.
-_PLAIN: Final = {"merge": True, "floors": True}
+_PLAIN: Final = {"merge": True}
 
 
 def parts() -> list[Part]:

@@ -9,11 +9,11 @@ from math import isnan, prod
 from typing import Annotated, Any, Final, TypeVar
 
 from inspect_ai.log import EvalLog, EvalScore
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from music_evals.benchmarks import load
 from music_evals.reports.parts import OWN, Facet, Part
-from music_evals.reports.tables import Figure
+from music_evals.reports.tables import Figure, difference
 from music_evals.reports.texts import reason
 from music_evals.scorers.metrics.proportion import wilson_interval
 
@@ -42,7 +42,7 @@ class Run:
     main: tuple[str, str]  # scorer and name of the main metric
     metrics: Mapping[tuple[str, str], float] = field(repr=False)  # group and name, or scorer and name -> value
     samples: int  # how many the main scorer scored
-    floors: Mapping[str, float]  # what is earned without understanding, from 0 to 1
+    floors: Mapping[str, Mapping[str, Figure]]  # metric, "" for the main one → kind of floor → from 0 to 1
     changes: int  # how many parameters are not as by default
     earlier: int = 0  # how many earlier runs of the same task and condition it replaces
 
@@ -109,8 +109,21 @@ class Run:
             next((end for stem in stems if (end := self.value(f"{group}/{stem}_{side}")) is not None), None)
             for side in ("low", "high")
         )
-        low, high = (None if end is None else scale * end for end in (low, high))
-        return Figure(scale * value, low, high, decimals)
+        return Figure(value, low, high).times(scale, decimals)
+
+    def floors_of(self, metric: str = "", scale: float = 1, decimals: int = 3) -> dict[str, Figure]:
+        """Return what is earned on a metric without the music, by the kind of floor, as far as the log tells."""
+        known = next((found for name, found in self.floors.items() if self.place(name) == self.place(metric)), {})
+        return {name: one.times(scale, decimals) for name, one in known.items()}
+
+    def gain(self, scale: float = 100, decimals: int = 2) -> Figure | None:
+        """Return how far the main metric is above the best of its floors; None where one of them is not known."""
+        figure, floors = self.figure("", scale, decimals), self.floors_of("", scale, decimals)
+        if figure is None or not floors:
+            return None
+        best = max(floors.values(), key=lambda one: one.value)
+        # Chance is known exactly.
+        return difference(figure, replace(best, low=best.value, high=best.value) if best.low is None else best)
 
     def share(self, metric: str, of: Sequence[str], scale: float = 100, decimals: int = 2) -> Figure | None:
         """Return a share of the product of metrics or `samples`, with Wilson's interval; None of nothing."""
@@ -118,8 +131,7 @@ class Run:
         n = prod(self.samples if one == "samples" else self.value(one) or 0.0 for one in of)
         if value is None or round(n) < 1:
             return None
-        low, high = wilson_interval(min(value, 1.0), round(n))
-        return Figure(scale * value, scale * low, scale * high, decimals)
+        return Figure(value, *wilson_interval(min(value, 1.0), round(n))).times(scale, decimals)
 
     def remarks(self, metric: str, kind: str) -> list[str]:
         """Return what the log says of a metric: its ``note``, or why it is ``undefined``."""
@@ -140,6 +152,22 @@ def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     return found
 
 
+_Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Floor(BaseModel, strict=True):
+    value: _Share
+    low: _Share | None = None
+    high: _Share | None = None
+
+
+def _of_main_metric(given: Any) -> Any:
+    """Floors of logs that tell those of the main metric alone, and no intervals."""
+    if isinstance(given, dict) and not all(isinstance(one, dict) for one in given.values()):
+        return {"": {name: {"value": value} for name, value in given.items()}}
+    return given
+
+
 class _About(BaseModel, strict=True):
     """What the metadata of a log that can be used hold."""
 
@@ -148,7 +176,7 @@ class _About(BaseModel, strict=True):
     dataset_label: str
     condition: dict[str, Any] = {}
     main_metric: str | None = None
-    floors: dict[str, Annotated[float, Field(ge=0, le=1)]] | None = None
+    floors: Annotated[dict[str, dict[str, _Floor]], BeforeValidator(_of_main_metric)] = {}
     others: list[str] = []
 
 
@@ -202,7 +230,6 @@ def run_of(part: Part, log: EvalLog, defaults: Defaults) -> Run:
     of_key = {"model": repr(log.eval.model)}
     of_key |= {facet.name: _rank(facet, facts[facet.name]) for facet in part.condition if not facet.cell}
     order = [*part.sort, *(name for name in of_key if name not in part.sort)]
-    declared = load(part.benchmark).tasks.get(about["config"])
     return Run(
         part=part,
         location=log.location,
@@ -219,9 +246,19 @@ def run_of(part: Part, log: EvalLog, defaults: Defaults) -> Run:
         main=(scorer, metric),
         metrics=_metrics(scores),
         samples=(main.scored_samples or 0) if main else 0,
-        floors=about.get("floors") or ({"chance": declared.chance} if declared and declared.chance else {}),
+        floors=_floors(log),
         changes=len(changed),
     )
+
+
+def _floors(log: EvalLog) -> dict[str, dict[str, Figure]]:
+    about = _About.model_validate(log.eval.metadata)
+    facts = load(about.benchmark).tasks.get(about.config)
+    declared = {} if facts is None or facts.chance is None else {"": {"chance": _Floor(value=facts.chance)}}
+    return {
+        metric: {name: Figure(one.value, one.low, one.high) for name, one in floors.items()}
+        for metric, floors in (about.floors or declared).items()
+    }
 
 
 def condition_of(log: EvalLog, defaults: Defaults) -> dict[str, Any]:

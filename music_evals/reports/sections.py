@@ -8,7 +8,7 @@ from inspect_ai.log import EvalLog
 
 from music_evals.reports.basis import distinctions
 from music_evals.reports.comparisons import comparison_report
-from music_evals.reports.declared import table_of
+from music_evals.reports.declared import floor_table, table_of
 from music_evals.reports.drawn import drawn
 from music_evals.reports.logs import Why
 from music_evals.reports.page import Section
@@ -133,6 +133,8 @@ def _failures(make: Callable[[Sequence[L]], Report], logs: Sequence[L]) -> dict[
 def part_report(part: Part, runs: Sequence[Run]) -> Report:
     """Make the tables and figures of a part of the report; a run for which one fails is left out of it, and named."""
     made = [without_odd(partial(_table_report, part, spec), runs, f"the table {spec.name}") for spec in part.tables]
+    if told := [run for run in runs if run.gain()]:
+        made.append(without_odd(lambda some: Report([floor_table(part, some)] if some else []), told, "the gain"))
     if read := [run for run in runs if run.value("readings/answered") is not None]:
         made.append(without_odd(lambda some: Report([_replies(part, some)] if some else []), read, "how replies read"))
     return Report(

@@ -1,6 +1,7 @@
 """The summary of a report: a row a model, a column a benchmark, with intervals, floors, and which data ran."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 from music_evals.reports.declared import average
 from music_evals.reports.runs import Run, grouped
@@ -16,16 +17,21 @@ def summary_table(runs: Sequence[Run]) -> Table:
     footnotes = Footnotes()
     titles = list(dict.fromkeys(run.part.title for run in runs))
     rows: list[list[Cell]] = []
+    counted: list[Run] = []
     for model, mine in sorted(grouped(runs, lambda run: run.model).items()):
         chosen = {title: _chosen(some) for title, some in grouped(mine, lambda run: run.part.title).items()}
         means = [_mean(chosen[title], footnotes) if title in chosen else None for title in titles]
         data = [f"{title}: {some[0].facts.get('dataset_label')}" for title, some in chosen.items()]
-        rows.append([model, *means, "; ".join(data)])
-    floors = sorted({name for run in runs for name in run.floors})
-    rows += [[f"floor: {name}", *(_floor(name, title, runs) for title in titles), None] for name in floors]
+        gains = [_gain(chosen[title]) if title in chosen else None for title in titles]
+        rows.append([model, *chain.from_iterable(zip(means, gains, strict=True)), "; ".join(data)])
+        counted += chain.from_iterable(chosen.values())
+    for name in dict.fromkeys(name for run in counted for name in run.floors_of()):
+        floors = [[_floor(name, [run for run in counted if run.part.title == title]), None] for title in titles]
+        rows.append([f"floor: {name}", *chain.from_iterable(floors), None])
     title = "Summary: mean of the tasks' main metrics, in percent"
     notes = [*common_notes("summary"), *footnotes.notes()]
-    return Table("summary", title, ("Model", *titles, "Data"), rows, notes)
+    headings = chain.from_iterable((title, f"{title}: gain") for title in titles)
+    return Table("summary", title, ("Model", *headings, "Data"), rows, notes)
 
 
 def _chosen(runs: Sequence[Run]) -> list[Run]:
@@ -45,8 +51,13 @@ def _mean(runs: Sequence[Run], footnotes: Footnotes) -> Figure | None:
     return Figure(mean.value, low, high, 1, ("" if first.is_papers else "†") + mark)
 
 
-def _floor(name: str, title: str, runs: Sequence[Run]) -> Figure | None:
+def _gain(runs: Sequence[Run]) -> Figure | None:
+    gains = [gain for run in runs if (gain := run.gain(decimals=1))]
+    return average(gains, decimals=1) if len(gains) == len(runs) else None
+
+
+def _floor(name: str, runs: Sequence[Run]) -> Figure | None:
     """The mean of a floor over the tasks of a part, where each of those that were run has it."""
-    tasks = {run.task: run.floors.get(name) for run in runs if run.part.title == title}
+    tasks = {run.task: run.floors_of("", 100, 1).get(name) for run in runs}
     known = [floor for floor in tasks.values() if floor is not None]
-    return Figure(100 * sum(known) / len(known), decimals=1) if len(known) == len(tasks) else None
+    return average(known, decimals=1) if known and len(known) == len(tasks) else None

@@ -4,11 +4,11 @@ import csv
 import io
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from itertools import chain
-from math import isnan
+from math import hypot, isnan
 from typing import Final
 
 import pandas as pd
@@ -30,6 +30,11 @@ class Figure:
         """Return it as shown: the value, its mark and its interval."""
         return f"{self.shown} ({self.interval})" if self.interval else self.shown
 
+    def times(self, scale: float, decimals: int) -> "Figure":
+        """Return it in another unit, with as many decimals."""
+        low, high = (None if end is None else scale * end for end in (self.low, self.high))
+        return replace(self, value=scale * self.value, low=low, high=high, decimals=decimals)
+
     @property
     def shown(self) -> str:
         """The value and its mark."""
@@ -41,6 +46,20 @@ class Figure:
         if isnan(self.value) or self.low is None or self.high is None:
             return ""
         return f"{self.low:.{self.decimals}f}–{self.high:.{self.decimals}f}"
+
+
+def difference(first: Figure, second: Figure) -> Figure:
+    """The difference of two independent shares, or of means of such, with an interval where both have one.
+
+    Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statistics in
+        Medicine 17 (1998), method 10.
+    """
+    value = first.value - second.value
+    if first.low is None or first.high is None or second.low is None or second.high is None:
+        return Figure(value, decimals=first.decimals)
+    below = hypot(first.value - first.low, second.high - second.value)
+    above = hypot(first.high - first.value, second.value - second.low)
+    return Figure(value, value - below, value + above, first.decimals)
 
 
 _TEXT_WIDTH: Final = 18  # columns of the terminal that longer text is given at least

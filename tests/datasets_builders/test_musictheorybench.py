@@ -86,4 +86,4 @@ def test_the_composed_bank_is_balanced_reproducible_and_answered(tmp_path: Path)
         assert max(sum(row["answer"] == letter for row in rows) for letter in "ABCD") <= len(rows) / 4 + 3
     (log,) = run(knowledge(dataset=str(tmp_path / "one")), tmp_path / "logs", "baseline/chance", limit=20)
     assert metrics(log)["answered"]["mean"] == 1
-    assert (log.eval.metadata or {})["floors"]["chance"] == 0.25
+    assert (log.eval.metadata or {})["floors"][""]["chance"] == {"value": 0.25}

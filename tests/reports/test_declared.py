@@ -42,7 +42,6 @@ TABLE = """
 name = "chords_table1"
 title = "Table 1"
 merge = true
-floors = true
 published = [{ table = "table1" }]
 notes = ["Paper: {source0}."]
 """
@@ -67,7 +66,7 @@ def header(task: str, accuracy: float, source: str = "published", **given: Any) 
         "dataset_source": source,
         "condition": condition,
         "main_metric": "final_answer/accuracy",
-        "floors": {"chance": 0.25, "majority": 0.3},
+        "floors": {"": {"chance": {"value": 0.25}, "majority": {"value": 0.3, "low": 0.2, "high": 0.4}}},
     }
     figures = {"choice": {"accuracy": accuracy, "accuracy_low": accuracy - 0.1, "accuracy_high": accuracy + 0.1}}
     scores = score("final_answer", figures, 40)
@@ -85,7 +84,12 @@ def test_a_folder_with_a_declared_table_has_published_rows_beside_measured_ones(
         ["some/model", "measured", "data published, shots=five", "75.00 (65.00–85.00)", "None"],
         ["some/model", "measured", "data published", "50.00 (40.00–60.00)", "25.00 (15.00–35.00)"],
         ["chance", "floor", "None", "25.00", "25.00"],
-        ["majority", "floor", "None", "30.00", "30.00"],
+        ["majority", "floor", "None", "30.00 (20.00–40.00)", "30.00 (20.00–40.00)"],
+    ]
+    gain = next(row for row in made["chords_gain"].rows if row[0] == "Sevenths")
+    # 25 of 15 to 35, less 30 of 20 to 40: sqrt(10² + 10²) either way.
+    assert [str(cell) for cell in gain[4:]] == [
+        *("25.00 (15.00–35.00)", "25.00", "30.00 (20.00–40.00)", "-5.00 (-19.14–9.14)"),
     ]
     assert table.notes[0] == "Paper: On Chords, Table 1."
 
@@ -126,8 +130,9 @@ def test_the_summary_has_a_row_a_model_with_intervals_floors_and_data(folder: Pa
     assert "[1] Chords: data generated; triads" in summary.notes
     assert [(row[0], str(row[1])) for row in summary.rows[2:]] == [
         ("floor: chance", "25.0"),
-        ("floor: majority", "30.0"),
+        ("floor: majority", "30.0 (22.9–37.1)"),
     ]
+    assert str(second["Chords: gain"]) == "10.0 (-4.1–24.1)"
 
 
 def test_old_logs_and_those_that_tell_their_condition_are_of_one_condition() -> None:
@@ -160,6 +165,6 @@ def test_a_log_for_which_a_table_fails_is_named_and_left_out_of_it(monkeypatch: 
     logs[0].location = "odd.eval"
     made = make_report(logs)
     table, *_ = made.sections[1].report.tables
-    assert [row[0] for row in table.rows][-1] == "some/model"
+    assert [row[0] for row in table.rows][-2:] == ["some/model", "chance"]
     why = "it is left out of the table ziqi_table1: 'figure' (KeyError in _table_report of sections.py)"
     assert ("odd.eval", why) in made.left_out

@@ -41,7 +41,7 @@ def changed(log: EvalLog, day: int = 2, limit: int | None = None, left_out: int 
 
 def test_table3_has_the_measured_column_beside_the_papers(logs: list[EvalLog], found: dict[str, Table]) -> None:
     table = found["lilybench_table3"]
-    assert table.columns[-1] == READER
+    assert table.columns[-2:] == (READER, "floor: chance")
     measured = {row["Task"]: row[READER] for row in rows(table)}
     assert list(measured) == [*TASKS, "Mutopia macro avg", "Mutopia weighted avg"]
     by_task = {run.task: run.figure() for run in runs(*logs)}
@@ -50,7 +50,7 @@ def test_table3_has_the_measured_column_beside_the_papers(logs: list[EvalLog], f
     assert macro.value == pytest.approx(sum(measured[task].value for task in MUTOPIA) / 8)
     assert weighted.value == pytest.approx(macro.value), "all tasks have four rows here"
     # Averages need all eight tasks.
-    assert tables(*logs[1:])["lilybench_table3"].rows[-1][-1] is None
+    assert tables(*logs[1:])["lilybench_table3"].rows[-1][-2] is None
 
 
 def test_the_macro_f1_is_the_mean_of_the_categories(found: dict[str, Table]) -> None:
@@ -72,5 +72,9 @@ def test_other_protocols_strategies_and_data_have_columns_of_their_own(logs: lis
         ),
     }
     table = tables(genre, *others.values(), changed(genre, protocol="strict", day=3))["lilybench_table3"]
-    assert set(table.columns[6:]) == {READER, *(f"other/model † ({condition})" for condition in others)}
+    assert set(table.columns[6:]) == {
+        READER,
+        "floor: chance",
+        *(f"other/model † ({condition})" for condition in others),
+    }
     assert any("(genre_recognition): the latest of 2 runs counts" in note for note in table.notes)

@@ -51,6 +51,8 @@ Printable = Annotated[str, AfterValidator(_printable)]
 _Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]  # becomes part of the name of a log
 _Part = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 _Rows = Annotated[int, Field(gt=0, le=1_000_000)]
+Floors = Mapping[_Part, Mapping[_Part, Mapping[Printable, Mapping[Printable, Annotated[float, Field(ge=0)]]]]]
+"""Config → split → form → ``questions``, how many there are, and each floor's share of them, from 0 to 1."""
 _Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -74,7 +76,9 @@ class Provenance:
     anomalies: Mapping[Printable, int] = field(default_factory=dict)
     # Config → split → number of rows; filled by `write_dataset`.
     counts: Mapping[_Part, Mapping[_Part, _Rows]] = field(default_factory=dict)
-    # Path → SHA-256 of each file but the card; filled by `write_dataset`.
+    # Config → split → form of question → what is earned without the music, by the kind of floor; likewise.
+    floors: Floors = field(default_factory=dict)
+    # Path → SHA-256 of each file but the card; likewise.
     files: Mapping[Annotated[str, AfterValidator(_of_the_layout)], _Digest] = field(default_factory=dict)
 
     def to_json(self) -> str:

@@ -116,7 +116,7 @@ def write_dataset(
         out: the folder to write; absent, empty, or (with `overwrite`) a dataset folder of ours.
         rows: config → split → rows, written in order; a split without rows is left out.
         features: config → declared columns.
-        provenance: who builds it from what; `counts` and `files` are filled here.
+        provenance: who builds it from what; `counts`, `floors` and `files` are filled here.
         overwrite: whether a dataset folder of ours may be replaced.
         extra_files: further files by path in the folder, such as the licence of the source.
         card: makes the content of ``README.md`` from the completed provenance.
@@ -124,6 +124,9 @@ def write_dataset(
     Raises:
         DatasetError: the target may not be written, a row does not fit its columns, or there are no rows at all.
     """
+    # Here, because tasks import this module and SciPy takes a second to load.
+    from music_evals.datasets_builders.questions.floors import compute_floors
+
     with written_whole(out, overwrite=overwrite) as folder:
         counts: dict[str, dict[str, int]] = {}
         files: dict[str, str] = {}
@@ -138,7 +141,8 @@ def write_dataset(
         for name, content in (extra_files or {}).items():
             (folder / name).write_bytes(content)
             files[name] = file_sha256(folder / name)
-        complete = dataclasses.replace(provenance, counts=counts, files=files)
+        floors = compute_floors(provenance.benchmark, folder, counts)
+        complete = dataclasses.replace(provenance, counts=counts, floors=floors, files=files)
         (folder / CARD_FILE).write_text(card(complete), encoding="utf-8")
         (folder / PROVENANCE_FILE).write_text(complete.to_json(), encoding="utf-8")
     return complete

@@ -4,7 +4,10 @@ A guesser gives each option a score, and the highest is its guess; ties share th
 the options alone: likeness to the others, length, number. Three guessers learn, form by form, from other questions:
 *features* is a conditional logit over such properties of the options, *words* weighs the options' own words, and
 *question's words* pairs them with those of the question, without its music. Of questions without options there is one
-guesser, the commonest answer of the form.
+are two guessers: the commonest answer of the form, and that of the questions that are worded most alike.
+
+One more reads music: of options that go on with a tune, *letters* takes the one whose letters a model of the opening's
+finds likeliest. It is a floor for models that read, and no blind guesser.
 
 What is learned is learned on other questions than it is tried on: on those of another seed, or on four fifths of a
 dataset's groups (pieces, works) for the fifth.
@@ -15,10 +18,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
+from heapq import nlargest
 from itertools import combinations, product
 from operator import eq
-from typing import Any, Final
+from typing import Final
 from zlib import crc32
 
 import numpy as np
@@ -27,7 +31,7 @@ from scipy.optimize import minimize
 from scipy.stats import binomtest
 
 from music_evals.datasets_builders.folder import DatasetError
-from music_evals.datasets_builders.questions.bank import LETTERS
+from music_evals.datasets_builders.questions.items import Item
 
 ALL: Final = "all"
 MARGIN: Final = 0.03
@@ -39,23 +43,12 @@ _QUESTION_WORDS: Final = 40  # of a question, from its end, that are paired with
 _TOKEN: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]|[#♯♭^=°ø/,']")
 _NUMBERS: Final = re.compile(r"\d+(?:[./]\d+)?")
 _MOST: Final = 2000  # characters of a text that are looked at
-_MUSIC: Final = re.compile(r"\b[XML]: ?\d")  # where a score in ABC begins
-_LANGUAGE: Final = re.compile(r"-(zh|en)$")  # at the end of the id of a question that comes in both
+_ALIKE: Final = 5  # wordings of questions whose answers count
+_ORDER: Final = 3  # of the model of letters
+_ALPHABET: Final = 100  # different ones that music in letters has, about
 _SIGN: Final = re.compile(r"sharp|flat|[升降#♯♭^]")
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A question as a guesser may see it; without options it has to be answered by an answer seen before."""
-
-    form: str
-    question: str  # without the music that it is about
-    options: tuple[str, ...]
-    answer: str  # a text; among the options, where there are any
-    group: str  # what is not to be both learned from and tried on, as the questions of one piece
-    unit: str  # the question, whatever its language: in two, it counts once
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +73,8 @@ class Share:
         return float(found.low), float(found.high)
 
 
-Scores = Callable[[Sequence["Item"]], Array]  # items → a score for each option of each
-Learn = Callable[[Sequence["Item"]], Scores]
+Scores = Callable[[Sequence[Item]], Array]  # items → a score for each option of each
+Learn = Callable[[Sequence[Item]], Scores]
 
 
 def attack(items: Sequence[Item], learned: Sequence[Item] = (), guessers: Collection[str] | None = None) -> list[Share]:
@@ -90,28 +83,46 @@ def attack(items: Sequence[Item], learned: Sequence[Item] = (), guessers: Collec
     Args:
         items: the questions to guess.
         learned: questions to learn from; without any, each fifth of the groups is tried on what the others taught.
-        guessers: names of `GUESSERS`; all, where None.
+        guessers: names of those to try; all, where None.
 
     Returns:
         Shares by form, in the order of the questions, those of `ALL` last; a form of its own has no line for all.
     """
-    rounds = [(list(learned), list(items))] if learned else _folds(items)
-    credited: defaultdict[tuple[str, str], list[tuple[Item, float]]] = defaultdict(list)
-    for known, tried in rounds:
+    earned = earnings(items, learned, guessers)
+    answers = {form: len({item.answer for item in mine}) for form, mine in _by_form(items).items()}
+    forms = [*answers, *([ALL] if len(answers) > 1 else [])]
+    found = []
+    for form, (name, right) in product(forms, earned.items()):
+        credited = [(item, credit) for item, credit in zip(items, right, strict=True) if form in (item.form, ALL)]
+        found.append(_share(form, name, [pair for pair in credited if not math.isnan(pair[1])], answers))
+    return [share for share in found if share.n]
+
+
+def earnings(
+    items: Sequence[Item], learned: Sequence[Item] = (), guessers: Collection[str] | None = None
+) -> dict[str, Array]:
+    """Return what each guesser earns on each question, from 0 to 1; NaN where it is none for such a question.
+
+    Arguments are as of `attack`.
+    """
+    earned: dict[str, Array] = {}
+    folds = np.array([fold(item) for item in items])
+    for number in [-1] if learned else range(_FOLDS):
+        known = learned or [item for item, own in zip(items, folds, strict=True) if own != number]
         by_form = _by_form(known)
-        for form, mine in _by_form(tried).items():
-            for name, learn in (GUESSERS if mine[0].options else OPEN_GUESSERS).items():
+        tried = [at for at, own in enumerate(folds) if number in (-1, own)]
+        for form, mine in _by_form([items[at] for at in tried]).items():
+            places = [at for at in tried if items[at].form == form]
+            for name, learn in _guessers(mine[0]).items():
                 if guessers is None or name in guessers:
                     scores = learn(by_form.get(form, []))(mine)
-                    credited[form, name] += zip(mine, map(_credit, mine, scores), strict=True)
-    forms = _by_form(items)
-    answers = {form: len({item.answer for item in mine}) for form, mine in forms.items()}
-    names = dict.fromkeys(name for _, name in credited)
-    found = [_share(form, name, credited[form, name], answers) for form, name in product(forms, names)]
-    if len(forms) > 1:
-        whole = {name: [pair for form in forms for pair in credited[form, name]] for name in names}
-        found += [_share(ALL, name, pairs, answers) for name, pairs in whole.items()]
-    return [share for share in found if share.n]
+                    earned.setdefault(name, np.full(len(items), math.nan))[places] = [*map(_credit, mine, scores)]
+    return earned
+
+
+def fold(item: Item) -> int:
+    """Return which fifth of its dataset a question is tried in."""
+    return crc32(item.group.encode()) % _FOLDS
 
 
 def best(shares: Iterable[Share]) -> dict[str, Share]:
@@ -160,15 +171,11 @@ def _by_form(items: Iterable[Item]) -> dict[str, list[Item]]:
     return found
 
 
-def _folds(items: Sequence[Item]) -> list[tuple[list[Item], list[Item]]]:
-    folds = [crc32(item.group.encode()) % _FOLDS for item in items]
-    return [
-        (
-            [item for item, fold in zip(items, folds, strict=True) if fold != number],
-            [item for item, fold in zip(items, folds, strict=True) if fold == number],
-        )
-        for number in range(_FOLDS)
-    ]
+def _guessers(item: Item) -> Mapping[str, Learn]:
+    """Those for questions like this one."""
+    if not item.options:
+        return OPEN_GUESSERS
+    return {**GUESSERS, **READERS} if item.opening else GUESSERS
 
 
 def _credit(item: Item, scores: Array) -> float:
@@ -311,6 +318,28 @@ def _commonest_answer(items: Sequence[Item]) -> Scores:
     return lambda tried: np.array([[float(bool(counts) and item.answer == counts[0][0])] for item in tried])
 
 
+def _answer_of_the_most_alike(items: Sequence[Item]) -> Scores:
+    """Take the commonest answer of the questions that are worded most alike, weighted by the share of common words."""
+    answers: defaultdict[frozenset[str], Counter[str]] = defaultdict(Counter)
+    for item in items:
+        answers[_worded(item)][item.answer] += 1
+
+    @cache
+    def guessed(words: frozenset[str]) -> str:
+        likeness = {other: (len(words & other) + 1) / (len(words | other) + 1) for other in answers}
+        votes: defaultdict[str, float] = defaultdict(float)
+        for other in nlargest(_ALIKE, likeness, key=lambda one: likeness[one]):
+            for answer, count in answers[other].items():
+                votes[answer] += likeness[other] * count
+        return max(votes, key=lambda answer: votes[answer], default="")
+
+    return lambda tried: np.array([[float(item.answer == guessed(_worded(item)))] for item in tried])
+
+
+def _worded(item: Item) -> frozenset[str]:
+    return frozenset(_tokens(item.question))
+
+
 def _commonest_place(items: Sequence[Item]) -> Scores:
     places = Counter(item.options.index(item.answer) for item in items)
     return lambda tried: np.array([[float(places[at]) for at in range(len(item.options))] for item in tried])
@@ -332,6 +361,28 @@ def _median_number(_: Sequence[Item]) -> Scores:
     return scores
 
 
+def _likeliest_letters(_: Sequence[Item]) -> Scores:
+    """Score each option by what a trigram model of the opening's letters gives it, as a mean of log likelihoods.
+
+    Each order is smoothed by the next lower one, with a weight of one observation (MacKay and Peto 1995).
+    """
+
+    def likelihood(opening: str, option: str) -> float:
+        counts = Counter(opening[at : at + n] for n in range(_ORDER + 1) for at in range(len(opening) - n + 1))
+        text = opening[1 - _ORDER :] + option
+        total = 0.0
+        for at in range(len(text) - len(option), len(text)):
+            chance = 1 / _ALPHABET
+            for n in range(1, _ORDER + 1):
+                chance = (counts[text[at - n + 1 : at + 1]] + chance) / (counts[text[at - n + 1 : at]] + 1)
+            total += math.log(chance)
+        return total / max(len(option), 1)
+
+    return lambda tried: np.array(
+        [[likelihood(item.opening[-_MOST:], option[:_MOST]) for option in item.options] for item in tried]
+    )
+
+
 OPTIONS_ALONE: Final[Mapping[str, Learn]] = {
     "most like the others": _most(_LIKENESS),
     "odd one out": _most(_LIKENESS, -1),
@@ -349,32 +400,9 @@ GUESSERS: Final[Mapping[str, Learn]] = {
     **OPTIONS_ALONE,
     "question's words": lambda items: _Words(_paired_words).learn(items),
 }
-OPEN_GUESSERS: Final[Mapping[str, Learn]] = {"commonest answer": _commonest_answer}
-
-
-# --- rows of datasets ---
-
-
-def item_of(row: Mapping[str, Any], form: str) -> Item | None:
-    """Read a row of any benchmark, or None where its answer is not one option, as an order of options is.
-
-    Args:
-        row: with `answer`, a text, or the letter or index of one of `options`; `question`, `piece` or `score_id` and
-            the kind (`subtheme_en`, `kind`, `level`) are used where they are there.
-        form: what all rows of its kind and this form have in common, such as a config.
-
-    >>> item_of({"id": "a", "options": ["C", "D"], "answer": "1", "kind": ""}, "keys")
-    Item(form='keys', question='', options=('C', 'D'), answer='D', group='a', unit='a')
-    """
-    kinds = (str(row[name]) for name in ("language", "level", "subtheme_en", "kind") if row.get(name))
-    options, answer = tuple(row.get("options") or ()), str(row["answer"])
-    if options:
-        place = LETTERS.find(answer) if answer in LETTERS else int(answer) if answer.isdecimal() else -1
-        if not answer or not 0 <= place < len(options) or len(answer) > 1:
-            return None
-        answer = options[place]
-    question = _MUSIC.split(row.get("question") or row.get("kind") or "")[0]
-    unit = _LANGUAGE.sub("", row["id"])
-    return Item(
-        " ".join([form, *kinds]), question, options, answer, row.get("piece") or row.get("score_id") or unit, unit
-    )
+OPEN_GUESSERS: Final[Mapping[str, Learn]] = {
+    "commonest answer": _commonest_answer,
+    "question's words": _answer_of_the_most_alike,
+}
+READERS: Final[Mapping[str, Learn]] = {"letters": _likeliest_letters}
+"""Of options that go on with music: what needs no understanding of it."""

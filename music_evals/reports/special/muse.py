@@ -6,7 +6,6 @@ Source: arXiv 2510.22455, Table 1, Figure 1A and section 3.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from math import sqrt
 from typing import Final, NamedTuple
 
 import pandas as pd
@@ -17,7 +16,7 @@ from music_evals.reports.figures import Panel, Series, panels_figure
 from music_evals.reports.parts import Spec
 from music_evals.reports.runs import Run, grouped
 from music_evals.reports.tables import Cell as TableCell
-from music_evals.reports.tables import Figure, Footnotes, Report
+from music_evals.reports.tables import Figure, Footnotes, Report, difference
 
 WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     facet["parameter"]: facet["values"] for facet in load("muse").table["report"][0]["condition"] if "cell" in facet
@@ -98,20 +97,6 @@ def measured_cells(runs: Sequence[Run]) -> list[tuple[Run, dict[Cell, Figure]]]:
         (some[0], {Cell(*run.cell): figure for run in some if (figure := run.figure(scale=100, decimals=2))})
         for some in grouped(runs, lambda run: run.key).values()
     ]
-
-
-def difference(first: Figure, second: Figure) -> Figure:
-    """The difference of two independent shares, or of means of such, with an interval where both have one.
-
-    Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statistics in
-        Medicine 17 (1998), method 10.
-    """
-    value = first.value - second.value
-    if first.low is None or first.high is None or second.low is None or second.high is None:
-        return Figure(value)
-    below = sqrt((first.value - first.low) ** 2 + (second.high - second.value) ** 2)
-    above = sqrt((first.high - first.value) ** 2 + (second.value - second.low) ** 2)
-    return Figure(value, value - below, value + above)
 
 
 def _effect(

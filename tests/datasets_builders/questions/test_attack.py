@@ -8,14 +8,14 @@ import pytest
 from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.questions.attack import (
     ALL,
+    GUESSERS,
     OPTIONS_ALONE,
-    Item,
     Share,
     attack,
     best,
-    item_of,
     refuse_guessable,
 )
+from music_evals.datasets_builders.questions.items import Item, item_of
 
 BLIND = tuple(OPTIONS_ALONE)
 WORDS = ("do", "re", "mi", "fa", "sol", "la", "si")
@@ -83,10 +83,21 @@ def test_a_bank_with_a_leak_is_refused_and_an_exchangeable_one_is_not() -> None:
 
 
 def test_answers_of_one_kind_are_learned_from_other_questions() -> None:
-    known = [Item("yes or no", "", (), answer, "1", str(n)) for n, answer in enumerate(["no", "no", "yes"])]
+    known = [Item("yes or no", "", (), answer, "1", str(n)) for n, answer in enumerate(["no", "no", "no", "yes"])]
     tried = [Item("yes or no", "", (), answer, "2", str(n)) for n, answer in enumerate(["no", "yes", "no", "no"])]
-    (share,) = attack(tried, known)
+    share, _ = attack(tried, known)
     assert (share.guesser, share.value, share.n, share.chance) == ("commonest answer", 0.75, 4, 0.5)
+    # The wordings tell two kinds apart that have one form.
+    known += [Item("yes or no", "Is it a waltz?", (), "yes", "1", f"w{n}") for n in range(2)]
+    waltz = Item("yes or no", "Is this a waltz?", (), "yes", "2", "w")
+    assert by_guesser(attack([waltz], known), "yes or no") == {"commonest answer": 0, "question's words": 1}
+
+
+def test_letters_of_the_opening_are_a_reader_and_no_blind_guesser() -> None:
+    item = Item("tune", "", ("c d e f", "z z z z", "x x x x", "g g g g"), "c d e f", "1", "1", "c d e f c d e f ")
+    shares = by_guesser(attack([item]), "tune")
+    assert shares["letters"] == 1
+    assert "letters" not in by_guesser(attack([item], guessers=GUESSERS), "tune")
 
 
 def test_a_question_in_two_languages_counts_once() -> None:

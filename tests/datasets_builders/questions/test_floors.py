@@ -1,0 +1,93 @@
+"""Floors: what is earned without the music, stored with a dataset when it is built."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from music_evals.datasets_builders.folder import Origin, Provenance, read_provenance
+from music_evals.datasets_builders.questions.bank import BankRow, write_bank
+from music_evals.datasets_builders.questions.floors import items_of
+from music_evals.evals.floors import floors_of
+from tests.datasets_builders.questions.test_attack import exchangeable, longest
+
+
+def rows(count: int, kind: str, *, leaky: bool, seed: int = 1) -> list[BankRow]:
+    items = exchangeable(count, seed)
+    items = longest(items) if leaky else [replace(item, options=sorted(item.options)) for item in items]
+    return [
+        BankRow(
+            id=f"{kind}-{number}",
+            question="Which?",
+            abc=None,
+            options=list(item.options),
+            answer="ABCD"[list(item.options).index(item.answer)],
+            kind=kind,
+        )
+        for number, item in enumerate(items)
+    ]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Provenance:
+    out = tmp_path_factory.mktemp("floors") / "bank"
+    test = [*rows(200, "long", leaky=True), *rows(200, "plain", leaky=False)]
+    write_bank(
+        "musictheorybench", "1.0", {"knowledge": {"dev": test[:5], "test": test}}, out, source="generated", seed=1
+    )
+    return read_provenance(out)
+
+
+def test_the_provenance_has_the_floors_of_each_form(made: Provenance) -> None:
+    assert set(made.floors["knowledge"]) == {"test"}  # nobody is asked what is in dev
+    forms = made.floors["knowledge"]["test"]
+    assert {form: floors["questions"] for form, floors in forms.items()} == {"long": 200, "plain": 200}
+    assert all(floors["chance"] == 0.25 for floors in forms.values())
+    assert forms["long"]["blind"] > 0.85
+    # The best guesser of one form is none for the other.
+    assert 0.15 < forms["plain"]["blind"] < 0.35
+
+
+def test_a_blind_guesser_that_finds_nothing_has_chance(tmp_path: Path) -> None:
+    some = {"knowledge": {"test": rows(40, "plain", leaky=False, seed=2)}}
+    (floors,) = (
+        write_bank("musictheorybench", "1.0", some, tmp_path / "bank", source="generated", seed=1)
+        .floors["knowledge"]["test"]
+        .values()
+    )
+    letters = [row["answer"] for row in some["knowledge"]["test"]]
+    assert floors == {
+        "questions": 40,
+        "chance": 0.25,
+        "majority": max(letters.count(letter) for letter in "ABCD") / 40,
+        "blind": 0.25,
+    }
+
+
+def test_a_log_has_the_floors_of_the_questions_that_are_asked(made: Provenance) -> None:
+    origin = Origin("bank", Path(), None, made)
+    long, plain = (made.floors["knowledge"]["test"][form]["blind"] for form in ("long", "plain"))
+    mixed = floors_of(origin, "knowledge", {"test": [{"kind": "long"}, *[{"kind": "plain"}] * 3]})
+    assert mixed["blind"]["value"] == pytest.approx((long + 3 * plain) / 4)
+    assert mixed["chance"] == {"value": 0.25}  # known exactly
+    # (1/4)² / 200 + (3/4)² / 200 is the variance of as many as 320 questions.
+    alone = floors_of(origin, "knowledge", {"test": [{"kind": "plain"}]})
+    widths = [floors["blind"]["high"] - floors["blind"]["low"] for floors in (mixed, alone)]
+    assert widths[0] < widths[1]
+    assert floors_of(origin, "knowledge", {"test": [{"kind": "other"}]}) == {}
+    assert floors_of(origin, "reasoning", {"test": [{"kind": "long"}]}) == {}
+
+
+def test_what_a_guesser_can_answer_is_taken_from_rows_of_any_benchmark() -> None:
+    row = {"id": "a", "options": ["Yes", "No"], "target": "No", "question": "Same?"}
+    (item,) = items_of("muse", "transposition", [row])
+    assert (item.answer, item.opening) == ("No", "")
+    # A letter or an index is one, though an option may have the same text.
+    assert items_of("muse", "chord_quality", [{**row, "options": ["B", "A"], "target": "B"}])[0].answer == "A"
+    assert items_of("lilybench", "bar_sequencing", [{"id": "b", "options": [*"wxyz"], "answer": "2031"}]) == []
+    tune = {"id": "c", "question": "Which goes on?\nX:1\nCDE", "options": ["F", "G"], "answer": "A"}
+    (item,) = items_of("ziqi", "generation", [tune])
+    assert (item.question, item.opening) == ("Which goes on?\n", "X:1\nCDE")
+    (item,) = items_of("lilybench", "next_bar_prediction", [{**tune, "question": "", "score": "c4 d"}])
+    assert item.opening == "c4 d"
+    assert items_of("lilybench", "corpus", [{"id": "d"}]) == []
