@@ -3,12 +3,12 @@
 They stand in its provenance, form by form, so that a run on some of the questions has the floors of just these:
 
 - *chance*: guessing among the options, or among the answers that questions of the form have;
-- *majority*: the commonest letter of all questions; of open ones, the commonest answer to others of the form;
-- *blind*: one who sees the question and its options, and has learned the best guesser of `attack` from others;
+- *majority*: the commonest place of the right option in other questions of the form, or their commonest answer;
+- *blind*: the guesser of `attack` that is the best on other questions; it sees the question and its options;
 - *letters*, where options go on with music: what a trigram model of the opening's letters finds likeliest.
 
-Others are four fifths of the groups (pieces, works) for the questions of the fifth. The best guesser is chosen by them,
-too, and it has to beat chance by two standard errors, or the blind one guesses.
+Others are four fifths of the groups (pieces, works) for the questions of the fifth. Majority and blind count as chance
+where they do not beat it by two standard errors on the others.
 """
 
 from collections import Counter
@@ -27,6 +27,7 @@ from music_evals.datasets_builders.questions.attack import READERS, earnings, fo
 from music_evals.datasets_builders.questions.items import COLUMNS, Item, item_of
 
 _EXAMPLES: Final = ("dev", "fewshot")  # splits that nobody is asked
+_MAJORITY: Final = ("commonest place", "commonest answer")
 _ERRORS: Final = 2  # standard errors by which a guesser must beat chance
 _DECIMALS: Final = 4
 
@@ -83,8 +84,8 @@ def _floors(splits: Sequence[Sequence[Item]]) -> list[dict[str, dict[str, float]
     chance = np.array([_chance(item, of_form[item.form]) for item in items])
     columns = {
         "chance": chance,
-        "majority": _majority(items, earned),
-        "blind": _blind(items, {name: right for name, right in earned.items() if name not in READERS}, chance),
+        "majority": _best(items, {name: earned[name] for name in _MAJORITY if name in earned}, chance),
+        "blind": _best(items, {name: right for name, right in earned.items() if name not in READERS}, chance),
         **{name: earned[name] for name in READERS if name in earned},
     }
     ends = [*accumulate(map(len, splits), initial=0)]
@@ -104,16 +105,8 @@ def _by_form(items: Sequence[Item], columns: Mapping[str, Array], places: Iterab
     }
 
 
-def _majority(items: Sequence[Item], earned: Mapping[str, Array]) -> Array:
-    places = Counter(item.options.index(item.answer) for item in items if item.options)
-    commonest = max(places, key=lambda place: places[place], default=0)
-    answers = earned.get("commonest answer", np.zeros(len(items)))
-    right = [item.options[commonest : commonest + 1] == (item.answer,) for item in items]
-    return np.where([bool(item.options) for item in items], right, answers)
-
-
-def _blind(items: Sequence[Item], earned: Mapping[str, Array], chance: Array) -> Array:
-    """What the guesser earns on each question that is the best on the other folds' questions."""
+def _best(items: Sequence[Item], earned: Mapping[str, Array], chance: Array) -> Array:
+    """What the guesser earns on each question that is the best on the other folds', if it is any good there."""
     found = chance.copy()
     folds = np.array([fold(item) for item in items])
     is_open = np.array([not item.options for item in items])
