@@ -17,7 +17,7 @@ from music_evals.datasets_builders.folder import GENERATED, Benchmark, DatasetEr
 from music_evals.datasets_builders.questions.bank import FEATURES, LETTERS, BankRow, Rows, composed_rows, write_bank
 
 NAME: Final = "musictheorybench"
-VERSION: Final = "2.0.0"
+VERSION: Final = "2.1.0"
 SEED: Final = 1
 HUB, REVISION = "m-a-p/MusicTheoryBench", "81b65609885be1fba19ce167a2a9604ae676c5ae"
 EXAMPLES: Final = 5

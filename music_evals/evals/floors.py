@@ -15,7 +15,8 @@ Floors = dict[str, dict[str, float]]
 def floors_of(origin: Origin, config: str, asked: Mapping[str, Sequence[Mapping[str, Any]]]) -> Floors:
     """Return the floors of some of a config's questions, by split; none where the dataset does not tell all of them.
 
-    Those that are measured have Wilson's interval, for as many questions as tell as much as those of the forms do.
+    Those that are measured, and are not chance, have Wilson's interval, for as many questions as tell as much as those
+    of the forms do.
     """
     known = origin.provenance.floors.get(config, {})
     counts = Counter((split, form_of(row)) for split, rows in asked.items() for row in rows)
@@ -28,5 +29,6 @@ def floors_of(origin: Origin, config: str, asked: Mapping[str, Sequence[Mapping[
         if name != "questions" and all(name in form for _, form in forms):
             value = min(sum(weight * form[name] for weight, form in forms), 1.0)
             low, high = wilson_interval(value, max(round(worth), 1))
-            found[name] = {"value": value} if name == "chance" else {"value": value, "low": low, "high": high}
+            is_chance = all(form[name] == form["chance"] for _, form in forms)
+            found[name] = {"value": value} if is_chance else {"value": value, "low": low, "high": high}
     return found

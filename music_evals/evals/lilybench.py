@@ -330,7 +330,7 @@ def _task(name: TaskName, asked: LilyBenchParameters) -> Task:
             f"max_score_tokens={most} leaves no row of {name} in {asked.dataset}; its shortest score is "
             f"estimated at {min(map(score_tokens, rows))} tokens"
         )
-    majority = commonest((row["kind"], row["answer"]) for row in rows)
+    majority = commonest((_told_kind(name, row), row["answer"]) for row in rows)
     is_lilybench = origin.provenance.source != GENERATED
     return declared_task(
         asked,
@@ -392,7 +392,7 @@ def record_to_sample(
         form="$answer" if asked.strategy == "standalone" else "Answer: $answer",
         options=row["options"] or None,
         kind=row["kind"] or None,
-        majority=majority[row["kind"]],
+        majority=majority[_told_kind(name, row)],
         notation="lilypond",
         music=[[start, start + len(score)]] if score else None,
     )
@@ -467,6 +467,11 @@ def listed(options: Sequence[str]) -> str:
 def score_tokens(row: TaskRow) -> int:
     """Estimate the tokens of the music in a row, the measures among its options included."""
     return estimated_tokens(len(row["score"]) + sum(map(len, row["options"])))
+
+
+def _told_kind(name: TaskName, row: TaskRow) -> str:
+    """The kind of a question, where who is asked knows it: not the kind of error that is to be found."""
+    return "" if name == "error_detection" else row["kind"]
 
 
 def _check_strategy(name: TaskName, strategy: Strategy) -> None:

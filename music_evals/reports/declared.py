@@ -104,15 +104,20 @@ def _floor_rows(spec: Spec, columns: Sequence[Column], runs: Sequence[Run]) -> I
 
 
 def _floors(spec: Spec, columns: Sequence[Column], runs: Sequence[Run]) -> Iterator[tuple[str, str, dict[str, Cell]]]:
-    """Kind of floor and heading → figure; with the conditions of which it is, where another has another one."""
+    """Kind of floor and heading → figure; with the conditions of which it is, where another has another one.
+
+    A floor that is no other than chance is left out.
+    """
     found: dict[str, list[tuple[dict[str, Cell], list[str]]]] = {}
     for condition, some in grouped(runs, lambda run: run.condition).items():
         cells: dict[str, dict[str, Cell]] = {}
         for run, column in product(some, columns):
             if column.task in ("", run.task) and run.has(column.needs):
                 scale = spec.scale if column.scale is None else column.scale
-                for name, figure in run.floors_of(column.metric, scale, _decimals(spec, column)).items():
-                    cells.setdefault(name, {})[column.heading] = figure
+                floors = run.floors_of(column.metric, scale, _decimals(spec, column))
+                for name, figure in floors.items():
+                    if name == "chance" or figure != floors.get("chance"):
+                        cells.setdefault(name, {})[column.heading] = figure
         for name, mine in cells.items():
             alike = (
                 one for one in found.get(name, []) if all(one[0].get(at, cell) == cell for at, cell in mine.items())

@@ -25,9 +25,13 @@ def summary_table(runs: Sequence[Run]) -> Table:
         gains = [_gain(chosen[title]) if title in chosen else None for title in titles]
         rows.append([model, *chain.from_iterable(zip(means, gains, strict=True)), "; ".join(data)])
         counted += chain.from_iterable(chosen.values())
+    chances: list[Cell] = []
     for name in dict.fromkeys(name for run in counted for name in run.floors_of()):
-        floors = [[_floor(name, [run for run in counted if run.part.title == title]), None] for title in titles]
-        rows.append([f"floor: {name}", *chain.from_iterable(floors), None])
+        floors: list[Cell] = [_floor(name, [run for run in counted if run.part.title == title]) for title in titles]
+        chances = chances or floors
+        if name == "chance" or any(floor not in (None, one) for floor, one in zip(floors, chances, strict=True)):
+            cells = chain.from_iterable((floor, None) for floor in floors)
+            rows.append([f"floor: {name}", *cells, None])
     title = "Summary: mean of the tasks' main metrics, in percent"
     notes = [*common_notes("summary"), *footnotes.notes()]
     headings = chain.from_iterable((title, f"{title}: gain") for title in titles)

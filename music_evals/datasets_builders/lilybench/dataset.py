@@ -49,7 +49,7 @@ from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_cache
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 
 NAME: Final = "lilybench"
-VERSION: Final = "2.0.0"
+VERSION: Final = "2.1.0"
 DEFAULT_SEED: Final = 1234
 
 FEATURES: Final[Mapping[str, Features]] = {**TASK_FEATURES, "corpus": CORPUS_FEATURES}

@@ -33,7 +33,7 @@ from music_evals.datasets_builders.folder import (
 from music_evals.datasets_builders.questions.bank import LANGUAGES, LETTERS, Language, Question, places
 
 NAME: Final = "ziqi"
-VERSION: Final = "2.0.0"
+VERSION: Final = "2.1.0"
 DEFAULT_SEED: Final = 1
 PUBLISHED: Final = "published"  # `Provenance.source` of the authors' questions
 ConfigName = Literal["comprehension", "generation"]
