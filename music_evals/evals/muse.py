@@ -15,7 +15,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from string import Template
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -45,6 +45,12 @@ from music_evals.solvers.replies import reply
 from music_evals.solvers.symbolic.music import CHORD_QUALITY, SYNCOPATION, TRANSPOSITION, SymbolicSolver
 
 Row = dict[str, Any]
+
+MAX_TOKENS: Final = 2048
+"""New tokens of a reply, enough for a chain of thought; a model that reasons first may need a larger ``--max-tokens``.
+
+The paper names no limit. Without one, a model that rambles writes until its context is full.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +160,7 @@ def _task(muse: _MuseTask, asked: MuseParameters) -> Task:
             else reply()
         ),
         scorer=[solver_decision(), final_answer(), formulation()] if logic else [final_answer(), answered()],
-        config=GenerateConfig(temperature=0.0),
+        config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS),
         viewer=samples_view("MUSE", score_labels={"formulation": "refinements"}),
         metadata={},
         floors={"": floors_of(origin, muse.name, {"test": rows})},

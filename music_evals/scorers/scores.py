@@ -74,7 +74,7 @@ def scorer(metrics: Sequence[Metric]) -> Callable[[Callable[_P, Scorer]], Callab
 def _never_failing(score: Scorer) -> Scorer:
     async def measured(state: TaskState, target: Target) -> Score | None:
         try:
-            return await score(state, target)
+            return _told_cut(await score(state, target), state)
         except _SetUpError as error:
             raise error.__cause__ or error from None
         except (SampleError, LilyPondError, SandboxError, LimitExceededError):
@@ -85,6 +85,17 @@ def _never_failing(score: Scorer) -> Scorer:
             return not_measured(f"{fence(why)}{why}{fence(why)}")
 
     return measured
+
+
+def _told_cut(score: Score | None, state: TaskState) -> Score | None:
+    """Tell answers that are missing because the reply was cut from others."""
+    if score and score.metadata and state.output.stop_reason in ("max_tokens", "model_length"):
+        for one in (score.metadata, *score.metadata.get("questions", ())):
+            if one.get("reading") in ("unreadable", "empty"):
+                one["reading"] = "cut"
+        if score.metadata.get("reading") == "cut":
+            score.explanation = f"{score.explanation} It was cut at the limit of tokens."
+    return score
 
 
 def failure(error: Exception) -> str:
@@ -186,6 +197,7 @@ READ_AS: Final[Mapping[Status, str]] = {
     "several": "holds more than one answer",
     "unreadable": "holds no answer that can be read",
     "empty": "is empty",
+    "cut": "was cut before it held an answer",
 }
 
 

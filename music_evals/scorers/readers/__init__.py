@@ -1,19 +1,20 @@
 """Readers of answers: what a reply says, apart from whether that is right.
 
-Every reading is one of five, with the same names in all benchmarks:
+Every reading is one of six, with the same names in all benchmarks:
 
 - ``answered``: the reply commits to one answer;
 - ``refused``: it will not, cannot or does not know, or says that it got no music;
 - ``several``: it commits to more than one answer;
 - ``unreadable``: it says something else, or something that no rule reads;
-- ``empty``: it says nothing.
+- ``empty``: it says nothing;
+- ``cut``: either of these two, of a reply that was cut at the limit of tokens.
 
 What a model thinks aloud ahead of ``</think>`` is no part of its reply. All patterns take linear time.
 """
 
 from typing import Final, Literal, NamedTuple, get_args
 
-Status = Literal["answered", "refused", "several", "unreadable", "empty"]
+Status = Literal["answered", "refused", "several", "unreadable", "empty", "cut"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 
 
