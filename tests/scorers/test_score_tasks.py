@@ -43,7 +43,9 @@ def scored(
     state = TaskState(ModelName("mock/model"), question, 1, "", [], output=output)
     score = asyncio.run(MAKE[form](protocol)(state, Target(right)))  # type: ignore[operator,arg-type]
     assert isinstance(score, Score)
-    return SampleScore(score=score, sample_id=question, sample_metadata={"kind": kind, "task": task, **more})
+    return SampleScore(
+        score=score, sample_id=question, sample_metadata={"kind": kind, "task": task, "piece": question, **more}
+    )
 
 
 def test_an_index_is_right_wrong_or_no_answer() -> None:
