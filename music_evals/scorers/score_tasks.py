@@ -4,13 +4,12 @@ A scorer reads the answer (see `music_evals.scorers.readers.written`) and leaves
 that the metrics need nothing else but the samples' metadata: ``kind`` (the field that is asked for, or how the score
 was corrupted), ``task`` and, for `CONFUSED`, ``options``. Figures under ``paper`` are those of the authors' code; where
 these are not sound, sound ones stand beside them under other names. Repeated runs of a question (epochs) count as one
-question with the mean of its runs. Intervals are Wilson's for shares and bootstrapped over the questions for means, at
-95%.
+question with the mean of its runs. Intervals, at 95%, are Wilson's for shares and Korn's and Graubard's for means.
 
 Source: arXiv 2606.08722, sections 3.2, 3.3 (figures) and 4.2 (confusion of emotions, errors by category).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -18,11 +17,9 @@ from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.notation.lilypond.compiler import NOT_MEASURED
-from music_evals.scorers.metrics.figures import each, mean, share, with_interval
+from music_evals.scorers.metrics.figures import each, mean, share
 from music_evals.scorers.metrics.measures import (
     count_figures,
-    macro_interval,
-    macro_mean,
     measure_f1,
     penalised_tau,
     published_count_figures,
@@ -125,6 +122,7 @@ def order_figures(scores: list[SampleScore]) -> dict[str, float]:
 def error_figures(scores: list[SampleScore]) -> dict[str, float]:
     """F1 of the measures named, averaged over the categories of error; what is said of clean scores stands apart.
 
+    Its interval takes the questions on one piece together, whatever their categories.
     ``exact`` is the share of corrupted scores whose wrong measures are named and no others; ``false_alarms`` that of
     the clean scores, if any, in which a measure is called wrong. Under ``paper`` ``macro_f1_all_numbers`` is of all
     numbers in the replies, of which the published reading keeps one.
@@ -133,11 +131,9 @@ def error_figures(scores: list[SampleScore]) -> dict[str, float]:
     kinds = grouped(scores, "kind")
     clean = kinds.pop(CLEAN, [])
     if kinds:
-        values = {kind: _questions(some) for kind, some in kinds.items()}
-        found |= with_interval("macro_f1", macro_mean(values), macro_interval(values))
+        found |= _macro("macro_f1", kinds)
         if _is_paper(scores):
-            every = {kind: _questions(some, _sound) for kind, some in kinds.items()}
-            found |= with_interval("macro_f1_all_numbers", macro_mean(every), macro_interval(every))
+            found |= _macro("macro_f1_all_numbers", kinds, _sound)
         found |= _share("exact", [score for some in kinds.values() for score in some], _is_exact)
     if clean:
         found |= _share("false_alarms", clean, lambda score: bool(measures_of(score.score.answer or "none")))
@@ -248,6 +244,16 @@ def _questions(scores: Iterable[SampleScore], value_of: Callable[[SampleScore], 
     for score in scores:
         found.setdefault(score.sample_id or 0, []).append(value_of(score))
     return [sum(some) / len(some) for some in found.values()]
+
+
+def _macro(
+    name: str, kinds: Mapping[str, list[SampleScore]], value_of: Callable[[SampleScore], float] = _value
+) -> dict[str, float]:
+    """The mean of the kinds' means."""
+    values = [value for some in kinds.values() for value in _questions(some, value_of)]
+    asked = [{score.sample_id: of_sample(score, "piece") for score in some} for some in kinds.values()]
+    pieces = [piece for some in asked for piece in some.values()]
+    return mean(name, values, pieces, [kind for kind, some in zip(kinds, asked, strict=True) for _ in some])
 
 
 def _is_exact(score: SampleScore) -> bool:

@@ -97,7 +97,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
     def similarity_figures(scores: list[SampleScore]) -> dict[str, float]:
         """The JS similarity of the compiled pieces' descriptors to each reference set R, from 0 to 100.
 
-        These are ``R/js`` with a bootstrap interval, ``R/js_DESCRIPTOR`` for each descriptor alone, and
+        These are ``R/js`` with a jackknife interval, ``R/js_DESCRIPTOR`` for each descriptor alone, and
         ``R/shift_DESCRIPTOR``, how far the mean lies from the reference's, in its standard deviations.
         """
         return against_references("js", scores, _similarity)
@@ -213,7 +213,7 @@ def _plain(text: str | None) -> str:
 def _similarity(scores: Scores, reference: ReferenceSet) -> dict[str, float]:
     real, made = reference.descriptors(_of(scores[0], "protocol")), _descriptors(scores)
     alike = js_similarity(real, made, names=DESCRIPTORS)
-    low, high, reason = js_interval(real, made, resamples=RESAMPLES)
+    low, high, reason = js_interval(real, made)
     found = with_interval("js", alike.value, (low, high))
     if alike.reason is not None:
         few = f"{len(made)} of {len(scores)} pieces compile; at least 2 are needed"

@@ -6,7 +6,7 @@ nor the encoder.
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import PurePath
 from typing import Final, NotRequired, TypedDict, get_args
@@ -148,8 +148,11 @@ def examine(reply: str, digest: str, protocol: Protocol, *, pictures: bool) -> P
         except Exception as error:
             why = str(error) if isinstance(error, DescriptorError) else failure(error)
             piece["descriptors"][one], piece["undefined"][one] = {}, {"": why}
-    system = partial(first_system, complete_code(written.code), limits=LIMITS, cache=lilypond_cache())
-    for name, draw in {"system": system, "roll": partial(piano_roll, written.midi)}.items() if pictures else ():
+    drawings: dict[str, Callable[[], bytes | None]] = {
+        "system": partial(first_system, complete_code(written.code), limits=LIMITS, cache=lilypond_cache()),
+        "roll": partial(piano_roll, written.midi),
+    }
+    for name, draw in drawings.items() if pictures else ():
         try:
             if picture := draw():
                 piece["pictures"][name] = base64.b64encode(picture).decode()

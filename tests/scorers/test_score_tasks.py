@@ -43,7 +43,9 @@ def scored(
     state = TaskState(ModelName("mock/model"), question, 1, "", [], output=output)
     score = asyncio.run(MAKE[form](protocol)(state, Target(right)))  # type: ignore[operator,arg-type]
     assert isinstance(score, Score)
-    return SampleScore(score=score, sample_id=question, sample_metadata={"kind": kind, "task": task, **more})
+    return SampleScore(
+        score=score, sample_id=question, sample_metadata={"kind": kind, "task": task, "piece": question, **more}
+    )
 
 
 def test_an_index_is_right_wrong_or_no_answer() -> None:
@@ -168,6 +170,20 @@ def test_errors_are_averaged_by_category_and_clean_scores_stand_apart() -> None:
     assert categories["melodic_leap/f1"] == pytest.approx(5 / 6)
     assert (categories["invalid_content/f1"], categories["clean/f1"]) == (0, pytest.approx(1 / 3))
     assert "false_alarms" not in error_figures()(scores[:3])
+    assert "macro_f1 note: there is no interval, because all values of a category are of one sample" in found
+
+
+def test_errors_in_one_piece_do_not_narrow_the_interval() -> None:
+    def width(kinds: list[str]) -> float:
+        scores = [
+            scored("measures", reply, "4", f"{kind}{n}", kind, piece=f"piece {n}")
+            for kind in kinds
+            for n, reply in enumerate(["4", "none", "4 9", "4", "none", "4"])
+        ]
+        found = error_figures()(scores)
+        return found["macro_f1_high"] - found["macro_f1_low"]
+
+    assert width(["melodic_leap", "invalid_content"]) == pytest.approx(width(["melodic_leap"]))
 
 
 def test_repeated_runs_of_a_question_do_not_narrow_the_interval() -> None:

@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.lilybench.facts import composer_named
-from music_evals.datasets_builders.lilybench.rows import Piece
+from music_evals.datasets_builders.lilybench.rows import Piece, not_measured
 from music_evals.datasets_builders.msu.works import default_works
 from music_evals.notation.lilypond.compiler import ConversionError, compile_texts, musicxml_to_lilypond
 from music_evals.notation.lilypond.syntax import block_spans, read_header
@@ -111,7 +111,10 @@ def default_pieces(*, cache: Path | None = None, limit: int | None = None) -> tu
 
 
 def convert(source: Source) -> Converted:
-    """Turn a score of music21's corpus into LilyPond that is not yet compiled, or say why that cannot be."""
+    """Turn a score of music21's corpus into LilyPond that is not yet compiled, or say why that cannot be.
+
+    DatasetError where that is the machine's doing.
+    """
     try:
         score = _read(source)
         musicxml, measures = _music_alone(score_to_musicxml(score))
@@ -123,6 +126,8 @@ def convert(source: Source) -> Converted:
     try:
         text = _with_header(musicxml_to_lilypond(musicxml), source, _instrument(score))
     except ConversionError as error:
+        if not error.is_measured:
+            raise not_measured([source.id]) from error
         return Converted(source, reason=str(error))
     if len(text) > MAX_CHARACTERS:
         return Converted(source, reason=f"its text has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")

@@ -39,6 +39,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     TaskName,
     TaskRow,
     lot,
+    not_measured,
     task_row,
 )
 from music_evals.notation.lilypond.compiler import ConversionError, midi_to_lilypond
@@ -110,7 +111,7 @@ def make_rows(
 
     `convert` writes a MIDI file as LilyPond text, as midi2ly does: its first line is a comment that ends in the name of
     the file. It is called from several threads. ValueError where a quadrant has too few songs (strict), or where no
-    quadrant has any clip (paper).
+    quadrant has any clip (paper); DatasetError where the machine kept a clip from being converted.
     """
     task: TaskName = "emotion_recognition"
     left_out: dict[str, str] = {}
@@ -192,7 +193,9 @@ def _text(protocol: Protocol, clip: Clip, convert: Callable[[bytes], str]) -> tu
             bars = split_bars(whole)[:_FIRST_BARS]
             return f"{' | '.join(bars)} |\n" if bars else whole, None
         text = convert(without_text(clip.midi))
-    except (ConversionError, ValueError) as error:
+    except ValueError as error:
+        if isinstance(error, ConversionError) and not error.is_measured:
+            raise not_measured([clip.id]) from error
         return "", str(error)
     if '"' in _KNOWN_STRINGS.sub("", text):
         return "", "midi2ly writes a string where the file has no text event"

@@ -1,8 +1,8 @@
 """Which continuation belongs to the opening of a tune: questions from the traditional tunes that come with music21.
 
 One continuation is the tune's own; three are what stands at the same place in other tunes of the same metre, unit note
-length, kind of rhythm and, where there are enough, key signature (else one sharp or flat away). All are four whole
-measures of ABC, spelled alike. None repeats a measure of the opening, the right one neither.
+length, kind of rhythm and key signature, which are asked about likewise. All are four whole measures of ABC, spelled
+alike. None repeats a measure of the opening, the right one neither.
 
 The tunes are read from three folders of music21's corpus, on the machine where the questions are made: ``ryansMammoth``
 (*Ryan's Mammoth Collection*, Boston 1883), ``airdsAirs`` (James Aird's *Selection*, Glasgow 1778 to 1801; encoded by
@@ -14,16 +14,19 @@ own note calls its legal status unclear and the permission non-commercial.
 
 import random
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
+from itertools import islice
 from typing import Final, NamedTuple
+from zlib import crc32
 
 from music21 import corpus
 
-from music_evals.datasets_builders.questions.bank import LANGUAGES, Language, Question
+from music_evals.datasets_builders.questions.attack import OPTIONS_ALONE, Item, refuse_guessable
+from music_evals.datasets_builders.questions.bank import LANGUAGES, Language, Question, places
 from music_evals.notation.abc import (
     Event,
     Key,
@@ -53,8 +56,8 @@ _LEAD_INS: Final[Mapping[Language, str]] = {
 _VERSION_SHARE: Final = 0.45
 # A tune is dotted where this share of its notes are: strathspeys and hornpipes are, reels and polkas are not.
 _DOTTED_SHARE: Final = 0.15
-# An opening for which there are fewer continuations to choose from is not asked about.
-_FEWEST_CANDIDATES: Final = 24
+# Where fewer tunes are alike in all that options must share, none of them is asked about.
+_FEWEST_ALIKE: Final = 12
 
 _Pool = tuple[tuple[int, int], Fraction, bool, int, int]  # metre, unit, dotted or not, opening's length, sharps
 
@@ -104,15 +107,17 @@ class _Part(NamedTuple):
         header = f"X:1\nM:{source.meter[0]}/{source.meter[1]}\nL:{source.unit}\nK:{source.key.name}\n"
         return header + _lay_out((source.pickup, *self.opening) if source.pickup else self.opening)
 
-    def pool(self, sharps: int) -> _Pool:
+    @property
+    def pool(self) -> _Pool:
+        """What the options of a question share."""
         source = self.source
-        return source.meter, source.unit, source.is_dotted, self.length, sharps
+        return source.meter, source.unit, source.is_dotted, self.length, source.key.sharps
 
 
 def compose_continuations(count: int, seed: int) -> list[Question]:
     """Ask which of four continuations belongs to the opening of a tune; no two questions have the same opening.
 
-    Each tune is asked about once before any is cut at another place: 4,998 questions on 2,892 tunes of music21 10.5.1.
+    Each tune is asked about once before any is cut at another place: 4,819 questions on 2,795 tunes of music21 10.5.1.
     The seed decides which tunes, where they are cut, and what they are set against; fewer questions of one seed are the
     first of more. ValueError says how many there are, where more are asked for.
 
@@ -120,20 +125,48 @@ def compose_continuations(count: int, seed: int) -> list[Question]:
     """
     if count < 0:
         raise ValueError(f"count is {count}; accepted are 0 or more questions")
-    parts, pools = _parts()
-    questions: list[Question] = []
+    questions = list(islice(_questions(_parts(), seed), count))
+    if len(questions) < count:
+        raise ValueError(f"count is {count}; the tunes yield {len(questions)} questions with seed {seed}")
+    return questions
+
+
+@cache
+def refuse_guessable_continuations() -> None:
+    """Raise DatasetError where the right continuation can be told from the options alone; once a process.
+
+    Guessers learn from the questions on a third of the tunes and are tried on those on the others, with no tune in
+    common, so that none is known again. What is composed depends on this code and music21 alone, so the seed need not
+    be that of a build.
+    """
+    learned, fresh = (
+        _blind([part for part in _parts() if (crc32(part.source.name.encode()) % 3 == 0) is is_learned])
+        for is_learned in (True, False)
+    )
+    refuse_guessable("continuations", learned, fresh, guessers=tuple(OPTIONS_ALONE))
+
+
+def _blind(parts: Sequence[_Part]) -> list[Item]:
+    """What a guesser may see of the questions on some parts: the options, in a drawn order."""
+    questions = list(_questions(parts, 1_803))
+    drawn = zip(questions, places(len(questions), "continuation"), strict=True)
+    return [
+        Item(one.kind, "", tuple(one.options("en", place)), one.right["en"], one.name, one.name) for one, place in drawn
+    ]
+
+
+def _questions(parts: Sequence[_Part], seed: int) -> Iterator[Question]:
+    """Questions on parts, whose options are of these parts too."""
+    pools: defaultdict[_Pool, list[_Part]] = defaultdict(list)
+    for part in parts:
+        pools[part.pool].append(part)
     for part in _order(parts, seed):
-        if len(questions) == count:
-            break
-        wrong = _distractors(part, pools, random.Random(f"{seed}/{part.name}"))
+        wrong = _distractors(part, pools[part.pool], random.Random(f"{seed}/{part.name}"))
         if wrong is not None:
             text = {language: f"{lead_in}\n\n{part.asked}" for language, lead_in in _LEAD_INS.items()}
             right = dict.fromkeys(LANGUAGES, _lay_out(part.continuation))
             others = dict.fromkeys(LANGUAGES, tuple(_lay_out(other.continuation) for other in wrong))
-            questions.append(Question(part.name, "continuation", text, right, others))
-    if len(questions) < count:
-        raise ValueError(f"count is {count}; the tunes yield {len(questions)} questions with seed {seed}")
-    return questions
+            yield Question(part.name, "continuation", text, right, others)
 
 
 def _order(parts: Sequence[_Part], seed: int) -> Iterator[_Part]:
@@ -149,24 +182,17 @@ def _order(parts: Sequence[_Part], seed: int) -> Iterator[_Part]:
     return (tune[number] for number in range(len(OPENINGS)) for tune in tunes if number < len(tune))
 
 
-def _distractors(part: _Part, pools: Mapping[_Pool, Sequence[_Part]], rng: random.Random) -> list[_Part] | None:
-    """Three parts of other tunes, the nearest key signature first, or None where there are no three."""
+def _distractors(part: _Part, pool: Sequence[_Part], rng: random.Random) -> list[_Part] | None:
+    """Three parts of other tunes in a pool, or None where there are no three."""
     chosen: list[_Part] = []
-    for candidates in _candidates(part, pools):
-        for candidate in rng.sample(candidates, len(candidates)):
-            if set(candidate.continuation) & set(part.opening):
-                continue
-            if not any(_are_versions(candidate, other) for other in (part, *chosen)):
-                chosen.append(candidate)
-                if len(chosen) == 3:
-                    return chosen
+    for candidate in rng.sample(pool, len(pool)):
+        if set(candidate.continuation) & set(part.opening):
+            continue
+        if not any(_are_versions(candidate, other) for other in (part, *chosen)):
+            chosen.append(candidate)
+            if len(chosen) == 3:
+                return chosen
     return None
-
-
-def _candidates(part: _Part, pools: Mapping[_Pool, Sequence[_Part]]) -> tuple[list[_Part], list[_Part]]:
-    """Parts with the same key signature, and with one sharp or flat more or less."""
-    same, less, more = (pools.get(part.pool(part.source.key.sharps + shift), ()) for shift in (0, -1, 1))
-    return list(same), [*less, *more]
 
 
 def _are_versions(first: _Part, second: _Part) -> bool:
@@ -187,24 +213,18 @@ def _lay_out(measures: Sequence[str]) -> str:
 
 
 @cache
-def _parts() -> tuple[tuple[_Part, ...], dict[_Pool, list[_Part]]]:
-    """All parts that can be asked about, and all parts by what they must share to be set against each other."""
-    pools: defaultdict[_Pool, list[_Part]] = defaultdict(list)
+def _parts() -> tuple[_Part, ...]:
+    """All parts that are asked about."""
     parts: list[_Part] = []
     for part in (_Part(source, length) for source in _sources() for length in OPENINGS):
         # The right continuation must not be known by its repeats of the opening, nor by a tie from it.
         is_whole = len(part.continuation) == CONTINUATION and set(part.continuation).isdisjoint(part.opening)
         if is_whole and not part.opening[-1].endswith("-") and not part.continuation[-1].endswith("-"):
             parts.append(part)
-            pools[part.pool(part.source.key.sharps)].append(part)
     # Versions of one tune may open alike and go on otherwise: such an opening is asked about once.
     by_opening = {part.asked: part for part in reversed(parts)}
-    asked = tuple(
-        part
-        for part in parts
-        if by_opening[part.asked] is part and sum(map(len, _candidates(part, pools))) >= _FEWEST_CANDIDATES
-    )
-    return asked, dict(pools)
+    alike = Counter(part.pool for part in by_opening.values())
+    return tuple(part for part in parts if by_opening[part.asked] is part and alike[part.pool] >= _FEWEST_ALIKE)
 
 
 def _sources() -> list[_Source]:

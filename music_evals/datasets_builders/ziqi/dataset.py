@@ -97,20 +97,20 @@ class _Bank(NamedTuple):
     theme: Mapping[Language, str]
     kinds: Mapping[str, Mapping[Language, str]]
     compose: Callable[[int, int], list[Question]]
-    check: Callable[[], None] | None  # raises DatasetError where what it composes can be guessed
+    check: Callable[[], None]  # raises DatasetError where what it composes can be guessed
 
 
 def _banks() -> tuple[_Bank, ...]:
     # Here, because tasks import this module and music21 takes a second to load.
     from music_evals.datasets_builders.questions.theory import KINDS, compose_theory, refuse_guessable_theory
-    from music_evals.datasets_builders.ziqi.continuation import compose_continuations
+    from music_evals.datasets_builders.ziqi.continuation import compose_continuations, refuse_guessable_continuations
 
     theory: Mapping[Language, str] = {"zh": "乐理（计算生成）", "en": "computed music theory"}
     tunes: Mapping[Language, str] = {"zh": "曲调续写（计算生成）", "en": "computed tune continuation"}
     kinds: Mapping[str, Mapping[Language, str]] = {"continuation": {"zh": "曲调续写", "en": "tune continuation"}}
     return (
         _Bank("comprehension", "theory", theory, KINDS, compose_theory, refuse_guessable_theory),
-        _Bank("generation", "continuation", tunes, kinds, compose_continuations, None),
+        _Bank("generation", "continuation", tunes, kinds, compose_continuations, refuse_guessable_continuations),
     )
 
 
@@ -118,7 +118,7 @@ def build_generated(seed: int = DEFAULT_SEED, *, theory: int = 240, continuation
     """Compose a bank of questions with computed answers, each in Chinese and in English, with its options in one order.
 
     `theory` and `continuation` count the questions in `test`; `dev` has five a theme. DatasetError where there are not
-    so many questions, or where those of theory can be guessed from their options.
+    so many questions, or where they can be guessed from their options.
     """
     asked = {"theory": theory, "continuation": continuation}
     for name, count in asked.items():
@@ -134,8 +134,7 @@ def build_generated(seed: int = DEFAULT_SEED, *, theory: int = 240, continuation
             questions = bank.compose(asked[bank.label] + EXAMPLES, seed)
         except ValueError as error:
             raise DatasetError(f"{bank.label} questions: {error} (of these, {EXAMPLES} are for dev)") from error
-        if bank.check:
-            bank.check()
+        bank.check()
         random.Random(f"{seed}/{bank.label}/order").shuffle(questions)
         rows[bank.config] = {
             split: [row for language in LANGUAGES for row in _composed(bank, some, language, f"{seed}/{split}")]

@@ -23,15 +23,24 @@ _MARGIN: Final = 6  # pixels around what is drawn
 _GREYS: Final = 4
 
 
-def first_system(text: str, *, limits: Limits | None = None, cache: Path | None = None) -> bytes | None:
+class PictureError(ValueError):
+    """LilyPond makes no picture of a text."""
+
+
+def first_system(text: str, *, limits: Limits | None = None, cache: Path | None = None) -> bytes:
     """Engrave the first system of a text's first score.
 
-    Returns a PNG in four shades of grey, at most `MAX_WIDTH` pixels wide, in which a staff is some 27 pixels high; None
-    if LilyPond draws nothing, fails, or makes a file that is no such picture.
+    Returns a PNG in four shades of grey, at most `MAX_WIDTH` pixels wide, in which a staff is some 27 pixels high.
+    PictureError says why there is none: LilyPond draws nothing, fails, or makes a file that is no such picture.
     """
     settings = _SETTINGS.read_text(encoding="utf-8")
     compiled = compile_text(text, settings=settings, collect=[_FILE], limits=limits, cache=cache)
-    return _reduced(compiled.files[_FILE]) if _FILE in compiled.files else None
+    if _FILE not in compiled.files:
+        raise PictureError(compiled.problem or "LilyPond draws nothing")
+    picture = _reduced(compiled.files[_FILE])
+    if picture is None:
+        raise PictureError("LilyPond's file is empty, too large or no PNG")
+    return picture
 
 
 def _reduced(png: bytes) -> bytes | None:

@@ -6,9 +6,11 @@ t-based; ``perf/interval_coverage.py`` measures how often both hold the truth.
 
 from collections.abc import Hashable, Sequence
 from math import nan
+from statistics import fmean
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
 
 from music_evals.scorers.metrics.proportion import Z95, wilson_interval
@@ -17,7 +19,11 @@ from music_evals.scorers.metrics.resampling import Floats
 _EQUAL: Final = 1e-9  # means of clusters that differ by less are equal
 
 
-def mean_interval(correct: Sequence[float] | Floats, clusters: Sequence[Hashable] | None = None) -> tuple[float, float]:
+def mean_interval(
+    correct: Sequence[float] | Floats,
+    clusters: Sequence[Hashable] | None = None,
+    strata: Sequence[Hashable] | None = None,
+) -> tuple[float, float]:
     """A 95% interval for the mean of outcomes from 0 to 1, within 0 and 1.
 
     It is Korn's and Graubard's: the exact binomial interval of the effective number of trials, which are as many as
@@ -29,9 +35,13 @@ def mean_interval(correct: Sequence[float] | Floats, clusters: Sequence[Hashable
     Without clusters each item stands for itself; items that are right or wrong have Wilson's interval then. A single
     cluster has none (NaN), because nothing tells how far another would differ.
 
+    With strata, such as categories, it is the interval of the mean of their means; a cluster may have items in several.
+    It has none where all items of a stratum are of one cluster.
+
     Args:
         correct: one outcome an item; at least one.
         clusters: what each item belongs to, e.g. the score that a question is on.
+        strata: the stratum of each item; they count alike, whatever their numbers of items.
 
     Raises:
         ValueError: there are no outcomes, one is out of range, or the lengths differ.
@@ -45,25 +55,49 @@ def mean_interval(correct: Sequence[float] | Floats, clusters: Sequence[Hashable
         [0.0, 1.0]
     """
     values = checked_outcomes("correct", correct, clusters)
-    if clusters is None and np.isin(values, (0, 1)).all():
+    if strata is not None and len(strata) != len(values):
+        raise ValueError(f"strata names {len(strata)} items, correct has {len(values)}")
+    if clusters is None and strata is None and np.isin(values, (0, 1)).all():
         return wilson_interval(float(values.mean()), len(values))
-    names = range(len(values)) if clusters is None else clusters
-    number = {name: index for index, name in enumerate(dict.fromkeys(names))}
-    belongs = np.array([number[name] for name in names])
-    totals, sizes = np.bincount(belongs, weights=values), np.bincount(belongs)
-    count, n, mean = len(sizes), len(values), values.mean()
-    if count == 1:
+    row = _numbered([0] * len(values) if strata is None else strata)
+    column = _numbered(range(len(values)) if clusters is None else clusters)
+    count = column.max() + 1
+    totals, sizes = np.zeros((2, row.max() + 1, count))
+    np.add.at(totals, (row, column), values)
+    np.add.at(sizes, (row, column), 1)
+    total, n = totals.sum(axis=1, keepdims=True), sizes.sum(axis=1, keepdims=True)
+    if (sizes == n).any():
         return nan, nan
+    mean = (total / n).mean()
+    without = ((total - totals) / (n - sizes)).mean(axis=0)
     trials = float(count)
-    if np.ptp(totals / sizes) > _EQUAL:
-        without = (totals.sum() - totals) / (n - sizes)
+    if np.ptp(without) > _EQUAL:
         variance = (count - 1) / count * ((without - mean) ** 2).sum()
-        t = stats.t.ppf(0.975, max(n**2 / (sizes**2).sum() - 1, 1))
+        weights = (sizes / n).mean(axis=0)
+        t = stats.t.ppf(0.975, max(1 / (weights**2).sum() - 1, 1))
         trials = mean * (1 - mean) / variance * (Z95 / t) ** 2
     right, wrong = mean * trials, (1 - mean) * trials
     low = stats.beta.ppf(0.025, right, wrong + 1) if mean > _EQUAL else 0.0
     high = stats.beta.ppf(0.975, right + 1, wrong) if mean < 1 - _EQUAL else 1.0
     return float(low), float(high)
+
+
+def macro_mean(values: Sequence[float], strata: Sequence[Hashable]) -> float:
+    """The mean of the strata's means, whatever their numbers of items.
+
+    Example:
+        >>> macro_mean([1, 0, 0, 0, 1], "abbbb")
+        0.625
+    """
+    groups: dict[Hashable, list[float]] = {}
+    for value, name in zip(values, strata, strict=True):
+        groups.setdefault(name, []).append(value)
+    return fmean(map(fmean, groups.values()))
+
+
+def _numbered(names: Sequence[Hashable]) -> npt.NDArray[np.intp]:
+    number = {name: index for index, name in enumerate(dict.fromkeys(names))}
+    return np.array([number[name] for name in names])
 
 
 def checked_outcomes(name: str, given: Sequence[float] | Floats, clusters: Sequence[Hashable] | None = None) -> Floats:

@@ -13,14 +13,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
-from music_evals.scorers.metrics.resampling import Floats, batches, middle95
+from music_evals.scorers.metrics.resampling import CELLS, Floats
 
 REACH: Final = 5
 """Standard deviations on both sides of each mean over which a divergence is integrated."""
-
-MOST_UNDEFINED: Final = 0.05
-"""Share of resamples that may be without similarity; where more are, there is no interval."""
 
 _SAME: Final = 1e-9  # of the largest value; a spread below is that of rounding
 _ZERO: Final = 40.0  # standard deviations from the mean at which a density is 0 in 64 bits
@@ -74,42 +72,37 @@ def js_similarity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, names: 
     )
 
 
-def js_interval(
-    reference: npt.ArrayLike,
-    generated: npt.ArrayLike,
-    *,
-    resamples: int = 1000,
-    seed: int = 0,
-) -> tuple[float, float, str | None]:
-    """A 95% bootstrap interval for `js_similarity`, over generated pieces, or NaN and the reason why there is none.
+def js_interval(reference: npt.ArrayLike, generated: npt.ArrayLike) -> tuple[float, float, str | None]:
+    """A 95% jackknife interval for `js_similarity`, over generated pieces, or NaN and the reason why there is none.
 
-    Whole pieces are drawn, and the quantiles shifted, as by `frechet_interval`; in simulations of 40 and 200 pieces the
-    interval holds what generating as many pieces again would give, on average, 91 to 100 times in 100. There is none
-    where the similarity itself is undefined or that of more than `MOST_UNDEFINED` of the resamples.
+    The root of the mean divergence, a distance, gets a t interval whose standard error is that of leaving out a piece
+    at a time. It is for what generating as many pieces again would give, on average; the reference is not drawn. In
+    simulations of 5 to 200 pieces it held that 94 to 98 times in 100, and with one descriptor near its bound in four of
+    five pieces 82 (5 pieces) to 95 times. There is no interval where the similarity itself is undefined, or becomes so
+    without some piece.
 
-    Source: B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapters 10 (bias) and 13.
+    Source: R. G. Miller, "The jackknife: a review", Biometrika 61 (1974).
     """
-    if resamples < 1:
-        raise ValueError(f"resamples is {resamples}; at least 1 is needed")
     ours, theirs = _checked(reference, generated)
-    mean_r, std_r = _fit(ours)
-    estimate = float(_similarity(gaussian_divergences(mean_r, std_r, *_fit(theirs))))
-    nan = float("nan")
-    if np.isnan(estimate):
+    fit = _fit(ours)
+    n, nan = len(theirs), float("nan")
+    whole = _distance(fit, theirs)
+    if np.isnan(whole):
         return nan, nan, "the similarity itself is undefined"
-    rng = np.random.default_rng(seed)
-    found = []
-    for count in batches(resamples, theirs.size):
-        drawn = rng.integers(0, len(theirs), (count, len(theirs)))
-        found.append(_similarity(gaussian_divergences(mean_r, std_r, *_fit(theirs[drawn]))))
-    values = np.concatenate(found)
-    defined = values[~np.isnan(values)]
-    undefined = resamples - len(defined)
-    if undefined > MOST_UNDEFINED * resamples:
-        return nan, nan, f"{undefined} of {resamples} resamples of the pieces have no similarity; too few values differ"
-    low, high = middle95(defined)
-    shift = estimate - float(defined.mean())
-    return max(low + shift, 0.0), min(high + shift, 100.0), None
+    places = np.arange(n - 1)
+    parts = np.array_split(np.arange(n), -(-n * theirs.size // CELLS))
+    without = np.concatenate([_distance(fit, theirs[places + (places >= part[:, None])]) for part in parts])
+    if undefined := int(np.isnan(without).sum()):
+        return nan, nan, f"without each of {undefined} of the {n} pieces it is undefined; too few values differ"
+    error = np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
+    reach = stats.t.ppf(0.975, n - 1) * error
+    high, low = 100 * np.exp(-2 * np.clip([whole - reach, whole + reach], 0, np.sqrt(np.log(2))) ** 2)
+    return float(low), float(high), None
+
+
+def _distance(fit: tuple[Floats, Floats], pieces: Floats) -> Floats:
+    """The root of the mean divergence of pieces from a fit."""
+    return np.asarray(np.sqrt(gaussian_divergences(*fit, *_fit(pieces)).mean(axis=-1)))
 
 
 def _checked(reference: npt.ArrayLike, generated: npt.ArrayLike) -> tuple[Floats, Floats]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from math import isnan, nan
 from typing import TypeVar
 
-from music_evals.scorers.metrics.clustered import mean_interval
+from music_evals.scorers.metrics.clustered import macro_mean, mean_interval
 from music_evals.scorers.metrics.proportion import wilson_interval
 
 T = TypeVar("T")
@@ -26,11 +26,18 @@ def share(name: str, value: float, n: float) -> dict[str, float]:
     return with_interval(name, value, wilson_interval(value, n))
 
 
-def mean(name: str, values: Sequence[float], clusters: Sequence[Hashable] | None = None) -> dict[str, float]:
+def mean(
+    name: str,
+    values: Sequence[float],
+    clusters: Sequence[Hashable] | None = None,
+    strata: Sequence[Hashable] | None = None,
+) -> dict[str, float]:
     """Name the mean of values from 0 to 1, with the interval of `mean_interval`, or a note why it has none."""
-    found = with_interval(name, sum(values) / len(values), mean_interval(values, clusters))
+    value = macro_mean(values, strata) if strata else sum(values) / len(values)
+    found = with_interval(name, value, mean_interval(values, clusters, strata))
     if isnan(found[f"{name}_low"]):
-        found[f"{name} note: there is no interval, because all values are of one sample"] = nan
+        which = "all values of a category" if strata else "all values"
+        found[f"{name} note: there is no interval, because {which} are of one sample"] = nan
     return found
 
 

@@ -1,24 +1,20 @@
-"""Figures for answers that count, name or order measures, and for means over categories.
+"""Figures for answers that count, name or order measures, and intervals of combined figures.
 
 Conventions: a measure is a number from 1 (a pickup is 0); None is an answer that cannot be read; shares, F1 and the
-ends of intervals lie between 0 and 1, intervals are two-sided 95%. Draws come from a fixed seed.
+ends of intervals lie between 0 and 1, intervals are two-sided 95%.
 
 Source: arXiv 2606.08722, section 3.3 (understanding).
 """
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from itertools import combinations
 from math import sqrt
 from statistics import median
 from typing import Final
 
-import numpy as np
-
 from music_evals.scorers.metrics.figures import share, with_interval
-from music_evals.scorers.metrics.resampling import middle95
 
 _TOLERANCES: Final = {"exact": 0, "within_1": 1, "within_5": 5, "within_10": 10}
-_RESAMPLES: Final = 10_000
 
 
 def measure_f1(answer: Collection[int] | None, reference: Collection[int]) -> float:
@@ -128,24 +124,6 @@ def penalised_tau(answer: Sequence[Hashable] | None, reference: Sequence[Hashabl
     pairs = list(combinations(answer, 2))
     agreeing = sum(rank[first] < rank[second] for first, second in pairs)
     return ((2 * agreeing - len(pairs)) / len(pairs) + 1) / 2
-
-
-def macro_mean(values: Mapping[str, Sequence[float]]) -> float:
-    """The mean of the categories' means, every category counting alike; each has a value at least."""
-    return sum(sum(some) / len(some) for some in values.values()) / len(values)
-
-
-def macro_interval(values: Mapping[str, Sequence[float]], seed: int = 0) -> tuple[float, float]:
-    """A percentile bootstrap interval for `macro_mean`, drawn within each category.
-
-    Source: A. C. Davison and D. V. Hinkley, "Bootstrap Methods and their Application" (1997), section 3.2.
-    """
-    rng = np.random.default_rng(seed)
-    means = np.zeros(_RESAMPLES)
-    for name in sorted(values):
-        some = np.asarray(values[name], dtype=float)
-        means += some[rng.integers(0, len(some), (_RESAMPLES, len(some)))].mean(axis=1)
-    return middle95(means / len(values))
 
 
 def combined_interval(parts: Sequence[tuple[float, float, float]], weights: Sequence[float]) -> tuple[float, float]:

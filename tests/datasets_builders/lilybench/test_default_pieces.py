@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.lilybench import default_pieces as module
 from music_evals.datasets_builders.lilybench.default_pieces import Source, convert, default_pieces, default_sources
 from music_evals.datasets_builders.lilybench.facts import STYLES, composer_named, composer_of, style_of, title_of
+from music_evals.notation.lilypond.compiler import ConversionError
 from music_evals.notation.lilypond.structure import read_structures
 
 BY_ID = {source.id: source for source in default_sources()}
@@ -91,6 +93,15 @@ def test_one_bad_score_is_named_and_stops_no_other(monkeypatch: pytest.MonkeyPat
     assert "music21 fails on it" in convert(no_file).reason
     monkeypatch.setattr(module, "MAX_CHARACTERS", 100)
     assert "characters; 100 are allowed" in convert(BY_ID["airdsAirs/book1-47"]).reason
+
+
+def test_what_the_machine_kept_from_being_converted_is_no_piece_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(_: str) -> str:
+        raise ConversionError("the clock ran out", is_measured=False)
+
+    monkeypatch.setattr(module, "musicxml_to_lilypond", busy)
+    with pytest.raises(DatasetError, match="not measured: airdsAirs/book1-47;"):
+        convert(BY_ID["airdsAirs/book1-47"])
 
 
 def test_pieces_come_compiled_and_the_same_every_time() -> None:

@@ -151,6 +151,14 @@ def test_clips_that_cannot_be_converted_are_replaced_and_named() -> None:
         make_rows("strict", CLIPS, seed=1, per_quadrant=1, convert=refuse)
 
 
+def test_what_the_machine_kept_from_being_converted_is_no_clip_less() -> None:
+    def busy(_: bytes) -> str:
+        raise ConversionError("the clock ran out", is_measured=False)
+
+    with pytest.raises(DatasetError, match=r"not measured: Q1_"):
+        make_rows("paper", CLIPS, seed=1, convert=busy)
+
+
 def test_texts_by_midi2ly_itself_hold_the_music_and_nothing_else() -> None:
     clips = [Clip(clip.id, clip.quadrant, with_text(clip.midi)) for clip in CLIPS[::30]]
     (paper, _), (strict, _) = (make_rows(name, clips, seed=1, per_quadrant=1) for name in ("paper", "strict"))

@@ -35,7 +35,7 @@ from music_evals.datasets_builders.lilybench.generation.works import (
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.encoders.lilybert import load_encoder
 from music_evals.notation.descriptors import DESCRIPTORS, describe
-from music_evals.notation.lilypond.compiler import compile_text, compile_texts, lilypond_cache
+from music_evals.notation.lilypond.compiler import ConversionError, compile_text, compile_texts, lilypond_cache
 from music_evals.notation.lilypond.structure import Structure, read_structures
 from music_evals.notation.lilypond.syntax import read_header
 from tests.datasets_builders.lilybench.conftest import write_files
@@ -198,6 +198,12 @@ def test_files_belong_to_works_by_their_names(tmp_path: Path) -> None:
         "airy": "it belongs to no work of the labels",
         "suite_2": "suite_2.ly includes 'gone.ly', which is missing",
     }
+
+    def busy(_: str) -> str:
+        raise ConversionError("the clock ran out", is_measured=False)
+
+    with pytest.raises(DatasetError, match="not measured: a"):
+        read_scores(tmp_path, works_named("air"), convert=busy)
     assert [found.licence for found in scores] == ["Public Domain", "Public Domain", "Public Domain", None]
     assert "n = { c'4 }" in scores[-1].text
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from music_evals.notation.lilypond.pictures import MAX_WIDTH, _reduced, first_system
+from music_evals.notation.lilypond.pictures import MAX_WIDTH, PictureError, _reduced, first_system
 from music_evals.notation.lilypond.sandbox import Limits
 
 pytestmark = pytest.mark.usefixtures("lilypond_runs")
@@ -67,21 +67,22 @@ def test_the_first_score_is_drawn_however_it_is_given() -> None:
 
 
 @pytest.mark.parametrize(
-    "attack",
+    ("attack", "why"),
     [
-        '#(call-with-output-file "system.png" (lambda (port) (display "no PNG" port)))',
-        '#(symlink "/etc/passwd" "system.png")',
-        '#(begin (close (open-file "system.png" "w")) (truncate-file "system.png" 2000000))',
-        "#(define (default-toplevel-book-handler book) (primitive-_exit 0)) { c'1 }",
-        r"\paper { paper-width = 300\cm } { \repeat unfold 400 c'32 }",
-        r"{ c'1^\markup \filled-box #'(0 . 100000) #'(0 . 100000) #0 }",
-        "",
-        r"\markup { words }",
-        "Here is no music at all.",
+        ('#(call-with-output-file "system.png" (lambda (port) (display "no PNG" port)))', "no PNG"),
+        ('#(symlink "/etc/passwd" "system.png")', "draws nothing"),
+        ('#(begin (close (open-file "system.png" "w")) (truncate-file "system.png" 2000000))', "too large"),
+        ("#(define (default-toplevel-book-handler book) (primitive-_exit 0)) { c'1 }", "draws nothing"),
+        (r"\paper { paper-width = 300\cm } { \repeat unfold 400 c'32 }", "too large"),
+        (r"{ c'1^\markup \filled-box #'(0 . 100000) #'(0 . 100000) #0 }", "exit status 1"),
+        ("", "draws nothing"),
+        (r"\markup { words }", "draws nothing"),
+        ("Here is no music at all.", "syntax error"),
     ],
 )
-def test_attacks_and_texts_without_music_give_no_picture(attack: str) -> None:
-    assert first_system('\\version "2.24.3"\n' + attack, limits=Limits(seconds=10)) is None
+def test_attacks_and_texts_without_music_give_no_picture(attack: str, why: str) -> None:
+    with pytest.raises(PictureError, match=why):
+        first_system('\\version "2.24.3"\n' + attack, limits=Limits(seconds=10))
 
 
 def test_files_are_checked_before_they_are_decoded() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from music_evals.scorers.metrics.clustered import mean_interval
+from music_evals.scorers.metrics.clustered import macro_mean, mean_interval
 from music_evals.scorers.metrics.proportion import wilson_interval
 
 TABLE_3 = [
@@ -59,6 +59,40 @@ def test_clusters_that_are_alike_count_as_one_trial_each() -> None:
 def test_one_cluster_has_no_interval() -> None:
     assert np.isnan(mean_interval([1, 0, 1], ["a", "a", "a"])).all()
     assert np.isnan(mean_interval([0.3])).all()
+    assert np.isnan(mean_interval([1, 0, 1, 0], "abca", strata="ssst")).all()
+
+
+def test_strata_count_alike_whatever_their_sizes() -> None:
+    assert macro_mean([1.0] + [0.0] * 99, "a" + "b" * 99) == 0.5
+    values = np.random.default_rng(3).random(300)
+    strata = np.repeat(list("abc"), (60, 200, 40))
+    some = [values[strata == name] for name in "abc"]
+    half = 1.96 * np.sqrt(sum(one.var(ddof=1) / len(one) for one in some)) / 3
+    middle = np.mean([one.mean() for one in some])
+    assert mean_interval(values, strata=strata.tolist()) == pytest.approx((middle - half, middle + half), abs=0.004)
+
+
+def test_a_cluster_in_every_stratum_is_one_cluster() -> None:
+    """Where its answers in all strata are the same, the strata say no more than one."""
+    values = np.random.default_rng(4).random(8).tolist()
+    strata = [name for name in "abc" for _ in values]
+    assert mean_interval(values * 3, list(range(8)) * 3, strata) == pytest.approx(mean_interval(values))
+
+
+@pytest.mark.parametrize("count", [5, 10, 30])
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_macro_means_are_held_as_often_as_said(count: int, is_shared: bool) -> None:
+    rng = np.random.default_rng(count)
+    strata, clusters = np.repeat(range(5), count), np.tile(range(count), 5)
+    at = np.array([0.1, 0.5, 0.9, 0.95, 0.3])[strata]  # mean of each stratum
+    held = 0
+    for _ in range(500):
+        ease = rng.normal(size=count)[clusters] if is_shared else rng.normal(size=len(at))
+        values = (np.sqrt(0.5) * (ease + rng.normal(size=len(at))) < stats.norm.ppf(at)).astype(float)
+        names = clusters if is_shared else np.arange(len(at))
+        low, high = mean_interval(values, names.tolist(), strata.tolist())
+        held += low <= at.mean() <= high
+    assert held / 500 > 0.93
 
 
 @pytest.mark.parametrize(("count", "mean"), [(5, 0.2), (5, 0.5), (10, 0.8), (15, 0.2)])
@@ -87,6 +121,11 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(count: int, mean: floa
 def test_what_is_refused(values: list[float], clusters: list[int] | None, named: str) -> None:
     with pytest.raises(ValueError, match=named):
         mean_interval(values, clusters)
+
+
+def test_strata_have_to_name_all_items() -> None:
+    with pytest.raises(ValueError, match="strata names 1 items, correct has 2"):
+        mean_interval([1, 0], strata=[0])
 
 
 @given(st.integers(1, 2000), st.data())

@@ -8,12 +8,9 @@ import pytest
 from scipy.stats import kendalltau
 from sklearn.metrics import f1_score
 
-from music_evals.scorers.metrics.clustered import mean_interval
 from music_evals.scorers.metrics.measures import (
     combined_interval,
     count_figures,
-    macro_interval,
-    macro_mean,
     measure_f1,
     penalised_tau,
     published_tau,
@@ -45,24 +42,6 @@ def test_counts_agree_with_numpy() -> None:
 def test_counts_without_a_readable_answer_have_no_error() -> None:
     found = count_figures([None], [8], 1)
     assert [found.get(name) for name in ("exact", "within_10", "median_absolute_error")] == [0, 0, None]
-
-
-def test_categories_count_alike_whatever_their_sizes() -> None:
-    assert macro_mean({"a": [1.0], "b": [0.0] * 99}) == 0.5
-
-
-def test_the_interval_of_one_category_is_that_of_a_mean() -> None:
-    values = [0.0, 0.5, 1.0, 1.0, 0.25] * 9
-    assert macro_interval({"a": values}) == pytest.approx(mean_interval(values), abs=0.02)
-    assert macro_interval({"a": values}) == macro_interval({"a": values})
-
-
-def test_a_macro_interval_holds_what_the_normal_distribution_says() -> None:
-    rng = np.random.default_rng(3)
-    values = {name: rng.random(60).tolist() for name in "abc"}
-    half = 1.96 * np.sqrt(sum(np.var(some) / len(some) for some in values.values())) / 3
-    low, high = macro_interval(values)
-    assert (low, high) == pytest.approx((macro_mean(values) - half, macro_mean(values) + half), abs=0.005)
 
 
 def test_intervals_combine_as_independent_errors_do() -> None:

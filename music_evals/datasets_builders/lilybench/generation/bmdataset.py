@@ -23,6 +23,7 @@ from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.generation.rows import FULL, Description, Score
 from music_evals.datasets_builders.lilybench.generation.works import Entry, Work
+from music_evals.datasets_builders.lilybench.rows import not_measured
 from music_evals.notation.lilypond.compiler import ConversionError
 from music_evals.notation.lilypond.languages import pitch_of
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
@@ -85,6 +86,7 @@ def read_scores(
     """Read the works' files, each as one self-contained text in the current syntax; and files left out → why.
 
     A file that another one includes is no score of its own. `convert` brings the text of one file to that syntax.
+    DatasetError where the machine kept a file from being converted.
     """
     paths = sorted(path for path in folder.rglob(f"*{_ENDING}") if path.is_file())
     included = {
@@ -141,6 +143,8 @@ def _read(folder: Path, works: Sequence[str], convert: Callable[[str], str], pat
     try:
         text = resolve_includes(path, root=folder, convert=convert).text
     except (SourceError, ConversionError) as error:
+        if isinstance(error, ConversionError) and not error.is_measured:
+            raise not_measured([_id(folder, path)]) from error
         return str(error)
     return Score(_id(folder, path), work, text, licence_of(read_header(text)))
 
