@@ -14,6 +14,7 @@ inspect eval evals/lilybench.py@generation --model openai/gpt-4o -T regime=few -
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from string import Template
 from typing import Any, Final, Literal, get_args
 
@@ -34,7 +35,8 @@ from music_evals.evals.floors import Floors, floors_of
 from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, estimated_tokens, samples_view, task
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
-from music_evals.scorers.metrics.measures import macro_interval, macro_mean, measure_f1
+from music_evals.scorers.metrics.clustered import macro_mean, mean_interval
+from music_evals.scorers.metrics.measures import measure_f1
 from music_evals.scorers.readers.written import measures_of
 from music_evals.scorers.reference_pieces import ReferencePieces, shared_encoder
 from music_evals.scorers.score_tasks import CONFUSED, measure_count, measure_order, option_index, wrong_measures
@@ -359,11 +361,11 @@ def _floors(name: TaskName, origin: Origin, protocol: Protocol, rows: Sequence[T
     if name == "error_detection":
         wrong = [row for row in rows if row["kind"] != CLEAN]
         constant = measures_of(commonest(("", row["answer"]) for row in wrong)[""])
-        values: dict[str, list[float]] = {}
-        for row in wrong:
-            values.setdefault(row["kind"], []).append(measure_f1(constant, measures_of(row["answer"])))
-        low, high = macro_interval(values)
-        return {"majority": {"value": macro_mean(values), "low": low, "high": high}}
+        values = [measure_f1(constant, measures_of(row["answer"])) for row in wrong]
+        pieces, kinds = [row["piece"] for row in wrong], [row["kind"] for row in wrong]
+        low, high = mean_interval(values, pieces, kinds)
+        ends = {} if isnan(low) else {"low": low, "high": high}
+        return {"majority": {"value": macro_mean(values, kinds), **ends}}
     return floors_of(origin, name, {protocol: rows})
 
 

@@ -44,6 +44,7 @@ _TOKEN: Final = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]|[#♯♭^=°ø/,']")
 _NUMBERS: Final = re.compile(r"\d+(?:[./]\d+)?")
 _MOST: Final = 2000  # characters of a text that are looked at
 _ALIKE: Final = 5  # wordings of questions whose answers count
+_WORD: Final = 40  # characters of an option that counts as a word of its own
 _ORDER: Final = 3  # of the model of letters
 _ALPHABET: Final = 100  # different ones that music in letters has, about
 _SIGN: Final = re.compile(r"sharp|flat|[升降#♯♭^]")
@@ -89,7 +90,7 @@ def attack(items: Sequence[Item], learned: Sequence[Item] = (), guessers: Collec
         Shares by form, in the order of the questions, those of `ALL` last; a form of its own has no line for all.
     """
     earned = earnings(items, learned, guessers)
-    answers = {form: len({item.answer for item in mine}) for form, mine in _by_form(items).items()}
+    answers = Counter(form for form, _ in dict.fromkeys((item.form, item.answer) for item in items))
     forms = [*answers, *([ALL] if len(answers) > 1 else [])]
     found = []
     for form, (name, right) in product(forms, earned.items()):
@@ -109,13 +110,13 @@ def earnings(
     folds = np.array([fold(item) for item in items])
     for number in [-1] if learned else range(_FOLDS):
         known = learned or [item for item, own in zip(items, folds, strict=True) if own != number]
-        by_form = _by_form(known)
+        taught = _alike(known)
         tried = [at for at, own in enumerate(folds) if number in (-1, own)]
-        for form, mine in _by_form([items[at] for at in tried]).items():
-            places = [at for at in tried if items[at].form == form]
+        for kind, mine in _alike([items[at] for at in tried]).items():
+            places = [at for at in tried if _kind(items[at]) == kind]
             for name, learn in _guessers(mine[0]).items():
                 if guessers is None or name in guessers:
-                    scores = learn(by_form.get(form, []))(mine)
+                    scores = learn(taught.get(kind, []))(mine)
                     earned.setdefault(name, np.full(len(items), math.nan))[places] = [*map(_credit, mine, scores)]
     return earned
 
@@ -164,10 +165,14 @@ def refuse_guessable(what: str, learned: Sequence[Item], fresh: Sequence[Item], 
             )
 
 
-def _by_form(items: Iterable[Item]) -> dict[str, list[Item]]:
-    found: dict[str, list[Item]] = {}
+def _kind(item: Item) -> tuple[str, int]:
+    return item.form, len(item.options)
+
+
+def _alike(items: Iterable[Item]) -> dict[tuple[str, int], list[Item]]:
+    found: dict[tuple[str, int], list[Item]] = {}
     for item in items:
-        found.setdefault(item.form, []).append(item)
+        found.setdefault(_kind(item), []).append(item)
     return found
 
 
@@ -304,7 +309,8 @@ class _Words:
 
 
 def _own_words(_: Item, option: str) -> Iterable[str]:
-    return {option, *_tokens(option)}
+    # A long option is no word: where it is right once and wrong elsewhere, as a tune's bars, it would only mislead.
+    return {*_tokens(option), *([option] if len(option) <= _WORD else [])}
 
 
 def _paired_words(item: Item, option: str) -> Iterable[str]:
