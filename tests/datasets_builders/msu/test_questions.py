@@ -8,7 +8,7 @@ from random import Random
 from xml.etree import ElementTree
 
 import pytest
-from music21 import chord, converter, key, note, pitch, roman, stream
+from music21 import chord, clef, converter, key, note, pitch, roman, stream
 from music21.musicxml.m21ToXml import GeneralObjectExporter
 
 from music_evals.datasets_builders.msu.questions import (
@@ -382,6 +382,21 @@ def test_unpitched_parts_and_quarter_tones_are_not_asked_about() -> None:
     tune = converter.parse("tinynotation: 2/4 c4 d")
     tune.recurse().notes[0].pitch.accidental = pitch.Accidental("half-sharp")
     assert not list(asked(read(tune), "highest pitch"))
+
+
+def test_a_clef_in_the_name_of_its_part_is_not_asked_for() -> None:
+    parts = [stream.Part([stream.Measure([sign, note.Note("C4")])]) for sign in (clef.BassClef(), clef.AltoClef())]
+    parts[0].partName = parts[1].partName = "Bass"
+    assert {each.answer for each in asked(read(stream.Score(parts)), "clef")} == {"Alto clef"}
+
+
+@pytest.mark.parametrize(("lower", "answers"), [("g1", {"5"}), ("c'1", set())])
+def test_notes_are_not_counted_where_two_voices_share_one(lower: str, answers: set[str]) -> None:
+    voices = [
+        stream.Voice(converter.parse(f"tinynotation: 4/4 {text}").recurse().notes) for text in ("c'4 d' e' f'", lower)
+    ]
+    score = stream.Score([stream.Part([stream.Measure(voices, number=1)])])
+    assert {each.answer for each in asked(read(score), "number of notes")} == answers
 
 
 def test_works_are_listed_once_and_without_their_keys() -> None:

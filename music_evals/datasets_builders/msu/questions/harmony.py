@@ -91,7 +91,7 @@ def _inversion(reading: Reading, rng: Random) -> Answers:
 def _doubled(reading: Reading, rng: Random) -> Answers:
     for index, found in _chords(reading, rng):
         doubled = [member for member in sorted(set(found.members)) if found.members.count(member) > 1]
-        if len(doubled) == 1:
+        if len(doubled) == 1 and not any(voice.cells[index].has_unison for voice in reading.voices):
             yield MEMBERS[doubled[0]], where(reading, index)
 
 

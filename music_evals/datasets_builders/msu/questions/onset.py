@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from music21 import expressions, tempo
 
-from music_evals.datasets_builders.msu.questions.kind import Answers, Kind
+from music_evals.datasets_builders.msu.questions.kind import Answers, Kind, varied
 from music_evals.datasets_builders.msu.questions.reading import Reading
 from music_evals.datasets_builders.msu.questions.tonality import certain_key, key_name
 
@@ -51,14 +51,15 @@ def _metre(reading: Reading, rng: Random) -> Answers:
 
 
 def _clef(reading: Reading, rng: Random) -> Answers:
-    known = [(voice, voice.cells[0].clef) for voice in reading.voices if voice.cells[0].clef]
-    if known:
-        voice, name = rng.choice(known)
-        yield str(name), f"stands at the beginning of {voice.label}" if voice.label else "does it begin with"
+    # The name of a bass may say its clef.
+    clefs = [(voice, voice.cells[0].clef) for voice in reading.voices]
+    known = [(voice, name) for voice, name in clefs if name and name.split()[0].lower() not in voice.name.lower()]
+    for voice, name in varied(known, rng, least=1):
+        yield name, voice.label or "the piece"
 
 
 def _tempo_words(reading: Reading, rng: Random) -> Answers:
-    found = {" ".join(words.split()) for words in _opening_words(reading)}
+    found = {" ".join(words.split()).rstrip(".") for words in _opening_words(reading)}
     if len(found) == 1:
         yield (found.pop(),)
 
