@@ -114,11 +114,6 @@ def _instruments(reading: Reading, rng: Random) -> Answers:
         yield (", ".join(dict.fromkeys(names)),)
 
 
-def _staves(reading: Reading, rng: Random) -> Answers:
-    if len(reading.voices) > 1:
-        yield (str(len(reading.voices)),)
-
-
 def _last_measure(reading: Reading, rng: Random) -> Answers:
     yield (str(reading.measures[-1].number),)
 
@@ -142,7 +137,6 @@ KINDS: Final = (
     Kind(1, "metronome mark", "number", _beats_per_minute, weight=2),
     Kind(1, "anacrusis", "yes_no", _anacrusis),
     Kind(1, "instruments", "text", _instruments, weight=0.7),
-    Kind(1, "staves", "number", _staves, weight=0.4),
     Kind(1, "last measure", "number", _last_measure, weight=0.5),
     Kind(1, "opening dynamic", "text", _opening_dynamic, weight=2),
 )
