@@ -71,8 +71,8 @@ class Composer:
     def compose(self, name: str, found: Candidates) -> list[ScoreQuestion]:
         """Compose twelve questions on a score, three a level, all of different kinds, or raise UnsuitableScoreError.
 
-        No question gives away its own answer or, in the case of the key, another's. The seed and the name of the score
-        decide which kinds are asked, and which answers are asked for.
+        No question gives away its own answer or, in the case of the key, another's. The seed, the name of the score and
+        what has been asked of the scores before decide which kinds are asked, and which answers are asked for.
         """
         rng = Random(f"{self._seed}/{name}/questions")
         # The level that goes first is free to use the key; it is the first's turn or the third's, and where that leaves
@@ -116,7 +116,7 @@ class Composer:
         return chosen
 
     def _is_even(self, kind: Kind, question: ScoreQuestion) -> bool:
-        """Whether its answer has at most its even share of the kind's questions so far; False where it is the only one."""
+        """Whether its answer has at most its even share of the kind's questions so far; False where it is alone."""
         asked = self._asked[kind.name]
         return len(asked) > 1 and asked[question.answer] * len(asked) <= asked.total()
 
