@@ -145,10 +145,11 @@ def plain(note: str) -> str:
     )
 
 
-def test_what_is_called_notes_is_several_notes(bank: dict[str, Question]) -> None:
+def test_melodies_are_several_notes_without_double_accidentals(bank: dict[str, Question]) -> None:
     for question in bank.values():
         if " notes " in question.text["en"] and question.kind == "transposition":
             assert question.right["en"].count(", ") >= 1, question
+            assert "double" not in question.text["en"], question
 
 
 def test_options_mean_the_same_in_every_language(bank: dict[str, Question]) -> None:
