@@ -251,7 +251,6 @@ _ANSWERS: Final[Mapping[str, Callable[[_Question], str]]] = {
     "metronome mark": lambda asked: _one(*re.findall(r"= ?([0-9]{1,4})(?![0-9.])", asked.header.get("Q", ""))),
     "anacrusis": _anacrusis,
     "instruments": lambda asked: ", ".join(dict.fromkeys(_one(part.name) for part in asked.parts)),
-    "staves": lambda asked: str(len(asked.parts)),
     "last measure": lambda asked: _one(*(str(part.measures[-1].number) for part in asked.parts)),
     "opening dynamic": lambda asked: _dynamics([each.signs(opening=True) for each in asked.firsts]),
     "highest pitch": lambda asked: _spelled(asked.measure.pitches[-1]),

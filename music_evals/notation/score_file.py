@@ -75,8 +75,9 @@ def prepare_score(score: Any) -> "Score":
 
     The measures of every part carry the same consecutive numbers: from 1, or from 0 where the first one is a pickup.
     Parts that end early are filled with rests; a note that no single note value can show is split and tied; page layout
-    is dropped. Title and composer are in the metadata, empty where unknown. Repeats are not expanded, and pitches stay
-    as written, so that a transposing part is not at sounding pitch.
+    is dropped, and so are notes that are not printed, such as those that play a trill. Title and composer are in the
+    metadata, empty where unknown. Repeats are not expanded, and pitches stay as written, so that a transposing part is
+    not at sounding pitch.
 
     Example:
         >>> from music21 import converter
@@ -107,7 +108,8 @@ def prepare_score(score: Any) -> "Score":
     for element in list(prepared.recurse().getElementsByClass([layout.LayoutBase])):
         if not isinstance(element, layout.StaffGroup) and element.activeSite is not None:
             element.activeSite.remove(element)
-    for measure in prepared.recurse().getElementsByClass("Measure"):
+    for measure in list(prepared.recurse().getElementsByClass("Measure")):
+        _drop_unprinted_notes(measure)
         measure.flattenUnnecessaryVoices(inPlace=True)
     _split_long_notes(prepared)
     _fill_parts(prepared)
@@ -135,6 +137,20 @@ def score_to_musicxml(score: Any) -> str:
 
 def _one_line(text: object) -> str:
     return " ".join(str(text).split())
+
+
+def _drop_unprinted_notes(measure: Any) -> None:
+    """Put unprinted rests in the place of unprinted notes, and leave out voices of such notes alone."""
+    from music21 import note
+
+    for voice in list(measure.voices):
+        if voice.notes and all(each.style.hideObjectOnPrint for each in voice.notes):
+            measure.remove(voice)
+    for container in (measure, *measure.voices):
+        for each in [each for each in container.notes if each.style.hideObjectOnPrint]:
+            rest = note.Rest(duration=each.duration)
+            rest.style.hideObjectOnPrint = True
+            container.replace(each, rest)
 
 
 def _split_long_notes(score: Any) -> None:

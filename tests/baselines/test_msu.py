@@ -57,7 +57,7 @@ UNKNOWN = "Unknown"
 # over; of a chord, all notes are read.
 BY_HAND = """
 the piece: composer = Nobody Known; title = A Duet; key signature = 2; time signature = 3/4; tempo words = Allegro
-the piece: metronome mark = 132; anacrusis = Yes; instruments = Flute, Left, hand; staves = 2; last measure = 5
+the piece: metronome mark = 132; anacrusis = Yes; instruments = Flute, Left, hand; last measure = 5
 the piece: opening dynamic = p; initial key = Unknown; busiest part = Flute; widest part = Flute; last entry = 2
 the piece: first entry = Flute; fullest measure = 2; metre changes = 1; is it beautiful = Unknown
 at the beginning of the part “Flute”: clef = Treble clef

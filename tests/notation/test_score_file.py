@@ -6,7 +6,7 @@ from pathlib import Path
 
 import mido
 import pytest
-from music21 import converter, corpus
+from music21 import converter, corpus, note, stream
 
 from music_evals.notation import score_file
 from music_evals.notation.score_file import ScoreError, prepare_score, read_score
@@ -124,3 +124,16 @@ def test_measures_are_numbered_from_0_after_a_pickup() -> None:
     assert (prepared.metadata.title, prepared.metadata.composer) == ("", "")
     with pytest.raises(ScoreError, match="several pieces in one have to be given one by one"):
         prepare_score(corpus.parse("josquin/laDeploration"))
+
+
+def test_notes_that_are_not_printed_are_no_notes_of_the_score() -> None:
+    """As the sixteenths that play a trill, in a voice of their own or after the note in the same one."""
+    measure = stream.Measure([stream.Voice([note.Note("C4", type="whole")])], number=1)
+    for name, text in (("played", "d16 c d c d c d c d c d c d c d c"), ("partly", "e2 d4 c")):
+        voice = stream.Voice(converter.parse(f"tinynotation: 4/4 {text}").recurse().notes, id=name)
+        for each in list(voice.notes)[name == "partly" :]:
+            each.style.hideObjectOnPrint = True
+        measure.insert(0, voice)
+    prepared = prepare_score(stream.Score([stream.Part([measure])]))
+    assert [each.nameWithOctave for each in prepared.recurse().notes] == ["C4", "E4"]
+    assert {voice.quarterLength for voice in prepared.recurse().getElementsByClass("Voice")} == {4.0}

@@ -117,6 +117,7 @@ def convert(source: Source) -> Converted:
     """
     try:
         score = _read(source)
+        _write_modes(score)
         musicxml, measures = _music_alone(score_to_musicxml(score))
     except ScoreError as error:
         return Converted(source, reason=str(error))
@@ -150,6 +151,16 @@ def _read(source: Source) -> "Score":
         tune = Path(folder) / "tune.abc"
         tune.write_text(_tune(path.read_text("utf-8", errors="replace"), source.tune), encoding="utf-8")
         return prepare_score(read_score(tune))
+
+
+def _write_modes(score: Any) -> None:
+    """Make key signatures without a mode minor where all others of as many sharps are: they would become major."""
+    from music21.key import Key
+
+    signs = list(score.recurse().getElementsByClass("KeySignature"))
+    for sign in (sign for sign in signs if not isinstance(sign, Key)):
+        if {each.mode for each in signs if isinstance(each, Key) and each.sharps == sign.sharps} == {"minor"}:
+            sign.activeSite.replace(sign, sign.asKey("minor"))
 
 
 def _tune(book: str, number: int) -> str:

@@ -66,6 +66,8 @@ _NOTE_LENGTHS: Final = ("2", "4", "8", "16")
 _TELLTALE: Final = re.compile(
     r"timeSignature|measureLength|beatStructure|baseMoment|keySignature|keyAlteration|barNumber"
 )
+# Only 4/4 and 2/2 have two styles, numbers and a sign.
+_STYLE_OF_METRE: Final = re.compile(r"\\(?:numeric|default)TimeSignature\b[ \t]*")
 # What may stand in a measure shown alone: not what is about the score around it.
 _ALONE: Final = re.compile(
     r"[{}%#$]|<<|>>|\\(?:repeat|alternative|bar|time|key|partial|new|context|set|unset|\\)\b|\\\\"
@@ -269,7 +271,9 @@ def _masked(piece: Usable, field: Field) -> str | None:
     found = piece.structure.keys if field == "key" else piece.structure.metres
     if _TELLTALE.search(piece.score) or len({one.name for one in found}) != 1:
         return None
-    return _mask(piece.score, "\\key", 2) if field == "key" else _mask(piece.score, "\\time", 40)
+    if field == "key":
+        return _mask(piece.score, "\\key", 2)
+    return _mask(_STYLE_OF_METRE.sub("", piece.score), "\\time", 40)
 
 
 def _mask(text: str, command: str, most: int) -> str:

@@ -136,14 +136,15 @@ def _computed(works: Sequence[Work], seed: int, source: str) -> Plan:
         for work, one in zip(works, each_apart(partial(_read, seed=seed), works), strict=True)
     ]
     left_out = {one.name: one.reason for one in read if one.score is None}
-    composer = Composer((one.candidates for one in read if one.candidates), seed)
+    found = {one.name: one.candidates for one in read if one.candidates is not None}
+    splits = split_works([one.score for one in read if one.score is not None], seed)
+    composers = {split: Composer((found[name] for name in found if splits[name] == split), seed) for split in SPLITS}
     composed: dict[str, list[QuestionRow]] = {}
-    for one in read:
-        if one.candidates is not None:
-            try:
-                composed[one.name] = _rows(one.name, composer.compose(one.name, one.candidates))
-            except UnsuitableScoreError as error:
-                left_out[one.name] = str(error)
+    for name, candidates_ in found.items():
+        try:
+            composed[name] = _rows(name, composers[splits[name]].compose(name, candidates_))
+        except UnsuitableScoreError as error:
+            left_out[name] = str(error)
     scores = [one.score for one in read if one.score is not None and one.name in composed]
     if not scores:
         first = next(iter(left_out.items()), ("", "there are no works"))
@@ -157,19 +158,19 @@ def _computed(works: Sequence[Work], seed: int, source: str) -> Plan:
         anomalies=refusals(left_out),
     )
     questions = [row for score in scores for row in composed[score["score_id"]]]
-    return split_plan(scores, questions, provenance, engrave=True, left_out=left_out)
+    return split_plan(scores, questions, splits, provenance, engrave=True, left_out=left_out)
 
 
 def split_plan(
     scores: Sequence[ScoreRow],
     questions: Sequence[QuestionRow],
+    splits: Mapping[str, Split],
     provenance: Provenance,
     *,
     engrave: bool = False,
     left_out: Mapping[str, str] | None = None,
 ) -> Plan:
-    """Make a plan of scores and their questions, assigned to splits by the provenance's seed."""
-    splits = split_works(scores, provenance.seed or 0)
+    """Make a plan of scores and their questions; `splits` has the split of each score."""
     return Plan(
         {split: [row for row in scores if splits[row["score_id"]] == split] for split in SPLITS},
         {split: [row for row in questions if splits[row["score_id"]] == split] for split in SPLITS},

@@ -34,6 +34,7 @@ from music_evals.datasets_builders.msu.dataset import (
     QuestionRow,
     ScoreRow,
     split_plan,
+    split_works,
 )
 
 HUB_REPOSITORY: Final = "Krinos/MSU-Bench"
@@ -138,7 +139,8 @@ def _planned(scores: Sequence[ScoreRow], questions: Sequence[QuestionRow], seed:
         "answers that are the word None, kept": sum(row["answer"] == "None" for row in questions),
     }
     odd = {what: count for what, count in anomalies.items() if count}
-    return split_plan(scores, questions, make_provenance(NAME, VERSION, PUBLISHED, seed=seed, anomalies=odd, **about))
+    provenance = make_provenance(NAME, VERSION, PUBLISHED, seed=seed, anomalies=odd, **about)
+    return split_plan(scores, questions, split_works(scores, seed), provenance)
 
 
 def _questions(score_id: str, items: Iterable[tuple[str, Mapping[str, Any]]]) -> list[QuestionRow]:

@@ -86,6 +86,13 @@ def test_the_header_tells_what_is_known_and_nothing_of_the_converter_is_left(
     assert piece.header["mutopiatitle"] == piece.header["title"] == "Christ ist erstanden"
 
 
+def test_keys_without_a_mode_have_that_of_the_others() -> None:
+    """The file of Chopin's mazurka in C-sharp minor says ``minor`` in the second of two signatures."""
+    piece = convert(BY_ID["chopin/mazurka06-2"]).piece
+    assert piece
+    assert set(re.findall(r"\\key (\S+ \S+)", piece.text)) == {"cis \\minor"}
+
+
 def test_one_bad_score_is_named_and_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     missing = replace(BY_ID["airdsAirs/book1-47"], tune=4711)
     assert convert(missing).reason == "the file holds no tune 4711"

@@ -74,6 +74,14 @@ def test_masked_scores_say_nothing_of_what_is_masked(
         assert written(whole[row["piece"]])[row["kind"]] == row["options"][int(row["answer"])]
 
 
+def test_how_a_masked_metre_is_printed_is_not_told(usable_tunes: list[Usable]) -> None:
+    styled = [
+        tune._replace(score=tune.score.replace("\\time", "\\numericTimeSignature\\time")) for tune in usable_tunes
+    ]
+    for row in make_rows("metadata_prediction", styled, 7, 11):
+        assert ("TimeSignature" in row["score"]) == (row["kind"] == "key")
+
+
 def test_measures_in_the_order_of_the_answer_stand_in_the_piece(
     rows: dict[TaskName, list[TaskRow]], usable_tunes: list[Usable]
 ) -> None:

@@ -1,9 +1,9 @@
 """Composes twelve questions on a score, three a level, whose answers the score itself gives."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from math import log
 from random import Random
 from typing import Any, Final
 
@@ -15,10 +15,6 @@ KINDS: Final[tuple[Kind, ...]] = (*onset.KINDS, *notes.KINDS, *harmony.KINDS, *t
 PER_LEVEL: Final = 3
 # More yes/no questions in a level would let guessing go far; the published questions have about one in four.
 _MOST_YES_NO: Final = 1
-# Steps in which draws are made even.
-_STEPS: Final = 30
-# How many times its even share of a kind's questions an answer may make up.
-_MOST_OF_KIND: Final = 1.5
 # Questions of a kind, each with another answer, that a score may give.
 _ANSWERS: Final = 16
 _LEVELS: Final[tuple[Level, ...]] = (1, 2, 3, 4)
@@ -56,46 +52,27 @@ def compose_score_questions(score: Any, *, seed: int, name: str) -> list[ScoreQu
 
 
 class Composer:
-    """Composes the questions on some scores, so that the answers to each kind come about equally often.
+    """Composes the questions on the scores of a split, so that the answers to each kind come about equally often.
 
-    No guess then fits many questions of a kind. Answers that few scores give are drawn more often where a score gives
-    several, and those that most scores give are asked for less often. Each score is drawn for by itself, so that the
-    questions on some tell nothing of those on others. Args: the candidates of all scores, and the seed.
+    No guess then fits many questions of a kind. Of the answers that a score gives to a kind, one is asked for that has
+    been asked for least in the scores before; and where that is already one of the commonest, the kind is left to other
+    scores if it can be. Each split has a composer of its own, so that its questions tell nothing of those of others.
+    Args: the candidates of all scores of the split, and the seed.
     """
 
     def __init__(self, of_all: Iterable[Candidates], seed: int) -> None:
         self._seed = seed
-        found = list(of_all)
-        # Kind → answer → its weight in the draw, and how likely it is asked for once it is drawn.
-        self._weights: dict[str, dict[str, float]] = {}
-        self._kept: dict[str, dict[str, float]] = {}
-        for kind in KINDS:
-            given = [[question.answer for question in each[kind.name]] for each in found]
-            weights = dict.fromkeys(sorted({answer for answers in given for answer in answers}), 1.0)
-            expected = dict.fromkeys(weights, 1.0)
-            for _ in range(_STEPS):
-                mean = sum(expected.values()) / max(1, len(expected))
-                weights = {answer: weight * mean / expected[answer] for answer, weight in weights.items()}
-                expected = dict.fromkeys(weights, 0.0)
-                for answers in given:
-                    total = sum(weights[answer] for answer in answers)
-                    for answer in answers:
-                        expected[answer] += weights[answer] / total
-            most = float(len(found))
-            for _ in range(_STEPS):
-                most = (
-                    _MOST_OF_KIND
-                    / max(min(2, len(found)), len(weights))
-                    * sum(min(most, each) for each in expected.values())
-                )
-            self._weights[kind.name] = weights
-            self._kept[kind.name] = {answer: min(1.0, most / each) for answer, each in expected.items()}
+        # Kind → answer → how often it has been asked for.
+        self._asked: dict[str, Counter[str]] = {kind.name: Counter() for kind in KINDS}
+        for found in of_all:
+            for name, questions in found.items():
+                self._asked[name].update({question.answer: 0 for question in questions})
 
     def compose(self, name: str, found: Candidates) -> list[ScoreQuestion]:
         """Compose twelve questions on a score, three a level, all of different kinds, or raise UnsuitableScoreError.
 
-        No question gives away its own answer or, in the case of the key, another's. The seed and the name of the score
-        decide which kinds are asked, and which answers are asked for.
+        No question gives away its own answer or, in the case of the key, another's. The seed, the name of the score and
+        what has been asked of the scores before decide which kinds are asked, and which answers are asked for.
         """
         rng = Random(f"{self._seed}/{name}/questions")
         # The level that goes first is free to use the key; it is the first's turn or the third's, and where that leaves
@@ -107,6 +84,8 @@ class Composer:
             for level in order:
                 chosen += self._choose(found, level, rng, chosen)
             if len(chosen) == PER_LEVEL * len(_LEVELS):
+                for one in chosen:
+                    self._asked[one.kind][one.answer] += 1
                 return sorted(chosen, key=lambda question: question.level)
         counts = {level: sum(question.level == level for question in chosen) for level in _LEVELS}
         short = [f"level {level} has {counts[level]}" for level in _LEVELS if counts[level] < PER_LEVEL]
@@ -117,11 +96,11 @@ class Composer:
         spare: list[tuple[Kind, ScoreQuestion]] = []
         rest: list[tuple[Kind, ScoreQuestion]] = []
         for kind in _shuffled(level, rng):
-            weights, likely = self._weights[kind.name], self._kept[kind.name]
-            keys = {question: log(1 - rng.random()) / weights[question.answer] for question in found[kind.name]}
-            if drawn := sorted(keys, key=keys.__getitem__, reverse=True):
-                (kept if rng.random() < likely[drawn[0].answer] else spare).append((kind, drawn[0]))
-                rest += [(kind, question) for question in drawn[1:]]
+            asked = self._asked[kind.name]
+            some = sorted(rng.sample(found[kind.name], len(found[kind.name])), key=lambda each: asked[each.answer])
+            if some:
+                (kept if self._is_even(kind, some[0]) else spare).append((kind, some[0]))
+                rest += [(kind, question) for question in some[1:]]
         chosen: list[ScoreQuestion] = []
         for limit in (_MOST_YES_NO, PER_LEVEL):
             for kind, question in (*kept, *spare, *rest):
@@ -135,6 +114,11 @@ class Composer:
                 if _is_fair(question, kind, [*others, *chosen]):
                     chosen.append(question)
         return chosen
+
+    def _is_even(self, kind: Kind, question: ScoreQuestion) -> bool:
+        """Whether its answer has at most its even share of the kind's questions so far; False where it is alone."""
+        asked = self._asked[kind.name]
+        return len(asked) > 1 and asked[question.answer] * len(asked) <= asked.total()
 
 
 def _shuffled(level: Level, rng: Random) -> list[Kind]:

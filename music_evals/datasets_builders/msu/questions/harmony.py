@@ -21,7 +21,7 @@ from music_evals.datasets_builders.msu.questions.kind import (
     varied,
     where,
 )
-from music_evals.datasets_builders.msu.questions.reading import Cell, Event, Reading, Voice, spell
+from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice, spell
 from music_evals.datasets_builders.msu.questions.tonality import (
     INVERSIONS,
     MEMBERS,
@@ -91,7 +91,7 @@ def _inversion(reading: Reading, rng: Random) -> Answers:
 def _doubled(reading: Reading, rng: Random) -> Answers:
     for index, found in _chords(reading, rng):
         doubled = [member for member in sorted(set(found.members)) if found.members.count(member) > 1]
-        if len(doubled) == 1:
+        if len(doubled) == 1 and not any(voice.cells[index].has_unison for voice in reading.voices):
             yield MEMBERS[doubled[0]], where(reading, index)
 
 
@@ -198,15 +198,6 @@ def _is_tonic(reading: Reading, rng: Random, tonality: key.Key) -> Cases:
             yield is_tonic, where(reading, index), key_name(tonality)
 
 
-def _begins_on_tonic(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
-    found = plain_chord(reading.opening)
-    if found is None or len(reading.voices) < 2:
-        return
-    is_tonic = _is_plain_tonic(found, tonality)
-    if is_tonic is not None:
-        yield "Yes" if is_tonic else "No", key_name(tonality)
-
-
 def _is_dominant_tonic(reading: Reading, rng: Random, tonality: key.Key) -> Cases:
     for index in _indices(reading, rng, _PROGRESSION_SPAN)[: _PLACES // 3]:
         moments = _moments(reading, index, _PROGRESSION_SPAN)
@@ -290,26 +281,6 @@ def _bass_degree(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
         yield str(degree), where(reading, index), key_name(tonality), lowest
 
 
-def _edge_degree(reading: Reading, tonality: key.Key, notes: Iterator[Event]) -> Answers:
-    """Asks which degree the first of some notes is."""
-    note = next(notes, None)
-    degrees = _degrees(tonality)
-    if note and len(note.pitches) == 1 and note.pitches[0].name in degrees:
-        part = reading.voices[0].label or "the piece"
-        yield str(degrees[note.pitches[0].name]), part, key_name(tonality)
-
-
-def _final_degree(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
-    # The key is sure only if the bass ends on the tonic.
-    if len(reading.voices) > 1 and len({measure.fifths for measure in reading.measures}) == 1:
-        lasts = (cell.notes[-1] for cell in reversed(reading.voices[0].cells) if cell.notes)
-        yield from _edge_degree(reading, tonality, lasts)
-
-
-def _first_degree(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
-    return _edge_degree(reading, tonality, (cell.notes[0] for cell in reading.voices[0].cells if cell.notes))
-
-
 KINDS: Final = (
     Kind(3, "chord name", "chord", _chord_name, weight=1.5),
     Kind(3, "chord quality", "chord", _quality),
@@ -319,12 +290,9 @@ KINDS: Final = (
     Kind(3, "bass note", "pitch", _bass_note, weight=0.5),
     Kind(3, "Roman numeral", "numeral", _in_key(_numeral), weight=3),
     Kind(3, "scale degree", "number", _in_key(_bass_degree)),
-    Kind(3, "final degree", "number", _in_key(_final_degree), weight=0.7),
-    Kind(3, "first degree", "number", _in_key(_first_degree), weight=0.7),
     Kind(3, "broken triad", "chord", _broken_triad, weight=0.5),
     Kind(3, "cadence", "cadence", _in_key(_cadence), weight=3),
     Kind(3, "tonic chord", "yes_no", evenly(_in_key(_is_tonic)), weight=1.5),
-    Kind(3, "tonic at the beginning", "yes_no", _in_key(_begins_on_tonic), weight=0.7),
     Kind(3, "given chord", "yes_no", evenly(_has_chord)),
     Kind(3, "seventh chord", "yes_no", evenly(_is_seventh), weight=0.7),
     Kind(3, "dominant to tonic", "yes_no", evenly(_in_key(_is_dominant_tonic)), weight=1.5),

@@ -109,7 +109,7 @@ def _new_clef(_: Voice, cell: Cell) -> str | None:
 
 
 def _note_count(voice: Voice, cell: Cell) -> str | None:
-    is_asked = voice.is_pitched and cell.is_printed and len(cell.pitches) in _COUNTED
+    is_asked = voice.is_pitched and cell.is_printed and not cell.has_unison and len(cell.pitches) in _COUNTED
     return str(len(cell.pitches)) if is_asked else None
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from music21 import expressions, tempo
 
-from music_evals.datasets_builders.msu.questions.kind import Answers, Kind
+from music_evals.datasets_builders.msu.questions.kind import Answers, Kind, varied
 from music_evals.datasets_builders.msu.questions.reading import Reading
 from music_evals.datasets_builders.msu.questions.tonality import certain_key, key_name
 
@@ -51,14 +51,15 @@ def _metre(reading: Reading, rng: Random) -> Answers:
 
 
 def _clef(reading: Reading, rng: Random) -> Answers:
-    known = [(voice, voice.cells[0].clef) for voice in reading.voices if voice.cells[0].clef]
-    if known:
-        voice, name = rng.choice(known)
-        yield str(name), f"stands at the beginning of {voice.label}" if voice.label else "does it begin with"
+    # The name of a bass may say its clef.
+    clefs = [(voice, voice.cells[0].clef) for voice in reading.voices]
+    known = [(voice, name) for voice, name in clefs if name and name.split()[0].lower() not in voice.name.lower()]
+    for voice, name in varied(known, rng, least=1):
+        yield name, voice.label or "the piece"
 
 
 def _tempo_words(reading: Reading, rng: Random) -> Answers:
-    found = {" ".join(words.split()) for words in _opening_words(reading)}
+    found = {" ".join(words.split()).rstrip(".") for words in _opening_words(reading)}
     if len(found) == 1:
         yield (found.pop(),)
 
@@ -113,11 +114,6 @@ def _instruments(reading: Reading, rng: Random) -> Answers:
         yield (", ".join(dict.fromkeys(names)),)
 
 
-def _staves(reading: Reading, rng: Random) -> Answers:
-    if len(reading.voices) > 1:
-        yield (str(len(reading.voices)),)
-
-
 def _last_measure(reading: Reading, rng: Random) -> Answers:
     yield (str(reading.measures[-1].number),)
 
@@ -141,7 +137,6 @@ KINDS: Final = (
     Kind(1, "metronome mark", "number", _beats_per_minute, weight=2),
     Kind(1, "anacrusis", "yes_no", _anacrusis),
     Kind(1, "instruments", "text", _instruments, weight=0.7),
-    Kind(1, "staves", "number", _staves, weight=0.4),
     Kind(1, "last measure", "number", _last_measure, weight=0.5),
     Kind(1, "opening dynamic", "text", _opening_dynamic, weight=2),
 )

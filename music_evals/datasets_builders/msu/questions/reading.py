@@ -114,6 +114,12 @@ class Cell:
         return len({event.start for event in self.notes}) == len(self.notes) == len(self.pitches)
 
     @cached_property
+    def has_unison(self) -> bool:
+        """Whether two of its notes are at one height at once: one note to some, and two to others."""
+        places = {(event.start, each.ps) for event in self.notes for each in event.pitches}
+        return len(places) < len(self.pitches)
+
+    @cached_property
     def outline(self) -> tuple[tuple[Fraction, str | None, tuple[str, ...]], ...]:
         """What two measures must share to be the same: onsets, values and pitches of notes and rests."""
         return tuple(

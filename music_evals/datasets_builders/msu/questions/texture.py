@@ -177,6 +177,8 @@ def _widest_part(reading: Reading, rng: Random) -> Answers:
 
 
 def _fullest_measure(reading: Reading, rng: Random) -> Answers:
+    if any(cell.has_unison for voice in reading.voices for cell in voice.cells):
+        return
     counts = Counter(
         {
             measure.number: sum(len(voice.cells[index].pitches) for voice in reading.voices)

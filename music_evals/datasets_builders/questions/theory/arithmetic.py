@@ -111,7 +111,6 @@ def fifths(note: str) -> int:
 
 
 def altered_at(line: Sequence[str], at: int, rng: Random) -> list[str]:
-    """A line with one of its notes a semitone higher or lower, on the same letter."""
-    place = ACCIDENTALS.index(line[at][1:])
-    step = rng.choice([step for step in (-1, 1) if 0 <= place + step < len(ACCIDENTALS)])
-    return [*line[:at], line[at][0] + ACCIDENTALS[place + step], *line[at + 1 :]]
+    """A line with one of its notes a semitone higher or lower, on the same letter and without double accidentals."""
+    near = ("-", "#") if line[at] in "CDEFGAB" else ("",)
+    return [*line[:at], line[at][0] + rng.choice(near), *line[at + 1 :]]

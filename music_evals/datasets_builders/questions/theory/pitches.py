@@ -188,7 +188,7 @@ def _part(written: bool) -> Drafts:
 
     def found(rng: Random) -> Iterator[list[Case]]:
         while True:
-            lines = _with_other(_line(rng, rng.choice((1, 2, 3, 4))), rng)
+            lines = _with_other(_line(rng, rng.choice((2, 3, 4))), rng)
             cases = [
                 ((instrument, terms.notes(line)), line_moved(line, name, below is not written))
                 for line, (instrument, name, below) in product(lines, rng.sample(_instruments(), 2))
