@@ -45,7 +45,7 @@ from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.reference_pieces import ReferenceRow
 
 NAME: Final = "lilybench-generation"
-VERSION: Final = "2.0.0"
+VERSION: Final = "2.1.0"
 DEFAULT_SEED: Final = 1234  # the paper's, of its prompt bank
 ENCODER: Final = "encoder"  # key of `Provenance.made_with` under which the encoder's identity stands
 GENERATED_TEST_SHARE: Final = 0.35
