@@ -225,12 +225,6 @@ def _returns(asked: _Question) -> str:
     return _one(", ".join(str(each.number) for each in asked.all if each.number > after and _outline(each) == outline))
 
 
-def _register(asked: _Question) -> str:
-    heights = [pitch.ps for each in asked.measures for event in each.events for pitch in event.pitches]
-    registers = {"Low" if height < 60 else "Middle" if height < 72 else "High" for height in heights}
-    return _one(*registers)
-
-
 def _tempo_words(asked: _Question) -> str:
     said = (sign[1:-1].lstrip("^_<>@") for each in asked.firsts for sign in each.signs(opening=True) if sign[0] == '"')
     return _one(*re.findall('"([^"]*)"', asked.header.get("Q", "")), *filter(_TEMPO_WORDS.search, said))
@@ -280,7 +274,6 @@ _ANSWERS: Final[Mapping[str, Callable[[_Question], str]]] = {
     "chord inversion": lambda asked: _chord(asked)[2],
     "predominant rhythm": _frequent,
     "predominant rhythm of a part": _frequent,
-    "register": _register,
     "busiest part": _largest(lambda part: sum(len(each.notes) for each in part.measures)),
     "widest part": _largest(_width),
     "fullest measure": _fullest,

@@ -86,8 +86,6 @@ measure 2 of the part “Oboe”: number of notes = Unknown
 of the part “Flute”: highest note = 2
 of the part “Left, hand”: highest note = 3
 measure 1: all parts present = No
-measures 0–1 in the part “Flute”: register = High
-measures 4–5 in the part “Left, hand”: register = Low
 in the part “Flute”: predominant rhythm of a part = Quarter note
 Does measure 2 in the part “Flute” repeat measure 1: exact repetition = No
 """

@@ -56,7 +56,10 @@ def test_an_index_is_right_wrong_or_no_answer() -> None:
     found = index_figures()(scores)
     assert next(iter(found)) == "accuracy"
     assert (found["accuracy"], found["in_form"], found["questions"]) == (0.25, 0.5, 4)
-    assert readings()(scores) == {"answered": 0.5, "refused": 0, "several": 0, "unreadable": 0.25, "empty": 0.25}
+    assert readings()(scores) == {
+        **{"answered": 0.5, "refused": 0, "several": 0},
+        **{"unreadable": 0.25, "empty": 0.25, "cut": 0},
+    }
     lenient = scored("index", "I say 2", "2", protocol="paper")
     assert lenient.score.value == "C"
     assert index_figures()([lenient])["in_form"] == 0

@@ -90,8 +90,9 @@ def attack(items: Sequence[Item], learned: Sequence[Item] = (), guessers: Collec
         Shares by form, in the order of the questions, those of `ALL` last; a form of its own has no line for all.
     """
     earned = earnings(items, learned, guessers)
-    answers = Counter(form for form, _ in dict.fromkeys((item.form, item.answer) for item in items))
-    forms = [*answers, *([ALL] if len(answers) > 1 else [])]
+    answers = Counter(form for form, _ in dict.fromkeys((item.form, item.answer) for item in [*items, *learned]))
+    forms = list(dict.fromkeys(item.form for item in items))
+    forms += [ALL] if len(forms) > 1 else []
     found = []
     for form, (name, right) in product(forms, earned.items()):
         credited = [(item, credit) for item, credit in zip(items, right, strict=True) if form in (item.form, ALL)]

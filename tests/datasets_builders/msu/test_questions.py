@@ -323,7 +323,7 @@ def test_answers_of_a_kind_come_about_equally_often() -> None:
         "clef": "treble",
         "cadence": "authentic",
         "rest": "No Yes",
-        "register": "low high",
+        "stepwise motion": "No Yes",
         "texture": "homophonic",
     }
     scores = []
@@ -333,7 +333,7 @@ def test_answers_of_a_kind_come_about_equally_often() -> None:
     composer = Composer(scores, 1)
     asked = [each for number, one in enumerate(scores) for each in composer.compose(str(number), one)]
     counts = {kind.name: Counter(each.answer for each in asked if each.kind == kind.name) for kind in KINDS}
-    for name in ("rest", "register", "clef", "cadence"):
+    for name in ("rest", "stepwise motion", "clef", "cadence"):
         assert counts[name].total() > 10
         assert max(counts[name].values()) <= counts[name].total() / 2 + 1, counts[name]
     # What has one answer everywhere is not asked for.

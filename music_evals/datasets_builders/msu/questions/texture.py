@@ -22,7 +22,7 @@ from music_evals.datasets_builders.msu.questions.kind import (
 )
 from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice
 
-# Measures that a question on texture, register, steps or repetition spans.
+# Measures that a question on texture, steps or repetition spans.
 _SPAN: Final = 2
 # Share of the moments at which every part has a note, in measures of one rhythm.
 _TOGETHER: Final = 0.95
@@ -33,7 +33,6 @@ _STEPS: Final = 0.6
 _LEAD: Final = 1.25
 _RANGE_LEAD: Final = 3
 # Registers: below, inside and above the octave from C4 to B4.
-_MIDDLE: Final = range(60, 72)
 _MOST_MEASURES: Final = 3
 _ENOUGH_CASES: Final = 9
 
@@ -130,25 +129,6 @@ def _rhythm_of_part(reading: Reading, rng: Random) -> Answers:
     if len(reading.voices) > 1:
         for voice in rng.sample(reading.voices, len(reading.voices)):
             yield from _most_frequent(_values(voice), of(voice))
-
-
-def _register(reading: Reading, rng: Random) -> Answers:
-    found = []
-    for index, voice, _ in cells(reading, rng):
-        run = voice.cells[index : index + _SPAN]
-        if not voice.is_pitched or len(run) < _SPAN or not all(cell.is_at_pitch for cell in run):
-            continue
-        heights = [int(each.ps) for cell in run for event in cell.events for each in event.pitches]
-        if len(heights) < 3:
-            continue
-        if max(heights) < _MIDDLE.start:
-            found.append(((index, voice), "Low"))
-        elif min(heights) >= _MIDDLE.stop:
-            found.append(((index, voice), "High"))
-        elif min(heights) >= _MIDDLE.start and max(heights) < _MIDDLE.stop:
-            found.append(((index, voice), "Middle"))
-    for (index, voice), name in varied(found, rng):
-        yield name, span(reading, index, _SPAN), of(voice)
 
 
 def _named_apart(reading: Reading) -> bool:
@@ -314,7 +294,6 @@ KINDS: Final = (
     Kind(4, "texture", "text", _texture, weight=1.5, lists_answers=True),
     Kind(4, "predominant rhythm", "duration", _rhythm),
     Kind(4, "predominant rhythm of a part", "duration", _rhythm_of_part, weight=0.6),
-    Kind(4, "register", "text", _register, lists_answers=True),
     Kind(4, "busiest part", "text", _busiest_part, weight=0.7),
     Kind(4, "widest part", "text", _widest_part),
     Kind(4, "fullest measure", "measures", _fullest_measure),

@@ -62,12 +62,12 @@ def refuse_guessable_theory() -> None:
 
 
 def blind_item(question: Question, number: int) -> Item:
-    """Take what a guesser may see of a question of theory: its options, in a language and an order by its number.
+    """Take what a guesser may see of a question of theory: its options, in a language by its number and in some order.
 
     The question itself is no matter for it: it has the notes that the answer is computed from.
     """
     language = LANGUAGES[number % 2]
-    options = question.options(language, Random(number).randrange(len(LETTERS)))
+    options = question.options(language, Random(question.name).randrange(len(LETTERS)))
     form = f"{question.kind}-{question.form}"
     return Item(form, "", tuple(options), question.right[language], question.name, question.name)
 
