@@ -32,7 +32,6 @@ _STEPS: Final = 0.6
 # The most frequent, largest or widest must lead by this much.
 _LEAD: Final = 1.25
 _RANGE_LEAD: Final = 3
-# Registers: below, inside and above the octave from C4 to B4.
 _MOST_MEASURES: Final = 3
 _ENOUGH_CASES: Final = 9
 
