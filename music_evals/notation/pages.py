@@ -1,8 +1,8 @@
 """A score as page images: engraved by verovio, drawn by resvg.
 
-The pages need no fonts of the system. verovio brings the music's signs and lays out text by the widths of Times; text is
-drawn in STIX General, whose letters have these widths. It comes with matplotlib, that music21 depends on, and so does
-DejaVu Serif, for letters that STIX General lacks. What neither has is not drawn; `shown_text` says what is.
+The pages need no fonts of the system. verovio brings the music's signs and lays out text by the widths of Times. Text
+is drawn in STIX General, whose letters have these widths; DejaVu Serif stands in for letters that it lacks. Both come
+with matplotlib, that music21 depends on. Letters that neither has are not drawn, and `shown_text` leaves them out.
 """
 
 import re
@@ -20,7 +20,7 @@ _SCALE: Final = 60  # percent of verovio's own size
 
 _PAGE: Final = (2100, 2970)  # verovio's units, tenths of a millimetre: A4
 _MARGIN: Final = 100
-_LINE: Final = 90  # letters of the title in a line
+_LINE: Final = 90  # letters in a line of title or composer
 _FONT: Final = "STIXGeneral"
 _FILES: Final = (
     *(f"STIXGeneral{style}.ttf" for style in ("", "Bol", "Italic", "BolIta")),
@@ -99,22 +99,26 @@ def shown_text(musicxml: str) -> str:
 
 
 def _with_credits(musicxml: str) -> str:
-    """Credits for title and composer: of the metadata, verovio engraves the title alone."""
-    root = ElementTree.fromstring(musicxml)
-    if root.find("credit") is not None:
+    """Give a score credits, if it has none: of its metadata, verovio engraves the title alone."""
+    try:
+        root = ElementTree.fromstring(musicxml)
+    except ElementTree.ParseError as error:
+        raise ScoreError(f"the score is no well-formed MusicXML ({error})") from error
+    parts = root.find("part-list")
+    if parts is None or root.find("credit") is not None:
         return musicxml
-    before = [child.tag for child in root].index("part-list")
     title = root.findtext("work/work-title") or root.findtext("movement-title") or ""
     composer = root.findtext("identification/creator[@type='composer']") or ""
+    credits_ = []
     for text, style in (
         (title, {"justify": "center", "valign": "top", "font-weight": "bold"}),
         (composer, {"justify": "right", "valign": "bottom"}),
     ):
         for line in wrap(text, _LINE):
-            credit = ElementTree.Element("credit", page="1")
-            ElementTree.SubElement(credit, "credit-words", style).text = line
-            root.insert(before, credit)
-            before += 1
+            credits_.append(ElementTree.Element("credit", page="1"))
+            ElementTree.SubElement(credits_[-1], "credit-words", style).text = line
+    place = list(root).index(parts)
+    root[place:place] = credits_
     return ElementTree.tostring(root, encoding="unicode")
 
 
