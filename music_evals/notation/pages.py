@@ -1,12 +1,15 @@
 """A score as page images: engraved by verovio, drawn by resvg.
 
-The pages need no fonts of the system. verovio brings the music's signs, and text is drawn in DejaVu Serif, which comes
-with matplotlib, that music21 depends on.
+The pages need no fonts of the system. verovio brings the music's signs and lays out text by the widths of Times. Text
+is drawn in STIX General, whose letters have these widths; DejaVu Serif stands in for letters that it lacks. Both come
+with matplotlib, that music21 depends on. Letters that neither has are not drawn, and `shown_text` leaves them out.
 """
 
 import re
 from pathlib import Path
+from textwrap import wrap
 from typing import Final
+from xml.etree import ElementTree
 
 from music_evals.notation.score_file import ScoreError
 
@@ -17,7 +20,12 @@ _SCALE: Final = 60  # percent of verovio's own size
 
 _PAGE: Final = (2100, 2970)  # verovio's units, tenths of a millimetre: A4
 _MARGIN: Final = 100
-_FONT: Final = "DejaVu Serif"
+_LINE: Final = 90  # letters in a line of title or composer
+_FONT: Final = "STIXGeneral"
+_FILES: Final = (
+    *(f"STIXGeneral{style}.ttf" for style in ("", "Bol", "Italic", "BolIta")),
+    *(f"DejaVuSerif{style}.ttf" for style in ("", "-Bold", "-Italic", "-BoldItalic")),
+)
 _TEXT_SIGNS: Final = {"\ueca3": "half note", "\ueca5": "\u2669", "\ueca7": "\u266a", "\uecb7": "."}  # of SMuFL
 
 
@@ -61,7 +69,7 @@ def engrave_svgs(musicxml: str) -> list[str]:
             "scale": _SCALE,
             "scaleToPageSize": True,
             "breaks": "auto",
-            "header": "auto",
+            "header": "encoded",
             "footer": "none",
             "mnumInterval": 0,  # at the start of every system
             "svgViewBox": True,
@@ -69,12 +77,49 @@ def engrave_svgs(musicxml: str) -> list[str]:
             "xmlIdChecksum": True,  # ids are random otherwise, and with them the SVG
         }
     )
-    if not tool.loadData(musicxml) or not (count := tool.getPageCount()):
+    if not tool.loadData(_with_credits(musicxml)) or not (count := tool.getPageCount()):
         raise ScoreError("verovio reads no music from the score")
     svgs = [tool.renderToSVG(page) for page in range(1, count + 1)]
     if 'class="note"' not in "".join(svgs) and 'class="rest"' not in "".join(svgs):
         raise ScoreError("verovio reads no music from the score")
     return [_for_resvg(svg) for svg in svgs]
+
+
+def shown_text(musicxml: str) -> str:
+    """Text that the first page shows, as title, composer, part names and tempo; errors as of `engrave_pages`.
+
+    Letters that no font at hand has are left out, as they are on the page.
+    """
+    from matplotlib.ft2font import FT2Font
+
+    page = ElementTree.fromstring(engrave_svgs(musicxml)[0])
+    texts = [" ".join("".join(text.itertext()).split()) for text in page.iter("{http://www.w3.org/2000/svg}text")]
+    drawn = {code for file in _font_files() for code in FT2Font(file).get_charmap()}
+    return "\n".join("".join(letter for letter in text if ord(letter) in drawn) for text in texts)
+
+
+def _with_credits(musicxml: str) -> str:
+    """Give a score credits, if it has none: of its metadata, verovio engraves the title alone."""
+    try:
+        root = ElementTree.fromstring(musicxml)
+    except ElementTree.ParseError as error:
+        raise ScoreError(f"the score is no well-formed MusicXML ({error})") from error
+    parts = root.find("part-list")
+    if parts is None or root.find("credit") is not None:
+        return musicxml
+    title = root.findtext("work/work-title") or root.findtext("movement-title") or ""
+    composer = root.findtext("identification/creator[@type='composer']") or ""
+    credits_ = []
+    for text, style in (
+        (title, {"justify": "center", "valign": "top", "font-weight": "bold"}),
+        (composer, {"justify": "right", "valign": "bottom"}),
+    ):
+        for line in wrap(text, _LINE):
+            credits_.append(ElementTree.Element("credit", page="1"))
+            ElementTree.SubElement(credits_[-1], "credit-words", style).text = line
+    place = list(root).index(parts)
+    root[place:place] = credits_
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def _for_resvg(svg: str) -> str:
@@ -98,4 +143,4 @@ def _font_files() -> list[str]:
     if spec is None or spec.origin is None:
         raise ScoreError("text on the pages needs the fonts of matplotlib, which is not installed")
     folder = Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
-    return [str(folder / f"DejaVuSerif{style}.ttf") for style in ("", "-Bold", "-Italic", "-BoldItalic")]
+    return [str(folder / name) for name in _FILES]

@@ -31,13 +31,19 @@ from music_evals.datasets_builders.folder import (
     refusals,
     write_dataset,
 )
-from music_evals.datasets_builders.msu.questions import Candidates, Composer, UnsuitableScoreError, candidates
+from music_evals.datasets_builders.msu.questions import (
+    Candidates,
+    Composer,
+    UnsuitableScoreError,
+    asked_of_pages,
+    candidates,
+)
 from music_evals.datasets_builders.msu.questions.kind import ScoreQuestion
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 from music_evals.datasets_builders.msu.works import Work, default_works
 from music_evals.notation.abc_score import score_to_abc
 from music_evals.notation.limited import LimitError, each_apart
-from music_evals.notation.pages import engrave_pages
+from music_evals.notation.pages import engrave_pages, shown_text
 from music_evals.notation.score_file import SUFFIXES, ScoreError, score_to_musicxml
 
 NAME: Final = "msu"
@@ -207,13 +213,16 @@ def _read(work: Work, seed: int) -> _ReadWork:
     try:
         score = work.load()
         found = candidates(score, seed=seed, name=work.name)
+        abc = score_to_abc(score)
+        musicxml = score_to_musicxml(score)
+        found = asked_of_pages(found, shown_text(musicxml))
         row: ScoreRow = {
             "score_id": work.name,
             "title": score.metadata.title or "",
             "composer": score.metadata.composer or "",
-            "abc": score_to_abc(score),
+            "abc": abc,
             "images": [],
-            "musicxml": score_to_musicxml(score),
+            "musicxml": musicxml,
             "source": work.source,
         }
     except (ScoreError, UnsuitableScoreError) as error:

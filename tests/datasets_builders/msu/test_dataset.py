@@ -191,6 +191,23 @@ def test_damaged_scores_of_ones_own_stop_nothing_else(tmp_path: Path) -> None:
         build_own(tmp_path / "nothing")
 
 
+def test_what_pages_lack_is_not_asked(tmp_path: Path) -> None:
+    from music21 import corpus
+
+    score: Any = corpus.parse("bwv66.6")
+    score.metadata.title = "荒城の月"  # no font of the pages has these letters
+    score.metadata.composer = "Taki Rentarō"
+    score.parts[0].partName = "女声"
+    score.write("musicxml", path := tmp_path / "moon.musicxml")
+    found = msu._read(Work("moon", str(path)), 1).candidates or {}
+    assert not found["title"]
+    assert not found["instruments"]
+    assert found["composer"]
+    asked = " ".join(one.text for some in found.values() for one in some)
+    assert "“Alto”" in asked
+    assert "“女声”" not in asked
+
+
 def test_whatever_music21_runs_into_is_a_reason_to_leave_a_score_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_work: Any) -> None:
         raise KeyError("no such clef")

@@ -5,8 +5,17 @@ from music_evals.datasets_builders.msu.questions.compose import (
     Candidates,
     Composer,
     UnsuitableScoreError,
+    asked_of_pages,
     candidates,
     compose_score_questions,
 )
 
-__all__ = ["KINDS", "Candidates", "Composer", "UnsuitableScoreError", "candidates", "compose_score_questions"]
+__all__ = [
+    "KINDS",
+    "Candidates",
+    "Composer",
+    "UnsuitableScoreError",
+    "asked_of_pages",
+    "candidates",
+    "compose_score_questions",
+]

@@ -17,6 +17,7 @@ PER_LEVEL: Final = 3
 _MOST_YES_NO: Final = 1
 # Questions of a kind, each with another answer, that a score may give.
 _ANSWERS: Final = 16
+_QUOTED: Final = re.compile("“([^”]*)”")  # names of parts
 _LEVELS: Final[tuple[Level, ...]] = (1, 2, 3, 4)
 
 
@@ -43,6 +44,23 @@ def candidates(score: Any, *, seed: int, name: str) -> Candidates:
         kind.name: list(islice(kind.questions(reading, Random(f"{seed}/{name}/{kind.name}")), _ANSWERS))
         for kind in KINDS
     }
+
+
+def asked_of_pages(found: Candidates, text: str) -> Candidates:
+    """Leave out what pages lack: questions whose answer in words, or a part that they name, is not in the pages' text.
+
+    >>> from music_evals.datasets_builders.msu.questions.kind import ScoreQuestion
+    >>> titles = [ScoreQuestion(1, "title", "What is the title of this piece?", "荒城の月", "text")]
+    >>> asked_of_pages({"title": titles}, "Taki Rentarō")
+    {'title': []}
+    """
+    in_words = {kind.name for kind in KINDS if kind.is_text}
+
+    def is_shown(question: ScoreQuestion) -> bool:
+        words = question.answer.split(", ") if question.kind in in_words else []
+        return all(says(text, each) for each in (*words, *_QUOTED.findall(question.text)))
+
+    return {name: [each for each in questions if is_shown(each)] for name, questions in found.items()}
 
 
 def compose_score_questions(score: Any, *, seed: int, name: str) -> list[ScoreQuestion]:

@@ -60,6 +60,7 @@ class Kind:
     draw: Draw  # yields its questions on a score
     weight: float = 1  # how readily it is chosen; above 1 for what few scores have
     lists_answers: bool = False  # the text names all answers to choose from, the right one among them
+    is_text: bool = False  # the answer stands on the pages in these words, names separated by commas
 
     def questions(self, reading: Reading, rng: Random) -> Iterator[ScoreQuestion]:
         """Draw questions, each with another answer; nothing where the score has none with one sure answer."""

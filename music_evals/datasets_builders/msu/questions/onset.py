@@ -127,16 +127,16 @@ def _opening_dynamic(reading: Reading, rng: Random) -> Answers:
 
 
 KINDS: Final = (
-    Kind(1, "composer", "text", _composer),
-    Kind(1, "title", "text", _title),
+    Kind(1, "composer", "text", _composer, is_text=True),
+    Kind(1, "title", "text", _title, is_text=True),
     Kind(1, "initial key", "key", _initial_key, weight=3),
     Kind(1, "key signature", "number", _key_signature, weight=0.7),
     Kind(1, "time signature", "metre", _metre),
     Kind(1, "clef", "clef", _clef),
-    Kind(1, "tempo words", "text", _tempo_words, weight=2),
-    Kind(1, "metronome mark", "number", _beats_per_minute, weight=2),
+    Kind(1, "tempo words", "text", _tempo_words, weight=2, is_text=True),
+    Kind(1, "metronome mark", "number", _beats_per_minute, weight=2, is_text=True),
     Kind(1, "anacrusis", "yes_no", _anacrusis),
-    Kind(1, "instruments", "text", _instruments, weight=0.7),
+    Kind(1, "instruments", "text", _instruments, weight=0.7, is_text=True),
     Kind(1, "last measure", "number", _last_measure, weight=0.5),
     Kind(1, "opening dynamic", "text", _opening_dynamic, weight=2),
 )
