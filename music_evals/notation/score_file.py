@@ -23,6 +23,7 @@ _MAX_QUARTERS: Final = 4 * MAX_MEASURES  # longest file in quarter notes: five h
 _MAX_VOICES: Final = 200  # most voices of an ABC tune
 _MAX_DENOMINATOR: Final = 128  # of a metre in MIDI
 _MAX_DEPTH: Final = 50  # MusicXML nests about ten deep
+_DATE: Final = re.compile(r"\s*<encoding-date>[^<]*</encoding-date>")
 _ACCEPTED: Final = "accepted are " + ", ".join(SUFFIXES)
 
 
@@ -125,12 +126,12 @@ def prepare_score(score: Any) -> "Score":
 
 
 def score_to_musicxml(score: Any) -> str:
-    """Write a prepared score as MusicXML; ScoreError if music21 cannot."""
+    """Write a prepared score as MusicXML, without the date of writing; ScoreError if music21 cannot."""
     from music21.exceptions21 import Music21Exception
     from music21.musicxml.m21ToXml import GeneralObjectExporter
 
     try:
-        return bytes(GeneralObjectExporter(score).parse()).decode()
+        return _DATE.sub("", bytes(GeneralObjectExporter(score).parse()).decode())
     except Music21Exception as error:
         raise ScoreError(f"cannot be written as MusicXML: {error}") from error
 

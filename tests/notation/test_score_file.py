@@ -7,9 +7,10 @@ from pathlib import Path
 import mido
 import pytest
 from music21 import converter, corpus, note, stream
+from music21.musicxml.m21ToXml import GeneralObjectExporter
 
 from music_evals.notation import score_file
-from music_evals.notation.score_file import ScoreError, prepare_score, read_score
+from music_evals.notation.score_file import ScoreError, prepare_score, read_score, score_to_musicxml
 from tests.notation.midi_files import saved
 
 XML = (
@@ -137,3 +138,9 @@ def test_notes_that_are_not_printed_are_no_notes_of_the_score() -> None:
     prepared = prepare_score(stream.Score([stream.Part([measure])]))
     assert [each.nameWithOctave for each in prepared.recurse().notes] == ["C4", "E4"]
     assert {voice.quarterLength for voice in prepared.recurse().getElementsByClass("Voice")} == {4.0}
+
+
+def test_the_same_score_is_the_same_musicxml_on_another_day() -> None:
+    score = prepare_score(converter.parse("tinyNotation: 4/4 c1"))
+    assert "<encoding-date>" in GeneralObjectExporter(score).parse().decode()
+    assert "encoding-date" not in score_to_musicxml(score)
