@@ -188,6 +188,7 @@ def declared_task(
             **metadata,
             "condition": condition(asked),
             "main_metric": metric or facts.metric,
+            "generation": config.model_dump(mode="json", exclude_none=True),
             "floors": {"": _declared(facts), **{metric: known for metric, known in floors.items() if known}},
             **origin.metadata(),
         },
