@@ -13,7 +13,7 @@ import pandas as pd
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ModelUsage
 
-from music_evals.reports.identity import LIMITS, TRANSPORT, setting, shortened
+from music_evals.reports.identity import LIMITS, TRANSPORT, generation, setting, shortened
 from music_evals.reports.tables import Cell, Report, Table, common_notes, of_frame, whole
 from music_evals.reports.texts import plain
 
@@ -122,7 +122,7 @@ def _settings_of(log: EvalLog) -> dict[str, Cell]:
         "Model": log.eval.model,
         "Served at": urlsplit(log.eval.model_base_url).hostname if log.eval.model_base_url else None,
         "Provider": _settings(log.eval.model_args),
-        "Generation": _settings(log.eval.model_generate_config.model_dump(exclude_none=True), without=TRANSPORT),
+        "Generation": _settings(generation(log), without=TRANSPORT),
         "Order of samples": _order(log),
         "Limits of a sample": _settings({name: getattr(log.eval.config, f"{name}_limit") for name in LIMITS}),
         "Other roles": "; ".join(roles) or None,

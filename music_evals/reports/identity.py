@@ -91,6 +91,11 @@ def identities(logs: Sequence[EvalLog]) -> list[Identity]:
     return [Identity(log.eval.model, *facts) for log, *facts in told]
 
 
+def generation(log: EvalLog) -> dict[str, Any]:
+    """Return the settings under which a run's model generated, those that its task has of its own among them."""
+    return log.eval.model_generate_config.merge(log.plan.config).model_dump(mode="json", exclude_none=True)
+
+
 def setting(name: str, value: Any) -> str:
     """Return a value as it can be shown: a number or a word; else `HIDDEN`."""
     if isinstance(value, bool | int | float):
@@ -156,9 +161,8 @@ def _settings(log: EvalLog) -> _Facts:
 
 def _generation(log: EvalLog) -> Mapping[str, Any]:
     """The settings of generation that are not the task's own."""
-    given = log.eval.model_generate_config
+    given, found = log.eval.model_generate_config, generation(log)
     own = (log.eval.metadata or {}).get("generation")
-    found = given.merge(log.plan.config).model_dump(mode="json", exclude_none=True)
     if isinstance(own, dict):
         found = {name: value for name, value in found.items() if own.get(name) != value}
     else:  # a log from before tasks told theirs, where what was given for the model stands apart
