@@ -1,9 +1,9 @@
 """What can change an answer beside the task, its arguments and the label of the data, and so tells runs apart.
 
 That is: the model's arguments and where it is served; how it generates, where that is not as the task has it; limits,
-epochs, models in roles, a solver in the place of the task's, and the task's version; revision, checksum, seed and
-builder of the data. Tables name what differs among the runs of a report. What a log does not state is as by default,
-and equal to no value that another log states.
+epochs, models in roles, a solver in the place of the task's, what a file of prompts held, and the task's version;
+revision, checksum, seed and builder of the data. Tables name what differs among the runs of a report. What a log does
+not state is as by default, and equal to no value that another log states.
 """
 
 import json
@@ -59,7 +59,7 @@ class Identity:
 
     name: str  # of the model
     arguments: Mapping[str, str]  # of the model, as against other runs of it
-    settings: Mapping[str, str]  # as against all others
+    settings: Mapping[str, str]  # as against all others; what its file of prompts held, as against the same file
     data: Mapping[str, str]  # as against others on data of the same label
 
     @property
@@ -85,10 +85,17 @@ def identities(logs: Sequence[EvalLog]) -> list[Identity]:
         logs,
         _differing([(log.eval.model, _arguments(log)) for log in logs]),
         _differing([("", _settings(log)) for log in logs]),
+        # Another file of prompts is another argument of the task.
+        _differing(
+            [(str(log.eval.task_args.get("prompts")), _prompts(about)) for log, about in zip(logs, abouts, strict=True)]
+        ),
         _differing([((about.get("benchmark"), about.get("dataset_label")), _data(about)) for about in abouts]),
         strict=True,
     )
-    return [Identity(log.eval.model, *facts) for log, *facts in told]
+    return [
+        Identity(log.eval.model, arguments, {**settings, **prompts}, data)
+        for log, arguments, settings, prompts, data in told
+    ]
 
 
 def generation(log: EvalLog) -> dict[str, Any]:
@@ -145,7 +152,8 @@ def _arguments(log: EvalLog) -> _Facts:
 def _settings(log: EvalLog) -> _Facts:
     config, solver = log.eval.config, log.eval.solver
     found = _shown(_generation(log))
-    found |= _shown({f"{name}_limit": getattr(config, f"{name}_limit") for name in LIMITS})
+    limits = (*(f"{name}_limit" for name in LIMITS), "token_limit_type")
+    found |= _shown({name: getattr(config, name) for name in limits})
     if (config.epochs or 1) > 1:
         reducers = ", ".join(config.epochs_reducer or ("mean",))
         shown = str(config.epochs) if reducers == "mean" else f"{config.epochs} ({reducers})"
@@ -169,6 +177,11 @@ def _generation(log: EvalLog) -> Mapping[str, Any]:
         found = {name: value for name, value in found.items() if getattr(given, name) is not None}
     # A task's seed is another thing.
     return {"sampling seed" if name == "seed" else name: found[name] for name in found if name not in _NO_MATTER}
+
+
+def _prompts(about: Mapping[str, Any]) -> _Facts:
+    checksum = about.get("prompts_sha256")
+    return {} if checksum is None else {"checksum of prompts": _Fact(checksum, shortened(checksum) or "")}
 
 
 def _data(about: Mapping[str, Any]) -> _Facts:

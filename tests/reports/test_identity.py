@@ -107,6 +107,15 @@ def test_what_changes_no_answer_and_what_is_as_the_task_has_it_tells_no_runs_apa
     assert (run.heading(), run.earlier) == ("some/model (data recordings)", 1)
 
 
+def test_what_a_file_of_prompts_held_tells_runs_apart_where_they_name_the_same_file() -> None:
+    checksums = "0123456789abcdef" * 4, "123456789abcdef0" * 4
+    logs = [changed(header(CELL, 4, prompts="p.toml"), {"prompts_sha256": checksum}) for checksum in checksums]
+    plain, *found = sorted(run.condition for run in runs(changed(header(CELL, 4)), *logs))
+    assert plain == TOLD
+    assert found == [f"{TOLD}, prompts=p.toml, checksum of prompts={checksum[:12]}" for checksum in checksums]
+    assert runs(logs[0])[0].condition == f"{TOLD}, prompts=p.toml"
+
+
 def test_settings_of_the_run_count_as_those_of_the_model_does_where_the_task_tells_its_own() -> None:
     own, other = (EvalPlan(config=GenerateConfig(**OWN, top_k=top_k)) for top_k in (None, 20))
     logs = [header(CELL, 4).model_copy(update={"plan": plan}) for plan in (own, other)]
