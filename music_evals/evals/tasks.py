@@ -15,6 +15,8 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
+from hashlib import sha256
+from pathlib import Path
 from types import MappingProxyType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -188,11 +190,19 @@ def declared_task(
             **metadata,
             "condition": condition(asked),
             "main_metric": metric or facts.metric,
+            "generation": config.model_dump(mode="json", exclude_none=True),
+            **_prompts(asked),
             "floors": {"": _declared(facts), **{metric: known for metric, known in floors.items() if known}},
             **origin.metadata(),
         },
         viewer=viewer,
     )
+
+
+def _prompts(asked: Any) -> dict[str, str]:
+    """The checksum of the file of prompts in the place of the benchmark's own, where there is one."""
+    file = getattr(asked, "prompts", None)
+    return {"prompts_sha256": sha256(Path(file).expanduser().read_bytes()).hexdigest()} if file else {}
 
 
 def condition(asked: Any) -> dict[str, Any]:

@@ -4,7 +4,6 @@ What does not tell one run from another is told once: runs are numbered by their
 of them a row is about. Paths of the machine and what may be a secret are left out.
 """
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -14,13 +13,10 @@ import pandas as pd
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ModelUsage
 
+from music_evals.reports.identity import LIMITS, TRANSPORT, generation, setting, shortened
 from music_evals.reports.tables import Cell, Report, Table, common_notes, of_frame, whole
 from music_evals.reports.texts import plain
 
-# How requests are sent, which leaves the answers as they are.
-_TRANSPORT: Final = frozenset(
-    ("max_retries", "timeout", "attempt_timeout", "stream_idle_timeout", "max_connections", "adaptive_connections")
-)
 _DATA: Final = "dataset"  # the argument may be a folder; the table of the data tells what lay in it
 _ABOUT_DATA: Final = {
     "Benchmark": "benchmark",
@@ -34,10 +30,7 @@ _ABOUT_DATA: Final = {
     "Licence": "dataset_licence",
     "Files missing": "dataset_missing_files",
 }
-_WORD: Final = re.compile(r"[\w.+:,-]{1,40}")
-_SECRET: Final = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
 _when: Final = datetime.fromisoformat
-_CHECKSUM: Final = 12  # characters, enough to tell two apart
 
 
 def basis_report(headers: Sequence[EvalLog], passed_over: Sequence[tuple[str, str]]) -> Report:
@@ -116,12 +109,11 @@ def _run(log: EvalLog) -> dict[str, Cell]:
 
 def _data(log: EvalLog) -> dict[str, Cell]:
     about = log.eval.metadata or {}
-    return {heading: _text(about.get(name)) for heading, name in _ABOUT_DATA.items()}
+    return {heading: shortened(about.get(name)) for heading, name in _ABOUT_DATA.items()}
 
 
 def _settings_of(log: EvalLog) -> dict[str, Cell]:
     """How a model was run."""
-    limits = ("message", "token", "turn", "time", "working", "cost")
     roles = [
         f"{role}: {' and '.join(model.model for model in (models if isinstance(models, list) else [models]))}"
         for role, models in sorted((log.eval.model_roles or {}).items())
@@ -130,9 +122,9 @@ def _settings_of(log: EvalLog) -> dict[str, Cell]:
         "Model": log.eval.model,
         "Served at": urlsplit(log.eval.model_base_url).hostname if log.eval.model_base_url else None,
         "Provider": _settings(log.eval.model_args),
-        "Generation": _settings(log.eval.model_generate_config.model_dump(exclude_none=True), without=_TRANSPORT),
+        "Generation": _settings(generation(log), without=TRANSPORT),
         "Order of samples": _order(log),
-        "Limits of a sample": _settings({name: getattr(log.eval.config, f"{name}_limit") for name in limits}),
+        "Limits of a sample": _settings({name: getattr(log.eval.config, f"{name}_limit") for name in LIMITS}),
         "Other roles": "; ".join(roles) or None,
     }
 
@@ -140,8 +132,8 @@ def _settings_of(log: EvalLog) -> dict[str, Cell]:
 def _software(log: EvalLog, packages: Iterable[str]) -> dict[str, Cell]:
     revision = log.eval.revision
     return {
-        "Task version": _text(log.eval.task_version),
-        "music-evals": _text((log.eval.metadata or {}).get("music_evals_version")),
+        "Task version": shortened(log.eval.task_version),
+        "music-evals": shortened((log.eval.metadata or {}).get("music_evals_version")),
         **{name: log.eval.packages.get(name) for name in packages},
         "Git commit": f"{revision.commit}{', modified' if revision.dirty else ''}" if revision else None,
     }
@@ -167,13 +159,7 @@ def _ranges(numbers: Iterable[int]) -> str:
 def _settings(values: Mapping[str, Any], without: Collection[str] = ()) -> str | None:
     """Write settings as name=value, those of None left out and what may be private not shown."""
     kept = sorted((name, value) for name, value in values.items() if value is not None and name not in without)
-    return ", ".join(f"{name}={_setting(name, value)}" for name, value in kept) or None
-
-
-def _setting(name: str, value: Any) -> str:
-    if isinstance(value, bool | int | float):
-        return str(value)
-    return value if isinstance(value, str) and _WORD.fullmatch(value) and not _SECRET.search(name) else "…"
+    return ", ".join(f"{name}={setting(name, value)}" for name, value in kept) or None
 
 
 def _order(log: EvalLog) -> str:
@@ -197,9 +183,3 @@ def _only(log: EvalLog) -> str | None:
 
 def _input(used: ModelUsage) -> int:
     return used.input_tokens + (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)
-
-
-def _text(value: object) -> str | None:
-    """A fact as text; of a checksum its beginning."""
-    text = None if value is None else str(value)
-    return text[:_CHECKSUM] if text and re.fullmatch(r"[0-9a-f]{32,64}", text) else text

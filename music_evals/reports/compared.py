@@ -14,14 +14,13 @@ from typing import Any, Final
 from inspect_ai.log import EvalLog
 
 from music_evals.benchmarks import load
+from music_evals.reports.identity import DEFAULT, Identity, identities, stated
 from music_evals.reports.runs import grouped
 from music_evals.reports.samples import Samples, read_samples
 from music_evals.reports.texts import reason
 
 _DATA: Final = "dataset"  # the argument; the data has a label of its own
 _SAME: Final = "questions"  # what tasks that ask the same questions are called
-# Of the settings of a run, those that change what a model answers.
-_SETTINGS: Final = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort", "reasoning_tokens")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,14 +29,24 @@ class Compared:
 
     benchmark: str
     task: str
-    data: str  # label and revision of the dataset
-    model: str
-    factors: Mapping[str, str]  # how it was asked: name -> value
+    data: str  # label of the dataset, and what tells it from others of that label
+    identity: Identity
+    asked: Mapping[str, str]  # parameters of the task: name -> value
     location: str
     created: datetime
     seconds: float | None  # wall time of the whole run, where the log tells
     samples: Samples = field(repr=False)
     earlier: int = 0  # how many runs of the same it stands for, other than itself
+
+    @property
+    def model(self) -> str:
+        """Its model, with the arguments in which runs of that differ."""
+        return self.identity.model
+
+    @property
+    def factors(self) -> dict[str, str]:
+        """How it was asked: parameters of the task, and settings in which runs of the report differ."""
+        return {**self.asked, **self.identity.settings}
 
     @property
     def questions(self) -> tuple[str, str, str]:
@@ -89,9 +98,9 @@ def read_compared(
 
     read: list[Compared] = []
     unread: list[tuple[str, str]] = []
-    for log in logs:
+    for log, identity in zip(logs, identities(logs), strict=True):
         try:
-            read.append(_compared(log, advance))
+            read.append(_compared(log, identity, advance))
         except Exception as error:  # whatever a reader of zip and JSON meets in a file that is damaged
             unread.append((log.location, f"not compared with others: its samples cannot be read: {reason(error)}"))
     progress(total, total)
@@ -104,7 +113,7 @@ def read_compared(
 
 def rank(benchmark: str, factor: str, value: str) -> tuple[int, str]:
     """Where a value of a factor stands: as the benchmark has it, others by the alphabet after those."""
-    order = known(benchmark).get("orders", {}).get(factor, [])
+    order = [DEFAULT, *known(benchmark).get("orders", {}).get(factor, [])]
     return (order.index(value) if value in order else len(order)), value
 
 
@@ -115,8 +124,9 @@ def varying(runs: Iterable[Compared]) -> list[str]:
 
 
 def worded(run: Compared, factors: Iterable[str]) -> str | None:
-    """Say some factors of a run, as ``shots zero, strategy cot``; None where there is nothing to say."""
-    return ", ".join(f"{name} {run.factors[name]}" for name in factors if name in run.factors) or None
+    """Say some factors of a run, as ``shots zero, strategy cot``, if not as by default; None of nothing to say."""
+    said = ((name, run.factors.get(name, DEFAULT)) for name in factors)
+    return ", ".join(f"{name} {value}" for name, value in said if value != DEFAULT) or None
 
 
 def notes_on(runs: Iterable[Compared]) -> list[str]:
@@ -129,17 +139,14 @@ def notes_on(runs: Iterable[Compared]) -> list[str]:
     ]
 
 
-def _compared(log: EvalLog, advance: Callable[[int], None]) -> Compared:
+def _compared(log: EvalLog, identity: Identity, advance: Callable[[int], None]) -> Compared:
     about = log.eval.metadata or {}
     declared = known(about["benchmark"])
     unused = (_DATA, *declared.get("not_factors", ()))
-    factors = {name: str(value) for name, value in log.eval.task_args.items() if name not in unused}
-    settings = log.eval.model_generate_config.model_dump(exclude_none=True)
-    factors |= {name: str(settings.get(name, "default")) for name in _SETTINGS}
+    asked = {name: str(value) for name, value in log.eval.task_args.items() if name not in unused}
     task = about["config"]
     if "tasks_are" in declared:
-        task, factors = _SAME, {declared["tasks_are"]: task, **factors}
-    revision = about.get("dataset_revision") or about.get("dataset_source_revision")
+        task, asked = _SAME, {declared["tasks_are"]: task, **asked}
     # The first scorer of a task gives the score that its benchmark reports.
     scorer = log.results.scores[0].name if log.results else ""
     samples = read_samples(log, scorer, advance)
@@ -150,9 +157,9 @@ def _compared(log: EvalLog, advance: Callable[[int], None]) -> Compared:
     return Compared(
         benchmark=about["benchmark"],
         task=task,
-        data=about["dataset_label"] + (f" at {revision}" if revision else ""),
-        model=log.eval.model,
-        factors=factors,
+        data=", ".join([about["dataset_label"], *stated(identity.data)]),
+        identity=identity,
+        asked=asked,
         location=log.location,
         created=datetime.fromisoformat(log.eval.created),
         seconds=(end - start).total_seconds() if start and end else None,

@@ -4,7 +4,8 @@ Runs are paired sample by sample, by id and right answer, within a task and the 
 family of its own for Holm's correction.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import isnan
 from typing import Final, NamedTuple
@@ -15,6 +16,7 @@ from inspect_ai.log import EvalLog
 from music_evals.reports.compared import Compared, known, notes_on, rank, read_compared, varying, worded
 from music_evals.reports.costs import cost_figures, cost_table
 from music_evals.reports.disputed import disputed_tables
+from music_evals.reports.identity import DEFAULT
 from music_evals.reports.runs import grouped
 from music_evals.reports.tables import Cell, Figure, Report, Table, common_notes, whole
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
@@ -22,6 +24,7 @@ from music_evals.scorers.metrics.paired import Comparison, compare, holm
 MODELS: Final = "all models"
 TASKS: Final = "all tasks"
 _BASELINE: Final = "baseline/"
+_UNLIKE: Final = "Not compared, because they differ also in"
 
 
 class _Contrast(NamedTuple):
@@ -38,6 +41,15 @@ class _Contrast(NamedTuple):
     @property
     def ranks(self) -> tuple[tuple[int, str], ...]:
         return tuple(rank(self.first.benchmark, self.what, value) for value in self.values)
+
+
+class _Place(NamedTuple):
+    """Where a run stands in a table: what the table compares, and what has to be the same."""
+
+    run: Compared
+    group: Hashable  # of those that it may be compared with
+    of_table: Mapping[str, str]
+    rest: Mapping[str, str]
 
 
 class _Pair(NamedTuple):
@@ -64,7 +76,8 @@ def comparison_report(headers: Sequence[EvalLog], progress: Callable[[int, int],
     tables += disputed_tables(runs)
     if runs:
         tables.append(cost_table(runs))
-    return Report([table for table in tables if table.rows], passed_over, cost_figures(runs))
+    shown = [table for table in tables if table.rows or any(note.startswith(_UNLIKE) for note in table.notes)]
+    return Report(shown, passed_over, cost_figures(runs))
 
 
 def models_table(runs: Sequence[Compared]) -> Table:
@@ -76,7 +89,11 @@ def models_table(runs: Sequence[Compared]) -> Table:
         for first, second in combinations(sorted(some, key=lambda run: run.model), 2)
         for pair in _paired(first, second, (first.task, first.data, worded(first, names), first.model, second.model))
     ]
-    return _table("models", ("Task", "Data", "Condition", "First model", "Second model"), pairs, runs)
+    notes = _unlike(
+        _Place(run, (run.questions, _items(run.asked)), {"model": run.model}, run.identity.settings) for run in runs
+    )
+    labels = ("Task", "Data", "Condition", "First model", "Second model")
+    return _table("models", labels, pairs, runs, notes)
 
 
 def conditions_table(runs: Sequence[Compared]) -> Table:
@@ -89,7 +106,7 @@ def conditions_table(runs: Sequence[Compared]) -> Table:
         labels = (first.task, first.data, first.model, what.replace("_", " "), *contrast.values, rest)
         pairs += _paired(first, second, labels)
     labels = ("Task", "Data", "Model", "What", "First value", "Second value", "Else")
-    return _table("conditions", labels, pairs, runs)
+    return _table("conditions", labels, pairs, runs, _unlike(_conditions(runs)))
 
 
 def effects_table(runs: Sequence[Compared]) -> Table:
@@ -97,9 +114,13 @@ def effects_table(runs: Sequence[Compared]) -> Table:
     benchmark = runs[0].benchmark
     crossed: list[str] = known(benchmark)["effects"]
     contrasts = [one for one in _contrasts(runs) if one.what in crossed]
-    effects = grouped(contrasts, lambda one: (one.first.data, crossed.index(one.what), one.ranks))
+    others = [name for name in varying(runs) if name not in crossed]
+    effects = grouped(
+        contrasts,
+        lambda one: (one.first.data, crossed.index(one.what), one.ranks, worded(one.first, others) or ""),
+    )
     pairs: list[_Pair] = []
-    for _, some in sorted(effects.items()):
+    for (*_, rest), some in sorted(effects.items()):
         of_each = grouped(some, lambda one: (one.first.model, one.first.task))
         for model, task in _pools(of_each):
             pool = [one for key, found in of_each.items() if _within(key, (model, task)) for one in found]
@@ -107,18 +128,23 @@ def effects_table(runs: Sequence[Compared]) -> Table:
             scores = scores[scores["scored"]]
             trials = list(zip(scores["task"], scores.index, strict=True))
             if trials:
-                labels = (some[0].what, *some[0].values, some[0].first.data, model, task)
+                labels = (some[0].what, *some[0].values, some[0].first.data, rest or None, model, task)
                 pairs.append(_pair(labels, (len(set(trials)), len(trials)), scores, trials))
-    *others, last = crossed
+    *first, last = crossed
     return Table(
         f"tests_effects_{benchmark}",
-        f"{runs[0].title}: effects of {', '.join(others)} and {last}",
+        f"{runs[0].title}: effects of {', '.join(first)} and {last}",
         (
-            *("Effect", "First value", "Second value", "Data", "Model", "Task"),
+            *("Effect", "First value", "Second value", "Data", "Else", "Model", "Task"),
             *("Trials", "Pairs", "First", "Second", "Difference", "p", "p (Holm)"),
         ),
         _rows(pairs),
-        [*common_notes("effects"), *filter(None, [known(benchmark).get("paper", "").strip()]), *notes_on(runs)],
+        [
+            *common_notes("effects"),
+            *filter(None, [known(benchmark).get("paper", "").strip()]),
+            *_unlike(_conditions(runs, crossed)),
+            *notes_on(runs),
+        ],
     )
 
 
@@ -126,13 +152,50 @@ def _contrasts(runs: Sequence[Compared]) -> Iterator[_Contrast]:
     """The pairs of runs of a model on the same samples that differ in one factor."""
     for some in grouped(runs, lambda run: (run.questions, run.model)).values():
         for one, other in combinations(some, 2):
-            # What only one of two tasks can be asked for tells no difference.
-            shared = [name for name in one.factors if name in other.factors]
-            differing = [name for name in shared if one.factors[name] != other.factors[name]]
+            differing = _differing(one.factors, other.factors)
             if len(differing) == 1:
                 (what,) = differing
                 ordered = sorted((one, other), key=lambda run: rank(run.benchmark, what, run.factors[what]))
                 yield _Contrast(what, *ordered)
+
+
+def _differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
+    # What only one of two tasks can be asked for tells no difference.
+    return [name for name in one if name in other and one[name] != other[name]]
+
+
+def _conditions(runs: Sequence[Compared], crossed: Sequence[str] | None = None) -> Iterator[_Place]:
+    """Where runs stand among those of their model, by their parameters or some of them."""
+    for run in runs:
+        names = run.asked if crossed is None else crossed
+        of_table = {name: value for name, value in run.asked.items() if name in names}
+        rest = {name: value for name, value in run.factors.items() if name not in of_table}
+        yield _Place(run, (run.questions, run.identity.name), of_table, {**rest, **run.identity.arguments})
+
+
+def _unlike(places: Iterable[_Place]) -> Iterator[str]:
+    """Say which runs a table would compare if they did not differ in something else, too."""
+    counts: Counter[str] = Counter()
+    models: dict[str, dict[str, None]] = {}
+    for some in grouped(places, lambda place: place.group).values():
+        known = {_items(place.of_table, place.rest) for place in some}
+        for one, other in combinations(some, 2):
+            also = _differing(one.rest, other.rest)
+            # Runs that have their like under the condition of the other are compared with those.
+            likes = {_items(one.of_table, other.rest), _items(other.of_table, one.rest)}
+            if also and len(_differing(one.of_table, other.of_table)) == 1 and not likes <= known:
+                values = {
+                    name: sorted((one.rest[name], other.rest[name]), key=lambda text: text != DEFAULT) for name in also
+                }
+                words = ", ".join(f"{name} ({' and '.join(both)})" for name, both in values.items())
+                counts[words] += 1
+                models.setdefault(words, {}).update(dict.fromkeys((one.run.identity.name, other.run.identity.name)))
+    for words, count in counts.items():
+        yield f"{_UNLIKE} {words}: {count} {'pair' if count == 1 else 'pairs'} of runs of {', '.join(models[words])}."
+
+
+def _items(*facts: Mapping[str, str]) -> Hashable:
+    return tuple(frozenset(some.items()) for some in facts)
 
 
 def _paired(first: Compared, second: Compared, labels: Sequence[Cell]) -> Iterator[_Pair]:
@@ -149,11 +212,13 @@ def _pair(labels: Sequence[Cell], counts: Sequence[int], scores: pd.DataFrame, c
     return _Pair(labels, counts, (float(before.mean()), float(after.mean())), compare(before, after, clusters))
 
 
-def _table(what: str, labels: Sequence[str], pairs: Sequence[_Pair], runs: Sequence[Compared]) -> Table:
+def _table(
+    what: str, labels: Sequence[str], pairs: Sequence[_Pair], runs: Sequence[Compared], notes: Iterable[str]
+) -> Table:
     outcomes = ("Pairs", "Unscored", "Not in both", "First", "Second", "Difference", "p", "p (Holm)", "Test")
     rows = [[*row, pair.found.test] for row, pair in zip(_rows(pairs), pairs, strict=True)]
     title = f"{runs[0].title}: tests between {what}"
-    notes = [*common_notes("tests"), *notes_on(runs)]
+    notes = [*common_notes("tests"), *notes, *notes_on(runs)]
     return Table(f"tests_{what}_{runs[0].benchmark}", title, (*labels, *outcomes), rows, notes)
 
 

@@ -12,6 +12,7 @@ from inspect_ai.log import EvalLog, EvalScore
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from music_evals.benchmarks import load
+from music_evals.reports.identity import Identity
 from music_evals.reports.parts import OWN, Facet, Part
 from music_evals.reports.tables import Figure, difference
 from music_evals.reports.texts import reason
@@ -30,7 +31,7 @@ class Run:
     part: Part = field(repr=False)
     location: str  # of the log
     task: str
-    model: str
+    model: str  # with its arguments, where they differ among its runs
     condition: str  # in words, without what has a column of its own
     is_complete: bool  # no sample was left out or failed
     is_papers: bool  # it is the paper's test, as the paper has it
@@ -43,7 +44,7 @@ class Run:
     metrics: Mapping[tuple[str, str], float] = field(repr=False)  # group and name, or scorer and name -> value
     samples: int  # how many the main scorer scored
     floors: Mapping[str, Mapping[str, Figure]]  # metric, "" for the main one → kind of floor → from 0 to 1
-    changes: int  # how many parameters are not as by default
+    changes: int  # how many parameters and settings are not as by default
     earlier: int = 0  # how many earlier runs of the same task and condition it replaces
 
     @property
@@ -207,8 +208,8 @@ def latest(runs: Iterable[Run]) -> list[Run]:
     return [kept[place] for place in sorted(kept)]
 
 
-def run_of(part: Part, log: EvalLog, defaults: Defaults) -> Run:
-    """Take the run from the header of a log."""
+def run_of(part: Part, log: EvalLog, defaults: Defaults, identity: Identity) -> Run:
+    """Take the run from the header of a log, told apart from the others of a report."""
     log = _header(part.benchmark, log)
     about = {OWN: _is_own(part, log), **(log.eval.metadata or {})}
     asked = log.eval.task_args | log.eval.task_args_passed
@@ -227,18 +228,19 @@ def run_of(part: Part, log: EvalLog, defaults: Defaults) -> Run:
     words = [text for facet in part.condition if (text := said[facet.name]) and not (facet.column or facet.cell)]
     apart = [facet for facet in part.condition if facet.marks and said[facet.name]]
     apart += [one for one in part.condition if one.paper is not None and not _among(facts[one.name], one.paper)]
-    of_key = {"model": repr(log.eval.model)}
+    settings = [one for one in identity.words if one not in others]
+    of_key = {"model": identity.model}
     of_key |= {facet.name: _rank(facet, facts[facet.name]) for facet in part.condition if not facet.cell}
     order = [*part.sort, *(name for name in of_key if name not in part.sort)]
     return Run(
         part=part,
         location=log.location,
         task=about["config"],
-        model=log.eval.model,
-        condition=", ".join([*words, *([] if complete else [f"not all {part.samples}"]), *others]),
+        model=identity.model,
+        condition=", ".join([*words, *([] if complete else [f"not all {part.samples}"]), *others, *settings]),
         is_complete=complete,
         is_papers=complete and not apart and not (others and part.others_mark),
-        key=(*(of_key[name] for name in order), repr(complete), repr(tuple(others))),
+        key=(*(of_key[name] for name in order), repr(complete), repr((*others, *settings))),
         cell=(about["config"], *(str(facts[facet.name]) for facet in part.condition if facet.cell)),
         facts={**about, **asked, **facts},
         words=said,
@@ -247,7 +249,7 @@ def run_of(part: Part, log: EvalLog, defaults: Defaults) -> Run:
         metrics=_metrics(scores),
         samples=(main.scored_samples or 0) if main else 0,
         floors=_floors(log),
-        changes=len(changed),
+        changes=len(changed) + len(settings) + (identity.model != identity.name),
     )
 
 

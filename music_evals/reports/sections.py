@@ -10,6 +10,7 @@ from music_evals.reports.basis import distinctions
 from music_evals.reports.comparisons import comparison_report
 from music_evals.reports.declared import floor_table, table_of
 from music_evals.reports.drawn import drawn
+from music_evals.reports.identity import identities
 from music_evals.reports.logs import Why
 from music_evals.reports.page import Section
 from music_evals.reports.parts import Part, Spec, parts
@@ -77,20 +78,29 @@ def read_parts(headers: Sequence[EvalLog], defaults: Defaults) -> tuple[list[Fou
     of_each = grouped(headers, lambda log: names.get(_task(log), ""))
     unknown = of_each.get("", [])
     passed_over = [(log.location, f"no table is known for {_task(log)[0] or log.eval.task}") for log in unknown]
-    found = []
+    usable: list[tuple[Part, EvalLog]] = []
     for part in every:
-        runs, used = [], []
         for log in of_each.get(part.name, []):
             try:
-                if not (why := why_not(part, log)):
-                    runs.append(run_of(part, log, defaults))
-                    used.append(log)
+                why = why_not(part, log)
             except Exception as error:  # whatever a header may hold that no task of ours writes
-                why = f"its header cannot be interpreted: {reason(error)}"
+                why = _uninterpreted(error)
             passed_over += [(log.location, why)] if why else []
-        if runs:
-            found.append(Found(part, latest(runs), used))
-    return found, passed_over
+            usable += [] if why else [(part, log)]
+    found: dict[str, Found] = {}
+    for (part, log), identity in zip(usable, identities([log for _, log in usable]), strict=True):
+        try:
+            run = run_of(part, log, defaults, identity)
+        except Exception as error:
+            passed_over.append((log.location, _uninterpreted(error)))
+        else:
+            known = found.get(part.name, Found(part, [], []))
+            found[part.name] = Found(part, [*known.runs, run], [*known.logs, log])
+    return [one._replace(runs=latest(one.runs)) for one in found.values()], passed_over
+
+
+def _uninterpreted(error: Exception) -> str:
+    return f"its header cannot be interpreted: {reason(error)}"
 
 
 def _task(log: EvalLog) -> tuple[str, str]:
