@@ -34,7 +34,7 @@ from music_evals.datasets_builders.folder import Origin
 from music_evals.evals.floors import Floors
 
 P = TypeVar("P")
-VERSION = "1.0.0"
+VERSION = "1.1.0"
 """Of all tasks; a change that alters scores changes it."""
 
 

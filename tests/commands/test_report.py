@@ -64,7 +64,7 @@ def test_a_folder_of_logs_becomes_tables_on_screen_and_in_files(tmp_path: Path) 
     assert reasons["b.eval"] == "its status is error, not success"
     assert reasons["c.eval"] == "no table is known for other"
     assert reasons["d.eval"].startswith("it cannot be read")
-    assert rows(out / "ziqi_table1.csv")[-1]["Gen. recall"] == str(100 * (1 / 3))
+    assert rows(out / "ziqi_table1.csv")[-2]["Gen. recall"] == str(100 * (1 / 3))
     code, output = run("report", log, columns=40)
     assert (code, "…" in output, "63.04" in output) == (0, False, True), "numbers are whole in a narrow terminal"
 
@@ -81,7 +81,7 @@ def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path: Path
     parts = re.findall(r'<section id="([\w-]+)"', page)
     assert parts == ["summary", "ziqi", "lilybench-generation", "basis"], "the summary stands first"
     assert set(re.findall(r'download="([^"]+)"', page)) == {path.name for path in out.glob("*.csv")}
-    last = rows(out / "ziqi_table1.csv")[-1]
+    last = rows(out / "ziqi_table1.csv")[-2]
     assert last["Model"] == hostile
     row = page[page.index(f'<th scope="row">{escape(hostile)}', page.index('id="ziqi_table1"')) :]
     shown = re.findall(r'<td class="number">([\d.]+)', row[: row.index("</tr>")])
@@ -109,7 +109,7 @@ def test_odd_logs_are_named_and_the_others_are_shown(tmp_path: Path) -> None:
     assert "RecursionError" in reasons.pop("2026-01-02T10-00-00_deep.json")
     assert reasons == {
         "benchmark.eval": "no table is known for ['ziqi']",
-        "floors.eval": "its metadata cannot be used: floors.chance: Input should be a valid number",
+        "floors.eval": "its metadata cannot be used: floors..chance.value: Input should be a valid number",
         "foreign.eval": "it cannot be read: File is not a zip file (BadZipFile in _read of logs.py)",
         "huge.eval": "it cannot be read: eval.metadata.floors.chance is a number above 1e+20",
         "themes.eval": "its header cannot be interpreted: themes is 3; a list of words or numbers is accepted",
