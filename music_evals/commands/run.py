@@ -47,6 +47,7 @@ def run(
     from inspect_ai.model import get_model
 
     from music_evals.reports.logs import read_headers
+    from music_evals.solvers.abilities import made_for
 
     arguments = dict(_argument(text, "-T") for text in task_arg or [])
     provider = dict(_argument(text, "-M") for text in model_arg or [])
@@ -54,7 +55,8 @@ def run(
     logs = log_dir or Path("logs") / re.sub(r"[^A-Za-z0-9_.+-]+", "-", f"{'+'.join(names)}-{model}")
     try:
         subject = get_model(model, **provider)
-        tasks = _conditions(facts, arguments, grid=grid or context.info_name == "grid")
+        with made_for(subject):
+            tasks = _conditions(facts, arguments, grid=grid or context.info_name == "grid")
         if not tasks:
             raise typer.Exit(1)
         success, _ = eval_set(
