@@ -44,8 +44,12 @@ def made_for(model: Model) -> Iterator[None]:
 
 
 def model_at_hand() -> Model | None:
-    """Return the model that a task is made for; none where a program makes the task ahead of naming one."""
-    if model := _made_for.get():
+    """Return the model that a task is made for, as far as that is known.
+
+    It is on a command line. A program may make a task ahead of naming a model, while Inspect still holds the model of
+    an earlier set of evaluations.
+    """
+    if (model := _made_for.get()) or click.get_current_context(silent=True) is None:
         return model
     try:
         return get_model()
