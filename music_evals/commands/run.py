@@ -12,6 +12,7 @@ from rich.text import Text
 
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
+from music_evals.commands.doctor import missing_packages
 from music_evals.commands.output import list_logs, path_of, say
 from music_evals.reports.texts import plain
 
@@ -79,6 +80,12 @@ def run(
         if not isinstance(error, ValueError) and not hasattr(error, "message") and not unreadable:
             raise
         text = "\n".join(map(plain, str(getattr(error, "message", error)).splitlines()))
+        missing = missing_packages(provider_name := model.partition("/")[0])
+        if missing and "pip install" in text:
+            text = (
+                f"Models of {provider_name}/ need {', '.join(missing)}: pip install 'music-evals[{provider_name}]' "
+                f"(Inspect says: {' '.join(text.split())})"
+            )
         Console().print(Text(text, style="red"))
         list_logs(Console(), "Logs that cannot be read; move them away, or take another --log-dir:", unreadable)
         raise typer.Exit(1) from None
