@@ -1,7 +1,8 @@
-"""What a model can be asked: refusals before any sample is asked, where Inspect's provider has no way to ask.
+"""What a model can be asked: refusals before any sample is asked, where its provider has no way to ask.
 
-The tables say what Inspect's providers pass on, by their source (version 0.3.285). Whether a model behind a provider
-that passes sound, images or tools on can do anything with them is known to its server alone, which says so when asked.
+The tables say what providers take: Inspect's by their source (version 0.3.285), Ollama by its documentation. Whether a
+model behind a provider that passes sound, images or tools on can do anything with them is known to its server alone,
+which says so when asked.
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import click
 from inspect_ai.model import ChatMessage, ContentAudio, ContentImage, Model, get_model
 
 TEXT_ONLY: Final = ("hf", "nnterp", "transformer_lens", "perplexity")
-WITHOUT_AUDIO: Final = (*TEXT_ONLY, "anthropic", "azureai", "bedrock", "grok", "groq", "mistral", "sagemaker")
+WITHOUT_AUDIO: Final = (*TEXT_ONLY, "anthropic", "azureai", "bedrock", "grok", "groq", "mistral", "ollama", "sagemaker")
 WITHOUT_TOOLS: Final = ("nnterp", "transformer_lens", "perplexity")
 CONSTRAINING: Final = ("vllm", "openai-api")
 """Providers whose servers may take ``structured_outputs``; others would fail, or worse, ignore it."""
@@ -77,19 +78,19 @@ def check_abilities(
     kinds = {type(part) for message in messages if isinstance(message.content, list) for part in message.content}
     if ContentAudio in kinds and provider in WITHOUT_AUDIO:
         raise AbilityError(
-            f"{model} cannot be asked about sound: Inspect's provider {provider!r} passes on "
+            f"{model} cannot be asked about sound: the provider {provider!r} takes "
             f"{'text' if provider in TEXT_ONLY else 'text and images'} only. Ask from notation (-T modality=midi), or "
             "take a model that hears, by google, openai, or a server of your own (vllm, openai-api)"
         )
     if ContentImage in kinds and provider in TEXT_ONLY:
         raise AbilityError(
-            f"{model} cannot be asked about pages: Inspect's provider {provider!r} passes on text only. Ask the task "
+            f"{model} cannot be asked about pages: the provider {provider!r} takes text only. Ask the task "
             "that gives the score as text (msu_textual), or take a model that sees, by anthropic, google, openai, or a "
             "server of your own (vllm, openai-api)"
         )
     if tools and provider in WITHOUT_TOOLS:
         raise AbilityError(
-            f"{model} cannot call tools: Inspect's provider {provider!r} has none. Leave -T tools=native or "
+            f"{model} cannot call tools: the provider {provider!r} has none. Leave -T tools=native or "
             "-T strategy=logiclm out, or take a model by another provider"
         )
     if constrained and provider not in CONSTRAINING:

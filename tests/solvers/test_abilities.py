@@ -33,7 +33,7 @@ class Named:
     ("name", "task", "parameters", "said"),
     [
         ("hf/m", muse.syncopation, {"modality": "audio"}, "hf/m cannot be asked about sound.*text only.*modality=midi"),
-        ("mistral/m", muse.syncopation, {"modality": "audio"}, "passes on text and images only"),
+        ("mistral/m", muse.syncopation, {"modality": "audio"}, "takes text and images only"),
         ("openai-api/x/m", muse.syncopation, {"modality": "audio"}, None),
         ("hf/m", msu.visual, {}, "hf/m cannot be asked about pages: .*msu_textual"),
         ("anthropic/m", msu.visual, {}, None),
