@@ -82,10 +82,7 @@ def run(
         text = "\n".join(map(plain, str(getattr(error, "message", error)).splitlines()))
         missing = missing_packages(provider_name := model.partition("/")[0])
         if missing and "pip install" in text:
-            text = (
-                f"Models of {provider_name}/ need {', '.join(missing)}: pip install 'music-evals[{provider_name}]' "
-                f"(Inspect says: {' '.join(text.split())})"
-            )
+            text = f"Models of {provider_name}/ need {', '.join(missing)}: pip install 'music-evals[{provider_name}]'"
         Console().print(Text(text, style="red"))
         list_logs(Console(), "Logs that cannot be read; move them away, or take another --log-dir:", unreadable)
         raise typer.Exit(1) from None
