@@ -20,7 +20,7 @@ from music_evals.baselines.asking import Asked, BaselineError, read_conversation
 from music_evals.baselines.chance import commonest, guess
 from music_evals.baselines.muse import arguments_of
 from music_evals.baselines.playback import Playback
-from music_evals.baselines.reader import read
+from music_evals.baselines.reader import check, read
 from music_evals.notation.lilypond.slots import cores
 
 ARGUMENTS: Final = {"chance": "none", "majority": "none", "reader": "error_rate", "playback": "folder"}
@@ -70,6 +70,11 @@ class BaselineAPI(ModelAPI):
         self.error_rate = float(error_rate)
         self.playback = Playback(folder) if model_name == "playback" else None
         self._one_a_core = anyio.CapacityLimiter(cores())
+
+    def check_conversation(self, messages: list[ChatMessage]) -> None:
+        """Check that the reader can answer such a conversation, before any is; `BaselineError` if not."""
+        if self.model_name == "reader":
+            check(read_conversation(messages, ()))
 
     async def generate(
         self,

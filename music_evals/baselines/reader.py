@@ -21,23 +21,30 @@ TASKS: Final = (
 """Tasks whose music the reader reads; questions that may be computed say so themselves."""
 
 
+def check(asked: Asked) -> None:
+    """Check that the reader can read or compute what is asked about; `BaselineError` if not."""
+    keys = asked.keys
+    if keys.get("theory") or (asked.task in TASKS and (asked.music or "refused" in keys)):
+        return
+    given = f" from {keys['notation']}" if asked.task in TASKS and "notation" in keys else ""
+    raise BaselineError(
+        f"baseline/reader cannot answer {asked.task}{given}; it reads MIDI text (muse), ABC (msu textual) and "
+        "LilyPond (lilybench bar_count, metadata_qa), and computes questions of theory; "
+        "valid for other tasks: baseline/chance, baseline/majority"
+    )
+
+
 async def read(asked: Asked, error_rate: float, limiter: anyio.CapacityLimiter) -> str:
     """Answer what is asked; single questions that cannot be read or computed by chance, or ``Unknown``.
 
     `BaselineError` where it is none of the reader's tasks, the music is in another form, or LilyPond is missing. A
     share of symbolic lines is garbled on purpose, the error rate; the limiter says how many LilyPonds run at a time.
     """
+    check(asked)
     keys = asked.keys
     if keys.get("theory"):
         place = solve(keys["question"], keys["options"])
         return guess(asked) if place is None else asked.worded(keys["answers"][place])
-    if asked.task not in TASKS or not (asked.music or "refused" in keys):
-        given = f" from {keys['notation']}" if asked.task in TASKS and "notation" in keys else ""
-        raise BaselineError(
-            f"baseline/reader cannot answer {asked.task}{given}; it reads MIDI text (muse), ABC (msu textual) and "
-            "LilyPond (lilybench bar_count, metadata_qa), and computes questions of theory; "
-            "valid for other tasks: baseline/chance, baseline/majority"
-        )
     if keys["benchmark"] == "muse":
         return muse.read(asked, error_rate)
     if keys["benchmark"] == "msu":

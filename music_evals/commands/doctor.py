@@ -26,6 +26,14 @@ from music_evals import benchmarks
 LIMIT_SECONDS: Final = 60.0
 """Longest that any check may take."""
 
+EXTRAS: Final = {
+    "hf": ("accelerate", "torch", "transformers"),
+    "vllm": ("vllm",),
+    "anthropic": ("anthropic",),
+    "google": ("google-genai",),
+}
+"""Inspect's provider → the packages of the extra of the same name, without which it does not work."""
+
 _NETWORK_SECONDS: Final = 5.0
 _PACKAGES: Final = ("inspect-ai", "datasets", "huggingface_hub", "mido", "symusic", "openai")
 _DEFAULT_SERVER: Final = "http://127.0.0.1:8000/v1"
@@ -53,15 +61,10 @@ class Check(NamedTuple):
 
 def check_packages() -> Finding:
     """Say which versions of Python and of the main packages there are."""
-    found, absent = [f"Python {sys.version.split()[0]}"], []
-    for name in _PACKAGES:
-        try:
-            found.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            absent.append(name)
-    if absent:
+    found = {"Python": sys.version.split()[0], **{name: _version(name) for name in _PACKAGES}}
+    if absent := [name for name, known in found.items() if known is None]:
         return Finding("broken", f"not installed: {', '.join(absent)}", "install music-evals again with pip")
-    return Finding("works", ", ".join(found))
+    return Finding("works", ", ".join(f"{name} {known}" for name, known in found.items()))
 
 
 def check_benchmarks() -> Finding:
@@ -159,6 +162,23 @@ def check_hub() -> Finding:
     return _ask(constants.ENDPOINT, remedy)
 
 
+def check_providers() -> Finding:
+    """Say which of Inspect's providers can be used, of those that need an extra of this package."""
+    missing = {name: missing_packages(name) for name in EXTRAS}
+    absent = [f"{name}/ needs {', '.join(packages)}" for name, packages in missing.items() if packages]
+    extras = ",".join(name for name, packages in missing.items() if packages)
+    installed = ", ".join(f"{name}/" for name, packages in missing.items() if not packages)
+    found = "; ".join([f"{installed} can be used"] * bool(installed) + absent)
+    if not absent:
+        return Finding("works", found)
+    return Finding("absent", found, f"pip install 'music-evals[{extras}]', or those of them that you use")
+
+
+def missing_packages(provider: str) -> list[str]:
+    """Return the packages that a provider of models needs and that are not installed."""
+    return [name for name in EXTRAS.get(provider, ()) if _version(name) is None]
+
+
 def check_server() -> Finding:
     """List the models of the vLLM server at ``VLLM_BASE_URL``."""
     base = os.environ.get("VLLM_BASE_URL", _DEFAULT_SERVER).rstrip("/")
@@ -174,6 +194,7 @@ CHECKS: Final = (
     Check("sandbox", "running code that a model wrote", check_sandbox),
     Check("cache", "default datasets, and speed", check_cache),
     Check("torch", "models on this machine", check_torch),
+    Check("providers", "models by Inspect's providers", check_providers),
     Check("Hugging Face Hub", "datasets and models from the Hub", check_hub),
     Check("vLLM server", "open models through vLLM", check_server),
 )
@@ -220,6 +241,14 @@ def doctor() -> None:
     if failed := [check.name for check, found in pairs if check.required and found.state != "works"]:
         console.print(f"Without {' and '.join(failed)} the suite does not work.", style="red")
         raise typer.Exit(1)
+
+
+def _version(distribution: str) -> str | None:
+    """The version that is installed, if any."""
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return None
 
 
 def _run(command: Sequence[str], remedy: str) -> Finding:

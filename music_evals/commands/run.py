@@ -12,6 +12,7 @@ from rich.text import Text
 
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
+from music_evals.commands.doctor import missing_packages
 from music_evals.commands.output import list_logs, path_of, say
 from music_evals.reports.texts import plain
 
@@ -47,6 +48,7 @@ def run(
     from inspect_ai.model import get_model
 
     from music_evals.reports.logs import read_headers
+    from music_evals.solvers.abilities import made_for
 
     arguments = dict(_argument(text, "-T") for text in task_arg or [])
     provider = dict(_argument(text, "-M") for text in model_arg or [])
@@ -54,7 +56,8 @@ def run(
     logs = log_dir or Path("logs") / re.sub(r"[^A-Za-z0-9_.+-]+", "-", f"{'+'.join(names)}-{model}")
     try:
         subject = get_model(model, **provider)
-        tasks = _conditions(facts, arguments, grid=grid or context.info_name == "grid")
+        with made_for(subject):
+            tasks = _conditions(facts, arguments, grid=grid or context.info_name == "grid")
         if not tasks:
             raise typer.Exit(1)
         success, _ = eval_set(
@@ -77,6 +80,9 @@ def run(
         if not isinstance(error, ValueError) and not hasattr(error, "message") and not unreadable:
             raise
         text = "\n".join(map(plain, str(getattr(error, "message", error)).splitlines()))
+        missing = missing_packages(provider_name := model.partition("/")[0])
+        if missing and "pip install" in text:
+            text = f"Models of {provider_name}/ need {', '.join(missing)}: pip install 'music-evals[{provider_name}]'"
         Console().print(Text(text, style="red"))
         list_logs(Console(), "Logs that cannot be read; move them away, or take another --log-dir:", unreadable)
         raise typer.Exit(1) from None

@@ -353,6 +353,7 @@ def _task(name: TaskName, asked: LilyBenchParameters) -> Task:
         },
         floors={"": _floors(name, origin, asked.protocol, kept)},
         is_like=not is_lilybench,
+        tools=asked.strategy == "logiclm",
     )
 
 

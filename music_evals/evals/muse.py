@@ -166,6 +166,8 @@ def _task(muse: _MuseTask, asked: MuseParameters) -> Task:
         floors={"": floors_of(origin, muse.name, {"test": rows})},
         shuffled=True,
         metric="solver_decision/accuracy" if logic else None,
+        tools=asked.tools == "native",
+        constrained=asked.structured_output,
     )
 
 

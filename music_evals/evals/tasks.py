@@ -32,6 +32,7 @@ from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 from music_evals import benchmarks
 from music_evals.datasets_builders.folder import Origin
 from music_evals.evals.floors import Floors
+from music_evals.solvers.abilities import check_abilities, model_at_hand
 
 P = TypeVar("P")
 VERSION = "1.1.0"
@@ -159,6 +160,8 @@ def declared_task(
     is_like: bool = False,
     shuffled: bool = False,
     metric: str | None = None,
+    tools: bool = False,
+    constrained: bool = False,
 ) -> Task:
     """Put a task together, with what its log has to say for reports; solver to viewer are as of `inspect_ai.Task`.
 
@@ -173,7 +176,17 @@ def declared_task(
         is_like: whether the questions only have the benchmark's form, so that the log must not pass for one of it.
         shuffled: whether the samples are in another order than the dataset's.
         metric: the main metric, ``SCORER/METRIC``, where it is another than the benchmark declares.
+        tools: whether the model is to call tools.
+        constrained: whether the server is to constrain what the model writes.
+
+    Raises:
+        ValueError: an id is not unique, or the model, where it is known by now, cannot be asked this.
     """
+    import music_evals.solvers.greedy  # noqa: F401 - registers its hook, late on purpose
+
+    if samples and (model := model_at_hand()):
+        messages = [message for message in samples[0].input if not isinstance(message, str)]
+        check_abilities(model, messages, tools=tools, constrained=constrained)
     facts = benchmarks.load(benchmark).tasks[name]
     if twice := [sample for sample, count in Counter(each.id for each in samples).items() if count > 1]:
         raise ValueError(f"{origin.dataset} has the id {twice[0]} in two of its splits")

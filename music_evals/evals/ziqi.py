@@ -4,7 +4,7 @@
 Jiajia Li, Lu Yang, Mingni Tang, Cong Chen, Zuchao Li, Ping Wang, Hai Zhao
 https://arxiv.org/abs/2406.15885
 
-inspect eval evals/ziqi.py --model baseline/reader
+inspect eval evals/ziqi.py@comprehension --model baseline/reader
 inspect eval evals/ziqi.py --model vllm/Qwen/Qwen2.5-7B-Instruct -T dataset=data/ziqi -T shots=five
 inspect eval evals/ziqi.py@comprehension --model openai/gpt-4o -T themes=female_music -T rotations=4
 inspect eval evals/ziqi.py --model openai/gpt-4o -T dataset=data/ziqi -T subset=human -T protocol=paper

@@ -19,7 +19,6 @@ from dataclasses import asdict, dataclass
 from string import Template
 from typing import Any, Literal
 
-import click
 from inspect_ai.model import (
     ChatMessageAssistant,
     ChatMessageTool,
@@ -33,6 +32,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolCall, ToolDef, ToolInfo, ToolParam, ToolParams
 from inspect_ai.util import span
 
+from music_evals.solvers.abilities import check_abilities
 from music_evals.solvers.replies import asked
 from music_evals.solvers.symbolic.music import SymbolicSolver
 from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, ErrorKind, FormulationError, Schema
@@ -40,8 +40,6 @@ from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, ErrorKind, Formu
 MAX_REFINEMENTS = 2  # rounds to repair a formulation that fails the validation
 REFINEMENT_TOKENS = 256  # of one; with constrained decoding the limit falls away, as it would cut a line
 REFINEMENT_CONFIG = GenerateConfig(temperature=0.0, top_p=1.0, top_k=1)
-CONSTRAINING_PROVIDERS = ("vllm", "openai-api")
-"""Inspect's providers whose servers may take ``structured_outputs``; others would fail, or worse, ignore it."""
 MAX_ECHO = 4_000  # characters of a refused output that the refinement chat shows again
 STORE_KEY = "formulation"
 """Where a sample's store holds its attempts, as dictionaries with the fields of `Attempt`."""
@@ -87,12 +85,7 @@ def logiclm(
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        provider = str(get_model()).partition("/")[0]
-        if structured_output and provider not in CONSTRAINING_PROVIDERS:
-            raise click.UsageError(
-                "structured_output needs a server that takes 'structured_outputs', such as vLLM, by one of the "
-                f"providers {', '.join(CONSTRAINING_PROVIDERS)}; the model's provider is {provider!r}"
-            )
+        check_abilities(get_model(), state.messages, tools=tools == "native", constrained=structured_output)
         trial = _Trial(symbolic, state, prompts, tools == "native", structured_output, refinement_tokens)
         await trial.formulate()
         state.messages.append(ChatMessageUser(content=trial.question(), metadata=trial.asks(answer_type="choice")))

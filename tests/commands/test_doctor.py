@@ -1,7 +1,9 @@
 """`music-evals doctor`: each check in both of its outcomes, and the table."""
 
 import json
+import re
 import threading
+import tomllib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -11,6 +13,8 @@ import pytest
 from music_evals.commands import doctor
 from music_evals.commands.doctor import Check, Finding, examine
 from tests.commands.cli import run
+
+ROOT = Path(__file__).parents[2]
 
 
 class _Server(BaseHTTPRequestHandler):
@@ -129,3 +133,16 @@ def test_doctor_on_this_machine() -> None:
     code, output = run("doctor")
     assert code == 0, output
     assert not [check.name for check in doctor.CHECKS if check.name not in output]
+
+
+def test_providers_name_the_extra_that_they_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "EXTRAS", {"here": ("click",), "gone": ("no-such-package", "click")})
+    found = doctor.check_providers()
+    assert found[:2] == ("absent", "here/ can be used; gone/ needs no-such-package")
+    assert found.remedy.startswith("pip install 'music-evals[gone]'")
+
+
+def test_extras_of_providers_are_those_of_the_package() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for provider, packages in doctor.EXTRAS.items():
+        assert tuple(re.split(r"[^\w-]", one)[0] for one in extras[provider]) == packages
