@@ -95,7 +95,9 @@ def scored(task: TaskName, reply: str, gold: str, number: int, kind: str, option
     state = TaskState(ModelName("mock/model"), number, 1, "", [], output=output)
     found = asyncio.run(MAKE.get(task, option_index)("paper")(state, Target(gold)))  # type: ignore[arg-type]
     assert isinstance(found, Score)
-    return SampleScore(score=found, sample_id=number, sample_metadata={"kind": kind, "task": task, "options": options})
+    return SampleScore(
+        score=found, sample_id=number, sample_metadata={"kind": kind, "task": task, "options": options, "piece": number}
+    )
 
 
 @pytest.mark.parametrize("task", TASKS)
