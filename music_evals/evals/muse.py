@@ -49,7 +49,7 @@ Row = dict[str, Any]
 MAX_TOKENS: Final = 2048
 """New tokens of a reply, enough for a chain of thought; a model that reasons first may need a larger ``--max-tokens``.
 
-The paper names no limit. Without one, a model that rambles writes until its context is full.
+The paper names one for refinements alone. Without any, a model that rambles writes until its context is full.
 """
 
 

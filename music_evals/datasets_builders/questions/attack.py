@@ -90,7 +90,7 @@ def attack(items: Sequence[Item], learned: Sequence[Item] = (), guessers: Collec
         Shares by form, in the order of the questions, those of `ALL` last; a form of its own has no line for all.
     """
     earned = earnings(items, learned, guessers)
-    answers = Counter(form for form, _ in dict.fromkeys((item.form, item.answer) for item in [*items, *learned]))
+    answers = answers_of([*items, *learned])
     forms = list(dict.fromkeys(item.form for item in items))
     forms += [ALL] if len(forms) > 1 else []
     found = []
@@ -120,6 +120,16 @@ def earnings(
                     scores = learn(taught.get(kind, []))(mine)
                     earned.setdefault(name, np.full(len(items), math.nan))[places] = [*map(_credit, mine, scores)]
     return earned
+
+
+def answers_of(items: Iterable[Item]) -> Counter[str]:
+    """Return how many different answers the questions of each form have, forms in order."""
+    return Counter(form for form, _ in dict.fromkeys((item.form, item.answer) for item in items))
+
+
+def chance_of(item: Item, answers: Mapping[str, int]) -> float:
+    """Return what a guess earns, from 0 to 1: among the options, or the answers that questions of the form have."""
+    return item.options.count(item.answer) / len(item.options) if item.options else 1 / answers[item.form]
 
 
 def fold(item: Item) -> int:
@@ -193,12 +203,7 @@ def _credit(item: Item, scores: Array) -> float:
 
 
 def _share(form: str, guesser: str, credited: Sequence[tuple[Item, float]], answers: Mapping[str, int]) -> Share:
-    """Sum up credited; a guess among no options is one among the answers that the item's form has."""
-    chance = sum(
-        item.options.count(item.answer) / len(item.options) if item.options else 1 / answers[item.form]
-        for item, _ in credited
-    )
-    n = len(credited)
+    n, chance = len(credited), sum(chance_of(item, answers) for item, _ in credited)
     right = sum(credit for _, credit in credited)
     return Share(form, guesser, right, n, chance / max(n, 1), len({item.unit for item, _ in credited}))
 

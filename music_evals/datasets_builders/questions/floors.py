@@ -11,7 +11,6 @@ Others are four fifths of the groups (pieces, works) for the questions of the fi
 where they do not beat it by two standard errors on the others.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise, product
 from pathlib import Path
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 from music_evals import benchmarks
 from music_evals.datasets_builders.folder.provenance import Floors, data_file
-from music_evals.datasets_builders.questions.attack import READERS, earnings, fold
+from music_evals.datasets_builders.questions.attack import READERS, answers_of, chance_of, earnings, fold
 from music_evals.datasets_builders.questions.items import COLUMNS, Item, item_of
 
 _EXAMPLES: Final = ("dev", "fewshot")  # splits that nobody is asked
@@ -79,9 +78,9 @@ def _rows(folder: Path, config: str, split: str) -> list[dict[str, Any]]:
 def _floors(splits: Sequence[Sequence[Item]]) -> list[dict[str, dict[str, float]]]:
     """The floors of each split's forms, from a pool of splits."""
     items = [item for split in splits for item in split]
-    of_form = Counter(form for form, _ in {(item.form, item.answer) for item in items})
+    answers = answers_of(items)
     earned = earnings(items)
-    chance = np.array([_chance(item, of_form[item.form]) for item in items])
+    chance = np.array([chance_of(item, answers) for item in items])
     columns = {
         "chance": chance,
         "majority": _best(items, {name: earned[name] for name in _MAJORITY if name in earned}, chance),
@@ -120,7 +119,3 @@ def _best(items: Sequence[Item], earned: Mapping[str, Array], chance: Array) -> 
         if best and gains[best][others].mean() > _ERRORS * gains[best][others].std() / groups**0.5:
             found[mine] = earned[best][mine]
     return found
-
-
-def _chance(item: Item, answers: int) -> float:
-    return item.options.count(item.answer) / len(item.options) if item.options else 1 / answers
