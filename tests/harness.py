@@ -19,6 +19,8 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
+from music_evals.reports.breakdowns import with_breakdowns
+
 Reply = Callable[[list[ChatMessage], GenerateConfig], str | dict[str, Any] | ModelOutput | Awaitable[str]]
 
 
@@ -63,9 +65,11 @@ def run_scripted(task: Task, folder: Path, reply: Reply, **options: Any) -> Eval
 
 
 def metrics(log: EvalLog) -> dict[str, dict[str, float]]:
-    assert log.results is not None
+    """All figures of a log, those of its results and those that its samples tell."""
+    found = with_breakdowns(log).results
+    assert found is not None
     told: dict[str, dict[str, float]] = {}
-    for each in log.results.scores:
+    for each in found.scores:
         told.setdefault(each.name, {}).update({name: metric.value for name, metric in each.metrics.items()})
     return told
 

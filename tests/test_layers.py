@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "scorers": {"notation", "encoders"},
     "baselines": {"notation", "solvers.symbolic"},
     "evals": {"benchmarks", "notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines"},
-    "reports": {"benchmarks", "scorers.metrics"},
+    "reports": {"benchmarks", "notation", "encoders", "scorers"},
     "finetuning": {"datasets_builders"},
     "commands": {
         "benchmarks",

@@ -15,7 +15,7 @@ from music_evals.datasets_builders.folder import GENERATED, Benchmark, describe_
 from music_evals.datasets_builders.questions.bank import LETTERS, BankRow
 from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import asks, commonest, declared_task, samples_view
-from music_evals.scorers.choice import answered, final_answer
+from music_evals.scorers.choice import final_answer
 from music_evals.solvers.replies import reply
 
 
@@ -55,7 +55,7 @@ def bank_task(asked: BankParameters, name: str, benchmark: Benchmark) -> Task:
         origin,
         [record_to_sample(benchmark.name, name, row, opening, wording, majority) for row in test],
         solver=reply(),
-        scorer=[final_answer(), answered()],
+        scorer=final_answer(),
         config=GenerateConfig(temperature=0.0),
         viewer=samples_view(benchmarks.load(benchmark.name).title),
         metadata={},

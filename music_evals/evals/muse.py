@@ -38,7 +38,7 @@ from music_evals.datasets_builders.muse.dataset import BENCHMARK
 from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, samples_view, task
 from music_evals.notation.midi import parse_midi_text
-from music_evals.scorers.choice import answered, final_answer
+from music_evals.scorers.choice import final_answer
 from music_evals.scorers.logiclm import formulation, solver_decision
 from music_evals.solvers.logiclm import REFINEMENT_TOKENS, logiclm
 from music_evals.solvers.replies import reply
@@ -159,7 +159,7 @@ def _task(muse: _MuseTask, asked: MuseParameters) -> Task:
             if logic
             else reply()
         ),
-        scorer=[solver_decision(), final_answer(), formulation()] if logic else [final_answer(), answered()],
+        scorer=[solver_decision(), final_answer(), formulation()] if logic else [final_answer()],
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS),
         viewer=samples_view("MUSE", score_labels={"formulation": "refinements"}),
         metadata={},

@@ -47,7 +47,7 @@ def read_samples(log: EvalLog, scorer: str, advance: Callable[[int], None] = lam
     `advance` is called with the number of those just read.
     """
     rows: dict[tuple[str, int], tuple[int, str, int, str, float, float, float]] = {}
-    for summary in _summaries(log.location.removeprefix("file://")):
+    for summary in summaries(log.location.removeprefix("file://")):
         name = intern(plain(str(summary.id), _NAME))
         cluster = next((intern(str(summary.metadata[group])) for group in GROUPS if group in summary.metadata), name)
         usage = next((one for model, one in summary.model_usage.items() if plain(model) == log.eval.model), None)
@@ -69,7 +69,8 @@ def read_samples(log: EvalLog, scorer: str, advance: Callable[[int], None] = lam
     return Samples(of_each.assign(score=frame.groupby("key")["score"].mean()), frame[["tokens", "seconds"]])
 
 
-def _summaries(path: str) -> Iterator[EvalSampleSummary]:
+def summaries(path: str) -> Iterator[EvalSampleSummary]:
+    """Read the summaries of a log's samples, one after the other."""
     # Other formats and places have no part that could be read piece by piece.
     if path.endswith(".eval") and "://" not in path:
         # Importing Inspect has taught zipfile the compression of its logs.

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from inspect_ai.log import EvalLog
 
 from music_evals.reports.basis import distinctions
+from music_evals.reports.breakdowns import with_breakdowns
 from music_evals.reports.comparisons import comparison_report
 from music_evals.reports.declared import floor_table, table_of
 from music_evals.reports.drawn import drawn
@@ -54,7 +55,7 @@ def make_report(
     The defaults are those of the tasks' parameters, for logs that do not tell their condition. `progress` is called
     with the number of responses read so far, and that of all. Without a log that can be used there are no sections.
     """
-    found, passed_over = read_parts(headers, defaults or {})
+    found, passed_over = read_parts(headers, defaults or {}, progress)
     if not found:
         return Made([], passed_over, [])
     every = [run for _, runs, _ in found for run in runs]
@@ -71,22 +72,31 @@ def make_report(
     return Made([one for one in sections if one.report.tables], passed_over, left_out)
 
 
-def read_parts(headers: Sequence[EvalLog], defaults: Defaults) -> tuple[list[Found], Why]:
-    """Take the runs of each part from headers, those parts that have any; and say which logs are in none."""
+def read_parts(
+    headers: Sequence[EvalLog], defaults: Defaults, progress: Callable[[int, int], None] = lambda *_: None
+) -> tuple[list[Found], Why]:
+    """Take the runs of each part from headers and samples, those parts that have any; and say which logs are in none.
+
+    `progress` is called with the number of logs read so far, and that of all.
+    """
     every = parts()
     names = {(part.benchmark, task): part.name for part in every for task in part.tasks}
     of_each = grouped(headers, lambda log: names.get(_task(log), ""))
     unknown = of_each.get("", [])
     passed_over = [(log.location, f"no table is known for {_task(log)[0] or log.eval.task}") for log in unknown]
     usable: list[tuple[Part, EvalLog]] = []
-    for part in every:
-        for log in of_each.get(part.name, []):
-            try:
-                why = why_not(part, log)
-            except Exception as error:  # whatever a header may hold that no task of ours writes
-                why = _uninterpreted(error)
-            passed_over += [(log.location, why)] if why else []
-            usable += [] if why else [(part, log)]
+    mine = [(part, log) for part in every for log in of_each.get(part.name, [])]
+    for number, (part, log) in enumerate(mine, start=1):
+        try:
+            why = why_not(part, log)
+        except Exception as error:  # whatever a header may hold that no task of ours writes
+            why = _uninterpreted(error)
+        try:
+            usable += [] if why else [(part, with_breakdowns(log))]
+        except Exception as error:  # whatever its samples may hold
+            why = f"its samples cannot be counted with: {reason(error)}"
+        passed_over += [(log.location, why)] if why else []
+        progress(number, len(mine))
     found: dict[str, Found] = {}
     for (part, log), identity in zip(usable, identities([log for _, log in usable]), strict=True):
         try:

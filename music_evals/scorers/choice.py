@@ -1,15 +1,15 @@
-"""Scorers for tasks with a closed set of options: the model's own final answer, and whether it gave one.
+"""The scorer for tasks with a closed set of options: the model's own final answer.
 
-They take no arguments, so that `inspect score` can make them again from a log. The options stand in the sample's
+It takes no arguments, so that `inspect score` can make it again from a log. The options stand in the sample's
 metadata; a target of one letter means that they are lettered, any other that one of them is given as a sentence.
 """
 
-from inspect_ai.scorer import Score, Scorer, Target, accuracy, mean, stderr
+from inspect_ai.scorer import Score, Scorer, Target, accuracy, stderr
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.choices import read_choice
-from music_evals.scorers.scores import READ_AS, apart, held, interval95, marked, readings, scorer
+from music_evals.scorers.scores import READ_AS, apart, held, interval95, marked, scorer, told_readings
 
 
 async def read_answer(state: TaskState, target: Target) -> Reading:
@@ -27,7 +27,7 @@ def describe(state: TaskState, answer: str) -> str:
     return f"“{answer}. {options[ord(answer) - ord('A')]}”" if len(answer) == 1 else f"“{answer}”"
 
 
-@scorer(metrics=[accuracy(), stderr(), interval95(), readings()])
+@scorer(metrics=[accuracy(), stderr(), interval95(), told_readings()])
 def final_answer() -> Scorer:
     """Score the final answer of the last reply: correct, incorrect, or no answer, which counts as incorrect.
 
@@ -39,22 +39,5 @@ def final_answer() -> Scorer:
         found = READ_AS[reading.status] if reading.answer is None else f"ends on {describe(state, reading.answer)}"
         explanation = f"Expected {describe(state, target.text)}; the reply {found}."
         return marked(reading, target.text, explanation=explanation)
-
-    return score
-
-
-@scorer(metrics=[mean(), stderr(), readings()])
-def answered() -> Scorer:
-    """Score whether the last reply holds a valid final answer, 1 or 0, so that the mean is the share answered."""
-
-    async def score(state: TaskState, target: Target) -> Score:
-        reading = await read_answer(state, target)
-        found = READ_AS[reading.status] if reading.answer is None else f"ends on {describe(state, reading.answer)}"
-        return Score(
-            value=int(reading.answer is not None),
-            answer=reading.answer,
-            explanation=f"The reply {found}.",
-            metadata={"reading": reading.status},
-        )
 
     return score

@@ -35,7 +35,7 @@ from music_evals.scorers.metrics.paired import mcnemar
 from music_evals.scorers.readers.batches import split_answers
 from music_evals.scorers.readers.checking import Checked, check
 from music_evals.scorers.readers.votes import read_vote
-from music_evals.scorers.scores import SampleError, apart, fence, figures, readings, scorer, setting_up
+from music_evals.scorers.scores import SampleError, apart, fence, figures, scorer, setting_up, told_readings
 
 RULES: Final = "rules"
 """The judge that is no model."""
@@ -184,9 +184,7 @@ def human_agreement(scores: list[SampleScore]) -> dict[str, float]:
     return found
 
 
-@scorer(
-    metrics=[judged_accuracy(), judged_by_level(), judged_success(), judge_agreement(), human_agreement(), readings()]
-)
+@scorer(metrics=[judged_accuracy("accuracy", "accuracy_*", "questions", "unscored"), told_readings()])
 def judged(
     judges: list[str] | str = RULES,
     prompt: str | None = None,

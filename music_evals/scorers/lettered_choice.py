@@ -15,7 +15,7 @@ from music_evals.scorers.metrics import choices
 from music_evals.scorers.metrics.choices import LETTERS, divergence, letter_shares
 from music_evals.scorers.metrics.figures import each, share
 from music_evals.scorers.readers.choices import first_letter, read_choice
-from music_evals.scorers.scores import apart, figures, grouped, is_right, marked, of_sample, readings, scorer
+from music_evals.scorers.scores import apart, figures, grouped, is_right, marked, of_sample, scorer, told_readings
 
 Protocol = Literal["paper", "strict"]
 
@@ -92,9 +92,7 @@ def by_rotation(scores: list[SampleScore]) -> dict[str, float]:
     }
 
 
-@scorer(
-    metrics=[choice_figures(), letter_figures(), bias_figures(), by_theme(), by_subtheme(), by_rotation(), readings()]
-)
+@scorer(metrics=[choice_figures("accuracy", "accuracy_*", "precision", "f1", "questions"), told_readings()])
 def lettered_choice(protocol: Protocol = "strict") -> Scorer:
     """Score the letter that a reply chooses: correct, incorrect, or no answer, which counts as incorrect.
 

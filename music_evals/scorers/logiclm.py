@@ -60,7 +60,7 @@ def formulation_means(scores: list[SampleScore]) -> dict[str, float | None]:
     return {name: sum(values) / len(values) if values else None for name, values in known.items()}
 
 
-@scorer(metrics=[formulation_means()])
+@scorer(metrics=[formulation_means("no_decision")])
 def formulation() -> Scorer:
     """Count what happened to the formulations of a sample; the value is the number of refinements.
 

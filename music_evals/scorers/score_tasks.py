@@ -44,8 +44,8 @@ from music_evals.scorers.scores import (
     marked,
     not_measured,
     of_sample,
-    readings,
     scorer,
+    told_readings,
 )
 
 CLEAN: Final = "clean"
@@ -147,7 +147,7 @@ def by_category(scores: list[SampleScore]) -> dict[str, float]:
     return each(kinds, lambda values: {**mean("f1", values), "questions": len(values)})
 
 
-@scorer(metrics=[index_figures(), by_kind(), confusion(), readings()])
+@scorer(metrics=[index_figures(), told_readings()])
 def option_index(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score the index of the chosen option: correct, incorrect, or no answer, which counts as incorrect.
 
@@ -158,13 +158,18 @@ def option_index(protocol: Protocol = "strict", reasoned: bool = False) -> Score
     return _scorer(read_index, protocol, reasoned)
 
 
-@scorer(metrics=[number_figures(), readings()])
+@scorer(
+    metrics=[
+        number_figures("exact", "exact_*", "within_1", "median_absolute_error", "in_form", "questions"),
+        told_readings(),
+    ]
+)
 def measure_count(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score a number of measures: correct, incorrect, or no answer; arguments as for `option_index`."""
     return _scorer(read_number, protocol, reasoned)
 
 
-@scorer(metrics=[order_figures(), readings()])
+@scorer(metrics=[order_figures("tau", "tau_low", "tau_high", "exact", "in_form", "questions"), told_readings()])
 def measure_order(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score an order of measures by the penalised Kendall τ, from 0 to 1; arguments as for `option_index`."""
     if protocol == "paper":
@@ -172,7 +177,12 @@ def measure_order(protocol: Protocol = "strict", reasoned: bool = False) -> Scor
     return _scorer(read_order, protocol, reasoned, penalised_tau)
 
 
-@scorer(metrics=[error_figures(), by_category(), readings()])
+@scorer(
+    metrics=[
+        error_figures("macro_f1", "macro_f1_low", "macro_f1_high", "exact", "false_alarms", "in_form", "questions"),
+        told_readings(),
+    ]
+)
 def wrong_measures(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score the measures that are called wrong by their F1; arguments as for `option_index`.
 

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from fnmatch import fnmatchcase
+from functools import update_wrapper, wraps
 from logging import getLogger
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -115,16 +116,47 @@ def held(state: TaskState, name: str) -> Any:
     return state.metadata[name]
 
 
-def figures(compute: Callable[[list[SampleScore]], Mapping[str, float | None]]) -> Callable[[], Metric]:
-    """Make a metric, of the function's name, over the scores of all epochs; without scores it has no figures."""
+class Figures:
+    """A metric with several figures, over the scores of all epochs; without scores it has none.
 
-    def make() -> Metric:
+    A log's results hold the few that a scorer names when it makes the metric, by patterns of `fnmatch`; all of them
+    come from :meth:`of`, which reports call with the scores of a log's samples.
+
+    Example:
+        >>> @figures
+        ... def counts(scores):
+        ...     return {"right": sum(map(is_right, scores)), "all": len(scores)}
+        >>> metric = counts("right")
+        >>> counts.of([SampleScore(score=Score(value=CORRECT)), SampleScore(score=Score(value=INCORRECT))])
+        {'right': 1, 'all': 2}
+    """
+
+    def __init__(self, compute: Callable[[list[SampleScore]], Mapping[str, float | None]]) -> None:
+        self.name = compute.__name__
+        self._compute = compute
+        self._made = metric(self.name, scores="unreduced")(self._make)
+        update_wrapper(self, compute)
+
+    def __call__(self, *only: str) -> Metric:
+        """Make the metric, with those of its figures that match; with all of them where no pattern is given."""
+        return self._made(list(only)) if only else self._made()
+
+    def of(self, scores: Sequence[SampleScore]) -> dict[str, float | None]:
+        """Return all figures of scores."""
+        return dict(self._compute(list(scores))) if scores else {}
+
+    def _make(self, only: list[str] | None = None) -> Metric:
         def figures_of(scores: list[SampleScore]) -> dict[str, float | None]:
-            return dict(compute(scores)) if scores else {}
+            found = self.of(scores)
+            kept = [[name for name in found if fnmatchcase(name, pattern)] for pattern in only or ["*"]]
+            return {name: found[name] for names in kept for name in names}
 
         return figures_of
 
-    return metric(compute.__name__, scores="unreduced")(make)
+
+def figures(compute: Callable[[list[SampleScore]], Mapping[str, float | None]]) -> Figures:
+    """Make a metric, of the function's name."""
+    return Figures(compute)
 
 
 @metric
@@ -170,6 +202,11 @@ def readings(scores: list[SampleScore]) -> dict[str, float]:
         metadata = score.score.metadata or {}
         found += [one["reading"] for one in metadata.get("questions", [metadata])]
     return {status: found.count(status) / len(found) for status in STATUSES}
+
+
+def told_readings() -> Metric:
+    """Those of `readings` that a log's results hold."""
+    return readings("answered", "refused", "cut")
 
 
 def marked(reading: Reading, right: str, value: float | None = None, explanation: str = "", **metadata: Any) -> Score:

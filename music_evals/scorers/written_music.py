@@ -2,12 +2,14 @@
 
 Source: arXiv 2606.08722, section 3.3. Intervals, novelty and FMD∞ are beyond the paper.
 
-A piece's figures lie in its score, so the metrics need nothing else but the reference sets of the dataset that the
-score names. A figure that is undefined is NaN, and a further entry tells why: ``mutopia/js undefined: ...``.
+A piece's figures lie in its score, with the fits of the reference sets, so that only the Fréchet distance needs the
+sets themselves. A figure that is undefined is NaN or absent, and a further entry tells why: ``mutopia/js undefined:
+...``.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 import anyio.to_thread
@@ -19,7 +21,7 @@ from music_evals.encoders.lilybert import EncoderError, Pooling
 from music_evals.notation.descriptors import DESCRIPTORS, Protocol
 from music_evals.notation.lilypond.copies import NEAR_COPY
 from music_evals.notation.reference_pieces import ReferenceSet
-from music_evals.scorers.metrics.descriptor_similarity import js_interval, js_similarity
+from music_evals.scorers.metrics.descriptor_similarity import Fit, fit_of, js_interval, js_similarity
 from music_evals.scorers.metrics.figures import each, share, with_interval
 from music_evals.scorers.metrics.frechet import (
     LEAST_PIECES,
@@ -39,6 +41,8 @@ MAX_SHOWN: Final = 1_200
 """Characters of LilyPond's messages in an explanation."""
 
 Scores = Sequence[SampleScore]
+
+_NONE: Final = "the dataset has no reference set"
 
 
 @figures
@@ -80,38 +84,56 @@ def novelty_figures(scores: list[SampleScore]) -> dict[str, float]:
     return {**found, "too_short": float(len(scores) - len(told))}
 
 
+@figures
+def similarity_figures(scores: list[SampleScore]) -> dict[str, float]:
+    """The JS similarity of the compiled pieces' descriptors to each reference set R, from 0 to 100.
+
+    These are ``R/js`` with a jackknife interval, ``R/js_DESCRIPTOR`` for each descriptor alone, and
+    ``R/shift_DESCRIPTOR``, how far the mean lies from the reference's, in its standard deviations.
+    """
+    found = each(_of(scores[0], "references"), lambda one: _similarity(scores, one))
+    return found or {f"js undefined: {_NONE}": math.nan}
+
+
+@figures
+def frechet_notes(scores: list[SampleScore]) -> dict[str, float]:
+    """What the Fréchet Music Distance is of, ``R/fmd_texts``, and why it or its extrapolation is missing."""
+    found = each(_of(scores[0], "references"), lambda one: _notes(scores, one["texts"]))
+    return found or {f"fmd undefined: {_NONE}": math.nan}
+
+
 def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
     """Make the scorer ``written_music`` and its metrics, which compare with these pieces.
 
     A log holds the name of the dataset, so that it can be scored again.
     """
 
-    def against_references(
-        figure: str, scores: Scores, compare: Callable[[Scores, ReferenceSet], dict[str, float]]
-    ) -> dict[str, float]:
-        references = pieces.references(_of(scores[0], "dataset"), _of(scores[0], "reference"))
-        found = each({reference.name: reference for reference in references}, lambda one: compare(scores, one))
-        return found or {f"{figure} undefined: the dataset has no reference set": math.nan}
-
-    @figures
-    def similarity_figures(scores: list[SampleScore]) -> dict[str, float]:
-        """The JS similarity of the compiled pieces' descriptors to each reference set R, from 0 to 100.
-
-        These are ``R/js`` with a jackknife interval, ``R/js_DESCRIPTOR`` for each descriptor alone, and
-        ``R/shift_DESCRIPTOR``, how far the mean lies from the reference's, in its standard deviations.
-        """
-        return against_references("js", scores, _similarity)
-
     @figures
     def frechet_figures(scores: list[SampleScore]) -> dict[str, float]:
         """The Fréchet Music Distance of all pieces, compiled or not, to each reference set R.
 
-        These are ``R/fmd`` with a bootstrap interval, ``R/fmd_texts``, the number of texts that it is of, and
-        ``R/fmd_infinity``, extrapolated to any number of them.
+        These are ``R/fmd`` with a bootstrap interval, and ``R/fmd_infinity``, extrapolated to any number of pieces;
+        `frechet_notes` says why one is missing.
         """
-        return against_references("fmd", scores, _frechet)
+        references = pieces.references(_of(scores[0], "dataset"), _of(scores[0], "reference"))
+        return each({reference.name: reference for reference in references}, lambda one: _frechet(scores, one))
 
-    @scorer(metrics=[compile_figures(), similarity_figures(), frechet_figures(), novelty_figures()])
+    @cache
+    def fits(dataset: str, reference: str | None, protocol: Protocol) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = {}
+        for one in pieces.references(dataset, reference):
+            found[one.name] = dict(fit_of(one.descriptors(protocol), names=DESCRIPTORS)._asdict())
+            found[one.name]["texts"] = sum(is_embedded(text, protocol) for text in one.texts)
+        return found
+
+    @scorer(
+        metrics=[
+            compile_figures("compile_rate"),
+            similarity_figures("*/js"),
+            frechet_figures("*fmd*"),
+            novelty_figures("near_copies"),
+        ]
+    )
     def written_music(
         dataset: str = "generated",
         reference: str | None = None,
@@ -173,8 +195,10 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                     "undefined": judged["undefined"].get(protocol, {}),
                     "has_notes": judged.get("has_notes", problem is None),
                     "nearest": nearest,
+                    "references": fits(dataset, reference, protocol),
                     "embedded_by": embedded and embedded[0],
                     "embedding": embedded and embedded[1],
+                    "dimensions": embedded and len(decoded(embedded[1])),
                 },
             )
 
@@ -210,8 +234,8 @@ def _plain(text: str | None) -> str:
     return "".join(sign if sign not in "<>[]()`*_&!\\#|" else " " for sign in text or "")
 
 
-def _similarity(scores: Scores, reference: ReferenceSet) -> dict[str, float]:
-    real, made = reference.descriptors(_of(scores[0], "protocol")), _descriptors(scores)
+def _similarity(scores: Scores, reference: Mapping[str, Any]) -> dict[str, float]:
+    real, made = Fit(*(reference[name] for name in Fit._fields)), _descriptors(scores)
     alike = js_similarity(real, made, names=DESCRIPTORS)
     low, high, reason = js_interval(real, made)
     found = with_interval("js", alike.value, (low, high))
@@ -227,38 +251,56 @@ def _similarity(scores: Scores, reference: ReferenceSet) -> dict[str, float]:
 
 
 def _frechet(scores: Scores, reference: ReferenceSet) -> dict[str, float]:
-    undefined = dict.fromkeys(("fmd", "fmd_low", "fmd_high", "fmd_infinity"), math.nan)
+    if why_not_embedded(scores):
+        return {}
     try:
         real, made = _embeddings(scores, reference)
     except EncoderError as error:
-        return {**undefined, f"fmd undefined: {error}": math.nan}
+        return {f"fmd undefined: {error}": math.nan}
     if min(len(real), len(made)) < 2:
-        return {**undefined, f"fmd undefined: {len(made)} pieces and {len(real)} references; 2 are needed": math.nan}
+        return {}
     found = with_interval("fmd", frechet_distance(real, made), frechet_interval(real, made, resamples=RESAMPLES))
-    found["fmd_texts"] = float(len(made))
-    found["fmd_infinity"] = frechet_infinity(real, made)
-    if len(made) < LEAST_PIECES:
-        few = f"{len(made)} generated pieces; at least {LEAST_PIECES} are needed to extrapolate"
+    infinity = frechet_infinity(real, made)
+    return found if math.isnan(infinity) else {**found, "fmd_infinity": infinity}
+
+
+def why_not_embedded(scores: Scores) -> str:
+    """Say why pieces have no distance; nothing where they may have."""
+    if _of(scores[0], "encoder") is None:
+        return "no encoder was named"
+    identities = sorted({_of(score, "embedded_by") for score in _embedded(scores)})
+    if not identities:
+        return "no piece holds LilyPond"
+    return f"pieces were embedded by different encoders: {' and '.join(identities)}" if len(identities) > 1 else ""
+
+
+def _notes(scores: Scores, texts: int) -> dict[str, float]:
+    if why := why_not_embedded(scores):
+        return {f"fmd undefined: {why}": math.nan}
+    embedded = _embedded(scores)
+    made = len(embedded)
+    if min(made, texts) < 2:
+        return {f"fmd undefined: {made} pieces and {texts} references; 2 are needed": math.nan}
+    found = {"fmd_texts": float(made)}
+    if made < LEAST_PIECES:
+        few = f"{made} generated pieces; at least {LEAST_PIECES} are needed to extrapolate"
         found[f"fmd_infinity undefined: {few}"] = math.nan
-    if note := small_sample_note(len(real), len(made), real.shape[1]):
+    if note := small_sample_note(texts, made, _of(embedded[0], "dimensions")):
         found[f"fmd note: {note}"] = math.nan
     return found
 
 
+def _embedded(scores: Scores) -> list[SampleScore]:
+    return [score for score in scores if _of(score, "embedded_by")]
+
+
 def _embeddings(scores: Scores, reference: ReferenceSet) -> tuple[Floats, Floats]:
-    """The embeddings of a reference set and of the pieces; EncoderError where there are none by the same encoder."""
+    """The embeddings of a reference set, by the encoder of the pieces, and of these."""
     encoder, pooling, protocol = (_of(scores[0], name) for name in ("encoder", "pooling", "protocol"))
-    if encoder is None:
-        raise EncoderError("no encoder was named")
-    embedded = [score for score in scores if _of(score, "embedded_by") and _of(score, "embedding")]
-    if not embedded:
-        raise EncoderError("no piece holds LilyPond")
-    identities = sorted({_of(score, "embedded_by") for score in embedded})
-    if len(identities) > 1:
-        raise EncoderError(f"pieces were embedded by different encoders: {' and '.join(identities)}")
-    made = np.array([decoded(_of(score, "embedding")) for score in embedded], dtype=np.float64)
+    identity, made = _of(_embedded(scores)[0], "embedded_by"), [_of(score, "embedding") for score in _embedded(scores)]
     counted = [is_embedded(text, protocol) for text in reference.texts]
-    return embedded_reference(reference, encoder, identities[0], pooling)[counted], made
+    real = embedded_reference(reference, encoder, identity, pooling)[counted]
+    return real, np.array([decoded(one) for one in made], dtype=np.float64)
 
 
 def _descriptors(scores: Scores) -> Floats:

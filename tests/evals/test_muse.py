@@ -30,7 +30,7 @@ CHANCE = {"syncopation": 0.2, "transposition": 0.5, "chord_quality": 0.25}
 
 def share_answered(log: EvalLog) -> float:
     found = metrics(log)
-    return found["formulation"]["answered"] if "formulation" in found else found["answered"]["mean"]
+    return found["formulation"]["answered"] if "formulation" in found else found["final_answer"]["answered"]
 
 
 def formulation_counts(sample: EvalSample) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from music_evals.datasets_builders.ziqi.dataset import write
 from music_evals.datasets_builders.ziqi.published import build_published
 from music_evals.evals.tasks import ParameterError
 from music_evals.evals.ziqi import comprehension, generation
+from music_evals.reports.breakdowns import with_breakdowns
 from music_evals.scorers.lettered_choice import lettered_choice
 from tests.harness import run, run_scripted, samples
 from tests.ziqi_source import Fields, write_source
@@ -35,8 +36,9 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def figures(log: EvalLog, group: str) -> dict[str, float]:
-    assert log.results is not None
-    (found,) = log.results.scores
+    results = with_breakdowns(log).results
+    assert results is not None
+    (found,) = results.scores
     assert found.name == "lettered_choice"
     return {metric.name: metric.value for metric in found.metrics.values() if metric.group == group}
 

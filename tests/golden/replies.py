@@ -75,9 +75,8 @@ def scores_record(pieces: Path, recorded: Mapping[str, Sequence[Sequence[Any]]])
 def _cases(pieces: Path) -> Iterator[tuple[str, Scorer, str, dict[str, Any]]]:
     """Name, scorer, right answer, and the rest of the sample."""
     letters, sentences = {"metadata": {"options": QUALITIES}}, {"metadata": {"options": SAME}}
-    for name in ("final_answer", "answered"):
-        yield f"{name}, letters", scorer_named(name), "B", letters
-        yield f"{name}, sentences", scorer_named(name), SAME[1], sentences
+    yield "final_answer, letters", scorer_named("final_answer"), "B", letters
+    yield "final_answer, sentences", scorer_named("final_answer"), SAME[1], sentences
     for name in ("solver_decision", "formulation"):
         for case, attempts in DECIDED.items():
             kept = [{"text": "notes", "error": error, "message": "m", "answer": answer} for error, answer in attempts]

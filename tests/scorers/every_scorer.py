@@ -10,7 +10,7 @@ from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.notation.reference_pieces import ReferenceSet
-from music_evals.scorers.choice import answered, final_answer
+from music_evals.scorers.choice import final_answer
 from music_evals.scorers.judge import judged
 from music_evals.scorers.lettered_choice import lettered_choice
 from music_evals.scorers.logiclm import formulation, solver_decision
@@ -97,7 +97,6 @@ LETTERED = {"options": OPTIONS}
 CASES: dict[str, Case] = {
     "final_answer": Case(final_answer, "B", LETTERED),
     "final_answer of a sentence": Case(final_answer, SENTENCES[0], {"options": SENTENCES}),
-    "answered": Case(answered, "B", LETTERED),
     "lettered_choice": Case(lettered_choice, "B", choices=tuple(OPTIONS)),
     "lettered_choice as in the paper": Case(lambda: lettered_choice("paper"), "B", choices=tuple(OPTIONS)),
     "solver_decision": Case(solver_decision, "B", LETTERED, attempts=2),

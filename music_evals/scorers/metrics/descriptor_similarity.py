@@ -8,7 +8,7 @@ between 0 and 100, which is for equal fits. Where a fit is not defined there is 
 Source: arXiv 2606.08722, section 3.2 (generation metrics), and the code published with it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -26,6 +26,14 @@ _FAR: Final = 1e60  # standard deviations; what is farther, wider or, inverted, 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 
+class Fit(NamedTuple):
+    """Gaussian fits of a reference set, one a descriptor: what is left of it for a comparison."""
+
+    mean: Sequence[float | None]  # in a descriptor's own units; None or NaN where there is no fit
+    std: Sequence[float | None]
+    reasons: Sequence[str | None]  # why there is none
+
+
 class Similarity(NamedTuple):
     """How alike a generated set is to a reference, over all descriptors and `by_descriptor`.
 
@@ -39,30 +47,42 @@ class Similarity(NamedTuple):
     reason: str | None
 
 
-def js_similarity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, names: Sequence[str]) -> Similarity:
+def fit_of(reference: npt.ArrayLike, *, names: Sequence[str]) -> Fit:
+    """Fit the k descriptors, so named, of n pieces, an array of shape (n, k); errors as of `js_similarity`.
+
+    Example:
+        >>> fit = fit_of([[1.0, 5.0], [3.0, 5.0]], names=["a", "b"])
+        >>> fit.mean, fit.reasons[1]
+        ([2.0, 5.0], 'b: all 2 values of the reference pieces are 5; they must differ')
+    """
+    values = _checked("reference", reference)
+    reasons = [_why_not(name, "reference", values[:, column]) for column, name in _columns(names, values)]
+    mean, std = ([None if np.isnan(one) else float(one) for one in part] for part in _fit(values))
+    return Fit(mean, std, reasons)
+
+
+def js_similarity(reference: npt.ArrayLike | Fit, generated: npt.ArrayLike, *, names: Sequence[str]) -> Similarity:
     """Jensen–Shannon similarity of two sets of pieces, 100·exp(−2·mean divergence), over all descriptors and for each.
 
     A descriptor has no fit where fewer than two pieces of a set have it, or where all have the same value; then neither
     it nor the whole has a similarity, and the reason names every such case.
 
     Args:
-        reference: (n, k) values of k descriptors of n pieces, NaN where a piece has none.
-        generated: (m, k) likewise.
+        reference: (n, k) values of k descriptors of n pieces, NaN where a piece has none; or their fits.
+        generated: (m, k) values.
         names: of the k descriptors, all different.
 
     Raises:
         ValueError: an array has another shape or holds infinities, or the names do not fit.
     """
-    ours, theirs = _checked(reference, generated)
-    if len(names) != ours.shape[1] or len(set(names)) != len(names):
-        raise ValueError(f"names are {list(names)}; a different one for each of {ours.shape[1]} descriptors is needed")
-    (mean_r, std_r), (mean_g, std_g) = _fit(ours), _fit(theirs)
+    ours, theirs = _sides(reference, generated, names)
+    (mean_r, std_r), (mean_g, std_g) = _numbers(ours), _fit(theirs)
     divergences = gaussian_divergences(mean_r, std_r, mean_g, std_g)
     reasons = [
         problem
-        for column, name in enumerate(names)
-        for side, values in (("reference", ours[:, column]), ("generated", theirs[:, column]))
-        if (problem := _why_not(name, side, values))
+        for column, name in _columns(names, theirs)
+        for problem in (ours.reasons[column], _why_not(name, "generated", theirs[:, column]))
+        if problem
     ]
     return Similarity(
         float("nan") if reasons else float(_similarity(divergences)),
@@ -72,7 +92,7 @@ def js_similarity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, names: 
     )
 
 
-def js_interval(reference: npt.ArrayLike, generated: npt.ArrayLike) -> tuple[float, float, str | None]:
+def js_interval(reference: npt.ArrayLike | Fit, generated: npt.ArrayLike) -> tuple[float, float, str | None]:
     """A 95% jackknife interval for `js_similarity`, over generated pieces, or NaN and the reason why there is none.
 
     The root of the mean divergence, a distance, gets a t interval whose standard error is that of leaving out a piece
@@ -83,8 +103,8 @@ def js_interval(reference: npt.ArrayLike, generated: npt.ArrayLike) -> tuple[flo
 
     Source: R. G. Miller, "The jackknife: a review", Biometrika 61 (1974).
     """
-    ours, theirs = _checked(reference, generated)
-    fit = _fit(ours)
+    ours, theirs = _sides(reference, generated)
+    fit = _numbers(ours)
     n, nan = len(theirs), float("nan")
     whole = _distance(fit, theirs)
     if np.isnan(whole):
@@ -105,21 +125,42 @@ def _distance(fit: tuple[Floats, Floats], pieces: Floats) -> Floats:
     return np.asarray(np.sqrt(gaussian_divergences(*fit, *_fit(pieces)).mean(axis=-1)))
 
 
-def _checked(reference: npt.ArrayLike, generated: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Check two sets of pieces, and make 64-bit arrays of them."""
-    arrays = []
-    for side, values in (("reference", reference), ("generated", generated)):
-        array = np.asarray(values, dtype=np.float64)
-        if array.ndim != 2 or array.shape[1] == 0:
-            raise ValueError(f"{side} has the shape {array.shape}; pieces by descriptors are needed")
-        if np.isinf(array).any():
-            raise ValueError(f"{side} holds infinities; finite numbers are needed, NaN for a descriptor without value")
-        arrays.append(array)
-    if arrays[0].shape[1] != arrays[1].shape[1]:
+def _sides(
+    reference: npt.ArrayLike | Fit, generated: npt.ArrayLike, names: Sequence[str] | None = None
+) -> tuple[Fit, Floats]:
+    """Check two sets of pieces, of as many descriptors."""
+    theirs = _checked("generated", generated)
+    if isinstance(reference, Fit):
+        found, ours = len(reference.mean), reference
+    else:
+        values = _checked("reference", reference)
+        found = values.shape[1]
+        ours = fit_of(values, names=names or [f"descriptor {column}" for column in range(found)])
+    if found != theirs.shape[1]:
+        raise ValueError(f"reference has {found} descriptors, generated {theirs.shape[1]}; the same ones are needed")
+    return ours, theirs
+
+
+def _checked(side: str, values: npt.ArrayLike) -> Floats:
+    """Check a set of pieces, and make a 64-bit array of it."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise ValueError(f"{side} has the shape {array.shape}; pieces by descriptors are needed")
+    if np.isinf(array).any():
+        raise ValueError(f"{side} holds infinities; finite numbers are needed, NaN for a descriptor without value")
+    return array
+
+
+def _columns(names: Sequence[str], values: Floats) -> Iterator[tuple[int, str]]:
+    if len(names) != values.shape[1] or len(set(names)) != len(names):
         raise ValueError(
-            f"reference has {arrays[0].shape[1]} descriptors, generated {arrays[1].shape[1]}; the same ones are needed"
+            f"names are {list(names)}; a different one for each of {values.shape[1]} descriptors is needed"
         )
-    return arrays[0], arrays[1]
+    return enumerate(names)
+
+
+def _numbers(fit: Fit) -> tuple[Floats, Floats]:
+    return np.array(fit.mean, dtype=np.float64), np.array(fit.std, dtype=np.float64)
 
 
 def _fit(values: Floats) -> tuple[Floats, Floats]:
