@@ -16,15 +16,20 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
     from music_evals.datasets_builders.folder import FolderKind
-    from music_evals.reports.page import Section
     from music_evals.reports.runs import Defaults
+    from music_evals.reports.sections import Made
     from music_evals.reports.tables import Table
 
 _PAGE: Final = "report.html"
 _TEXT: Final = "report.md"
+_RESULTS: Final = "results.json"
+_LONG: Final = "results.csv"
 _FILES: Final = (".csv", ".md", ".svg")
+_HINT: Final = "All tables: --full. A page of tables and figures, and results.json: --out FOLDER"
 _TITLE: Final = "Music evaluation report"
 _WIDEST: Final = 1000  # columns; more than any table needs
+_NARROWEST: Final = 80
+_MOST: Final = 3  # logs that are named, each in a line, where not all is shown
 
 
 class ReportError(Exception):
@@ -34,16 +39,19 @@ class ReportError(Exception):
 def report(
     logs: Annotated[list[Path], typer.Argument(help="Inspect logs, or folders of them.")],
     out: Annotated[
-        Path | None, typer.Option(help="Folder for report.html, report.md, CSV and SVG files; absent or empty.")
+        Path | None,
+        typer.Option(help="Folder for report.html, report.md, results.json, CSV and SVG files; absent or empty."),
     ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Show all tables, not the summary alone.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier report in --out.")] = False,
 ) -> None:
-    """Show tables from Inspect logs beside the published numbers, and write them and figures with --out."""
+    """Show a summary of Inspect logs, or with --full all tables, and write a page of them with --out."""
     # Here, so that `music-evals --help` need not wait for Inspect.
     from music_evals.datasets_builders.folder import DatasetError, check_target, written_whole
     from music_evals.reports.logs import read_headers
     from music_evals.reports.parts import parts
     from music_evals.reports.sections import make_report
+    from music_evals.reports.summary import summary_lines
 
     console, kind = Console(), _folder_kind()
     try:
@@ -58,19 +66,27 @@ def report(
             reasons = "".join(f"\n  {path_of(where)}: {why}" for where, why in passed_over)
             known = ", ".join(part.name for part in parts())
             raise ReportError(f"no log could be used; tables are known for: {known}{reasons}")
-        for section in made.sections:
-            for table in section.report.tables:
-                _show(console, table)
-        list_logs(console, f"Passed over, {len(passed_over)} of {len(headers) + len(unreadable)} logs:", passed_over)
-        list_logs(console, "Not in all of the report:", made.left_out)
+        if full:
+            for section in made.sections:
+                for table in section.report.tables:
+                    _show(console, table)
+        else:
+            say(console, *summary_lines(made.aggregates, max(console.width, _NARROWEST)))
+        of_all = f"{len(passed_over)} of {len(headers) + len(unreadable)} logs"
+        for heading, told in ((f"Passed over, {of_all}:", passed_over), ("Not in all of the report:", made.left_out)):
+            list_logs(console, heading, told if full else told[:_MOST])
+            if not full and len(told) > _MOST:
+                say(console, f"  … and {len(told) - _MOST} more")
         figures = [name for section in made.sections for name in section.report.figures]
         if out is not None:
             with written_whole(out, overwrite=overwrite, kind=kind) as folder:
-                for name, text in _files(made.sections, headers, [*passed_over, *made.left_out]).items():
+                for name, text in _files(made, headers, [*passed_over, *made.left_out]).items():
                     (folder / name).write_text(text, encoding="utf-8")
             say(console, f"Wrote {out}")
-        elif figures:
+        elif full and figures:
             say(console, f"Figures, which --out FOLDER writes: {', '.join(figures)}")
+        if not full:
+            say(console, _HINT if out is None else "All tables: --full")
     except (ReportError, DatasetError, OSError) as error:
         raise failed(error) from error
 
@@ -82,7 +98,8 @@ def _folder_kind() -> "FolderKind":
     class Reports(FolderKind):
         def read_record(self, folder: Path) -> dict[str, Any] | None:
             names = {path.name for path in folder.iterdir()}
-            return {} if _TEXT in names and all(name == _PAGE or name.endswith(_FILES) for name in names) else None
+            known = {_PAGE, _RESULTS}
+            return {} if _TEXT in names and all(name in known or name.endswith(_FILES) for name in names) else None
 
     return Reports(_TEXT, "", "a report")
 
@@ -137,14 +154,13 @@ def _show(console: Console, table: "Table") -> None:
     wide.print()
 
 
-def _files(
-    sections: Sequence["Section"], headers: Sequence["EvalLog"], passed_over: Sequence[tuple[str, str]]
-) -> dict[str, str]:
+def _files(made: "Made", headers: Sequence["EvalLog"], passed_over: Sequence[tuple[str, str]]) -> dict[str, str]:
     """Return the files of a report, by name; what the numbers rest on comes last."""
     from importlib.metadata import version
 
     from music_evals.reports.basis import basis_report, newest
     from music_evals.reports.page import Section, html, markdown
+    from music_evals.reports.results import as_csv, results
 
     models = sorted({header.eval.model for header in headers})
     about = [
@@ -152,8 +168,11 @@ def _files(
         f"Made by music-evals {version('music-evals')}.",
     ]
     basis = Section("basis", "What the numbers rest on", basis_report(headers, passed_over))
-    complete = [*sections, basis]
+    complete = [*made.sections, basis]
+    found = results(made.runs, made.aggregates, f"music-evals {version('music-evals')}")
     return {
+        _RESULTS: found.model_dump_json(indent=1),
+        _LONG: as_csv(found),
         _PAGE: html(_TITLE, about, complete),
         _TEXT: markdown(_TITLE, about, complete),
         **{f"{table.name}.csv": table.to_csv() for section in complete for table in section.report.tables},

@@ -42,6 +42,7 @@ class Run:
     created: datetime
     main: tuple[str, str]  # scorer and name of the main metric
     metrics: Mapping[tuple[str, str], float] = field(repr=False)  # group and name, or scorer and name -> value
+    listed: Sequence[tuple[str, str, str]] = field(repr=False)  # scorer, group (or scorer) and name of each
     samples: int  # how many the main scorer scored
     floors: Mapping[str, Mapping[str, Figure]]  # metric, "" for the main one → kind of floor → from 0 to 1
     changes: int  # how many parameters and settings are not as by default
@@ -117,12 +118,15 @@ class Run:
         known = next((found for name, found in self.floors.items() if self.place(name) == self.place(metric)), {})
         return {name: one.times(scale, decimals) for name, one in known.items()}
 
+    def best_floor(self, scale: float = 100, decimals: int = 2) -> Figure | None:
+        """Return the best of the floors of the main metric; None where none is known."""
+        return max(self.floors_of("", scale, decimals).values(), key=lambda one: one.value, default=None)
+
     def gain(self, scale: float = 100, decimals: int = 2) -> Figure | None:
         """Return how far the main metric is above the best of its floors; None where one of them is not known."""
-        figure, floors = self.figure("", scale, decimals), self.floors_of("", scale, decimals)
-        if figure is None or not floors:
+        figure, best = self.figure("", scale, decimals), self.best_floor(scale, decimals)
+        if figure is None or best is None:
             return None
-        best = max(floors.values(), key=lambda one: one.value)
         # Chance is known exactly.
         return difference(figure, replace(best, low=best.value, high=best.value) if best.low is None else best)
 
@@ -242,11 +246,12 @@ def run_of(part: Part, log: EvalLog, defaults: Defaults, identity: Identity) -> 
         is_papers=complete and not apart and not (others and part.others_mark),
         key=(*(of_key[name] for name in order), repr(complete), repr((*others, *settings))),
         cell=(about["config"], *(str(facts[facet.name]) for facet in part.condition if facet.cell)),
-        facts={**about, **asked, **facts},
+        facts={**about, **asked, **facts, "condition": changed},
         words=said,
         created=datetime.fromisoformat(log.eval.created),
         main=(scorer, metric),
         metrics=_metrics(scores),
+        listed=[(score.name, one.group or score.name, one.name) for score in scores for one in score.metrics.values()],
         samples=(main.scored_samples or 0) if main else 0,
         floors=_floors(log),
         changes=len(changed) + len(settings) + (identity.model != identity.name),

@@ -16,17 +16,19 @@ from music_evals.reports.logs import Why
 from music_evals.reports.page import Section
 from music_evals.reports.parts import Part, Spec, parts
 from music_evals.reports.runs import Defaults, Run, grouped, latest, run_of, special, why_not
-from music_evals.reports.summary import summary_table
+from music_evals.reports.summary import Aggregate, aggregates, summary_table
 from music_evals.reports.tables import Report, Table, common_notes
 from music_evals.reports.texts import reason
 
 
 class Made(NamedTuple):
-    """A report: its sections, the logs that no table shows, and those that are not in some part of it."""
+    """A report: its sections, the logs that no table shows, those that are not in some part of it, runs and means."""
 
     sections: Sequence[Section]
     passed_over: Why
     left_out: Why
+    runs: Sequence[Run] = ()
+    aggregates: Sequence[Aggregate] = ()
 
 
 class _Located(Protocol):
@@ -59,7 +61,9 @@ def make_report(
     if not found:
         return Made([], passed_over, [])
     every = [run for _, runs, _ in found for run in runs]
-    summary = without_odd(lambda runs: Report([summary_table(runs)] if runs else []), every, "the summary")
+    summary = without_odd(lambda runs: Report([summary_table(aggregates(runs))] if runs else []), every, "the summary")
+    odd = {where for where, _ in summary.passed_over}
+    means = aggregates([run for run in every if run.location not in odd])
     sections = [Section("summary", "Summary", summary)]
     sections += [
         Section(part.name, part.title, part_report(part, runs), distinctions(logs)) for part, runs, logs in found
@@ -69,7 +73,7 @@ def make_report(
     compared = without_odd(lambda logs: comparison_report(logs, progress), used, "the comparisons")
     sections += [Section("comparisons", "Comparisons", compared)]
     left_out = [one for section in sections for one in section.report.passed_over]
-    return Made([one for one in sections if one.report.tables], passed_over, left_out)
+    return Made([one for one in sections if one.report.tables], passed_over, left_out, every, means)
 
 
 def read_parts(

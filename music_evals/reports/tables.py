@@ -154,7 +154,7 @@ class Table:
         rows = [[_values(cell, numbers) for cell, numbers in zip(row, numeric, strict=True)] for row in self.rows]
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(map(_no_formula, chain.from_iterable(names)))
+        writer.writerow(map(no_formula, chain.from_iterable(names)))
         writer.writerows(chain.from_iterable(row) for row in rows)
         return out.getvalue()
 
@@ -193,9 +193,9 @@ def _line(cells: Sequence[str]) -> str:
 def _values(cell: Cell, numeric: bool) -> tuple[str | float | None, ...]:
     if isinstance(cell, Figure):
         return cell.value, cell.low, cell.high
-    return (None, None, None) if numeric else (cell and _no_formula(cell),)
+    return (None, None, None) if numeric else (cell and no_formula(cell),)
 
 
-def _no_formula(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
+def no_formula(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text

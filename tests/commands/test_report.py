@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from inspect_ai.log import EvalLog, write_eval_log
 
+from music_evals.reports.results import Results
 from tests.commands.cli import run
 from tests.reports.made import made_log, score
 
@@ -50,7 +51,7 @@ def test_a_folder_of_logs_becomes_tables_on_screen_and_in_files(tmp_path: Path) 
     write_log(logs / "2026-01-02T11-00-00+00-00_ziqi-generation_b.eval", status="error")
     write_log(logs / "deep" / "2026-01-02T12-00-00+00-00_other_c.eval", benchmark="other")
     (logs / "2026-01-02T13-00-00+00-00_cut-off_d.eval").write_bytes(b"PK")
-    code, output = run("report", logs, log, "--out", out)
+    code, output = run("report", logs, log, "--full", "--out", out)
     assert code == 0, output
     shown = " ".join(output.split())
     assert "63.04" in shown, "GPT-4's published F1"
@@ -65,7 +66,7 @@ def test_a_folder_of_logs_becomes_tables_on_screen_and_in_files(tmp_path: Path) 
     assert reasons["c.eval"] == "no table is known for other"
     assert reasons["d.eval"].startswith("it cannot be read")
     assert rows(out / "ziqi_table1.csv")[-2]["Gen. recall"] == str(100 * (1 / 3))
-    code, output = run("report", log, columns=40)
+    code, output = run("report", log, "--full", columns=40)
     assert (code, "…" in output, "63.04" in output) == (0, False, True), "numbers are whole in a narrow terminal"
 
 
@@ -80,7 +81,7 @@ def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path: Path
     assert str(tmp_path) not in page, "the folders of the machine are nobody's business"
     parts = re.findall(r'<section id="([\w-]+)"', page)
     assert parts == ["summary", "ziqi", "lilybench-generation", "basis"], "the summary stands first"
-    assert set(re.findall(r'download="([^"]+)"', page)) == {path.name for path in out.glob("*.csv")}
+    assert set(re.findall(r'download="([^"]+)"', page)) == {path.name for path in out.glob("*.csv")} - {"results.csv"}
     last = rows(out / "ziqi_table1.csv")[-2]
     assert last["Model"] == hostile
     row = page[page.index(f'<th scope="row">{escape(hostile)}', page.index('id="ziqi_table1"')) :]
@@ -90,6 +91,42 @@ def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path: Path
     assert run("report", second, first, "--out", again)[0] == 0
     one, two = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in (out, again))
     assert one == two
+
+
+def test_the_terminal_shows_a_summary_of_forty_lines_at_most(tmp_path: Path) -> None:
+    for number in range(40):
+        write_log(tmp_path / "logs" / f"{number}.eval", model=f"org/model-{number:02}", floors={"chance": 0.25})
+        write_log(tmp_path / "logs" / f"{number}-failed.eval", status="error")
+    code, output = run("report", tmp_path / "logs", columns=80)
+    lines = output.splitlines()
+    assert (code, len(lines) <= 40) == (0, True), output
+    assert lines[1] == "org/model-00"
+    # 100·(1/3 − 1/4)/(1 − 1/4)
+    assert lines[2] == "  ZIQI-Eval                   1/2  33.3†               8.3  11.1 generated-seed3"
+    assert "… and 29 more models" in lines
+    assert "Passed over, 40 of 80 logs:" in lines
+    assert "  … and 37 more" in lines
+
+
+def test_results_hold_each_figure_with_interval_floors_and_gain(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "a.eval", floors={"chance": 0.25}, model="=model", condition={"shots": "zero"})
+    assert run("report", log, "--out", tmp_path / "out")[0] == 0
+    found = Results.model_validate_json((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    records = {record.metric: record for record in found.records}
+    assert set(records) == {f"choice_figures/{name}" for name in FIGURES}
+    main = records["choice_figures/accuracy"]
+    assert (main.is_main, main.value, main.task) == (True, 1 / 3, "generation")
+    assert (main.condition, main.is_papers_test, main.log) == ({"shots": "zero"}, False, "a.eval")
+    assert {name: floor.value for name, floor in main.floors.items()} == {"chance": 0.25}
+    assert main.gain is not None
+    assert main.gain.value == pytest.approx(1 / 12)
+    assert [record.metric for record in found.records if record.is_main] == ["choice_figures/accuracy"]
+    own, suite = found.aggregates
+    assert own.normalised is not None
+    assert own.normalised.value == pytest.approx(100 / 9)
+    assert (suite.benchmark, suite.normalised) == ("Suite", own.normalised)
+    (row,) = [row for row in rows(tmp_path / "out" / "results.csv") if row["is_main"] == "True"]
+    assert (row["model"], row["value"], row["floor: chance"]) == ("'=model", str(1 / 3), "0.25")
 
 
 def test_odd_logs_are_named_and_the_others_are_shown(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from inspect_ai.log import read_eval_log, write_eval_log
 from matplotlib.figure import Figure
 
 pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
@@ -74,8 +75,13 @@ ENDS = ("_low", "_high")
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
-def test_scored_again(path: Path) -> None:
-    before, now = map(record.figures, record.scored_again(path))
+def test_scored_again(path: Path, tmp_path: Path) -> None:
+    old, new = record.scored_again(path)
+    assert new.results is not None
+    assert sum(len(score.metrics) for score in new.results.scores) <= 12
+    new.location = str(tmp_path / path.name)
+    write_eval_log(new, new.location)
+    before, now = record.figures(old), record.figures(read_eval_log(new.location, header_only=True))
     before.pop("answered", None)  # a scorer that is no more
     for scorer, figures in before.items():
         kept = {

@@ -128,7 +128,9 @@ def test_the_summary_has_a_row_a_model_with_intervals_floors_and_data(folder: Pa
     assert str(second["Chords"]) == "40.0†[1] (30.0–50.0)"
     assert (first["Data"], second["Data"]) == ("Chords: published", "Chords: generated")
     assert "[1] Chords: data generated; triads" in summary.notes
-    assert [(row[0], str(row[1])) for row in summary.rows[2:]] == [
+    # (50 − 30)/(100 − 30), and (25 − 30)/(100 − 30)
+    assert first["Suite"].value == pytest.approx((200 / 7 - 50 / 7) / 2)
+    assert [(row[0], str(row[2])) for row in summary.rows[2:]] == [
         ("floor: chance", "25.0"),
         ("floor: majority", "30.0 (22.9–37.1)"),
     ]
