@@ -252,7 +252,7 @@ def test_logs_that_cannot_be_used_are_named_with_the_reason(tmp_path: Path) -> N
     reasons = dict(report.passed_over)
     assert good.location not in reasons
     start = "not compared with others: its samples cannot be read: "
-    assert reasons.pop(damaged.location) == f"{start}File is not a zip file (BadZipFile in _summaries of samples.py)"
+    assert reasons.pop(damaged.location) == f"{start}File is not a zip file (BadZipFile in summaries of samples.py)"
     assert reasons == {
         empty.location: f"{start}it holds no samples",
         graded.location: f"{start}scores of main are not from 0 to 1",
