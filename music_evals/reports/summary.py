@@ -7,7 +7,7 @@ task that has no floor, as LilyBench's `generation`, has none, and does not coun
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
@@ -67,15 +67,18 @@ def summary_table(found: Sequence[Aggregate]) -> Table:
     rows: list[list[Cell]] = []
     for model, mine in grouped(found, lambda one: one.model).items():
         of_title = {one.title: one for one in mine}
-        cells: list[Cell] = [model, of_title[SUITE].normalised]
+        suite = of_title[SUITE]
+        counted = list(dict.fromkeys(run.part.title for run in suite.runs))
+        mark = "" if counted == titles else footnotes.mark(f"{SUITE}: over {', '.join(counted)}")
+        cells: list[Cell] = [model, suite.normalised and replace(suite.normalised, mark=mark)]
         for title in titles:
             one = of_title.get(title)
             cells += [_marked(one, footnotes), one.gain] if one else [None, None]
         rows.append([*cells, "; ".join(f"{one.title}: {one.data}" for one in mine if one.title != SUITE)])
-    counted = [run for one in found if one.title != SUITE for run in one.runs]
+    shown = [run for one in found if one.title != SUITE for run in one.runs]
     chances: list[Cell] = []
-    for name in dict.fromkeys(name for run in counted for name in run.floors_of()):
-        floors: list[Cell] = [_floor(name, [run for run in counted if run.part.title == title]) for title in titles]
+    for name in dict.fromkeys(name for run in shown for name in run.floors_of()):
+        floors: list[Cell] = [_floor(name, [run for run in shown if run.part.title == title]) for title in titles]
         chances = chances or floors
         if name == "chance" or any(floor not in (None, one) for floor, one in zip(floors, chances, strict=True)):
             rows.append([f"floor: {name}", None, *chain.from_iterable((floor, None) for floor in floors), None])
