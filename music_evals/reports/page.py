@@ -8,14 +8,14 @@ contents. What tells rows apart stands in the first column, which stays in sight
 import base64
 import re
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from itertools import groupby, takewhile
 from typing import Final, NamedTuple
 
 from defusedxml import ElementTree
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from music_evals.reports.tables import MEASURED, Cell, Report, Table
+from music_evals.reports.tables import OWN_COLUMN, Cell, Report, Table
 
 _TITLE: Final = "{http://purl.org/dc/elements/1.1/}title"
 # What tells a reader that a number is not to be set beside a published one.
@@ -49,12 +49,11 @@ class Drawing(NamedTuple):
 
 
 class _Head(NamedTuple):
-    """Heading of a column of the page, and what stands small below it."""
+    """Heading of a column of the page, what stands small below it, and the classes of its cells."""
 
     text: str
-    more: str
-    is_number: bool
-    kind: str
+    more: str = ""
+    classes: str = ""
 
 
 class _Row(NamedTuple):
@@ -67,8 +66,10 @@ class _Row(NamedTuple):
 
 
 class _Layout(NamedTuple):
+    """A table of the page: its headings, and its rows, those together that share their first cell."""
+
     heads: Sequence[_Head]
-    rows: Sequence[_Row]
+    groups: Sequence[Sequence[_Row]]
 
 
 def html(title: str, about: Sequence[str], sections: Sequence[Section]) -> str:
@@ -137,10 +138,11 @@ def _laid_out(given: Table) -> _Layout:
     known = [at for at in range(len(names)) if any(row[at] is not None for row in table.rows)]
     gains = {at: of for at, name in enumerate(names) for of in known if names[of] == name + _GAIN}
     shown = [at for at in known if at not in (*first, *under, *gains.values())]
-    heads = [_Head(_joined(names, first), _joined(names, under).lower(), False, "")]
+    heads = [_Head(_joined(names, first), _joined(names, under).lower())]
     for at in shown:
-        text, _, more = names[at].partition(" (") if kinds[at] == MEASURED else (names[at], "", "")
-        heads.append(_Head(text, more.removesuffix(")") or "gain" * (at in gains), numeric[at], kinds[at]))
+        own = OWN_COLUMN.fullmatch(names[at]) if kinds[at] else None
+        text, more = own.groups() if own else (names[at], "gain" if at in gains else "")
+        heads.append(_Head(text, more, f"{'number' * numeric[at]} {kinds[at]}".strip()))
     rows = [
         _Row(
             kind,
@@ -150,7 +152,7 @@ def _laid_out(given: Table) -> _Layout:
         )
         for kind, row in zip(table.kinds_of_rows(), table.rows, strict=True)
     ]
-    return _Layout(heads, rows)
+    return _Layout(heads, [list(some) for _, some in groupby(rows, lambda row: row[:3])])
 
 
 def _joined(cells: Sequence[Cell], places: Sequence[int]) -> str:

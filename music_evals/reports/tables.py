@@ -83,8 +83,9 @@ KINDS: Final = ("", MEASURED, FLOOR, PUBLISHED)
 """Kinds of rows and columns, in the order in which they are shown."""
 
 _KIND: Final = {"measured": MEASURED, "floor": FLOOR, "floor:": FLOOR}  # by the first word of what tells it
-# How Inspect names models, with what was asked of them; published ones have no provider.
-_OWN_COLUMN: Final = re.compile(r"\S+/\S.*\(.*\)")
+OWN_COLUMN: Final = re.compile(r"(\S+/.*?(?: \[.*\])?(?: †)?) \((.*)\)")
+"""Heading of a column that was measured here: a model, which Inspect names after its provider, and its condition."""
+
 _TEXT_WIDTH: Final = 18  # columns of the terminal that longer text is given at least
 
 Cell = str | Figure | None
@@ -150,10 +151,10 @@ class Table:
 
     def kinds_of_columns(self) -> list[str]:
         """Say the same of every column that is of a model or a floor; nothing of those that tell rows apart."""
-        if "Source" in self.columns or not any(map(_OWN_COLUMN.fullmatch, self.columns)):
+        if "Source" in self.columns or not any(map(OWN_COLUMN.fullmatch, self.columns)):
             return [""] * len(self.columns)
         return [
-            MEASURED if _OWN_COLUMN.fullmatch(name)
+            MEASURED if OWN_COLUMN.fullmatch(name)
             else FLOOR if name.startswith("floor: ")
             else PUBLISHED if numeric
             else ""
@@ -244,8 +245,8 @@ def _stacked(cell: Cell) -> str:
 
 
 def _written(value: float, decimals: int) -> str:
-    """A number as people write it: with a minus, and none before zero."""
-    return f"{value:z.{decimals}f}".replace("-", "−")
+    """A number with a true minus, which an end just below 0 keeps, and 0 never has."""
+    return f"{value + 0.0:.{decimals}f}".replace("-", "−")
 
 
 def _line(cells: Sequence[str]) -> str:
