@@ -43,20 +43,25 @@ _STYLE: Final[Mapping[str, Any]] = {
     "axes.axisbelow": True,
     "grid.color": "#e6e6e6",
 }
-# What the colours without a hue become on a dark page; text without a colour of its own is black.
-_ON_DARK: Final = """
-@media (prefers-color-scheme: dark) {
-text {fill: #e4e7ea}
-[style*="stroke: #000000"] {stroke: #e4e7ea !important}
-[style*="stroke: #444444"] {stroke: #b4bcc4 !important}
-[style*="fill: #444444"] {fill: #b4bcc4 !important}
-[style*="stroke: #e6e6e6"] {stroke: #343b43 !important}
-[style*="stroke: #ffffff"] {stroke: #15181c !important}
-path[style*="fill: #ffffff"], use[style*="fill: #ffffff"] {fill: #15181c !important}
-}
+# What colours without a hue become on a dark page, where published series recede, too.
+_INKS: Final = {
+    "#000000": "#e4e7ea", DARK: "#b4bcc4", "#a6a6a6": "#7a7a7a", "#bfbfbf": "#666666", "#e6e6e6": "#343b43",
+}  # fmt: skip
+_RULES: Final = "\n".join(
+    f'[style*="{what}: {ink}"] {{{what}: {on_dark} !important}}'
+    for ink, on_dark in _INKS.items()
+    for what in ("stroke", "fill")
+)
+# Text without a colour of its own is black; that on coloured cells is white and stays so.
+_ON_DARK: Final = f"""
+@media (prefers-color-scheme: dark) {{
+text {{fill: #e4e7ea}}
+{_RULES}
+[style*="stroke: #ffffff"] {{stroke: #15181c !important}}
+path[style*="fill: #ffffff"], use[style*="fill: #ffffff"] {{fill: #15181c !important}}
+}}
 """
-# Cividis and viridis look the same to colour-blind readers; viridis without its ends, which are lost on white and on
-# black.
+# Cividis and viridis look the same to colour-blind readers; the ends of viridis are lost on white or on black.
 _SHARES: Final = ListedColormap(colormaps["cividis"].resampled(256)(range(256)))
 _RATES: Final = LinearSegmentedColormap.from_list("rates", colormaps["viridis"]([0.82, 0.65, 0.48, 0.3]))
 
