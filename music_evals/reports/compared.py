@@ -139,11 +139,16 @@ def notes_on(runs: Iterable[Compared]) -> list[str]:
     ]
 
 
+def _shown(value: Any) -> str:
+    """A parameter as tables show it; one that is not set is as by default."""
+    return DEFAULT if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
 def _compared(log: EvalLog, identity: Identity, advance: Callable[[int], None]) -> Compared:
     about = log.eval.metadata or {}
     declared = known(about["benchmark"])
     unused = (_DATA, *declared.get("not_factors", ()))
-    asked = {name: str(value) for name, value in log.eval.task_args.items() if name not in unused}
+    asked = {name: _shown(value) for name, value in log.eval.task_args.items() if name not in unused}
     task = about["config"]
     if "tasks_are" in declared:
         task, asked = _SAME, {declared["tasks_are"]: task, **asked}

@@ -1,7 +1,8 @@
 """Figures as SVG: panels of lines or points, heat maps, and labelled points on two axes.
 
 The same values give the same text, whatever the machine's settings of matplotlib. Published series are grey, measured
-ones coloured; figures carry their intervals, and a key below says what is what.
+ones coloured; figures carry their intervals, and a key below says what is what. They have no background, and ink that
+is light where the reader prefers dark pages.
 """
 
 import io
@@ -24,10 +25,10 @@ from matplotlib.transforms import Bbox
 from music_evals.reports.tables import Figure
 
 # Okabe and Ito's colours without the yellow, which is lost on white: told apart by colour-blind readers too.
-COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+DARK: Final = "#444444"
+COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", DARK)
 GREYS: Final = ("#8c8c8c", "#a6a6a6", "#bfbfbf", "#737373")
 MARKERS: Final = "os^vD<>"
-DARK: Final = "#444444"
 
 # Text stays text, so that it can be searched and read aloud; the salt makes the names within the file the same.
 _STYLE: Final[Mapping[str, Any]] = {
@@ -42,9 +43,27 @@ _STYLE: Final[Mapping[str, Any]] = {
     "axes.axisbelow": True,
     "grid.color": "#e6e6e6",
 }
-# Cividis and viridis look the same to colour-blind readers; viridis without its brightest end, which is lost on white.
+# What colours without a hue become on a dark page, where published series recede, too.
+_INKS: Final = {
+    "#000000": "#e4e7ea", DARK: "#b4bcc4", "#a6a6a6": "#7a7a7a", "#bfbfbf": "#666666", "#e6e6e6": "#343b43",
+}  # fmt: skip
+_RULES: Final = "\n".join(
+    f'[style*="{what}: {ink}"] {{{what}: {on_dark} !important}}'
+    for ink, on_dark in _INKS.items()
+    for what in ("stroke", "fill")
+)
+# Text without a colour of its own is black; that on coloured cells is white and stays so.
+_ON_DARK: Final = f"""
+@media (prefers-color-scheme: dark) {{
+text {{fill: #e4e7ea}}
+{_RULES}
+[style*="stroke: #ffffff"] {{stroke: #15181c !important}}
+path[style*="fill: #ffffff"], use[style*="fill: #ffffff"] {{fill: #15181c !important}}
+}}
+"""
+# Cividis and viridis look the same to colour-blind readers; the ends of viridis are lost on white or on black.
 _SHARES: Final = ListedColormap(colormaps["cividis"].resampled(256)(range(256)))
-_RATES: Final = LinearSegmentedColormap.from_list("rates", colormaps["viridis"]([0.82, 0.55, 0.28, 0.0]))
+_RATES: Final = LinearSegmentedColormap.from_list("rates", colormaps["viridis"]([0.82, 0.65, 0.48, 0.3]))
 
 _LEFT, _TOP, _GAP, _AXIS, _LINE, _SIGN = 0.7, 0.35, 0.3, 0.5, 0.19, 0.45  # inches
 _NARROWEST: Final = 7.2  # inches; room for a key
@@ -184,7 +203,7 @@ def heat_map(
                 axes.text(x + wide / 2, y + high / 2, "–", fontsize=8, color="#767676", **middle)
                 continue
             axes.add_patch(Rectangle((x, y), wide, high, facecolor=_SHARES(figure.value / 100), edgecolor="white"))
-            colour = "white" if figure.value < 55 else "black"  # darker cells have light text
+            colour = "white" if figure.value < 55 else "#010101"  # darker cells have light text
             ends = "" if figure.low is None or figure.high is None else f"{figure.low:.0f}–{figure.high:.0f}"
             at = y + high * (0.34 if ends else 0.5)
             axes.text(x + wide / 2, at, f"{figure.value:.0f}", color=colour, fontsize=8, fontweight=weight, **middle)
@@ -332,7 +351,7 @@ def _shared(one: Bbox, other: Bbox) -> float:
 
 
 def _svg(drawing: Drawing, title: str) -> str:
-    """Write a figure as SVG, without a date, and with what it shows in its metadata."""
+    """Write a figure as SVG, without a date or background, and with what it shows in its metadata."""
     out = io.StringIO()
-    drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Title": title})
-    return out.getvalue()
+    drawing.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None, "Title": title})
+    return out.getvalue().replace("</style>", f"{_ON_DARK}</style>", 1)

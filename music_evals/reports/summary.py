@@ -118,7 +118,7 @@ _DEFINITIONS: Final = (
 def _line(width: int, title: str, *cells: str) -> str:
     tasks, score, interval, gain, norm, data = cells
     title = f"  {title}"
-    line = f"{title[:26]:<26}{tasks:>7}{score:>7}{interval:>12}{gain:>6}{norm:>6} {data}"
+    line = f"{title[:26]:<26}{tasks:>6}{score:>7}{interval:>13}{gain:>6}{norm:>6} {data}"
     return line.rstrip() if len(line) <= width else f"{line[: width - 1]}…"
 
 

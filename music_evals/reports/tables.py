@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,14 +39,29 @@ class Figure:
     @property
     def shown(self) -> str:
         """The value and its mark."""
-        return f"undefined{self.mark}" if isnan(self.value) else f"{self.value:.{self.decimals}f}{self.mark}"
+        return self.number + self.mark
+
+    @property
+    def number(self) -> str:
+        """The value alone."""
+        return "undefined" if isnan(self.value) else _written(self.value, self.decimals)
 
     @property
     def interval(self) -> str:
         """The ends of the interval; nothing where there is none."""
+        return self._ends(self.decimals)
+
+    @property
+    def short_interval(self) -> str:
+        """The ends of the interval, with a decimal less than the value has, for a line of their own."""
+        return self._ends(max(self.decimals - 1, 0))
+
+    def _ends(self, decimals: int) -> str:
         if isnan(self.value) or self.low is None or self.high is None:
             return ""
-        return f"{self.low:.{self.decimals}f}–{self.high:.{self.decimals}f}"
+        low, high = _written(self.low, decimals), _written(self.high, decimals)
+        # A dash beside a minus is hard to read.
+        return f"{low} to {high}" if "−" in low + high else f"{low}–{high}"
 
 
 def difference(first: Figure, second: Figure) -> Figure:
@@ -61,6 +77,14 @@ def difference(first: Figure, second: Figure) -> Figure:
     above = hypot(first.high - first.value, second.value - second.low)
     return Figure(value, value - below, value + above, first.decimals)
 
+
+MEASURED, FLOOR, PUBLISHED = "measured", "floor", "published"
+KINDS: Final = ("", MEASURED, FLOOR, PUBLISHED)
+"""Kinds of rows and columns, in the order in which they are shown."""
+
+_KIND: Final = {"measured": MEASURED, "floor": FLOOR, "floor:": FLOOR}  # by the first word of what tells it
+OWN_COLUMN: Final = re.compile(r"(\S+/.*?(?: \[.*\])?(?: †)?) \((.*)\)")
+"""Heading of a column that was measured here: a model, which Inspect names after its provider, and its condition."""
 
 _TEXT_WIDTH: Final = 18  # columns of the terminal that longer text is given at least
 
@@ -119,27 +143,64 @@ class Table:
         for index in range(len(self.columns)):
             yield any(isinstance(row[index], Figure) for row in self.rows)
 
+    def kinds_of_rows(self) -> list[str]:
+        """Say of every row which of `KINDS` it is; nothing in a table of one kind alone."""
+        at, other = (self.columns.index("Source"), PUBLISHED) if "Source" in self.columns else (0, MEASURED)
+        kinds = [_KIND.get(str(row[at]).partition(" ")[0], other) for row in self.rows]
+        return kinds if len({*kinds}) > 1 else [""] * len(kinds)
+
+    def kinds_of_columns(self) -> list[str]:
+        """Say the same of every column that is of a model or a floor; nothing of those that tell rows apart."""
+        if "Source" in self.columns or not any(map(OWN_COLUMN.fullmatch, self.columns)):
+            return [""] * len(self.columns)
+        return [
+            MEASURED if OWN_COLUMN.fullmatch(name)
+            else FLOOR if name.startswith("floor: ")
+            else PUBLISHED if numeric
+            else ""
+            for name, numeric in zip(self.columns, self.numeric(), strict=True)
+        ]  # fmt: skip
+
+    def own_first(self) -> "Table":
+        """Return it in the order in which it is shown: what was measured here, floors, and what is published.
+
+        Rows stay with those that are alike in the columns to the left of the model's. CSV has them as they are.
+        """
+        left = self.columns.index("Model") if "Model" in self.columns else 0
+        kinds = self.kinds_of_rows()
+        groups = {tuple(row[:left]): place for place, row in reversed([*enumerate(self.rows)])} if any(kinds) else {}
+        places = sorted(
+            range(len(self.rows)),
+            key=lambda place: (groups.get(tuple(self.rows[place][:left]), 0), KINDS.index(kinds[place])),
+        )
+        of_columns = self.kinds_of_columns()
+        across = sorted(range(len(self.columns)), key=lambda place: KINDS.index(of_columns[place]))
+        rows = [[self.rows[place][at] for at in across] for place in places]
+        return replace(self, columns=[self.columns[at] for at in across], rows=rows)
+
     def to_rich(self) -> RichTable:
         """Return it for the terminal, with its notes below it; an interval is shown, shortened, under its number."""
         table = RichTable(
             title=Text(self.title), caption=Text("\n".join(self.notes)), title_justify="left", caption_justify="left"
         )
-        for index, (column, numeric) in enumerate(zip(self.columns, self.numeric(), strict=True)):
+        ordered = self.own_first()
+        for index, (column, numeric) in enumerate(zip(ordered.columns, ordered.numeric(), strict=True)):
             if numeric:
                 table.add_column(Text(column.replace(" ", "\n")), justify="right", no_wrap=True)
             else:
-                longest = max(len(text) for text in (column, *(_shown(row[index]) for row in self.rows)))
+                longest = max(len(text) for text in (column, *(_shown(row[index]) for row in ordered.rows)))
                 table.add_column(Text(column), overflow="fold", min_width=min(longest, _TEXT_WIDTH))
-        for row in self.rows:
+        for row in ordered.rows:
             table.add_row(*[Text(_stacked(cell)) for cell in row])
         return table
 
     def to_markdown(self, level: int = 2) -> str:
         """Return it as a section: a heading of this level, the table, its notes as a list."""
+        ordered = self.own_first()
         lines = [
-            _line(self.columns),
-            _line(["---:" if numeric else "---" for numeric in self.numeric()]),
-            *(_line([_shown(cell) for cell in row]) for row in self.rows),
+            _line(ordered.columns),
+            _line(["---:" if numeric else "---" for numeric in ordered.numeric()]),
+            *(_line([_shown(cell) for cell in row]) for row in ordered.rows),
         ]
         notes = [f"- {note}" for note in self.notes]
         return "\n".join([f"{'#' * level} {self.title}", "", *lines, *([""] if notes else []), *notes, ""])
@@ -180,10 +241,12 @@ def _shown(cell: Cell) -> str:
 
 def _stacked(cell: Cell) -> str:
     """As `_shown`, the interval in a line of its own and shorter, so that wide tables find room in a terminal."""
-    if not isinstance(cell, Figure) or not cell.interval:
-        return _shown(cell)
-    decimals = max(cell.decimals - 1, 0)
-    return f"{cell.value:.{cell.decimals}f}{cell.mark}\n{cell.low:.{decimals}f}–{cell.high:.{decimals}f}"
+    return f"{cell.shown}\n{cell.short_interval}" if isinstance(cell, Figure) and cell.interval else _shown(cell)
+
+
+def _written(value: float, decimals: int) -> str:
+    """A number with a true minus, which an end just below 0 keeps, and 0 never has."""
+    return f"{value + 0.0:.{decimals}f}".replace("-", "−")
 
 
 def _line(cells: Sequence[str]) -> str:

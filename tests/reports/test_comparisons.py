@@ -129,6 +129,14 @@ def test_conditions_that_differ_in_one_thing_are_compared_in_their_natural_order
     ]
 
 
+def test_parameters_that_are_not_set_are_as_by_default_and_lists_are_told_by_their_items(tmp_path: Path) -> None:
+    report = comparison_report(
+        [log(tmp_path, "CI", asked=ZERO | {"subset": subset, "cued": None}) for subset in (["a", "b"], None)]
+    )
+    (row,) = rows(report, "tests_conditions_ziqi")
+    assert (row["What"], row["First value"], row["Second value"], row["Else"]) == ("subset", "default", "a, b", None)
+
+
 def test_questions_on_one_score_are_drawn_together(tmp_path: Path) -> None:
     msu = {"benchmark": "msu", "config": "textual", "clusters": 4}
     logs = [log(tmp_path, 20 * answer, model, {}, **msu) for model, answer in (("a/first", "I"), ("b/second", "C"))]

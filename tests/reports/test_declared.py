@@ -89,7 +89,7 @@ def test_a_folder_with_a_declared_table_has_published_rows_beside_measured_ones(
     gain = next(row for row in made["chords_gain"].rows if row[0] == "Sevenths")
     # 25 of 15 to 35, less 30 of 20 to 40: sqrt(10² + 10²) either way.
     assert [str(cell) for cell in gain[4:]] == [
-        *("25.00 (15.00–35.00)", "25.00", "30.00 (20.00–40.00)", "-5.00 (-19.14–9.14)"),
+        *("25.00 (15.00–35.00)", "25.00", "30.00 (20.00–40.00)", "−5.00 (−19.14 to 9.14)"),
     ]
     assert table.notes[0] == "Paper: On Chords, Table 1."
 
@@ -134,7 +134,7 @@ def test_the_summary_has_a_row_a_model_with_intervals_floors_and_data(folder: Pa
         ("floor: chance", "25.0"),
         ("floor: majority", "30.0 (22.9–37.1)"),
     ]
-    assert str(second["Chords: gain"]) == "10.0 (-4.1–24.1)"
+    assert str(second["Chords: gain"]) == "10.0 (−4.1 to 24.1)"
 
 
 def test_old_logs_and_those_that_tell_their_condition_are_of_one_condition() -> None:

@@ -90,6 +90,17 @@ def test_the_same_values_give_the_same_file_whatever_the_users_settings() -> Non
     assert "<dc:date>" not in first
 
 
+def test_a_dark_page_shows_its_own_ground_and_lighter_ink() -> None:
+    svg = lines(a_series("a", 1, 2, 3, 4)._replace(second=True), second="few-shot")
+    dark = svg[svg.index("(prefers-color-scheme: dark)") : svg.index("</style>")]
+    marks = svg[svg.index("</style>") :]
+    without_hue = {match.group() for match in re.finditer(r"(fill|stroke): #(\w\w)\2\2", marks)}
+    assert "stroke: #000000" in without_hue
+    assert all(f'[style*="{colour}"]' in dark for colour in without_hue)
+    ground = marks[marks.index('id="patch_1"') :]
+    assert re.findall(r'style="([^"]*)"', ground)[0] == "fill: none"
+
+
 # --- labelled points ---
 
 
@@ -115,11 +126,11 @@ def test_labels_of_points_in_one_place_do_not_cover_each_other() -> None:
     assert all(abs(x1 - x2) > 8 or abs(y1 - y2) > 5 for (x1, y1), (x2, y2) in combinations(places, 2))
 
 
-@pytest.mark.parametrize(("measured", "fill"), [(True, "fill: #440154"), (False, "fill-opacity: 0")])
+@pytest.mark.parametrize(("measured", "fill"), [(True, "fill: #355f8d"), (False, "fill-opacity: 0")])
 def test_measured_points_are_filled_and_published_ones_hollow(measured: bool, fill: str) -> None:
     svg = points(Point("x", "Ablation", Figure(1.0, 0.8, 1.3), Figure(50.0, 45.0, 52.0), 100.0, measured=measured))
-    # Pieces that all compile have the darkest colour of viridis.
-    (style,) = re.findall(r'<use [^>]*style="([^"]*stroke: #440154[^"]*)"', svg)
+    # Pieces that all compile have the darkest colour, viridis at 0.3.
+    (style,) = re.findall(r'<use [^>]*style="([^"]*stroke: #355f8d[^"]*)"', svg)
     assert style.startswith(fill)
     assert svg.count("stroke: #444444; stroke-width: 0.8") == 2, "an interval of each figure"
 
