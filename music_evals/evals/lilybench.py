@@ -29,12 +29,14 @@ from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
 from music_evals.datasets_builders.lilybench.generation.dataset import BENCHMARK as GENERATION
 from music_evals.datasets_builders.lilybench.generation.references import load_demonstrations, load_references
 from music_evals.datasets_builders.lilybench.generation.rows import FULL, DemonstrationRow, Description, PromptRow
+from music_evals.datasets_builders.lilybench.reasons import reasons
 from music_evals.datasets_builders.lilybench.rows import CLEAN, Protocol, TaskName, TaskRow
 from music_evals.encoders.lilybert import Pooling
 from music_evals.evals.floors import Floors, floors_of
 from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, estimated_tokens, samples_view, task
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
+from music_evals.scorers.explanations import WHY
 from music_evals.scorers.metrics.clustered import macro_mean, mean_interval
 from music_evals.scorers.metrics.measures import measure_f1
 from music_evals.scorers.readers.written import measures_of
@@ -333,13 +335,14 @@ def _task(name: TaskName, asked: LilyBenchParameters) -> Task:
             f"estimated at {min(map(score_tokens, rows))} tokens"
         )
     majority = commonest((_told_kind(name, row), row["answer"]) for row in rows)
+    why = reasons(name, asked.protocol, kept, _texts(asked.dataset, origin) if name == "error_detection" else {})
     is_lilybench = origin.provenance.source != GENERATED
     return declared_task(
         asked,
         "lilybench",
         name,
         origin,
-        [record_to_sample(name, row, wording, asked, majority) for row in kept],
+        [record_to_sample(name, row, wording, asked, majority, why.get(row["id"])) for row in kept],
         solver=score_tools() if asked.strategy == "logiclm" else reply(),
         scorer=_SCORERS[_form(name)](asked.protocol, asked.strategy != "standalone"),
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS[asked.strategy]),
@@ -357,6 +360,14 @@ def _task(name: TaskName, asked: LilyBenchParameters) -> Task:
     )
 
 
+def _texts(dataset: str, origin: Origin) -> dict[str, str]:
+    """The pieces' texts, by id; none where the dataset has none."""
+    if "corpus" not in origin.provenance.counts:
+        return {}
+    rows = load_split(dataset, "corpus", "full", benchmark=BENCHMARK, columns=["id", "text"])
+    return dict(zip(rows["id"], rows["text"], strict=True))
+
+
 def _floors(name: TaskName, origin: Origin, protocol: Protocol, rows: Sequence[TaskRow]) -> Floors:
     """The dataset's floors, or those of the commonest answer where each answer is right to a degree."""
     if name == "error_detection":
@@ -371,7 +382,12 @@ def _floors(name: TaskName, origin: Origin, protocol: Protocol, rows: Sequence[T
 
 
 def record_to_sample(
-    name: TaskName, row: TaskRow, wording: Prompts, asked: LilyBenchParameters, majority: Mapping[str, str]
+    name: TaskName,
+    row: TaskRow,
+    wording: Prompts,
+    asked: LilyBenchParameters,
+    majority: Mapping[str, str],
+    why: str | None = None,
 ) -> Sample:
     """Map a row to a sample; for ``logiclm`` the score is in its metadata, where the tools find it."""
     metadata: dict[str, Any] = {
@@ -379,6 +395,7 @@ def record_to_sample(
         "piece": row["piece"],
         "kind": row["kind"],
         "score_tokens": score_tokens(row),
+        **({WHY: why} if why else {}),
     }
     if asked.strategy == "logiclm":
         metadata["score"] = row["score"]
@@ -393,6 +410,7 @@ def record_to_sample(
         answer_type="choice" if form == "index" else form,
         answers=[str(index) for index in range(len(row["options"]))] if form == "index" else None,
         form="$answer" if asked.strategy == "standalone" else "Answer: $answer",
+        question=question_text(name, row, wording, asked.protocol),
         options=row["options"] or None,
         kind=row["kind"] or None,
         majority=majority[_told_kind(name, row)],
@@ -415,15 +433,23 @@ def prompt_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protoc
     """Word what is asked: the score, the question, its options, and how to reply."""
     if protocol == "paper":
         return _published_prompt(name, row, wording, strategy)
-    question = wording["question"][name]
-    if isinstance(question, Mapping):
-        question = question[row["kind"]]
     parts = [Template(wording["score"]).substitute(score=row["score"].strip("\r\n"))] if row["score"] else []
-    parts.append(Template(question).substitute(numbering=wording["numbering"]))
+    parts.append(question_text(name, row, wording, protocol))
     if row["options"]:
         parts.append(Template(wording["options"]).substitute(options=listed(row["options"])))
     parts.append(Template(wording["reply"][strategy]).substitute(form=wording["form"][_form(name)]))
     return "\n\n".join(parts)
+
+
+def question_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protocol) -> str:
+    """Word the question alone."""
+    if protocol == "paper":
+        paper = wording["paper"]
+        return Template(paper["question"][name]).substitute(field=paper["field"].get(row["kind"], ""))
+    question = wording["question"][name]
+    if isinstance(question, Mapping):
+        question = question[row["kind"]]
+    return Template(question).substitute(numbering=wording["numbering"])
 
 
 def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: Strategy) -> str:
@@ -433,7 +459,7 @@ def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: 
     score = options if form == "order" else row["score"].strip("\r\n")
     parts = [
         Template(paper["score"]).substitute(score=score),
-        Template(paper["question"][name]).substitute(field=paper["field"].get(row["kind"], "")),
+        question_text(name, row, wording, "paper"),
     ]
     if form == "index":
         parts.append(Template(paper["options"]).substitute(options=options))

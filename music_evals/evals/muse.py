@@ -35,10 +35,12 @@ from inspect_ai.tool import ToolCall
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.muse.dataset import BENCHMARK
+from music_evals.datasets_builders.muse.rows import ConfigName, reason
 from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, samples_view, task
 from music_evals.notation.midi import parse_midi_text
 from music_evals.scorers.choice import answered, final_answer
+from music_evals.scorers.explanations import WHY
 from music_evals.scorers.logiclm import formulation, solver_decision
 from music_evals.solvers.logiclm import REFINEMENT_TOKENS, logiclm
 from music_evals.solvers.replies import reply
@@ -97,9 +99,10 @@ class MuseParameters:
 
 @dataclass(frozen=True, slots=True)
 class _MuseTask:
-    """What tells the three tasks apart: name, clips a trial, solver, and a row's true transcription."""
+    """What tells the three tasks apart: name, question, clips a trial, solver, and a row's true transcription."""
 
-    name: str
+    name: ConfigName
+    question: str
     clips: Sequence[str]
     solver: SymbolicSolver
     transcription: Callable[[Row], list[list[int] | None]]
@@ -110,12 +113,26 @@ class _MuseTask:
 
 
 _SYNCOPATION = _MuseTask(
-    "syncopation", [""], SYNCOPATION, lambda row: [sorted(row["kick"] + (row["snare"] or [])) if row["kick"] else None]
+    "syncopation",
+    "How many kick and snare hits, taken together, land on an off-beat?",
+    [""],
+    SYNCOPATION,
+    lambda row: [sorted(row["kick"] + (row["snare"] or [])) if row["kick"] else None],
 )
 _TRANSPOSITION = _MuseTask(
-    "transposition", ["_1", "_2"], TRANSPOSITION, lambda row: [row["pitches_1"], row["pitches_2"]]
+    "transposition",
+    "Are the two one and the same melody, but for the key?",
+    ["_1", "_2"],
+    TRANSPOSITION,
+    lambda row: [row["pitches_1"], row["pitches_2"]],
 )
-_CHORD_QUALITY = _MuseTask("chord_quality", [""], CHORD_QUALITY, lambda row: [_sounding(row["midi_text"])])
+_CHORD_QUALITY = _MuseTask(
+    "chord_quality",
+    "Which quality has the chord?",
+    [""],
+    CHORD_QUALITY,
+    lambda row: [_sounding(row["midi_text"])],
+)
 
 
 @task
@@ -191,6 +208,7 @@ def record_to_sample(
         form="$answer" if bare else "Final Answer: $answer",
         majority=majority,
         notation=asked.modality,
+        question=muse.question,
         **(
             {"answer_type": "symbols", "functor": muse.solver.schema.functor, "identifiers": muse.identifiers}
             if asked.strategy == "logiclm"
@@ -201,7 +219,12 @@ def record_to_sample(
         id=row["id"],
         input=[*opening, trial],
         target=row["target"],
-        metadata={**metadata, "options": row["options"], "identifiers": muse.identifiers},
+        metadata={
+            **metadata,
+            "options": row["options"],
+            "identifiers": muse.identifiers,
+            WHY: reason(muse.name, row),
+        },
     )
 
 
