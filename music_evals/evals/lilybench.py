@@ -392,6 +392,7 @@ def record_to_sample(
     """Map a row to a sample; for ``logiclm`` the score is in its metadata, where the tools find it."""
     metadata: dict[str, Any] = {
         "task": name,
+        "row": row["id"],
         "piece": row["piece"],
         "kind": row["kind"],
         "score_tokens": score_tokens(row),
@@ -418,7 +419,7 @@ def record_to_sample(
         music=[[start, start + len(score)]] if score else None,
     )
     return Sample(
-        id=row["id"],
+        id=sample_id(name, asked.protocol, row["id"]),
         input=[
             ChatMessageSystem(content=(wording["paper"] if asked.protocol == "paper" else wording)["instruction"]),
             ChatMessageUser(content=prompt, metadata=said),
@@ -427,6 +428,17 @@ def record_to_sample(
         target=row["answer"],
         metadata=metadata,
     )
+
+
+def sample_id(name: TaskName, protocol: Protocol, row: str) -> str:
+    """Return a sample's id, which begins with what tells it from others; its metadata ``row`` is the row's.
+
+    Example:
+        >>> sample_id("error_detection", "strict", "error_detection.strict.bach/bwv101.7.melodic_leap.m4")
+        'bach/bwv101.7.melodic_leap.m4.strict'
+    """
+    common = f"{name}.{protocol}."
+    return f"{row.removeprefix(common)}.{protocol}" if row.startswith(common) else row
 
 
 def prompt_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protocol, strategy: Strategy) -> str:

@@ -216,11 +216,13 @@ def record_to_sample(
         ),
     )
     return Sample(
-        id=row["id"],
+        # All ids of a task's rows begin with its name, or the first word of that.
+        id=row["id"].removeprefix(f"{muse.name.partition('_')[0]}-"),
         input=[*opening, trial],
         target=row["target"],
         metadata={
             **metadata,
+            "row": row["id"],
             "options": row["options"],
             "identifiers": muse.identifiers,
             WHY: reason(muse.name, row),
