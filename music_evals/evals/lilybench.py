@@ -33,7 +33,16 @@ from music_evals.datasets_builders.lilybench.reasons import reasons
 from music_evals.datasets_builders.lilybench.rows import CLEAN, Protocol, TaskName, TaskRow
 from music_evals.encoders.lilybert import Pooling
 from music_evals.evals.floors import Floors, floors_of
-from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, estimated_tokens, samples_view, task
+from music_evals.evals.tasks import (
+    asks,
+    check_media,
+    check_positive,
+    commonest,
+    declared_task,
+    estimated_tokens,
+    samples_view,
+    task,
+)
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 from music_evals.scorers.explanations import WHY
@@ -43,6 +52,7 @@ from music_evals.scorers.readers.written import measures_of
 from music_evals.scorers.reference_pieces import ReferencePieces, shared_encoder
 from music_evals.scorers.score_tasks import CONFUSED, measure_count, measure_order, option_index, wrong_measures
 from music_evals.scorers.written_music import music_scorer
+from music_evals.solvers.media import MEDIA, SHOWN
 from music_evals.solvers.replies import reply
 from music_evals.solvers.score_tools import score_tools
 from music_evals.solvers.writing import write_music
@@ -53,6 +63,9 @@ MAX_TOKENS: Final[Mapping[Strategy, int]] = {"standalone": 20, "cot": 2048, "log
 
 WITH_TOOLS: Final[tuple[TaskName, ...]] = ("bar_count", "metadata_qa", "error_detection")
 """Tasks on whole scores whose answers tools can help to find without giving a recognition away."""
+
+PARTS: Final[tuple[TaskName, ...]] = ("bar_sequencing", "next_bar_prediction")
+"""Tasks on single measures, whose octaves depend on the music around them; there is no page of these."""
 
 Regime = Literal["zero", "few", "ablation"]
 DEMONSTRATIONS: Final[Mapping[Regime, str]] = {"few": "train", "ablation": "ablation"}
@@ -96,6 +109,8 @@ class LilyBenchParameters:
             other tasks tools have nothing to parse, or would tell what is to be recognised.
         max_score_tokens: rows whose score is longer, in tokens estimated as half its characters, are left out, and
             their number is in the task's metadata. Scores are never cut: the answer to a part of a score is another.
+        media: of how many samples, the first ones, the log shows the opening page, which LilyPond draws: a number, or
+            ``all``.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/lilybench/prompts.toml``, whose table
             ``paper`` is for that protocol.
     """
@@ -104,11 +119,13 @@ class LilyBenchParameters:
     protocol: Protocol = "strict"
     strategy: Strategy = "standalone"
     max_score_tokens: int | None = None
+    media: int | Literal["all"] = SHOWN
     prompts: str | None = None
 
     def __post_init__(self) -> None:
-        """Check the number."""
+        """Check the numbers."""
         check_positive(max_score_tokens=self.max_score_tokens)
+        check_media(self.media)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +146,8 @@ class GenerationParameters:
         encoder: for the Fréchet Music Distance, such as ``csc-unipd/lilybert``, or a folder; without one, no distance.
         pooling: how the vectors of a text's tokens become one: the ``first_token``'s, as published, or their ``mean``.
         attempts: replies that a model has; it is told what LilyPond says of one that does not compile. The paper has 1.
-        pictures: whether the log shows the first system and a piano roll of each piece.
+        media: of how many samples, the first ones, the log shows the first system and a piano roll: a number, or
+            ``all``.
         prompts: a TOML file with other wording.
     """
 
@@ -141,12 +159,13 @@ class GenerationParameters:
     encoder: str | None = None
     pooling: Pooling = "first_token"
     attempts: int = 1
-    pictures: bool = True
+    media: int | Literal["all"] = SHOWN
     prompts: str | None = None
 
     def __post_init__(self) -> None:
         """Check the numbers."""
         check_positive(n_prompts=self.n_prompts)
+        check_media(self.media)
         if not 1 <= self.attempts <= MAX_ATTEMPTS:
             raise ValueError(f"attempts={self.attempts} is not valid; a number from 1 to {MAX_ATTEMPTS} is needed")
 
@@ -247,7 +266,7 @@ def generation(asked: GenerationParameters) -> Task:
             asked.encoder,
             asked.pooling,
             attempts=asked.attempts,
-            pictures=asked.pictures,
+            pictures=asked.media != 0,
         ),
         config=GenerateConfig(temperature=0.7, top_p=0.9, max_tokens=MAX_NEW_TOKENS),
         viewer=samples_view(
@@ -289,7 +308,7 @@ def prompt_to_sample(row: PromptRow, shown: Sequence[DemonstrationRow], wording:
         "lilybench", "generation", answer_type="piece", form="$answer", index=row["index"], description=known
     )
     messages.append(ChatMessageUser(content=asked, metadata=metadata))
-    return Sample(id=row["id"], input=messages, metadata={"index": row["index"], "entry": row["entry"]})
+    return Sample(id=row["id"], input=messages, metadata={"index": row["index"], "entry": row["entry"], MEDIA: True})
 
 
 def request(description: Description, wording: Prompts) -> str:
@@ -397,6 +416,7 @@ def record_to_sample(
         "kind": row["kind"],
         "score_tokens": score_tokens(row),
         **({WHY: why} if why else {}),
+        **({MEDIA: {"lilypond": row["score"]}} if name not in PARTS else {}),
     }
     if asked.strategy == "logiclm":
         metadata["score"] = row["score"]
