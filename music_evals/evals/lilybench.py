@@ -455,10 +455,14 @@ def sample_id(name: TaskName, protocol: Protocol, row: str) -> str:
 
     Example:
         >>> sample_id("error_detection", "strict", "error_detection.strict.bach/bwv101.7.melodic_leap.m4")
-        'bach/bwv101.7.melodic_leap.m4.strict'
+        'bwv101.7.melodic_leap.m4.strict.bach'
     """
     common = f"{name}.{protocol}."
-    return f"{row.removeprefix(common)}.{protocol}" if row.startswith(common) else row
+    if not row.startswith(common):
+        return row
+    # Many pieces are of one collection, whose name stands ahead of theirs.
+    collection, _, rest = row.removeprefix(common).rpartition("/")
+    return ".".join(filter(None, [rest, protocol, collection]))
 
 
 def prompt_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protocol, strategy: Strategy) -> str:

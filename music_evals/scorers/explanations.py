@@ -46,7 +46,7 @@ def asked_and_expected(state: TaskState, options: Sequence[str], expected: str, 
     question, why = asks_of(state).get("question"), state.metadata.get(WHY)
     parts = [f"**Asked:** {code(question, MOST)}"] if question else []
     parts += [_listed(options, expected, answer)] if options else []
-    parts.append(f"**Expected:** {named(expected, options)}.")
+    parts.append(f"**Expected:** {named(expected, options)}")
     parts += [f"**Why:** {why}"] if why else []
     return "\n\n".join(parts)
 

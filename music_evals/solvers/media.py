@@ -31,7 +31,7 @@ MEDIA: Final = "media"
 SHOWN: Final = 10
 """How many samples of a run are shown by default."""
 
-NOTE: Final = "*Shown to readers of this log. The model was not sent it.*"
+NOTE: Final = "*Shown to readers of this log. The model was not sent it.*\n\n"
 
 
 def choose(samples: Sequence[Sample], most: int | Literal["all"]) -> bool:
@@ -52,7 +52,8 @@ def show_media() -> Solver:
         room = sample_limits().message.remaining
         if isinstance(shown, Mapping) and (room is None or room >= 1):
             content = await anyio.to_thread.run_sync(drawn, shown, limiter=one_a_core)
-            state.messages.append(ChatMessageUser(content=[ContentText(text=NOTE), *content]))
+            if content:
+                state.messages.append(ChatMessageUser(content=[ContentText(text=NOTE), *content]))
         return state
 
     return solve
@@ -63,7 +64,7 @@ def drawn(shown: Mapping[str, Any]) -> list[Content]:
     content: list[Content] = []
     for name, encoded in shown.get("midi", {}).items():
         midi = base64.b64decode(encoded)
-        content += [ContentText(text=f"{name}:"), *_picture(partial(piano_roll, midi)), *_sound(midi)]
+        content += [ContentText(text=f"{name}:\n\n"), *_picture(partial(piano_roll, midi)), *_sound(midi)]
     if text := shown.get("lilypond"):
         content += _picture(partial(opening, text, limits=LIMITS, cache=lilypond_cache()))
     return content

@@ -59,7 +59,7 @@ def change(before: str, after: str) -> tuple[str, str]:
     start = max(before.rfind(blank, 0, start) for blank in " \n\t") + 1
     old, new = before[start:][::-1], after[start:][::-1]
     end = _shared(old, new)
-    while end and not old[end - 1].isspace():
+    while end and not all(text[end - 1].isspace() or text[end : end + 1].strip() == "" for text in (old, new)):
         end -= 1
     return old[end:][::-1].strip(), new[end:][::-1].strip()
 
