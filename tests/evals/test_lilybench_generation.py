@@ -246,6 +246,7 @@ def test_a_copied_demonstration_is_found_and_the_viewer_is_given_pictures(datase
     log = run_scripted(generation(dataset=str(dataset)), tmp_path, lambda *_: f"```\n{piece(1001)}```")
     assert figures(log)["demonstrations/near_copies"] == figures(log)["near_copies"] == 1
     told = (samples(log)[0].scores or {})["written_music"].explanation or ""
+    assert told.startswith("**Asked:** a piece in LilyPond: ")
     assert "100% of it in demonstrations train/shown-1" in told
     for title in ("first system", "piano roll"):
         data = told.partition(f"![{title}](data:image/png;base64,")[2].partition(")")[0]
