@@ -176,7 +176,7 @@ def test_an_explanation_says_what_was_asked_expected_and_read(tmp_path: Path) ->
     options = sample.metadata["options"]
     assert told[2] == f"**Expected:** `{sample.target}` `{options['ABCDE'.index(str(sample.target))]}`"
     even = [slot for drum in ("kick", "snare") for slot in sample.metadata[drum] if slot % 2 == 0]
-    assert f"even {', '.join(map(str, even[:1])) or 'none'}" in told[3]
+    assert f"even: {', '.join(map(str, even[:1])) or 'none'}" in told[3]
     assert told[4] == "**Read:** `E` `8 (High Syncopation)`, from the last line."
     log = run_scripted(syncopation(), tmp_path, lambda *_: "It is `neither` <b>")
     told = ((samples(log)[0].scores or {})["final_answer"].explanation or "").split("\n\n")

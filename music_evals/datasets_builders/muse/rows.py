@@ -211,7 +211,9 @@ def reason(config: ConfigName, row: Mapping[str, Any]) -> str:
         if row["kick"] is None:
             return f"the recording is keyed with {row['offbeats']} off-beat hits."
         even = {name: [slot for slot in row[name] or () if slot % 2 == 0] for name in ("kick", "snare")}
-        hits = "; ".join(f"{name} {_numbers(row[name] or ())}, even {_numbers(slots)}" for name, slots in even.items())
+        hits = "; ".join(
+            f"{name} {_numbers(row[name] or ())} (even: {_numbers(slots)})" for name, slots in even.items()
+        )
         return f"off-beats are the even slots of a grid of 32 eighth notes. {hits.capitalize()}."
     if config == "chord_quality":
         above = _numbers(sorted(INTERVALS[row["quality"]]))
