@@ -22,7 +22,8 @@ importlib.metadata.packages_distributions = cache(importlib.metadata.packages_di
 def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Inspect's cache of model output, empty at the start, and one cache of default datasets for all test processes.
 
-    Inspect's tables of results, which nobody is shown, are not laid out: with many metrics that takes seconds.
+    Inspect's tables of results, which nobody is shown, are not laid out: with many metrics that takes seconds. For the
+    same reason samples are not drawn and played, but where a test is about that.
     """
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
@@ -30,6 +31,7 @@ def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("INSPECT_CACHE_DIR", str(tmp_path_factory.mktemp("inspect-cache")))
         patch.setenv("MUSIC_EVALS_CACHE", str(shared / "cache"))
         patch.setattr("rich.live.Live.refresh", lambda _: None)
+        patch.setattr("music_evals.solvers.media.drawn", lambda _: [])
         yield
 
 

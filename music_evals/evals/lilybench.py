@@ -29,18 +29,30 @@ from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
 from music_evals.datasets_builders.lilybench.generation.dataset import BENCHMARK as GENERATION
 from music_evals.datasets_builders.lilybench.generation.references import load_demonstrations, load_references
 from music_evals.datasets_builders.lilybench.generation.rows import FULL, DemonstrationRow, Description, PromptRow
+from music_evals.datasets_builders.lilybench.reasons import reasons
 from music_evals.datasets_builders.lilybench.rows import CLEAN, Protocol, TaskName, TaskRow
 from music_evals.encoders.lilybert import Pooling
 from music_evals.evals.floors import Floors, floors_of
-from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, estimated_tokens, samples_view, task
+from music_evals.evals.tasks import (
+    asks,
+    check_media,
+    check_positive,
+    commonest,
+    declared_task,
+    estimated_tokens,
+    samples_view,
+    task,
+)
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
+from music_evals.scorers.explanations import WHY
 from music_evals.scorers.metrics.clustered import macro_mean, mean_interval
 from music_evals.scorers.metrics.measures import measure_f1
 from music_evals.scorers.readers.written import measures_of
 from music_evals.scorers.reference_pieces import ReferencePieces, shared_encoder
 from music_evals.scorers.score_tasks import CONFUSED, measure_count, measure_order, option_index, wrong_measures
 from music_evals.scorers.written_music import music_scorer
+from music_evals.solvers.media import MEDIA, SHOWN
 from music_evals.solvers.replies import reply
 from music_evals.solvers.score_tools import score_tools
 from music_evals.solvers.writing import write_music
@@ -51,6 +63,9 @@ MAX_TOKENS: Final[Mapping[Strategy, int]] = {"standalone": 20, "cot": 2048, "log
 
 WITH_TOOLS: Final[tuple[TaskName, ...]] = ("bar_count", "metadata_qa", "error_detection")
 """Tasks on whole scores whose answers tools can help to find without giving a recognition away."""
+
+PARTS: Final[tuple[TaskName, ...]] = ("bar_sequencing", "next_bar_prediction")
+"""Tasks on single measures, whose octaves depend on the music around them; there is no page of these."""
 
 Regime = Literal["zero", "few", "ablation"]
 DEMONSTRATIONS: Final[Mapping[Regime, str]] = {"few": "train", "ablation": "ablation"}
@@ -94,6 +109,8 @@ class LilyBenchParameters:
             other tasks tools have nothing to parse, or would tell what is to be recognised.
         max_score_tokens: rows whose score is longer, in tokens estimated as half its characters, are left out, and
             their number is in the task's metadata. Scores are never cut: the answer to a part of a score is another.
+        media: of how many samples, the first ones, the log shows the opening page, which LilyPond draws: a number, or
+            ``all``.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/lilybench/prompts.toml``, whose table
             ``paper`` is for that protocol.
     """
@@ -102,11 +119,13 @@ class LilyBenchParameters:
     protocol: Protocol = "strict"
     strategy: Strategy = "standalone"
     max_score_tokens: int | None = None
+    media: int | Literal["all"] = SHOWN
     prompts: str | None = None
 
     def __post_init__(self) -> None:
-        """Check the number."""
+        """Check the numbers."""
         check_positive(max_score_tokens=self.max_score_tokens)
+        check_media(self.media)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +146,8 @@ class GenerationParameters:
         encoder: for the Fréchet Music Distance, such as ``csc-unipd/lilybert``, or a folder; without one, no distance.
         pooling: how the vectors of a text's tokens become one: the ``first_token``'s, as published, or their ``mean``.
         attempts: replies that a model has; it is told what LilyPond says of one that does not compile. The paper has 1.
-        pictures: whether the log shows the first system and a piano roll of each piece.
+        media: of how many samples, the first ones, the log shows the first system and a piano roll: a number, or
+            ``all``.
         prompts: a TOML file with other wording.
     """
 
@@ -139,12 +159,13 @@ class GenerationParameters:
     encoder: str | None = None
     pooling: Pooling = "first_token"
     attempts: int = 1
-    pictures: bool = True
+    media: int | Literal["all"] = SHOWN
     prompts: str | None = None
 
     def __post_init__(self) -> None:
         """Check the numbers."""
         check_positive(n_prompts=self.n_prompts)
+        check_media(self.media)
         if not 1 <= self.attempts <= MAX_ATTEMPTS:
             raise ValueError(f"attempts={self.attempts} is not valid; a number from 1 to {MAX_ATTEMPTS} is needed")
 
@@ -245,7 +266,7 @@ def generation(asked: GenerationParameters) -> Task:
             asked.encoder,
             asked.pooling,
             attempts=asked.attempts,
-            pictures=asked.pictures,
+            pictures=asked.media != 0,
         ),
         config=GenerateConfig(temperature=0.7, top_p=0.9, max_tokens=MAX_NEW_TOKENS),
         viewer=samples_view(
@@ -287,7 +308,7 @@ def prompt_to_sample(row: PromptRow, shown: Sequence[DemonstrationRow], wording:
         "lilybench", "generation", answer_type="piece", form="$answer", index=row["index"], description=known
     )
     messages.append(ChatMessageUser(content=asked, metadata=metadata))
-    return Sample(id=row["id"], input=messages, metadata={"index": row["index"], "entry": row["entry"]})
+    return Sample(id=row["id"], input=messages, metadata={"index": row["index"], "entry": row["entry"], MEDIA: True})
 
 
 def request(description: Description, wording: Prompts) -> str:
@@ -333,13 +354,14 @@ def _task(name: TaskName, asked: LilyBenchParameters) -> Task:
             f"estimated at {min(map(score_tokens, rows))} tokens"
         )
     majority = commonest((_told_kind(name, row), row["answer"]) for row in rows)
+    why = reasons(name, asked.protocol, kept, _texts(asked.dataset, origin) if name == "error_detection" else {})
     is_lilybench = origin.provenance.source != GENERATED
     return declared_task(
         asked,
         "lilybench",
         name,
         origin,
-        [record_to_sample(name, row, wording, asked, majority) for row in kept],
+        [record_to_sample(name, row, wording, asked, majority, why.get(row["id"])) for row in kept],
         solver=score_tools() if asked.strategy == "logiclm" else reply(),
         scorer=_SCORERS[_form(name)](asked.protocol, asked.strategy != "standalone"),
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS[asked.strategy]),
@@ -357,6 +379,14 @@ def _task(name: TaskName, asked: LilyBenchParameters) -> Task:
     )
 
 
+def _texts(dataset: str, origin: Origin) -> dict[str, str]:
+    """The pieces' texts, by id; none where the dataset has none."""
+    if "corpus" not in origin.provenance.counts:
+        return {}
+    rows = load_split(dataset, "corpus", "full", benchmark=BENCHMARK, columns=["id", "text"])
+    return dict(zip(rows["id"], rows["text"], strict=True))
+
+
 def _floors(name: TaskName, origin: Origin, protocol: Protocol, rows: Sequence[TaskRow]) -> Floors:
     """The dataset's floors, or those of the commonest answer where each answer is right to a degree."""
     if name == "error_detection":
@@ -371,14 +401,22 @@ def _floors(name: TaskName, origin: Origin, protocol: Protocol, rows: Sequence[T
 
 
 def record_to_sample(
-    name: TaskName, row: TaskRow, wording: Prompts, asked: LilyBenchParameters, majority: Mapping[str, str]
+    name: TaskName,
+    row: TaskRow,
+    wording: Prompts,
+    asked: LilyBenchParameters,
+    majority: Mapping[str, str],
+    why: str | None = None,
 ) -> Sample:
     """Map a row to a sample; for ``logiclm`` the score is in its metadata, where the tools find it."""
     metadata: dict[str, Any] = {
         "task": name,
+        "row": row["id"],
         "piece": row["piece"],
         "kind": row["kind"],
         "score_tokens": score_tokens(row),
+        **({WHY: why} if why else {}),
+        **({MEDIA: {"lilypond": row["score"]}} if name not in PARTS else {}),
     }
     if asked.strategy == "logiclm":
         metadata["score"] = row["score"]
@@ -393,6 +431,7 @@ def record_to_sample(
         answer_type="choice" if form == "index" else form,
         answers=[str(index) for index in range(len(row["options"]))] if form == "index" else None,
         form="$answer" if asked.strategy == "standalone" else "Answer: $answer",
+        question=question_text(name, row, wording, asked.protocol),
         options=row["options"] or None,
         kind=row["kind"] or None,
         majority=majority[_told_kind(name, row)],
@@ -400,7 +439,7 @@ def record_to_sample(
         music=[[start, start + len(score)]] if score else None,
     )
     return Sample(
-        id=row["id"],
+        id=sample_id(name, asked.protocol, row["id"]),
         input=[
             ChatMessageSystem(content=(wording["paper"] if asked.protocol == "paper" else wording)["instruction"]),
             ChatMessageUser(content=prompt, metadata=said),
@@ -411,19 +450,42 @@ def record_to_sample(
     )
 
 
+def sample_id(name: TaskName, protocol: Protocol, row: str) -> str:
+    """Return a sample's id, which begins with what tells it from others; its metadata ``row`` is the row's.
+
+    Example:
+        >>> sample_id("error_detection", "strict", "error_detection.strict.bach/bwv101.7.melodic_leap.m4")
+        'bwv101.7.melodic_leap.m4.strict.bach'
+    """
+    common = f"{name}.{protocol}."
+    if not row.startswith(common):
+        return row
+    # Many pieces are of one collection, whose name stands ahead of theirs.
+    collection, _, rest = row.removeprefix(common).rpartition("/")
+    return ".".join(filter(None, [rest, protocol, collection]))
+
+
 def prompt_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protocol, strategy: Strategy) -> str:
     """Word what is asked: the score, the question, its options, and how to reply."""
     if protocol == "paper":
         return _published_prompt(name, row, wording, strategy)
-    question = wording["question"][name]
-    if isinstance(question, Mapping):
-        question = question[row["kind"]]
     parts = [Template(wording["score"]).substitute(score=row["score"].strip("\r\n"))] if row["score"] else []
-    parts.append(Template(question).substitute(numbering=wording["numbering"]))
+    parts.append(question_text(name, row, wording, protocol))
     if row["options"]:
         parts.append(Template(wording["options"]).substitute(options=listed(row["options"])))
     parts.append(Template(wording["reply"][strategy]).substitute(form=wording["form"][_form(name)]))
     return "\n\n".join(parts)
+
+
+def question_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Protocol) -> str:
+    """Word the question alone."""
+    if protocol == "paper":
+        paper = wording["paper"]
+        return Template(paper["question"][name]).substitute(field=paper["field"].get(row["kind"], ""))
+    question = wording["question"][name]
+    if isinstance(question, Mapping):
+        question = question[row["kind"]]
+    return Template(question).substitute(numbering=wording["numbering"])
 
 
 def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: Strategy) -> str:
@@ -433,7 +495,7 @@ def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: 
     score = options if form == "order" else row["score"].strip("\r\n")
     parts = [
         Template(paper["score"]).substitute(score=score),
-        Template(paper["question"][name]).substitute(field=paper["field"].get(row["kind"], "")),
+        question_text(name, row, wording, "paper"),
     ]
     if form == "index":
         parts.append(Template(paper["options"]).substitute(options=options))

@@ -35,12 +35,15 @@ from inspect_ai.tool import ToolCall
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.muse.dataset import BENCHMARK
+from music_evals.datasets_builders.muse.rows import ConfigName, reason
 from music_evals.evals.floors import floors_of
-from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, samples_view, task
+from music_evals.evals.tasks import asks, check_media, check_positive, commonest, declared_task, samples_view, task
 from music_evals.notation.midi import parse_midi_text
 from music_evals.scorers.choice import final_answer
+from music_evals.scorers.explanations import WHY
 from music_evals.scorers.logiclm import formulation, solver_decision
 from music_evals.solvers.logiclm import REFINEMENT_TOKENS, logiclm
+from music_evals.solvers.media import MEDIA, SHOWN
 from music_evals.solvers.replies import reply
 from music_evals.solvers.symbolic.music import CHORD_QUALITY, SYNCOPATION, TRANSPOSITION, SymbolicSolver
 
@@ -64,6 +67,8 @@ class MuseParameters:
             answer).
         shots: ``zero``, or ``few`` for the worked examples of the ``fewshot`` split as earlier turns.
         seed: of the order of the trials.
+        media: of how many samples, the first ones, the log shows piano roll and sound of their MIDI: a number, or
+            ``all``.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/muse/prompts.toml``.
         structured_output: (logiclm) have the server constrain the symbolic lines to their schema.
         tools: (logiclm) ``text`` as in the paper, or ``native`` to let the model call the solver itself.
@@ -75,6 +80,7 @@ class MuseParameters:
     strategy: Literal["standalone", "cot", "logiclm"] = "standalone"
     shots: Literal["zero", "few"] = "zero"
     seed: int = 0
+    media: int | Literal["all"] = SHOWN
     prompts: str | None = None
     structured_output: bool = False
     tools: Literal["text", "native"] = "text"
@@ -83,6 +89,7 @@ class MuseParameters:
     def __post_init__(self) -> None:
         """Check what goes together."""
         check_positive(refinement_tokens=self.refinement_tokens)
+        check_media(self.media)
         limited = self.refinement_tokens != REFINEMENT_TOKENS
         if self.strategy != "logiclm" and (self.structured_output or self.tools != "text" or limited):
             raise ValueError(
@@ -97,9 +104,10 @@ class MuseParameters:
 
 @dataclass(frozen=True, slots=True)
 class _MuseTask:
-    """What tells the three tasks apart: name, clips a trial, solver, and a row's true transcription."""
+    """What tells the three tasks apart: name, question, clips a trial, solver, and a row's true transcription."""
 
-    name: str
+    name: ConfigName
+    question: str
     clips: Sequence[str]
     solver: SymbolicSolver
     transcription: Callable[[Row], list[list[int] | None]]
@@ -110,12 +118,26 @@ class _MuseTask:
 
 
 _SYNCOPATION = _MuseTask(
-    "syncopation", [""], SYNCOPATION, lambda row: [sorted(row["kick"] + (row["snare"] or [])) if row["kick"] else None]
+    "syncopation",
+    "How many kick and snare hits, taken together, land on an off-beat?",
+    [""],
+    SYNCOPATION,
+    lambda row: [sorted(row["kick"] + (row["snare"] or [])) if row["kick"] else None],
 )
 _TRANSPOSITION = _MuseTask(
-    "transposition", ["_1", "_2"], TRANSPOSITION, lambda row: [row["pitches_1"], row["pitches_2"]]
+    "transposition",
+    "Are the two one and the same melody, but for the key?",
+    ["_1", "_2"],
+    TRANSPOSITION,
+    lambda row: [row["pitches_1"], row["pitches_2"]],
 )
-_CHORD_QUALITY = _MuseTask("chord_quality", [""], CHORD_QUALITY, lambda row: [_sounding(row["midi_text"])])
+_CHORD_QUALITY = _MuseTask(
+    "chord_quality",
+    "Which quality has the chord?",
+    [""],
+    CHORD_QUALITY,
+    lambda row: [_sounding(row["midi_text"])],
+)
 
 
 @task
@@ -191,6 +213,7 @@ def record_to_sample(
         form="$answer" if bare else "Final Answer: $answer",
         majority=majority,
         notation=asked.modality,
+        question=muse.question,
         **(
             {"answer_type": "symbols", "functor": muse.solver.schema.functor, "identifiers": muse.identifiers}
             if asked.strategy == "logiclm"
@@ -198,16 +221,24 @@ def record_to_sample(
         ),
     )
     return Sample(
-        id=row["id"],
+        # All ids of a task's rows begin with its name, or the first word of that.
+        id=row["id"].removeprefix(f"{muse.name.partition('_')[0]}-"),
         input=[*opening, trial],
         target=row["target"],
-        metadata={**metadata, "options": row["options"], "identifiers": muse.identifiers},
+        metadata={
+            **metadata,
+            "row": row["id"],
+            "options": row["options"],
+            "identifiers": muse.identifiers,
+            WHY: reason(muse.name, row),
+            **({MEDIA: {"midi": _midi(muse, row)}} if asked.modality == "midi" else {}),
+        },
     )
 
 
 def _rows(muse: _MuseTask, asked: MuseParameters, split: str) -> list[Row]:
     # The files' bytes are by far the largest part of a row; only those that the trial shows are read.
-    unused = {"midi"} if asked.modality == "audio" else {"midi", "audio"}
+    unused = {"midi" if asked.modality == "audio" else "audio"}
     columns = [
         name for name in BENCHMARK.features[muse.name] if name.removesuffix("_1").removesuffix("_2") not in unused
     ]
@@ -216,6 +247,12 @@ def _rows(muse: _MuseTask, asked: MuseParameters, split: str) -> list[Row]:
         if asked.modality == "midi" and any(row["midi_text" + clip] is None for clip in muse.clips):
             raise ValueError(f"{asked.dataset} has no MIDI (row {row['id']}); valid for it is modality=audio")
     return rows
+
+
+def _midi(muse: _MuseTask, row: Row) -> dict[str, str]:
+    """The files of a trial in Base64, by identifier."""
+    files = {name: row["midi" + clip] for name, clip in zip(muse.identifiers, muse.clips, strict=True)}
+    return {name: base64.b64encode(file).decode("ascii") for name, file in files.items() if file}
 
 
 def _sounding(midi_text: str | None) -> list[int] | None:

@@ -18,7 +18,7 @@ from functools import wraps
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import click
 import inspect_ai
@@ -33,10 +33,14 @@ from music_evals import benchmarks
 from music_evals.datasets_builders.folder import Origin
 from music_evals.evals.floors import Floors
 from music_evals.solvers.abilities import check_abilities, model_at_hand
+from music_evals.solvers.media import choose, show_media
 
 P = TypeVar("P")
 VERSION = "1.1.0"
 """Of all tasks; a change that alters scores changes it."""
+
+
+_NO_MATTER: Final = ("dataset", "media")
 
 
 class ParameterError(click.ClickException, ValueError):
@@ -89,8 +93,16 @@ def checked(parameters: Callable[..., P], given: Mapping[str, Any]) -> P:
             valid = [str(each) for arm in arms if get_origin(arm) is Literal for each in get_args(arm)]
             types = " or ".join(arm.__name__ if isinstance(arm, type) else str(arm) for arm in arms)
             accepted = f"valid values are: {', '.join(valid)}" if valid else f"a value of type {types} is needed"
+            if valid and any(arm is int for arm in arms):
+                accepted += " and whole numbers"
             raise ValueError(f"{name}={value!r} is not valid; {accepted}")
     return parameters(**given)
+
+
+def check_media(media: int | str) -> None:
+    """Check how many samples are shown in the log; ValueError for a negative number."""
+    if isinstance(media, int) and media < 0:
+        raise ValueError(f"media={media} is not valid; valid values are: all, and whole numbers from 0")
 
 
 def check_positive(**values: int | None) -> None:
@@ -188,12 +200,13 @@ def declared_task(
         messages = [message for message in samples[0].input if not isinstance(message, str)]
         check_abilities(model, messages, tools=tools, constrained=constrained)
     facts = benchmarks.load(benchmark).tasks[name]
+    media = choose(samples, getattr(asked, "media", 0))
     if twice := [sample for sample, count in Counter(each.id for each in samples).items() if count > 1]:
         raise ValueError(f"{origin.dataset} has the id {twice[0]} in two of its splits")
     return Task(
         name=f"{benchmark}{'_like' if is_like else ''}_{name}_{origin.label}",
         dataset=MemoryDataset(list(samples), name=origin.label, shuffled=shuffled),
-        solver=solver,
+        solver=[solver, show_media()] if media else solver,
         scorer=scorer,
         config=config,
         version=VERSION,
@@ -221,6 +234,8 @@ def _prompts(asked: Any) -> dict[str, str]:
 def condition(asked: Any) -> dict[str, Any]:
     """Return the parameters that are not as by default, in order; which data they run on is told apart.
 
+    What the log shows besides changes nothing that is measured, and is left out.
+
     Example:
         >>> @dataclasses.dataclass
         ... class Asked:
@@ -233,7 +248,7 @@ def condition(asked: Any) -> dict[str, Any]:
     return {
         field.name: getattr(asked, field.name)
         for field in dataclasses.fields(asked)
-        if field.name != "dataset" and getattr(asked, field.name) != field.default
+        if field.name not in _NO_MATTER and getattr(asked, field.name) != field.default
     }
 
 

@@ -11,6 +11,7 @@ inspect eval evals/ziqi.py --model openai/gpt-4o -T dataset=data/ziqi -T subset=
 """
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
@@ -160,7 +161,7 @@ def record_to_sample(
         majority=majority,
     )
     return Sample(
-        id=row["id"] if asked.rotations == 1 else f"{row['id']}-rotation{rotation}",
+        id=sample_id(row["id"]) if asked.rotations == 1 else f"{sample_id(row['id'])}-rotation{rotation}",
         input=[ChatMessageUser(content=prompt, metadata=metadata)],
         choices=list(options),
         target=LETTERS[place],
@@ -173,6 +174,17 @@ def record_to_sample(
             **({} if row["duplicate_of"] is None else {"duplicate_of": row["duplicate_of"]}),
         },
     )
+
+
+def sample_id(row: str) -> str:
+    """Return a sample's id, which begins with what tells it from others; its metadata ``question`` is the row's.
+
+    Example:
+        >>> sample_id("popular_music-test-0012"), sample_id("theory-scales-notes-f-lydian-en")
+        ('0012-popular_music', 'scales-notes-f-lydian-en')
+    """
+    published = re.fullmatch(r"(\w+)-test-(\d+)", row)
+    return f"{published[2]}-{published[1]}" if published else re.sub("^(?:theory-|(?:continuation-)+)", "", row)
 
 
 def _load(dataset: str, config: ConfigName, split: str) -> list[Row]:

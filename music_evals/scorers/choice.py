@@ -7,9 +7,10 @@ metadata; a target of one letter means that they are lettered, any other that on
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, stderr
 from inspect_ai.solver import TaskState
 
+from music_evals.scorers.explanations import explained
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.choices import read_choice
-from music_evals.scorers.scores import READ_AS, apart, held, interval95, marked, scorer, told_readings
+from music_evals.scorers.scores import apart, held, interval95, marked, scorer, told_readings
 
 
 async def read_answer(state: TaskState, target: Target) -> Reading:
@@ -18,13 +19,7 @@ async def read_answer(state: TaskState, target: Target) -> Reading:
     reading = await apart(read_choice, state.output.completion, options)
     if reading.answer is None or len(target.text) == 1:
         return reading
-    return Reading(reading.status, options[ord(reading.answer) - ord("A")])
-
-
-def describe(state: TaskState, answer: str) -> str:
-    """Word an answer for an explanation: a letter with the option that it stands for, a sentence in quotes."""
-    options: list[str] = held(state, "options")
-    return f"“{answer}. {options[ord(answer) - ord('A')]}”" if len(answer) == 1 else f"“{answer}”"
+    return reading._replace(answer=options[ord(reading.answer) - ord("A")])
 
 
 @scorer(metrics=[accuracy(), stderr(), interval95(), told_readings()])
@@ -36,8 +31,6 @@ def final_answer() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         reading = await read_answer(state, target)
-        found = READ_AS[reading.status] if reading.answer is None else f"ends on {describe(state, reading.answer)}"
-        explanation = f"Expected {describe(state, target.text)}; the reply {found}."
-        return marked(reading, target.text, explanation=explanation)
+        return marked(reading, target.text, explained(state, held(state, "options"), target.text, reading))
 
     return score

@@ -28,6 +28,7 @@ from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError, collect
 from scipy.stats import pearsonr
 
+from music_evals.scorers.explanations import code, shortened
 from music_evals.scorers.metrics.accuracy import level_success, unanimity
 from music_evals.scorers.metrics.clustered import mean_interval
 from music_evals.scorers.metrics.figures import each, mean
@@ -35,7 +36,7 @@ from music_evals.scorers.metrics.paired import mcnemar
 from music_evals.scorers.readers.batches import split_answers
 from music_evals.scorers.readers.checking import Checked, check
 from music_evals.scorers.readers.votes import read_vote
-from music_evals.scorers.scores import SampleError, apart, fence, figures, scorer, setting_up, told_readings
+from music_evals.scorers.scores import SampleError, apart, figures, scorer, setting_up, told_readings
 
 RULES: Final = "rules"
 """The judge that is no model."""
@@ -408,7 +409,7 @@ def _score(
     if labels:
         metadata["human_labels"] = len(labels)
     explanation = "\n".join(map(_line, questions, entries))
-    shown = "; ".join(_short(entry["prediction"], 40) for entry in entries)
+    shown = "; ".join(shortened(entry["prediction"], 40) for entry in entries)
     told: dict[str, Any] = {"answer": shown, "explanation": explanation, "metadata": metadata}
     if not verdicts:
         return Score.unscored(reason="grader_failed" if names else "undecided", **told)
@@ -417,26 +418,27 @@ def _score(
 
 def _line(question: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
     verdict = {1: "right", 0: "wrong", None: "unscored"}[entry["verdict"]]
-    details = [f"{_code(judge)} {'abstains' if vote is None else vote}" for judge, vote in entry["votes"].items()]
-    if entry["rule"] is not None:
-        details.append(f"rule {int(entry['rule'])}")
-    given = "no answer" if entry["prediction"] is None else _code(entry["prediction"])
+    given = "nothing" if entry["prediction"] is None else code(entry["prediction"])
     return (
-        f"- **{verdict}** (level {entry['level']}, {_code(entry['kind'])}): {given}, expected "
-        f"{_code(question['answer'])}" + (f" ({', '.join(details)})" if details else "")
+        f"- **{verdict}**, level {entry['level']}, {code(entry['kind'])}: {code(question['question'])} "
+        f"Expected {code(question['answer'])}; read {given}. {_told_judges(entry, question['answer_type'])}"
     )
 
 
-def _code(text: str) -> str:
-    """Text as a Markdown code span, which nothing in it can end."""
-    shown = _short(text, _SHOWN)
-    ends = fence(shown)
-    return f"{ends} {shown} {ends}" if "`" in shown else f"{ends}{shown}{ends}"
-
-
-def _short(text: str | None, length: int) -> str:
-    whole = " ".join((text or "").split()) or "–"
-    return whole if len(whole) <= length else f"{whole[: length - 1]}…"
+def _told_judges(entry: Mapping[str, Any], answer_type: str) -> str:
+    """Who decided on an answer and how, in a sentence."""
+    rule = f"the rule for {answer_type.replace('_', ' or ')}"
+    if not entry["votes"] and entry["verdict"] is None:
+        return f"Unscored, as {rule} does not read the {'answer' if entry['readable'] else 'reference'}."
+    if entry["reading"] == "empty":
+        return "No answer was found in the reply."
+    if entry["reading"] == "refused":
+        return "The answer is a refusal."
+    if entry["votes"]:
+        votes = [f"{code(judge)} {'abstains' if vote is None else vote}" for judge, vote in entry["votes"].items()]
+        held = "" if entry["rule"] is None else f"; {rule} would say {int(entry['rule'])}"
+        return f"{'No majority' if entry['verdict'] is None else 'Majority'}: {', '.join(votes)}{held}."
+    return f"Judged by {rule}."
 
 
 def _entries(scores: Iterable[SampleScore]) -> list[dict[str, Any]]:

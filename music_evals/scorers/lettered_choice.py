@@ -11,6 +11,7 @@ from typing import Final, Literal
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
+from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics import choices
 from music_evals.scorers.metrics.choices import LETTERS, divergence, letter_shares
 from music_evals.scorers.metrics.figures import each, share
@@ -114,7 +115,9 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
         reply = state.output.completion
         options = [choice.value for choice in state.choices]
         if not strict:
-            return marked(await apart(first_letter, reply), target.text, key=target.text)
+            reading = await apart(first_letter, reply)
+            told = explained(state, options, target.text, reading)
+            return marked(reading, target.text, told, key=target.text)
         reading = await apart(read_choice, reply, options)
         right = options[LETTERS.index(target.text)]
         if reading.answer is None and options.count(right) > 1:
@@ -125,7 +128,8 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
             ]
             reading = await apart(read_choice, reply, alone)
         taken = reading.answer or target.text
-        return marked(reading, taken if options[LETTERS.index(taken)] == right else target.text, key=target.text)
+        keyed = taken if options[LETTERS.index(taken)] == right else target.text
+        return marked(reading, keyed, explained(state, options, keyed, reading), key=target.text)
 
     return score
 

@@ -8,8 +8,9 @@ from typing import Literal, NotRequired, TypedDict, get_args
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, Scorer, Target, accuracy, stderr
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.choice import describe, read_answer
-from music_evals.scorers.scores import fence, figures, interval95, scorer
+from music_evals.scorers.choice import read_answer
+from music_evals.scorers.explanations import asked_and_expected, named
+from music_evals.scorers.scores import fence, figures, held, interval95, scorer
 
 ErrorKind = Literal["parse", "structural", "domain"]
 
@@ -37,15 +38,14 @@ def solver_decision() -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         attempts = _attempts(state)
         decision = attempts[-1]["answer"] if attempts else None
-        if decision is None:
-            value, verdict = NOANSWER, "the solver came to no decision"
-        else:
-            value = CORRECT if decision == target.text else INCORRECT
-            verdict = f"the solver decided {describe(state, decision)}"
+        options: list[str] = held(state, "options")
+        decided = "came to no decision" if decision is None else f"decided {named(decision, options)}"
+        explanation = asked_and_expected(state, options, target.text, decision)
+        explanation += f"\n\n**Read:** the solver {decided}, from the last of the model's formulations:\n\n"
         return Score(
-            value=value,
+            value=NOANSWER if decision is None else CORRECT if decision == target.text else INCORRECT,
             answer=decision,
-            explanation=f"Expected {describe(state, target.text)}; {verdict}, from:\n\n{_told(attempts[-1:])}",
+            explanation=explanation + _told(attempts[-1:]),
             reason="invalid_response_format" if decision is None else None,
         )
 

@@ -17,6 +17,7 @@ from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.notation.lilypond.compiler import NOT_MEASURED
+from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.figures import each, mean, share
 from music_evals.scorers.metrics.measures import (
     count_figures,
@@ -173,8 +174,9 @@ def measure_count(protocol: Protocol = "strict", reasoned: bool = False) -> Scor
 def measure_order(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score an order of measures by the penalised Kendall τ, from 0 to 1; arguments as for `option_index`."""
     if protocol == "paper":
-        return _scorer(read_order, protocol, reasoned, published_tau, lambda _, *orders: penalised_tau(*orders))
-    return _scorer(read_order, protocol, reasoned, penalised_tau)
+        sound_of: Callable[[str, str | None, str], float] = lambda _, *orders: penalised_tau(*orders)  # noqa: E731
+        return _scorer(read_order, protocol, reasoned, published_tau, sound_of, "Kendall's τ as published")
+    return _scorer(read_order, protocol, reasoned, penalised_tau, measure="Kendall's τ, penalised")
 
 
 @scorer(
@@ -196,7 +198,7 @@ def wrong_measures(protocol: Protocol = "strict", reasoned: bool = False) -> Sco
     def of_all(reply: str, _: str | None, right: str) -> float:
         return measure_f1(read_all_measures(reply, reasoned=reasoned), measures_of(right))
 
-    return _scorer(read_measures, protocol, reasoned, value, of_all)
+    return _scorer(read_measures, protocol, reasoned, value, of_all, "F1 of the measures")
 
 
 def _scorer(
@@ -205,6 +207,7 @@ def _scorer(
     reasoned: bool,
     value_of: Callable[[str | None, str], float] | None = None,
     sound_of: Callable[[str, str | None, str], float] | None = None,
+    measure: str = "",
 ) -> Scorer:
     """Make a scorer of right and wrong answers, or of values from 0 to 1, and where ``paper``'s is not sound of one."""
     if protocol not in ("strict", "paper"):
@@ -219,7 +222,10 @@ def _scorer(
         more: dict[str, Any] = {"right_answer": right, "in_form": answer.in_form}
         if protocol == "paper":
             more |= {"protocol": protocol, **({"sound": sound_of(reply, answer.text, right)} if sound_of else {})}
-        return marked(Reading(answer.status, answer.text), right, value, **more)
+        reading = Reading(answer.status, answer.text, answer.rule)
+        options = [choice.value for choice in state.choices]
+        worth = "" if value is None else f"{value:.2f} ({measure})."
+        return marked(reading, right, explained(state, options, right, reading, worth), value, **more)
 
     return score
 

@@ -209,15 +209,14 @@ def told_readings() -> Metric:
     return readings("answered", "refused", "cut")
 
 
-def marked(reading: Reading, right: str, value: float | None = None, explanation: str = "", **metadata: Any) -> Score:
+def marked(reading: Reading, right: str, explanation: str, value: float | None = None, **metadata: Any) -> Score:
     """Mark what was read as right, wrong or none, or by a value; the metadata say how the reply reads."""
-    status, answer = reading
+    status, answer, _ = reading
     verdict = NOANSWER if answer is None else CORRECT if answer == right else INCORRECT
-    found = f"{READ_AS[status]}" if answer is None else f"answers {answer}"
     return Score(
         value=verdict if value is None else value,
         answer=answer,
-        explanation=explanation or f"Expected {right}; the reply {found}.",
+        explanation=explanation,
         metadata={"reading": status, **metadata},
         reason=None if answer is not None else "no_response" if status == "empty" else "invalid_response_format",
     )

@@ -21,6 +21,7 @@ from music_evals.encoders.lilybert import EncoderError, Pooling
 from music_evals.notation.descriptors import DESCRIPTORS, Protocol
 from music_evals.notation.lilypond.copies import NEAR_COPY
 from music_evals.notation.reference_pieces import ReferenceSet
+from music_evals.scorers.explanations import asks_of, code
 from music_evals.scorers.metrics.descriptor_similarity import Fit, fit_of, js_interval, js_similarity
 from music_evals.scorers.metrics.figures import each, share, with_interval
 from music_evals.scorers.metrics.frechet import (
@@ -182,7 +183,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
             return Score(
                 value=0 if problem else 1,
                 answer=problem or "compiles",
-                explanation=explained({**judged, "problem": problem}, protocol, nearest),
+                explanation=_asked(state) + explained({**judged, "problem": problem}, protocol, nearest),
                 metadata={
                     "dataset": dataset,
                     "reference": reference,
@@ -227,6 +228,13 @@ def explained(piece: Piece, protocol: Protocol, nearest: Mapping[str, tuple[str,
     titles = {"system": "first system", "roll": "piano roll"}
     parts += [f"![{titles[name]}](data:image/png;base64,{data})" for name, data in piece["pictures"].items()]
     return "\n\n".join(parts)
+
+
+def _asked(state: TaskState) -> str:
+    """What the piece was to be; nothing for logs that do not say it."""
+    known: Mapping[str, Any] = asks_of(state).get("description", {})
+    told = "; ".join(f"{name} {code(str(value))}" for name, value in known.items())
+    return f"**Asked:** a piece in LilyPond: {told}.\n\n" if told else ""
 
 
 def _plain(text: str | None) -> str:

@@ -64,7 +64,10 @@ class Piece(TypedDict):
 
 
 class Workbench:
-    """Finds out about pieces, as many at a time as there are cores; texts to embed are put together in batches."""
+    """Finds out about pieces, as many at a time as there are cores; texts to embed are put together in batches.
+
+    There are pictures of samples whose metadata ``media`` is true or missing, as in logs of earlier versions.
+    """
 
     def __init__(self, *, pictures: bool) -> None:
         self._pictures = pictures
@@ -77,12 +80,13 @@ class Workbench:
         stored: list[Piece] = state.store.get(STORE, [])
         known = {piece["reply"]: piece for piece in stored if piece.get("is_measured", True)}
         found: list[Piece] = []
+        pictures = self._pictures and bool(state.metadata.get("media", True))
         for reply in _replies(state):
             read = reply if protocol == "strict" else f"{protocol}\0{reply}"
             digest = hashlib.sha256(read.encode("utf-8", "surrogatepass")).hexdigest()[:16]
             if digest not in known:
                 known[digest] = await anyio.to_thread.run_sync(
-                    partial(examine, reply, digest, protocol, pictures=self._pictures), limiter=self._cores
+                    partial(examine, reply, digest, protocol, pictures=pictures), limiter=self._cores
                 )
             found.append(known[digest])
         state.store.set(STORE, found)

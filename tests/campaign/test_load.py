@@ -41,7 +41,7 @@ def test_scores_are_the_same(
     numbers = iter(range(10_000))
     # No two pieces are the same text, so that none is found in the cache.
     model = get_model("scripted/model", reply=lambda *_: f"{piece} %{next(numbers)}", memoize=False)
-    made = [generation(dataset=dataset, pictures=False) for _ in range(tasks)]
+    made = [generation(dataset=dataset, media=0) for _ in range(tasks)]
     epochs = -(-pieces // 12)
     options = {"limit": min(pieces, 12), "epochs": epochs, "max_tasks": 8, "max_samples": 40}
     with patch.dict("os.environ", MUSIC_EVALS_CACHE=str(tmp_path / "cache")):

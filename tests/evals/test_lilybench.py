@@ -14,8 +14,10 @@ from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TASKS, TaskN
 from music_evals.evals import lilybench
 from music_evals.evals.lilybench import WITH_TOOLS, listed, prompt_text
 from music_evals.evals.tasks import ParameterError
+from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 from music_evals.scorers.score_tasks import option_index
+from music_evals.solvers import media
 from music_evals.solvers.score_tools import MAX_TURNS
 from tests.harness import metrics, run, run_scripted, samples
 from tests.lilybench_dataset import music, row, write_small
@@ -71,6 +73,21 @@ def test_who_knows_the_answers_scores_in_full(small: str, tmp_path: Path) -> Non
         assert headline(log) == 1, log.eval.task
         (figures,) = metrics(log).values()
         assert figures["in_form"] == 1
+
+
+DRAWN = media.drawn  # other tests do without
+
+
+def test_without_lilypond_the_log_says_that_there_is_no_picture(
+    small: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*_: Any, **__: Any) -> bytes:
+        raise LilyPondError("LilyPond is not installed")
+
+    monkeypatch.setattr(media, "drawn", DRAWN)
+    monkeypatch.setattr(media, "opening", missing)
+    (sample,) = samples(run_scripted(make("bar_count", small), tmp_path, lambda *_: "12"))
+    assert sample.messages[-1].text.endswith("No picture: `LilyPondError: LilyPond is not installed`")
 
 
 def test_reasoning_ends_in_a_labelled_line(small: str, tmp_path: Path) -> None:

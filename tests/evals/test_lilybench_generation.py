@@ -64,7 +64,7 @@ def played(dataset: Path, encoder: Path, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("played")
     for number, text in enumerate(load_references(str(dataset), "music21-test")[0].texts):
         (folder / f"{number:02}.ly").write_text(text, encoding="utf-8")
-    task = generation(dataset=str(dataset), encoder=str(encoder), pictures=False)
+    task = generation(dataset=str(dataset), encoder=str(encoder), media=0)
     (log,) = run(task, tmp_path_factory.mktemp("logs"), "baseline/playback", model_args={"folder": str(folder)})
     return log
 
@@ -134,7 +134,7 @@ def test_the_papers_rules_count_what_compiles_and_what_is_embedded(
     def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
         return replies[(config.seed or 0) - 1234]
 
-    task = generation(dataset=str(dataset), encoder=str(encoder), protocol="paper", n_prompts=4, pictures=False)
+    task = generation(dataset=str(dataset), encoder=str(encoder), protocol="paper", n_prompts=4, media=0)
     log = run_scripted(task, tmp_path, reply, limit=4)
     found = figures(log)
     assert (found["compile_rate"], found["compile_rate_with_notes"], found["pieces"]) == (0.5, 0.25, 4)
@@ -232,7 +232,7 @@ def test_a_model_repairs_what_lilypond_does_not_take(dataset: Path, tmp_path: Pa
         turns.append(messages)
         return f"```lilypond\n{GOOD if len(turns) > 1 else BROKEN}```"
 
-    log = run_scripted(generation(dataset=str(dataset), attempts=3, pictures=False), tmp_path, reply)
+    log = run_scripted(generation(dataset=str(dataset), attempts=3, media=0), tmp_path, reply)
     assert len(turns) == 2  # the second compiles, so no third is asked for
     assert "score.ly:2:21: error: " in turns[1][-1].text  # the line that it has in the reply
     found = figures(log)
@@ -246,6 +246,7 @@ def test_a_copied_demonstration_is_found_and_the_viewer_is_given_pictures(datase
     log = run_scripted(generation(dataset=str(dataset)), tmp_path, lambda *_: f"```\n{piece(1001)}```")
     assert figures(log)["demonstrations/near_copies"] == figures(log)["near_copies"] == 1
     told = (samples(log)[0].scores or {})["written_music"].explanation or ""
+    assert told.startswith("**Asked:** a piece in LilyPond: ")
     assert "100% of it in demonstrations train/shown-1" in told
     for title in ("first system", "piano roll"):
         data = told.partition(f"![{title}](data:image/png;base64,")[2].partition(")")[0]
@@ -274,7 +275,7 @@ def test_hostile_pieces_fail_with_a_reason_and_do_no_harm(dataset: Path, tmp_pat
     def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
         return f"```\n{texts[(config.seed or 0) - 1234]}\n```"
 
-    task = generation(dataset=str(dataset), pictures=False)
+    task = generation(dataset=str(dataset), media=0)
     with patch.object(writing, "LIMITS", replace(writing.LIMITS, seconds=2)):
         log = run_scripted(task, tmp_path / "logs", reply, limit=len(texts))
     for sample in samples(log):

@@ -1,5 +1,7 @@
 """The MUSE tasks end to end: on the generated stimuli with the baselines, and with scripted, hostile models."""
 
+import base64
+import io
 import re
 from collections.abc import Callable
 from itertools import product
@@ -7,10 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import soundfile
 from inspect_ai import Task, score
 from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, GenerateConfig, get_model
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageTool,
+    ContentAudio,
+    ContentImage,
+    GenerateConfig,
+    get_model,
+)
+from PIL import Image
 from scipy.stats import binom
 
 from music_evals.datasets_builders.muse.dataset import Counts, build_generated, write
@@ -18,6 +30,7 @@ from music_evals.evals.muse import chord_quality, syncopation, transposition
 from music_evals.evals.tasks import ParameterError
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.logiclm import formulation, solver_decision
+from music_evals.solvers import media
 from tests.harness import metrics, run, run_scripted, samples
 
 TASKS: dict[str, Callable[..., Task]] = {
@@ -117,6 +130,57 @@ def test_chance_earns_what_guessing_earns(strategy: str, tmp_path: Path) -> None
             low, high = binom.interval(0.999, len(samples(log)), CHANCE[name])
             assert low <= round(len(samples(log)) * metrics(log)[scorer]["accuracy"]) <= high
         assert share_answered(log) == 1
+
+
+# --- what a reader of the log is shown ---
+
+DRAWN = media.drawn  # other tests do without
+
+
+def test_the_first_trials_are_seen_and_heard_in_the_log_and_nowhere_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(media, "drawn", DRAWN)
+    sent: list[list[ChatMessage]] = []
+
+    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
+        sent.append(messages)
+        return "Final Answer: E"
+
+    logs = [run_scripted(syncopation(media=shown), tmp_path / str(shown), reply, limit=2) for shown in (1, 0)]
+    (first, second), (plain, _) = map(samples, logs)
+    assert [len(messages) for messages in sent] == [2] * 4
+    roles = ["system", "user", "assistant"]
+    assert [message.role for message in first.messages] == [*roles, "user"]
+    assert [message.role for message in second.messages] == [message.role for message in plain.messages] == roles
+    content = {one.type: one for one in first.messages[-1].content if not isinstance(one, str)}
+    assert isinstance(content["image"], ContentImage)
+    assert isinstance(content["audio"], ContentAudio)
+    picture, sound = (
+        io.BytesIO(base64.b64decode(uri.partition(",")[2])) for uri in (content["image"].image, content["audio"].audio)
+    )
+    assert Image.open(picture).width > 200
+    assert soundfile.info(sound).duration == pytest.approx(8, abs=0.5)  # four measures at 120
+    assert plain.output.completion == first.output.completion
+    assert [log.eval.metadata["condition"] for log in logs if log.eval.metadata] == [{}, {}]
+    assert first.id == str(first.metadata["row"]).removeprefix("syncopation-")
+
+
+def test_an_explanation_says_what_was_asked_expected_and_read(tmp_path: Path) -> None:
+    log = run_scripted(syncopation(), tmp_path, lambda *_: "It is\n**E**")
+    (sample,) = samples(log)
+    assert sample.scores is not None
+    told = (sample.scores["final_answer"].explanation or "").split("\n\n")
+    assert told[0] == "**Asked:** `How many kick and snare hits, taken together, land on an off-beat?`"
+    assert "- `E` `8 (High Syncopation)` ← read" in told[1]
+    options = sample.metadata["options"]
+    assert told[2] == f"**Expected:** `{sample.target}` `{options['ABCDE'.index(str(sample.target))]}`"
+    even = [slot for drum in ("kick", "snare") for slot in sample.metadata[drum] if slot % 2 == 0]
+    assert f"even: {', '.join(map(str, even[:1])) or 'none'}" in told[3]
+    assert told[4] == "**Read:** `E` `8 (High Syncopation)`, from the last line."
+    log = run_scripted(syncopation(), tmp_path, lambda *_: "It is `neither` <b>")
+    told = ((samples(log)[0].scores or {})["final_answer"].explanation or "").split("\n\n")
+    assert told[4].endswith("no answer that can be read. It ends in `` It is `neither` <b> ``.")
 
 
 # --- what is asked ---

@@ -12,7 +12,7 @@ from scipy.stats import binom
 from music_evals.datasets_builders.ziqi.dataset import write
 from music_evals.datasets_builders.ziqi.published import build_published
 from music_evals.evals.tasks import ParameterError
-from music_evals.evals.ziqi import comprehension, generation
+from music_evals.evals.ziqi import comprehension, generation, sample_id
 from music_evals.reports.breakdowns import with_breakdowns
 from music_evals.scorers.lettered_choice import lettered_choice
 from tests.harness import run, run_scripted, samples
@@ -70,7 +70,7 @@ def test_continuations_run(tmp_path: Path) -> None:
 
 def test_what_a_prompt_holds(small: str) -> None:
     task = comprehension(dataset=small, shots="five")
-    first = next(sample for sample in task.dataset if sample.id == "composition_theory-test-0000")
+    first = next(sample for sample in task.dataset if sample.id == "0000-composition_theory")
     assert first.choices == [f"作曲理论test0{letter}" for letter in "ABCD"]
     for sample in task.dataset:
         prompt, theme = prompt_of(sample), prompt_of(sample).rpartition("的第")[0].rpartition("\n")[2]
@@ -108,7 +108,7 @@ def test_rotations_move_the_options_and_the_key(small: str, tmp_path: Path) -> N
         asked.setdefault((sample.metadata or {})["question"], []).append(sample)
     assert len(asked) == 12
     for question, four in asked.items():
-        assert [sample.id for sample in four] == [f"{question}-rotation{number}" for number in range(4)]
+        assert [sample.id for sample in four] == [f"{sample_id(question)}-rotation{number}" for number in range(4)]
         assert sorted(str(sample.target) for sample in four) == list("ABCD")
         right = {(sample.choices or [])["ABCD".index(str(sample.target))] for sample in four}
         assert len(right) == 1

@@ -83,7 +83,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         lambda _: chord_quality(modality="midi", strategy="logiclm"),
         lambda _: chord_quality(modality="midi", strategy="logiclm", tools="native"),
         lambda folder: metadata_qa(dataset=write_small(folder / "data"), strategy="logiclm"),
-        lambda folder: generation(dataset=str(make_dataset(folder / "data")), attempts=2, pictures=False),
+        lambda folder: generation(dataset=str(make_dataset(folder / "data")), attempts=2, media=0),
     ],
 )
 def test_lone_surrogates_end_no_run_and_are_marked(task: Any, server: Server, tmp_path: Path) -> None:

@@ -5,14 +5,15 @@ Pitches are MIDI integers. Recordings have no MIDI: their MIDI and note columns 
 Source: arXiv 2510.22455.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Final, Literal, NamedTuple, TypedDict, get_args
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypedDict, get_args
 
 from datasets import Audio, Features
 from pydantic import AfterValidator, Field
 
 from music_evals.datasets_builders.folder import FileCell, Text, features_of
-from music_evals.datasets_builders.muse.chords import QUALITIES
+from music_evals.datasets_builders.muse.chords import INTERVALS, QUALITIES
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 from music_evals.notation.midi import parse_midi_text
 
@@ -202,6 +203,37 @@ def chord_quality_row(
         "variant": variant,
         **_asked([clip], LETTERS[_CHORDS.index(quality.capitalize())], _CHORDS, source),
     }
+
+
+def reason(config: ConfigName, row: Mapping[str, Any]) -> str:
+    """Tell why the answer of a row is right, in a sentence, for who reads a log; recordings tell less."""
+    if config == "syncopation":
+        if row["kick"] is None:
+            return f"the recording is keyed with {row['offbeats']} off-beat hits."
+        even = {name: [slot for slot in row[name] or () if slot % 2 == 0] for name in ("kick", "snare")}
+        hits = "; ".join(
+            f"{name} {_numbers(row[name] or ())} (even: {_numbers(slots)})" for name, slots in even.items()
+        )
+        return f"off-beats are the even slots of a grid of 32 eighth notes. {hits.capitalize()}."
+    if config == "chord_quality":
+        above = _numbers(sorted(INTERVALS[row["quality"]]))
+        pitches = f"; its MIDI pitches are {_numbers(row['pitches'])}" if row["pitches"] else ""
+        return f"{row['root']} {row['quality']}, {above} semitones above its root{pitches}."
+    keys = f"the first is in {row['key_1']}, the second in {row['key_2']}"
+    if row["same"]:
+        return f"{keys}" + (f", {row['semitones']:+} semitones throughout." if row["semitones"] is not None else ".")
+    first, second = ([b - a for a, b in pairwise(row[name] or ())] for name in ("pitches_1", "pitches_2"))
+    unlike = next((place for place, (one, two) in enumerate(zip(first, second, strict=False)) if one != two), None)
+    if unlike is None:
+        return f"{keys} ({row['foil'].replace('_', ' ')})."
+    return (
+        f"{keys} ({row['foil'].replace('_', ' ')}); the first interval that differs is that from note {unlike + 1}, "
+        f"{first[unlike]:+} semitones against {second[unlike]:+}."
+    )
+
+
+def _numbers(values: Iterable[int]) -> str:
+    return ", ".join(map(str, values)) or "none"
 
 
 def _heard(name: str, clip: Clip) -> _Heard:

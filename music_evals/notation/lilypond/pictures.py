@@ -1,4 +1,4 @@
-"""Pictures of what LilyPond makes of a text: the first system of its first score.
+"""Pictures of what LilyPond makes of a text: the first system of its first score, or the first few.
 
 LilyPond draws it in the sandbox, in a run of its own (`settings/first_system.ly`), which changes nothing of what a text
 compiles to. The picture is taken for what it is, a file from a program that nobody trusts.
@@ -19,6 +19,7 @@ _FILE: Final = "system.png"
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 _MAX_BYTES: Final = 1_000_000
 _MAX_SIZE: Final = (4000, 2000)
+_PAGE: Final = 140  # staff spaces, of which a staff has four
 _MARGIN: Final = 6  # pixels around what is drawn
 _GREYS: Final = 4
 
@@ -28,12 +29,22 @@ class PictureError(ValueError):
 
 
 def first_system(text: str, *, limits: Limits | None = None, cache: Path | None = None) -> bytes:
-    """Engrave the first system of a text's first score.
+    """Engrave the first system of a text's first score; as for `opening`."""
+    return _engraved(text, 12, 0, limits, cache)
+
+
+def opening(text: str, *, limits: Limits | None = None, cache: Path | None = None) -> bytes:
+    """Engrave as many systems of a text's first score as fill about a page, of its first 64 whole notes.
 
     Returns a PNG in four shades of grey, at most `MAX_WIDTH` pixels wide, in which a staff is some 27 pixels high.
     PictureError says why there is none: LilyPond draws nothing, fails, or makes a file that is no such picture.
     """
-    settings = _SETTINGS.read_text(encoding="utf-8")
+    return _engraved(text, 64, _PAGE, limits, cache)
+
+
+def _engraved(text: str, whole_notes: int, room: int, limits: Limits | None, cache: Path | None) -> bytes:
+    wanted = f"#(define notes-wanted {whole_notes})\n#(define room-wanted {room})\n"
+    settings = wanted + _SETTINGS.read_text(encoding="utf-8")
     compiled = compile_text(text, settings=settings, collect=[_FILE], limits=limits, cache=cache)
     if _FILE not in compiled.files:
         raise PictureError(compiled.problem or "LilyPond draws nothing")

@@ -19,10 +19,11 @@ STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 
 
 class Reading(NamedTuple):
-    """What was read: the answer in plain form where the status is ``answered``, else None."""
+    """What was read: the answer in plain form where the status is ``answered``, else None, and where it stood."""
 
     status: Status
     answer: str | None = None
+    rule: str = ""
 
 
 def without_thinking(reply: str) -> str:

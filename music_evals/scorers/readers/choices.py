@@ -35,6 +35,9 @@ MAX_LINE: Final = 400
 MAX_STATEMENTS: Final = 40
 """How many labelled answers are looked at, the last ones."""
 
+LABELLED: Final = "what follows the last label, such as “Final Answer:”"
+"""The rule of readings that a label leads to."""
+
 _FIRST: Final = re.compile("[ABCD]")
 _MARKUP: Final = re.compile(
     r"\\(?:boxed|text(?:bf|rm)?|mathrm|[()\[\]])|</?(?:final_)?(?:answer|option|choice|b|strong|em|p|code)>"
@@ -106,11 +109,11 @@ def first_letter(reply: str) -> Reading:
     """Read the first capital A, B, C or D anywhere, as the regular expression of ZIQI-Eval's paper does.
 
     Example:
-        >>> first_letter("B小调"), first_letter("According to the score").answer
-        (Reading(status='answered', answer='B'), 'A')
+        >>> first_letter("B小调").answer, first_letter("According to the score")
+        ('B', Reading(status='answered', answer='A', rule='the first capital A to D'))
     """
     if match := _FIRST.search(reply, 0, MAX_REPLY):
-        return Reading("answered", match[0])
+        return Reading("answered", match[0], "the first capital A to D")
     return Reading("empty" if not reply.strip() else "refused" if is_refusal(reply) else "unreadable")
 
 
@@ -119,7 +122,7 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
 
     Example:
         >>> read_choice("The third is minor.\\n**Final Answer: B. Minor**", ["Major", "Minor"])
-        Reading(status='answered', answer='B')
+        Reading(status='answered', answer='B', rule='what follows the last label, such as “Final Answer:”')
         >>> read_choice("A or B", ["Major", "Minor"]).status, read_choice("No sound was given", ["Major"]).status
         ('several', 'refused')
     """
@@ -131,31 +134,34 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
         return Reading("unreadable" if whole.strip() else "empty")
     known = _Options(options)
     if letter := known.exact(text):
-        return Reading("answered", letter)
+        return Reading("answered", letter, "the whole reply")
     lists_all = False
     for stated, is_sure, is_joined in _stated(text):
         found = known.chosen(stated) or known.ends(stated)
         if len(found) == 1:
-            return Reading("several") if is_joined else Reading("answered", found.pop())
+            return Reading("several", rule=LABELLED) if is_joined else Reading("answered", found.pop(), LABELLED)
         if 1 < len(found) < max(3, len(options)):
-            return Reading("several")
+            return Reading("several", rule=LABELLED)
         lists_all = lists_all or len(found) > 1
         if is_sure and is_refusal(stated[:MAX_LINE]):
-            return Reading("refused")
+            return Reading("refused", rule=LABELLED)
     listed = [known.exact(line) if len(line) <= MAX_LINE else None for line in lines]
     ending = listed[-len(options) :]
     if len(options) > 1 and None not in ending and len(set(ending)) == len(options):
         return Reading("unreadable")
     last, first = lines[-1], lines[0]
+    rule = "the last line"
     found = set() if lists_all else known.chosen(last) or known.ends(last)
     if not found and not is_refusal(last) and len(set(filter(None, listed))) < 2:
+        rule = "the beginning of the first line"
         found = known.chosen(first, set_off=len(lines) > 1) if len(lines) == 1 or _OPENING.match(first) else set()
     if not found and not is_refusal(last):
+        rule = "lines that are an option's text"
         found = {letter for letter in listed if letter}
     if len(found) == 1:
-        return Reading("answered", found.pop())
+        return Reading("answered", found.pop(), rule)
     if 1 < len(found) < max(3, len(options)):
-        return Reading("several")
+        return Reading("several", rule=rule)
     return Reading("refused" if not found and (is_refusal(last) or is_refusal(first)) else "unreadable")
 
 

@@ -57,12 +57,14 @@ _SEVERAL: Final = re.compile(
 class Answer(NamedTuple):
     """How a reply reads, and what it answers in plain form: ``12``, ``2``, ``3102``, ``4 7`` or ``none``.
 
-    `in_form` says whether the reply keeps to the form that was asked for, by the strict reading.
+    `in_form` says whether the reply keeps to the form that was asked for, by the strict reading, and `rule` what was
+    taken for the answer.
     """
 
     status: Status
     text: str | None
     in_form: bool
+    rule: str = ""
 
 
 def read_number(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False) -> Answer:
@@ -70,13 +72,13 @@ def read_number(reply: str, protocol: Protocol = "strict", *, reasoned: bool = F
 
     Example:
         >>> read_number("024"), read_number("24 or 25").status, read_number("About 024 measures.", "paper").text
-        (Answer(status='answered', text='24', in_form=True), 'several', '024')
+        (Answer(status='answered', text='24', in_form=True, rule='the whole reply'), 'several', '024')
     """
 
     def strict(whole: str) -> str | None:
         return str(int(whole)) if _NUMBER.fullmatch(whole) else None
 
-    return _read(reply, protocol, reasoned, strict, lambda text: _first(_DIGITS, text))
+    return _read(reply, protocol, reasoned, strict, lambda text: _first(_DIGITS, text), "the first run of digits")
 
 
 def read_index(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False) -> Answer:
@@ -90,7 +92,7 @@ def read_index(reply: str, protocol: Protocol = "strict", *, reasoned: bool = Fa
     def strict(whole: str) -> str | None:
         return whole if len(whole) == 1 and whole in INDICES else None
 
-    return _read(reply, protocol, reasoned, strict, lambda text: _first(_INDEX, text))
+    return _read(reply, protocol, reasoned, strict, lambda text: _first(_INDEX, text), "the first digit 0 to 3")
 
 
 def read_order(reply: str, protocol: Protocol = "strict", *, reasoned: bool = False) -> Answer:
@@ -151,23 +153,25 @@ def _read(
     reasoned: bool,
     strict: Callable[[str], str | None],
     paper: Callable[[str], str | None],
+    taken: str = "the longest run of digits",
 ) -> Answer:
     """Read the whole answer by the strict reading, or what the paper's takes of the text."""
-    stated = _stated(without_thinking(reply), reasoned=reasoned)
+    said = without_thinking(reply)
+    stated = _stated(said, reasoned=reasoned)
     bare = _bare(stated, reasoned=reasoned)
-    kept = strict(bare)
-    found = kept
-    if protocol == "paper":
+    kept = found = strict(bare)
+    rule = "the whole reply" if stated == said else "what follows the last “Answer:”"
+    if protocol == "paper" and (loose := paper(_stated(reply, reasoned=reasoned).strip()[:MAX_REPLY])):
         # Only ``none`` is an answer that this reading does not see.
-        found = paper(_stated(reply, reasoned=reasoned).strip()[:MAX_REPLY]) or kept
+        found, rule = loose, f"{taken} in {rule}"
     if found is not None:
-        return Answer("answered", found, kept is not None)
+        return Answer("answered", found, kept is not None, rule)
     if not stated.strip():
-        return Answer("empty", None, False)
+        return Answer("empty", None, False, rule)
     status: Status = (
         "several" if _SEVERAL.fullmatch(bare) else "refused" if is_refusal(bare or stated) else "unreadable"
     )
-    return Answer(status, None, False)
+    return Answer(status, None, False, rule)
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str | None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from music_evals.notation.lilypond.pictures import MAX_WIDTH, PictureError, _reduced, first_system
+from music_evals.notation.lilypond.pictures import MAX_WIDTH, PictureError, _reduced, first_system, opening
 from music_evals.notation.lilypond.sandbox import Limits
 
 pytestmark = pytest.mark.usefixtures("lilypond_runs")
@@ -56,6 +56,14 @@ def test_the_first_system_of_long_music() -> None:
     # What comes later, and what is no music, is not on it.
     assert first_system(text.replace(LONG, LONG + "d'1 \\break f'1").replace("No title", "Another")) == file
     assert first_system(text.replace("c'4 e'", "c'4 f'", 1)) != file
+
+
+def test_the_opening_is_as_many_systems_as_fit_a_page() -> None:
+    short, long = (HEAD + rf"\score {{ \new Staff {{ {LONG * times} }} }}" for times in (1, 10))
+    systems = [staff_lines(pixels(opening(text))) // 5 for text in (short, long)]
+    assert systems[0] in (3, 4, 5), "no empty systems after the end"
+    assert 6 < systems[1] < 35
+    assert pixels(opening(long)).shape[0] < 1500
 
 
 def test_the_first_score_is_drawn_however_it_is_given() -> None:

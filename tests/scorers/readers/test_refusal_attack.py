@@ -74,7 +74,7 @@ def test_a_refusal_added_to_nothing_is_never_right(refusal: str, nothing: str, r
     st.sampled_from(["{}", "({})", "**{}**", "Final Answer: {}", "答案：{}", "[[答案：{}]]", "\\boxed{{{}}}"]),
 )
 def test_the_letter_of_an_answer_is_what_is_read(letter: str, form: str) -> None:
-    assert read_choice(form.format(letter), ["w", "x", "y", "z"]) == ("answered", letter)
+    assert read_choice(form.format(letter), ["w", "x", "y", "z"]).answer == letter
 
 
 @pytest.mark.parametrize(

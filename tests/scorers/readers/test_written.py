@@ -43,22 +43,25 @@ CASES = {
     ("read", "reply", "strict", "paper"), [(read, *case) for read, cases in CASES.items() for case in cases]
 )
 def test_both_readings(read: Callable[..., Answer], reply: str, strict: str | None, paper: str | None) -> None:
-    assert read(reply)[1:] == (strict, strict is not None)
-    assert read(reply, "paper")[1:] == (paper, strict is not None)
+    assert read(reply)[1:3] == (strict, strict is not None)
+    assert read(reply, "paper")[1:3] == (paper, strict is not None)
 
 
 @pytest.mark.parametrize("read", CASES)
 def test_an_empty_reply_answers_nothing(read: Callable[..., Answer]) -> None:
     for protocol in ("strict", "paper"):
         for reasoned in (False, True):
-            assert read("", protocol, reasoned=reasoned) == ("empty", None, False)
+            assert read("", protocol, reasoned=reasoned)[:3] == ("empty", None, False)
 
 
 def test_after_reasoning_the_last_line_labelled_answer_counts() -> None:
     reply = "There are 8 and then 4.\nAnswer: 8\nNo, I forgot some.\n**Answer:** 12\n"
-    assert read_number(reply, reasoned=True) == ("answered", "12", True)
-    assert read_number(reply, "paper", reasoned=True) == ("answered", "12", True)
-    assert read_number("Let me see: 3 and 9.\nFinal answer: 12 measures", reasoned=True) == ("unreadable", None, False)
+    assert read_number(reply, reasoned=True)[:3] == ("answered", "12", True)
+    assert read_number(reply, "paper", reasoned=True)[:3] == ("answered", "12", True)
+    assert (
+        read_number(reply, "paper", reasoned=True).rule == "the first run of digits in what follows the last “Answer:”"
+    )
+    assert read_number("Let me see: 3 and 9.\nFinal answer: 12 measures", reasoned=True).status == "unreadable"
     assert read_number("Let me see: 3 and 9.\nFinal answer: 12 measures", "paper", reasoned=True).text == "12"
     assert read_index("The key has one sharp.\n\n> Answer:\n2", reasoned=True).text == "2"
     assert read_measures("In measure 3 …\nAnswer: none", reasoned=True).text == "none"
@@ -69,7 +72,7 @@ def test_after_reasoning_the_last_line_labelled_answer_counts() -> None:
 def test_without_reasoning_the_paper_reads_from_the_beginning() -> None:
     """A base model goes on after its answer, with questions of its own."""
     assert read_index("2\n\nQuestion: …\nAnswer: 3", "paper").text == "2"
-    assert read_index("2\n\nQuestion: …\nAnswer: 3") == ("unreadable", None, False)
+    assert read_index("2\n\nQuestion: …\nAnswer: 3").status == "unreadable"
 
 
 @pytest.mark.parametrize("read", CASES)

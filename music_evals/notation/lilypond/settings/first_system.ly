@@ -1,7 +1,9 @@
-% The first system of a text's first score, as system.png, and nothing else: no MIDI, no pages, no titles.
+% The first systems of a text's first score, as system.png, and nothing else: no MIDI, no pages, no titles.
 %
-% The whole music is read, but what comes after its first twelve whole notes is not typeset, which spares the time that
-% long music takes. Cutting the music short there would spare more, but LilyPond 2.24.3 then crashes at some open ties.
+% What comes ahead of this defines how high they may be together, beside the first one, in staff spaces (room-wanted).
+%
+% The whole music is read, but what comes after its first whole notes (notes-wanted) is not typeset, which spares the
+% time that long music takes. Cutting it short there would spare more, but LilyPond 2.24.3 then crashes at some open ties.
 
 #(use-modules (lily paper-system))
 #(ly:set-option 'resolution 96)
@@ -12,12 +14,14 @@
        (any first-score (reverse (ly:book-book-parts book)))))
 
 #(define (typeset-opening music)
-   (make-simultaneous-music
-    (list
-     (make-sequential-music
-      (list (make-music 'SkipMusic 'duration (ly:make-duration 0 0 12))
-            (context-spec-music (make-property-set 'skipTypesetting #t) 'Score)))
-     music)))
+   (if (ly:moment<? (ly:music-length music) (ly:make-moment notes-wanted))
+       music
+       (make-simultaneous-music
+        (list
+         (make-sequential-music
+          (list (make-music 'SkipMusic 'duration (ly:make-duration 0 0 notes-wanted))
+                (context-spec-music (make-property-set 'skipTypesetting #t) 'Score)))
+         music))))
 
 % LilyPond draws what lies within the extent of a stencil; braces and names of instruments lie without.
 #(define (with-margin stencil)
@@ -25,11 +29,22 @@
                     (interval-widen (ly:stencil-extent stencil X) 4)
                     (interval-widen (ly:stencil-extent stencil Y) 2)))
 
+#(define (fitting stencils room)
+   (if (null? stencils)
+       '()
+       (let ((left (- room (interval-length (ly:stencil-extent (car stencils) Y)))))
+         (if (< left 0) '() (cons (car stencils) (fitting (cdr stencils) left))))))
+
+#(define (stacked stencils)
+   (if (null? (cdr stencils))
+       (car stencils)
+       (stack-stencils Y DOWN 2 (cons (car stencils) (fitting (cdr stencils) room-wanted)))))
+
 % Stands in for the breaking of pages, which is where the systems are there; there are to be no pages.
 #(define (draw-first-system paper-book)
    (let ((systems (ly:paper-book-systems paper-book)))
      (if (pair? systems)
-         (ly:cairo-output-stencil "system" (with-margin (paper-system-stencil (car systems)))
+         (ly:cairo-output-stencil "system" (with-margin (stacked (map paper-system-stencil systems)))
                                   (ly:paper-book-paper paper-book) '("png")))
      '()))
 

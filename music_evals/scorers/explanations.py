@@ -1,0 +1,109 @@
+"""Explanations of scores that are enough alone: what was asked, expected and why, and what was read by which rule.
+
+They are Markdown, as Inspect's viewer shows them. All text of datasets and models is set as code, so that nothing in it
+counts as markup, and is cut. What is not in a log, because an earlier version wrote it, is left out.
+"""
+
+from collections.abc import Mapping, Sequence
+from string import ascii_uppercase
+from typing import Any, Final
+
+from inspect_ai.solver import TaskState
+
+from music_evals.scorers.readers import Reading, Status
+from music_evals.scorers.scores import READ_AS, fence
+
+WHY: Final = "why"
+"""The key of a sample's metadata that says why its right answer is right."""
+
+MOST: Final = 600
+"""Characters of a text that are shown."""
+MOST_OF_OPTION: Final = 160
+_REPLY_END: Final = 200
+
+
+def explained(state: TaskState, options: Sequence[str], expected: str, reading: Reading, worth: str = "") -> str:
+    """Explain the score of one answer.
+
+    Args:
+        state: the sample, as it was asked.
+        options: their texts; none where the question has none.
+        expected: the right answer: a letter, an index, the text of an option, or anything else.
+        reading: what was read in the reply.
+        worth: what the answer earns, where that is neither all nor nothing.
+    """
+    parts = [asked_and_expected(state, options, expected, reading.answer)]
+    by = f", from {reading.rule}" if reading.rule else ""
+    if reading.answer is None:
+        parts.append(f"**Read:** no answer; the reply {READ_AS[reading.status]}{by}.{_end(state, reading.status)}")
+    else:
+        parts.append(f"**Read:** {named(reading.answer, options)}{by}.")
+    return "\n\n".join([*parts, f"**Worth:** {worth}"] if worth else parts)
+
+
+def asked_and_expected(state: TaskState, options: Sequence[str], expected: str, answer: str | None) -> str:
+    """Word the question, its options with marks at the right one and that of an answer, and what was expected."""
+    question, why = asks_of(state).get("question"), state.metadata.get(WHY)
+    parts = [f"**Asked:** {code(question, MOST)}"] if question else []
+    parts += [_listed(options, expected, answer)] if options else []
+    parts.append(f"**Expected:** {named(expected, options)}")
+    parts += [f"**Why:** {why}"] if why else []
+    return "\n\n".join(parts)
+
+
+def asks_of(state: TaskState) -> Mapping[str, Any]:
+    """Return what the last message of the input says of the question that it asks."""
+    last = state.input[-1] if state.input and not isinstance(state.input, str) else None
+    asks: Mapping[str, Any] = ((last.metadata if last else None) or {}).get("asks", {})
+    return asks
+
+
+def code(text: str | None, most: int = MOST_OF_OPTION) -> str:
+    """Set text as a span of code in one line, which nothing in it can end, cut to so many characters.
+
+    Example:
+        >>> code("c4  d"), code("a `b`"), code("Allegro vivace", 8)
+        ('`c4 d`', '`` a `b` ``', '`Allegro…`')
+    """
+    shown = shortened(text, most)
+    ends = fence(shown)
+    return f"{ends} {shown} {ends}" if "`" in shown else f"{ends}{shown}{ends}"
+
+
+def shortened(text: str | None, most: int) -> str:
+    """Return a text in one line of at most so many characters, a dash where there is none."""
+    whole = " ".join((text or "").split()) or "–"
+    return whole if len(whole) <= most else f"{whole[: most - 1]}…"
+
+
+def option_of(answer: str, options: Sequence[str]) -> str | None:
+    """Return the text of the option that a letter or an index stands for, or None."""
+    if len(answer) != 1:
+        return None
+    place = int(answer) if answer in "0123456789" else ascii_uppercase.find(answer)
+    return options[place] if 0 <= place < len(options) else None
+
+
+def named(answer: str, options: Sequence[str]) -> str:
+    """Set an answer as code, with the option that it stands for."""
+    text = option_of(answer, options)
+    return code(answer) if text is None else f"{code(answer)} {code(text)}"
+
+
+def _listed(options: Sequence[str], expected: str, answer: str | None) -> str:
+    """The options with their letters or indices, if the right answer is such, and those that were expected and read."""
+    names: Sequence[str] = options
+    if expected.isdigit() or len(expected) == 1:
+        names = ("0123456789" if expected.isdigit() else ascii_uppercase)[: len(options)]
+    lines = []
+    for name, option in zip(names, options, strict=True):
+        marks = [mark for mark, one in (("expected", expected), ("read", answer)) if one == name]
+        label = "" if name == option else f"{code(name)} "
+        lines.append(f"- {label}{code(option)}" + (f" ← {' and '.join(marks)}" if marks else ""))
+    return "\n".join(lines)
+
+
+def _end(state: TaskState, status: Status) -> str:
+    """The end of a reply in which there is something."""
+    end = state.output.completion[-_REPLY_END:].strip()
+    return f" It ends in {code(end, _REPLY_END)}." if end and status != "empty" else ""
