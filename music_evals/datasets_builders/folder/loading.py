@@ -33,7 +33,7 @@ from music_evals.datasets_builders.folder.provenance import (
     read_provenance,
     some,
 )
-from music_evals.datasets_builders.folder.rows import RowCheck
+from music_evals.datasets_builders.folder.rows import RowCheck, as_files
 from music_evals.notation.cache import cache_folder
 
 ACCEPTED = f"'{GENERATED}', a dataset folder (as `music-evals build` writes it) or hf://datasets/ORG/NAME[@REVISION]"
@@ -98,7 +98,7 @@ class Origin:
 def load_split(
     dataset: str, config: str, split: str, *, benchmark: Benchmark, columns: Sequence[str] | None = None
 ) -> Dataset:
-    """Load one split of one config; audio is ``{"bytes": ..., "path": ...}``, not decoded.
+    """Load one split of one config; audio and images are ``{"bytes": ..., "path": ...}``, not decoded.
 
     Args:
         dataset: ``"generated"`` (built on this machine when first asked for, then cached), a dataset folder, or
@@ -132,9 +132,9 @@ def load_split(
     if file_sha256(file) != made.files[path]:
         raise DatasetError(f"{path} of {dataset} is not the file that its {PROVENANCE_FILE} names; build it again")
     declared = benchmark.features[config]
-    wanted = declared.arrow_schema
-    if columns is not None:
-        wanted = Features({name: declared[name] for name in columns}).arrow_schema
+    wanted = as_files(
+        Features({name: declared[name] for name in (declared if columns is None else columns)})
+    ).arrow_schema
     by = f"built by version {made.builder_version} of the builder, this is {benchmark.version}"
     try:
         with pq.ParquetFile(file) as parquet:
