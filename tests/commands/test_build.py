@@ -60,6 +60,17 @@ def test_bad_input_is_one_clear_error(tmp_path: Path, arguments: list[str], code
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("name", ["ziqi", "msu", "musictheorybench"])
+def test_a_hub_that_cannot_be_reached_is_one_line(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    code, output = run("build", name, "--source", "hub", "--out", tmp_path / "out")
+    (line,) = output.strip().splitlines()
+    assert (code, line.partition("//")[0]) == (1, "Error: hf:")
+    assert line.endswith("is not in the local cache and the Hub cannot be reached")
+    assert os.listdir(tmp_path) == []
+
+
 def test_ziqi_from_a_source_reports_what_is_odd(tmp_path: Path) -> None:
     def edit(split: str, theme: str, rows: list[Fields]) -> None:
         if (split, theme) == ("test", "female_music"):
