@@ -30,7 +30,7 @@ def test_existing_dataset_is_replaced_only_when_told(tmp_path: Path) -> None:
     before = (tmp_path / "out" / "provenance.json").read_text()
     code, output = run(*asked, "--seed", "9")
     assert code == 1
-    assert "already holds a dataset" in output
+    assert "already holds a dataset; give another folder, or replace it with --overwrite" in output
     assert (tmp_path / "out" / "provenance.json").read_text() == before
     assert run(*asked, "--seed", "9", "--overwrite")[0] == 0
     assert (tmp_path / "out" / "provenance.json").read_text() != before
