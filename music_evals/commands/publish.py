@@ -77,8 +77,8 @@ def _show(console: Console, plan: "Publication", folder: Path) -> None:
     if plan.unseen:
         say(
             console,
-            f"The Hub cannot be reached ({plan.unseen}). Files that the repository holds already are not uploaded again, "
-            "and files of an earlier publication that are not listed are deleted.",
+            f"The Hub cannot be reached ({plan.unseen}). Files that the repository holds already are not uploaded "
+            "again, and files of an earlier publication that are not listed are deleted.",
         )
     if plan.files["kept"]:
         say(console, "Kept files are not ours, and stay as they are.")

@@ -44,8 +44,9 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
     assert code == 0, output
     assert all(path.read_bytes() == content for path, content in done.items())
     assert [log.status for log in headers(logs)].count("success") == 6
-    # Each condition has a row, with a column for each of the two tasks.
-    assert output.count("1.000") == output.count("0.34–1.00") == 6
+    # Under each condition there is a line for each of the two tasks.
+    assert output.count("accuracy      1.000 (0.342–1.000)    2 of ") == 6
+    assert "on the first 2 samples of each task" in output
     assert output.count("MIDI, Few-shot, CoT, data generated-seed1, not all trials") == 1
 
 
@@ -71,13 +72,15 @@ def test_bad_input_is_named(arguments: list[str], message: str, tmp_path: Path) 
 def test_a_benchmark_and_a_task_run_by_name_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     asked = ["muse_chord_quality", "ziqi", "--model", "baseline/majority", "--limit", "2", "-T", "seed=3"]
-    code, output = run("run", *asked, "--display", "none")
+    code, output = run("run", *asked, "--max-tokens", "99", "--display", "none", columns=80)
     assert code == 0, output
+    assert max(len(line) for line in output.splitlines() if line.startswith("  ")) <= 80, output
     logs = headers(tmp_path / "logs" / "muse_chord_quality+ziqi-baseline-majority")
     # Inspect names the package only where it finds it installed, which an `egg-info` in the checkout may hide.
     names = {(log.eval.task_registry_name or "").removeprefix("music_evals/") for log in logs}
     assert names == {"muse_chord_quality", "ziqi_comprehension", "ziqi_generation"}
     assert all((log.eval.metadata or {})["condition"] == {"seed": 3} for log in logs)
+    assert {log.plan.config.max_tokens for log in logs} == {99}
 
 
 def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:
