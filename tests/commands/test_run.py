@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
+from music_evals import benchmarks
 from tests.commands.cli import run
 
 # As in tests/conftest.py: Inspect would list all installed packages for every task.
@@ -90,3 +91,20 @@ def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     assert (code, "cut.eval: it cannot be read: File is not a zip file" in " ".join(output.split())) == (1, True), (
         output
     )
+
+
+def test_what_can_be_run_is_listed_by_its_name() -> None:
+    code, output = run("list", columns=80)
+    assert (code, max(map(len, output.splitlines())) <= 80) == (0, True)
+    words = output.split()
+    for name in benchmarks.names():
+        assert name in words
+        assert {task.registry_name for task in benchmarks.load(name).tasks.values()} <= set(words)
+    assert "muse_syncopation how many kick and snare hits are off 20 20%" in " ".join(words)
+
+
+def test_commands_start_without_what_takes_seconds_to_load() -> None:
+    asked = (
+        "import sys, music_evals.commands.main; print({'inspect_ai', 'pandas', 'numpy', 'music21'} & {*sys.modules})"
+    )
+    assert subprocess.check_output([sys.executable, "-c", asked], text=True) == "set()\n"
