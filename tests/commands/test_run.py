@@ -100,7 +100,7 @@ def test_what_can_be_run_is_listed_by_its_name() -> None:
     for name in benchmarks.names():
         assert name in words
         assert {task.registry_name for task in benchmarks.load(name).tasks.values()} <= set(words)
-    assert "muse_syncopation how many kick and snare hits are off 20 20%" in " ".join(words)
+    assert "muse_chord_quality which quality has the chord 44 25%" in " ".join(words)
 
 
 def test_commands_start_without_what_takes_seconds_to_load() -> None:
