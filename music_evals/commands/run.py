@@ -66,7 +66,9 @@ def run(
         if not tasks:
             raise typer.Exit(1)
         if limit is not None:
-            Console().print(Text(f"Limited: of each task the first {limit} samples are asked, no more.", "yellow"))
+            Console().print(
+                Text(f"Limited by --limit {limit}: only the beginning of each task's samples is asked.", "yellow")
+            )
         success, _ = eval_set(
             tasks,
             log_dir=str(logs),
@@ -78,7 +80,7 @@ def run(
             retry_attempts=0,
             retry_immediate=False,
             score_display=False,
-            **({} if max_tokens is None else {"max_tokens": max_tokens}),
+            max_tokens=max_tokens,
         )
     except (typer.Exit, typer.BadParameter):
         raise
@@ -158,7 +160,7 @@ def _show_scores(logs: list[Path], limit: int | None) -> None:
     samples = {header.location: header.eval.dataset.samples for header in headers}
     runs = [run for part in found for run in part.runs]
     if runs:
-        say(Console(), f"Main metrics{'' if limit is None else f', on the first {limit} samples of each task'}:")
+        say(Console(), f"Main metrics{'' if limit is None else f', limited by --limit {limit}'}:")
     several = len({run.model for run in runs}) > 1
     for heading, some in grouped(runs, lambda run: _heading(run, several)).items():
         say(Console(), heading)
