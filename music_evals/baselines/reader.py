@@ -29,8 +29,9 @@ def check(asked: Asked) -> None:
     given = f" from {keys['notation']}" if asked.task in TASKS and "notation" in keys else ""
     raise BaselineError(
         f"baseline/reader cannot answer {asked.task}{given}; it reads MIDI text (muse), ABC (msu textual) and "
-        "LilyPond (lilybench bar_count, metadata_qa), and computes questions of theory; "
-        "valid for other tasks: baseline/chance, baseline/majority"
+        "LilyPond (lilybench bar_count, metadata_qa), and computes questions of theory (ziqi comprehension, "
+        "musictheorybench). To leave other tasks of a file out, name one, as in evals/ziqi.py@comprehension, or use "
+        "`music-evals run`, which leaves them out; valid for other tasks: baseline/chance, baseline/majority"
     )
 
 

@@ -27,6 +27,7 @@ class TaskFacts:
     summary: str  # what is asked, in a line
     metric: str  # the main metric as logs name it, SCORER/METRIC
     chance: float | None = None  # what guessing earns on it, from 0 to 1; None where that depends on the rows
+    samples: int | None = None  # how many are asked by default, of the generated data
     options: int | None = None  # how many a question has; None where it has none
     continues: bool = False  # whether the options go on with the music that is given
 

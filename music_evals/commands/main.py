@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands import attack, build, cache, doctor, finetune, finetune_data, publish, report, run
+from music_evals.commands import attack, build, cache, doctor, finetune, finetune_data, listing, publish, report, run
 
 app = typer.Typer(
     name="music-evals",
@@ -19,6 +19,7 @@ app.command("attack")(attack.attack)
 app.command("doctor")(doctor.doctor)
 app.command("finetune-data")(finetune_data.finetune_data)
 app.command("finetune")(finetune.finetune)
+app.command("list")(listing.list_tasks)
 app.command("publish")(publish.publish)
 app.command("run")(run.run)
 app.command("grid", help="Run every condition of benchmarks or tasks on a model: `run` with --grid.")(run.run)

@@ -60,6 +60,8 @@ def publish(
 def _show(console: Console, plan: "Publication", folder: Path) -> None:
     whether = "private" if plan.private else "public"
     state = f"to be created, {whether}" if plan.is_new else whether
+    if plan.unseen:
+        state = "its state is not known"
     branch = f"{plan.branch}, to be created from main" if plan.is_new_branch else plan.branch
     say(console, f"From    {folder}")
     say(console, f"To      {plan.endpoint}/datasets/{plan.repo} ({state}), branch {branch}")
@@ -70,7 +72,14 @@ def _show(console: Console, plan: "Publication", folder: Path) -> None:
         for path, size in sizes.items():
             files.add_row(what, path, decimal(size))
     console.print(files)
-    say(console, f"To upload: {decimal(sum(plan.uploads.values()))} in {len(plan.uploads)} files.")
+    most = "at most " if plan.unseen else ""
+    say(console, f"To upload: {most}{decimal(sum(plan.uploads.values()))} in {len(plan.uploads)} files.")
+    if plan.unseen:
+        say(
+            console,
+            f"The Hub cannot be reached ({plan.unseen}). Files that the repository holds already are not uploaded "
+            "again, and files of an earlier publication that are not listed are deleted.",
+        )
     if plan.files["kept"]:
         say(console, "Kept files are not ours, and stay as they are.")
     config, splits = next(iter(plan.provenance.counts.items()))

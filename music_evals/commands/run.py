@@ -19,6 +19,8 @@ from music_evals.reports.texts import plain
 if TYPE_CHECKING:
     from inspect_ai import Task
 
+    from music_evals.reports.runs import Run
+
 
 def run(
     context: typer.Context,
@@ -32,6 +34,9 @@ def run(
         list[str] | None, typer.Option("-M", help="Argument for the model's provider, as name=value.")
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first samples of each task.", min=1)] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="Most tokens of a reply, in the place of what a task has as its limit.", min=1)
+    ] = None,
     max_connections: Annotated[int | None, typer.Option(help="Requests under way at once.", min=1)] = None,
     max_tasks: Annotated[int, typer.Option(help="Tasks under way at once.", min=1)] = 4,
     display: Annotated[
@@ -60,6 +65,10 @@ def run(
             tasks = _conditions(facts, arguments, grid=grid or context.info_name == "grid")
         if not tasks:
             raise typer.Exit(1)
+        if limit is not None:
+            Console().print(
+                Text(f"Limited by --limit {limit}: only the beginning of each task's samples is asked.", "yellow")
+            )
         success, _ = eval_set(
             tasks,
             log_dir=str(logs),
@@ -71,6 +80,7 @@ def run(
             retry_attempts=0,
             retry_immediate=False,
             score_display=False,
+            max_tokens=max_tokens,
         )
     except (typer.Exit, typer.BadParameter):
         raise
@@ -86,7 +96,7 @@ def run(
         Console().print(Text(text, style="red"))
         list_logs(Console(), "Logs that cannot be read; move them away, or take another --log-dir:", unreadable)
         raise typer.Exit(1) from None
-    _show_scores(_logs_in(logs))
+    _show_scores(_logs_in(logs), limit)
     say(Console(), f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
     if not success:
         Console().print("[red]Not every task ended in success; the same command takes up where it stopped.[/red]")
@@ -138,24 +148,30 @@ def _logs_in(folder: Path) -> list[Path]:
     return [Path(path_of(info.name)) for info in list_eval_logs(str(folder.resolve()))] if folder.is_dir() else []
 
 
-def _show_scores(logs: list[Path]) -> None:
-    """Show the main metric of each run that ended in success: a row a condition, a column a task."""
+def _show_scores(logs: list[Path], limit: int | None) -> None:
+    """Show the main metric of each run that ended in success: under each condition a line a task."""
     from music_evals.reports.logs import read_headers
     from music_evals.reports.runs import grouped
     from music_evals.reports.sections import read_parts
-    from music_evals.reports.tables import Table
 
     headers, unreadable = read_headers(logs)
     found, passed_over = read_parts(headers, {})
     list_logs(Console(), "Passed over:", [*unreadable, *passed_over])
+    samples = {header.location: header.eval.dataset.samples for header in headers}
     runs = [run for part in found for run in part.runs]
-    tasks = {(run.part.name, run.task): f"{run.part.title} {run.task}" for run in runs}
-    rows = []
-    for condition, some in grouped(runs, lambda run: run.whole_condition).items():
-        figures = {(run.part.name, run.task): run.figure() for run in some}
-        rows.append([condition, *map(figures.get, tasks)])
-    if rows:
-        Console().print(Table("scores", "Main metrics", ("Condition", *tasks.values()), rows).to_rich())
+    if runs:
+        say(Console(), f"Main metrics{'' if limit is None else f', limited by --limit {limit}'}:")
+    several = len({run.model for run in runs}) > 1
+    for heading, some in grouped(runs, lambda run: _heading(run, several)).items():
+        say(Console(), heading)
+        width = max(len(run.task) for run in runs)
+        for run in some:
+            asked = f"{run.samples} of {samples[run.location]}"
+            say(Console(), f"  {run.task:{width}}  {run.main[1]:12}  {run.figure() or 'undefined'!s:21}  {asked}")
+
+
+def _heading(run: "Run", several: bool) -> str:
+    return ", ".join(filter(None, [run.part.title, run.model if several else "", run.whole_condition]))
 
 
 def _argument(text: str, option: str) -> tuple[str, Any]:

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow.parquet as pq
-from huggingface_hub import snapshot_download
 
-from music_evals.datasets_builders.folder import GENERATED, Benchmark, DatasetError, Provenance
+from music_evals.datasets_builders.folder import GENERATED, Benchmark, DatasetError, Provenance, download
 from music_evals.datasets_builders.questions.bank import FEATURES, LETTERS, BankRow, Rows, composed_rows, write_bank
 
 NAME: Final = "musictheorybench"
@@ -59,10 +58,7 @@ def _composed(seed: int) -> Rows:
 
 
 def _published(source: str) -> Rows:
-    if source == "hub":
-        folder = Path(snapshot_download(HUB, repo_type="dataset", revision=REVISION, allow_patterns="data/*"))
-    else:
-        folder = Path(source).expanduser()
+    folder = download(HUB, REVISION, ["data/*"]) if source == "hub" else Path(source).expanduser()
     files = {split: sorted(folder.rglob(f"{split}-*.parquet")) for split in ("dev", "test")}
     if not all(files.values()):
         raise DatasetError(f"{source} holds no dev-*.parquet and test-*.parquet; a copy of {HUB} is needed")

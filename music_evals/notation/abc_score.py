@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from music_evals.notation.midi import KEYS
+from music_evals.notation.score_file import NO_NAME
 
 if TYPE_CHECKING:
     from music21.stream import Score
@@ -32,7 +33,6 @@ _CLEFS: Final[dict[tuple[str, int | None], str]] = {
     **{("C", 1): "alto1", ("C", 2): "alto2", ("C", 3): "alto", ("C", 4): "tenor"},
 }
 _BARS: Final = {"final": "|]", "double": "||", "heavy-light": "[|", "dotted": ".|", "dashed": ".|"}
-_NO_NAME: Final = '"MusicXML Part"'  # what music21 writes for a part without a name
 _DYNAMICS: Final = frozenset(("pppp", "ppp", "pp", "p", "mp", "mf", "f", "ff", "fff", "ffff", "sfz"))
 # Classes of music21 by name, the more special first; all decorations are from 4.14 but marcato, which is in 2.2.
 _DECORATIONS: Final = {
@@ -96,8 +96,8 @@ def score_to_abc(score: "Score") -> str:
         marks = _marks(part, bars)
         for layer in range(_layers(bars)):
             voice = _voice_id(number, layer)
-            name = _quoted("", part.partName or "")
-            shown = f" nm={name}" if name not in ("", _NO_NAME) and not layer else ""
+            name = "" if part.partName == NO_NAME else _quoted("", part.partName or "")
+            shown = f" nm={name}" if name and not layer else ""
             lines.append(f"V:{voice} {_first_clef(bars[0].measure)}{shown}")
             body.append(f"V:{voice}")
             writer = _Writer(unit * 4, meter, key, _alterations(sharps), marks, tempi, endings)

@@ -11,7 +11,7 @@ from textwrap import wrap
 from typing import Final
 from xml.etree import ElementTree
 
-from music_evals.notation.score_file import ScoreError
+from music_evals.notation.score_file import NO_NAME, ScoreError
 
 # With these a staff is some 29 pixels high, so that accidentals and ledger lines can be told apart, and the page stays
 # below the 1,568 pixels to which several models scale an image down.
@@ -77,7 +77,7 @@ def engrave_svgs(musicxml: str) -> list[str]:
             "xmlIdChecksum": True,  # ids are random otherwise, and with them the SVG
         }
     )
-    if not tool.loadData(_with_credits(musicxml)) or not (count := tool.getPageCount()):
+    if not tool.loadData(_to_engrave(musicxml)) or not (count := tool.getPageCount()):
         raise ScoreError("verovio reads no music from the score")
     svgs = [tool.renderToSVG(page) for page in range(1, count + 1)]
     if 'class="note"' not in "".join(svgs) and 'class="rest"' not in "".join(svgs):
@@ -98,15 +98,19 @@ def shown_text(musicxml: str) -> str:
     return "\n".join("".join(letter for letter in text if ord(letter) in drawn) for text in texts)
 
 
-def _with_credits(musicxml: str) -> str:
-    """Give a score credits, if it has none: of its metadata, verovio engraves the title alone."""
+def _to_engrave(musicxml: str) -> str:
+    """Leave out made-up names of parts, and add credits where there are none: verovio engraves the title alone."""
     try:
         root = ElementTree.fromstring(musicxml)
     except ElementTree.ParseError as error:
         raise ScoreError(f"the score is no well-formed MusicXML ({error})") from error
+    for part in root.iterfind("part-list/score-part"):
+        for name in part.findall("*"):
+            if (name.text or "").strip() == NO_NAME:
+                name.text = None
     parts = root.find("part-list")
     if parts is None or root.find("credit") is not None:
-        return musicxml
+        return ElementTree.tostring(root, encoding="unicode")
     title = root.findtext("work/work-title") or root.findtext("movement-title") or ""
     composer = root.findtext("identification/creator[@type='composer']") or ""
     credits_ = []

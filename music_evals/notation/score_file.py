@@ -19,6 +19,7 @@ SUFFIXES: Final = (".musicxml", ".xml", ".mxl", ".mid", ".midi", ".abc", ".krn")
 MAX_BYTES: Final = 20_000_000  # largest file that is read; it is also the most that a compressed one may unpack to
 MAX_NOTES: Final = 200_000  # most notes and rests in a score
 MAX_MEASURES: Final = 10_000  # most measures in a part
+NO_NAME: Final = "MusicXML Part"  # what music21 calls a part without a name
 _MAX_QUARTERS: Final = 4 * MAX_MEASURES  # longest file in quarter notes: five hours and a half at 120 a minute
 _MAX_VOICES: Final = 200  # most voices of an ABC tune
 _MAX_DENOMINATOR: Final = 128  # of a metre in MIDI

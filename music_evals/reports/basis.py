@@ -118,13 +118,15 @@ def _settings_of(log: EvalLog) -> dict[str, Cell]:
         f"{role}: {' and '.join(model.model for model in (models if isinstance(models, list) else [models]))}"
         for role, models in sorted((log.eval.model_roles or {}).items())
     ]
+    limited = {name: getattr(log.eval.config, f"{name}_limit") for name in sorted(LIMITS)}
+    limits = [f"{name}={value}" for name, value in limited.items() if value is not None]
     return {
         "Model": log.eval.model,
         "Served at": urlsplit(log.eval.model_base_url).hostname if log.eval.model_base_url else None,
         "Provider": _settings(log.eval.model_args),
         "Generation": _settings(generation(log), without=TRANSPORT),
         "Order of samples": _order(log),
-        "Limits of a sample": _settings({name: getattr(log.eval.config, f"{name}_limit") for name in LIMITS}),
+        "Limits of a sample": ", ".join(limits) or None,
         "Other roles": "; ".join(roles) or None,
     }
 

@@ -40,7 +40,7 @@ _DATA: Final = {
     "files missing": "dataset_missing_files",
 }
 _WORD: Final = re.compile(r"[\w.+:,-]{1,40}")
-_SECRET: Final = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
+_SECRET: Final = re.compile(r"key|token(?!s|_limit|izer)|secret|passw|credential|auth", re.IGNORECASE)
 _CHECKSUM: Final = re.compile(r"[0-9a-f]{32,64}")
 _SHORT: Final = 12  # characters of a checksum, enough to tell two apart
 
@@ -104,10 +104,16 @@ def generation(log: EvalLog) -> dict[str, Any]:
 
 
 def setting(name: str, value: Any) -> str:
-    """Return a value as it can be shown: a number or a word; else `HIDDEN`."""
+    """Return a value as it can be shown: a number or a word, and not of a name that a secret may have; else `HIDDEN`.
+
+    >>> setting("max_tokens", 512), setting("password", 123)
+    ('512', '…')
+    """
+    if _SECRET.search(name):
+        return HIDDEN
     if isinstance(value, bool | int | float):
         return str(value)
-    return value if isinstance(value, str) and _WORD.fullmatch(value) and not _SECRET.search(name) else HIDDEN
+    return value if isinstance(value, str) and _WORD.fullmatch(value) else HIDDEN
 
 
 def stated(facts: Mapping[str, str]) -> list[str]:

@@ -30,7 +30,7 @@ def test_existing_dataset_is_replaced_only_when_told(tmp_path: Path) -> None:
     before = (tmp_path / "out" / "provenance.json").read_text()
     code, output = run(*asked, "--seed", "9")
     assert code == 1
-    assert "already holds a dataset" in output
+    assert "already holds a dataset; give another folder, or replace it with --overwrite" in output
     assert (tmp_path / "out" / "provenance.json").read_text() == before
     assert run(*asked, "--seed", "9", "--overwrite")[0] == 0
     assert (tmp_path / "out" / "provenance.json").read_text() != before
@@ -57,6 +57,17 @@ def test_bad_input_is_one_clear_error(tmp_path: Path, arguments: list[str], code
     found, output = run("build", *arguments, "--out", tmp_path / "out")
     assert found == code
     assert message in output
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["ziqi", "msu", "musictheorybench"])
+def test_a_hub_that_cannot_be_reached_is_one_line(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    code, output = run("build", name, "--source", "hub", "--out", tmp_path / "out")
+    (line,) = output.strip().splitlines()
+    assert (code, line.partition("//")[0]) == (1, "Error: hf:")
+    assert line.endswith("is not in the local cache and the Hub cannot be reached")
     assert os.listdir(tmp_path) == []
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from huggingface_hub import HfApi
 
 from tests.commands.cli import run
 from tests.msu_dataset import question, score, write_rows, write_small
@@ -57,3 +58,17 @@ def test_secrets_are_refused_and_not_shown(tmp_path: Path, monkeypatch: pytest.M
         assert code == 1
         assert f"questions/test-00000-of-00001.parquet, row song-level1-1, holds {what}; take it out" in output
         assert secret not in output
+
+
+def test_without_a_connection_a_dry_run_tells_what_it_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.HfApi", HfApi)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    write_small(tmp_path / "msu")
+    asked = ("publish", "msu", "--repo", "ORG/msu", "--dir", tmp_path / "msu")
+    code, output = run(*asked)
+    assert code == 0, output
+    assert "datasets/ORG/msu (its state is not known), branch main" in output
+    assert "scores/test-00000-of-00001.parquet" in output
+    assert "The Hub cannot be reached" in output
+    code, output = run(*asked, "--yes")
+    assert (code, "nothing was published" in output) == (1, True), output

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
+from music_evals import benchmarks
 from tests.commands.cli import run
 
 # As in tests/conftest.py: Inspect would list all installed packages for every task.
@@ -44,8 +45,9 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
     assert code == 0, output
     assert all(path.read_bytes() == content for path, content in done.items())
     assert [log.status for log in headers(logs)].count("success") == 6
-    # Each condition has a row, with a column for each of the two tasks.
-    assert output.count("1.000") == output.count("0.34–1.00") == 6
+    # Under each condition there is a line for each of the two tasks.
+    assert output.count("accuracy      1.000 (0.342–1.000)    2 of ") == 6
+    assert output.count("imited by --limit 2:") == 2
     assert output.count("MIDI, Few-shot, CoT, data generated-seed1, not all trials") == 1
 
 
@@ -71,13 +73,15 @@ def test_bad_input_is_named(arguments: list[str], message: str, tmp_path: Path) 
 def test_a_benchmark_and_a_task_run_by_name_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     asked = ["muse_chord_quality", "ziqi", "--model", "baseline/majority", "--limit", "2", "-T", "seed=3"]
-    code, output = run("run", *asked, "--display", "none")
+    code, output = run("run", *asked, "--max-tokens", "99", "--display", "none", columns=80)
     assert code == 0, output
+    assert max(len(line) for line in output.splitlines() if line.startswith("  ")) <= 80, output
     logs = headers(tmp_path / "logs" / "muse_chord_quality+ziqi-baseline-majority")
     # Inspect names the package only where it finds it installed, which an `egg-info` in the checkout may hide.
     names = {(log.eval.task_registry_name or "").removeprefix("music_evals/") for log in logs}
     assert names == {"muse_chord_quality", "ziqi_comprehension", "ziqi_generation"}
     assert all((log.eval.metadata or {})["condition"] == {"seed": 3} for log in logs)
+    assert {log.plan.config.max_tokens for log in logs} == {99}
 
 
 def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:
@@ -87,3 +91,20 @@ def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     assert (code, "cut.eval: it cannot be read: File is not a zip file" in " ".join(output.split())) == (1, True), (
         output
     )
+
+
+def test_what_can_be_run_is_listed_by_its_name() -> None:
+    code, output = run("list", columns=80)
+    assert (code, max(map(len, output.splitlines())) <= 80) == (0, True)
+    words = output.split()
+    for name in benchmarks.names():
+        assert name in words
+        assert {task.registry_name for task in benchmarks.load(name).tasks.values()} <= set(words)
+    assert "muse_chord_quality which quality has the chord 44 25%" in " ".join(words)
+
+
+def test_commands_start_without_what_takes_seconds_to_load() -> None:
+    asked = (
+        "import sys, music_evals.commands.main; print({'inspect_ai', 'pandas', 'numpy', 'music21'} & {*sys.modules})"
+    )
+    assert subprocess.check_output([sys.executable, "-c", asked], text=True) == "set()\n"

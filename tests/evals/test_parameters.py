@@ -1,11 +1,13 @@
 """Wrong parameters of tasks are named, with what is valid, before any work."""
 
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from music_evals.evals import lilybench, msu, muse, ziqi
+from music_evals.benchmarks import load
+from music_evals.evals import lilybench, msu, muse, musictheorybench, ziqi
 from music_evals.evals.tasks import ParameterError
 
 CASES: Mapping[Callable[..., Any], list[tuple[dict[str, Any], str]]] = {
@@ -57,3 +59,11 @@ def test_wrong_parameters_are_named(make: Callable[..., Any], parameters: dict[s
     with pytest.raises(ParameterError) as caught:
         make(**parameters)
     assert said in str(caught.value.message).replace("\\[", "[")
+
+
+@pytest.mark.parametrize("module", [muse, musictheorybench, ziqi])
+def test_as_many_samples_are_asked_by_default_as_declared(module: ModuleType) -> None:
+    tasks = load(module.__name__.rpartition(".")[2]).tasks
+    assert {name: len(getattr(module, name)().dataset) for name in tasks} == {
+        name: facts.samples for name, facts in tasks.items()
+    }

@@ -52,6 +52,13 @@ def test_text_of_the_first_page() -> None:
     assert "月" not in "".join(lines)  # of no font
 
 
+def test_names_that_music21_makes_up_are_not_shown() -> None:
+    made = musicxml("corelli/opus3no1/1grave").replace(">Violino I.<", ">MusicXML Part<")
+    credited = made.replace("<part-list>", "<credit><credit-words/></credit><part-list>")
+    for text in (shown_text(made), shown_text(credited)):
+        assert ("MusicXML" in text, "Violone e Organo" in text) == (False, True)
+
+
 @pytest.mark.parametrize("path", ["bach/bwv101.7", "bach/bwv153.1", "verdi/laDonnaEMobile"])
 def test_lyrics_do_not_overprint_each_other(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pages: list[dict[str, Any]] = []

@@ -119,7 +119,13 @@ def test_settings_are_told_and_secrets_and_paths_are_not() -> None:
     secret = {"system_message": "You know hunter5.", "extra_headers": {"authorization": "hunter6"}}
     log = header(
         model_base_url="https://user:hunter2@models.example:8000/v1?key=hunter3",
-        model_args={"api_key": "hunter4", "dtype": "bfloat16", "max_model_len": 4096, "template": "/home/me/t.jinja"},
+        model_args={
+            "api_key": "hunter4",
+            "password": 1234,
+            "dtype": "bfloat16",
+            "max_model_len": 4096,
+            "template": "/home/me/t.jinja",
+        },
         model_generate_config=generation.model_copy(update=secret),
         config=EvalConfig(sample_shuffle=3, token_limit=1000),
         model_roles={"judge": [ModelConfig(model="judge/one"), ModelConfig(model="judge/two")]},
@@ -130,7 +136,7 @@ def test_settings_are_told_and_secrets_and_paths_are_not() -> None:
         {
             "Model": "openai/some-model",
             "Served at": "models.example",
-            "Provider": "api_key=…, dtype=bfloat16, max_model_len=4096, template=…",
+            "Provider": "api_key=…, dtype=bfloat16, max_model_len=4096, password=…, template=…",
             "Generation": "extra_headers=…, max_tokens=512, seed=7, system_message=…, temperature=0.0",
             "Order of samples": "shuffled, seed 3",
             "Limits of a sample": "token=1000",

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from music_evals.benchmarks import dataset_facts, dataset_names
+from music_evals.benchmarks import dataset_facts, dataset_names, load
 from music_evals.commands.build.lilybench import lilybench
 from music_evals.commands.build.lilybench_generation import lilybench_generation
 from music_evals.commands.build.msu import msu
@@ -48,7 +48,11 @@ def _command(name: str) -> Callable[..., None]:
             for config, splits in made.counts.items():
                 say(console, f"{config}: " + ", ".join(f"{count} rows in {split}" for split, count in splits.items()))
 
-    command.__doc__ = f"Build {dataset_facts(name).sources['generated'].title}, or the published data with --source."
+    facts = dataset_facts(name)
+    title = facts.sources["generated"].title
+    command.__doc__ = (
+        f"Build {load(facts.benchmark).title}: {title[0].lower()}{title[1:]}, or the published data with --source."
+    )
     return command
 
 

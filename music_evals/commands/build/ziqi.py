@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import pandas as pd
 import typer
 from rich.table import Table
 
@@ -72,6 +71,8 @@ def ziqi(
 
 
 def _themes(plan: "Plan") -> Table:
+    import pandas as pd
+
     shown = table("theme", "dev", "test", "sub-themes", "A / B / C / D in test", "duplicates")
     every = [(split, row) for splits in plan.rows.values() for split, rows in splits.items() for row in rows]
     rows = pd.DataFrame([{**row, "split": split} for split, row in every])

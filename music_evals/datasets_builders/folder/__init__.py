@@ -14,6 +14,7 @@ from music_evals.datasets_builders.folder.loading import (
     Origin,
     benchmark_of,
     describe_dataset,
+    download,
     load_split,
 )
 from music_evals.datasets_builders.folder.provenance import (
@@ -53,6 +54,7 @@ __all__ = [
     "benchmark_of",
     "check_target",
     "describe_dataset",
+    "download",
     "features_of",
     "file_sha256",
     "load_split",

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 import huggingface_hub
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, get_token
-from huggingface_hub.errors import RepositoryNotFoundError
+from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils.sha import git_hash
 
@@ -36,6 +36,7 @@ from music_evals.datasets_builders.folder.card import publish_card
 from music_evals.datasets_builders.folder.check import check_folder
 from music_evals.datasets_builders.folder.hub_errors import LOG_IN, TRANSPORT_ERRORS, explain, token_problem
 from music_evals.datasets_builders.folder.licences import check_publishable, licence_of_source
+from music_evals.datasets_builders.folder.provenance import in_a_line
 from music_evals.datasets_builders.folder.tokens import check_secrets
 
 MAIN: Final = "main"
@@ -57,6 +58,7 @@ class Publication:
     is_new: bool  # whether the repository is to be created
     is_new_branch: bool  # whether the branch is to be created; it begins as a copy of ``main``
     head: str | None  # commit that the plan was made against; None where the repository is new
+    unseen: str  # why nothing is known of the repository, so that all files count as added; empty where it was read
     # added, changed (there with another content), deleted (of an earlier publication), unchanged, kept (not ours) →
     # files → sizes in bytes.
     files: Mapping[str, Mapping[str, int]]
@@ -67,7 +69,7 @@ class Publication:
     @property
     def is_up_to_date(self) -> bool:
         """Whether there is nothing to do."""
-        return not (self.is_new or self.is_new_branch or self.uploads or self.files["deleted"])
+        return not (self.unseen or self.is_new or self.is_new_branch or self.uploads or self.files["deleted"])
 
     @property
     def uploads(self) -> Mapping[str, int]:
@@ -85,7 +87,8 @@ def plan_publication(
 ) -> Publication:
     """Say what publishing a folder to a repository ``ORG/REPO`` would do; nothing is changed.
 
-    Neither repository nor branch need be there. A DatasetError says what stands against it.
+    Neither repository nor branch need be there. A DatasetError says what stands against it. Where the Hub cannot be
+    reached, the plan says so, and cannot be published.
     """
     if not _REPO.fullmatch(repo) or ".." in repo or "--" in repo:
         raise DatasetError(f"{repo!r} names no repository of the Hub; write ORG/REPO, in letters, digits and -_.")
@@ -99,9 +102,14 @@ def plan_publication(
     check_secrets(files)
     content = {path: CommitOperationAdd(path, file) for path, file in files.items()}
     api = huggingface_hub.HfApi()
+    there, unseen = {}, ""
     with _plain_errors(repo):
-        found = _look_up(api, repo, branch)
-        there = {}
+        try:
+            found = _look_up(api, repo, branch)
+        except HfHubHTTPError:
+            raise
+        except TRANSPORT_ERRORS as error:
+            found, unseen = _Found(private, None, False), in_a_line(error)
         if found.head is not None:
             entries = api.list_repo_tree(repo, recursive=True, revision=found.head, repo_type=_DATASET)
             there = {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
@@ -129,6 +137,7 @@ def plan_publication(
         is_new=found.private is None,
         is_new_branch=found.is_new_branch,
         head=found.head,
+        unseen=unseen,
         files={what: {path: sizes[path] for path in sorted(paths)} for what, paths in kinds.items()},
         content=content,
         licence=licence,
@@ -141,6 +150,8 @@ def publish(plan: Publication) -> str:
 
     After a DatasetError no commit was made, and what has arrived need not be sent again.
     """
+    if plan.unseen:
+        raise DatasetError(f"{plan.repo}: the Hub cannot be reached: {plan.unseen}; nothing was published")
     api = huggingface_hub.HfApi()
     with _plain_errors(plan.repo):
         _check_token(api)

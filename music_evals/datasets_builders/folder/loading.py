@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from datasets import Dataset, Features
 from filelock import FileLock
 from huggingface_hub.errors import (
+    HfHubHTTPError,
     HFValidationError,
     LocalEntryNotFoundError,
     RepositoryNotFoundError,
@@ -33,13 +34,15 @@ from music_evals.datasets_builders.folder.provenance import (
     read_provenance,
     some,
 )
-from music_evals.datasets_builders.folder.rows import RowCheck
+from music_evals.datasets_builders.folder.rows import RowCheck, as_files
 from music_evals.notation.cache import cache_folder
 
 ACCEPTED = f"'{GENERATED}', a dataset folder (as `music-evals build` writes it) or hf://datasets/ORG/NAME[@REVISION]"
 
 _BATCH: Final = 64  # rows, each of which may carry megabytes
 _MOST_BYTES: Final = 4_000_000_000  # of the values of a split
+_COMMIT: Final = re.compile(r"[0-9a-f]{7,40}")
+_ID_LENGTH: Final = 40
 _HUB_URI = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>\S+))?")
 
 
@@ -98,7 +101,7 @@ class Origin:
 def load_split(
     dataset: str, config: str, split: str, *, benchmark: Benchmark, columns: Sequence[str] | None = None
 ) -> Dataset:
-    """Load one split of one config; audio is ``{"bytes": ..., "path": ...}``, not decoded.
+    """Load one split of one config; audio and images are ``{"bytes": ..., "path": ...}``, not decoded.
 
     Args:
         dataset: ``"generated"`` (built on this machine when first asked for, then cached), a dataset folder, or
@@ -132,9 +135,9 @@ def load_split(
     if file_sha256(file) != made.files[path]:
         raise DatasetError(f"{path} of {dataset} is not the file that its {PROVENANCE_FILE} names; build it again")
     declared = benchmark.features[config]
-    wanted = declared.arrow_schema
-    if columns is not None:
-        wanted = Features({name: declared[name] for name in columns}).arrow_schema
+    wanted = as_files(
+        Features({name: declared[name] for name in (declared if columns is None else columns)})
+    ).arrow_schema
     by = f"built by version {made.builder_version} of the builder, this is {benchmark.version}"
     try:
         with pq.ParquetFile(file) as parquet:
@@ -239,29 +242,67 @@ def _download(dataset: str, files: Sequence[str]) -> tuple[Path, str]:
     match = _HUB_URI.fullmatch(dataset)
     if match is None:
         raise DatasetError(f"{dataset} is no dataset on the Hub; write hf://datasets/ORG/NAME[@REVISION]")
+    folder = download(match["repo"], match["revision"], [PROVENANCE_FILE, CARD_FILE, *files])
+    return folder, folder.name
+
+
+def download(repo: str, revision: str | None = None, files: Sequence[str] | None = None) -> Path:
+    """Download a dataset repository of the Hub, or find it in the Hub's cache where there is no connection.
+
+    Args:
+        repo: ``ORG/NAME``.
+        revision: a branch or tag, or a commit's id or how that begins; None for ``main``.
+        files: patterns of the files that are wanted; None for all.
+
+    Returns:
+        The folder, which has the full id of the commit as its name.
+
+    Raises:
+        DatasetError: it is not there, not to be had, or the connection fails.
+    """
     if problem := token_problem():
         raise DatasetError(problem)
+    api, is_id = huggingface_hub.HfApi(), bool(_COMMIT.fullmatch(revision or ""))
+    full = revision
     try:
+        connected = not is_id or _answers(api, repo)
+        if is_id and connected and len(revision or "") < _ID_LENGTH:  # the Hub serves files by full id only
+            commits = api.list_repo_commits(repo, repo_type="dataset")
+            begun = [one.commit_id for one in commits if one.commit_id.startswith(revision or "")]
+            full = begun[0] if len(begun) == 1 else revision
         folder = huggingface_hub.snapshot_download(
-            match["repo"],
+            repo,
             repo_type="dataset",
-            revision=match["revision"],
-            allow_patterns=[PROVENANCE_FILE, CARD_FILE, *files],
+            revision=full,
+            allow_patterns=None if files is None else list(files),
+            local_files_only=not connected,
         )
-    except (*TRANSPORT_ERRORS, HFValidationError) as error:
-        raise DatasetError(_refusal(error, dataset, match["repo"], match["revision"])) from error
-    return Path(folder), Path(folder).name  # a snapshot's folder is named after its commit
+    except (*TRANSPORT_ERRORS, ValueError) as error:
+        raise DatasetError(_refusal(error, repo, revision)) from error
+    return Path(folder)
 
 
-def _refusal(error: Exception, dataset: str, repo: str, revision: str | None) -> str:
+def _answers(api: huggingface_hub.HfApi, repo: str) -> bool:
+    """Whether the Hub can be reached; asked once, where for a commit the client would ask for half a minute."""
+    try:
+        api.dataset_info(repo)
+    except HfHubHTTPError:
+        return True
+    except TRANSPORT_ERRORS:
+        return False
+    return True
+
+
+def _refusal(error: Exception, repo: str, revision: str | None) -> str:
+    what = f"hf://datasets/{repo}" + (f"@{revision}" if revision else "")
     match error:
         case RevisionNotFoundError():
             return f"{repo} on the Hub has no revision '{revision}'"
         case RepositoryNotFoundError():
             return f"the Hub has no dataset {repo}, or you have no access to it"
         case LocalEntryNotFoundError():
-            return f"{dataset} is not in the local cache and the Hub cannot be reached"
+            return f"{what} is not in the local cache and the Hub cannot be reached"
         case HFValidationError():
-            return f"{dataset}: {error}"
+            return f"{what}: {error}"
         case _:
-            return f"{dataset} could not be downloaded; {explain(error, repo)}"
+            return f"{what} could not be downloaded; {explain(error, repo)}"

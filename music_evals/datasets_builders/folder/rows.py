@@ -6,7 +6,7 @@ from functools import cached_property
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from datasets import Features, List, Value
+from datasets import Audio, Features, Image, List, Value
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict  # pydantic takes that of `typing` from Python 3.12 on
 
@@ -64,6 +64,21 @@ def features_of(row: type, check: Callable[..., str | None] | None = None, /, **
     made = Columns({name: columns.get(name) or _column(kind) for name, kind in get_type_hints(row).items()})
     made.row, made.check = row, check
     return made
+
+
+def as_files(features: Features) -> Features:
+    """Return columns with audio and images as the files that they are, for which no decoder is needed.
+
+    >>> as_files(Features({"id": Value("string"), "pages": List(Image())}))
+    {'id': Value('string'), 'pages': List(Image(mode=None, decode=False))}
+    """
+    return Features({name: _as_file(kind) for name, kind in features.items()})
+
+
+def _as_file(kind: Any) -> Any:
+    if isinstance(kind, List):
+        return List(_as_file(kind.feature))
+    return type(kind)(decode=False) if isinstance(kind, Audio | Image) else kind
 
 
 def _column(kind: Any) -> Value | List:

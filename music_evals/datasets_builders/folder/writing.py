@@ -81,7 +81,7 @@ def check_target(out: Path, *, overwrite: bool = False, kind: FolderKind = DATAS
     if kind.read_record(out) is None:
         raise DatasetError(f"{out} is not empty and does not hold {kind.holds} of ours; give a new or an empty folder")
     if not overwrite:
-        raise DatasetError(f"{out} already holds {kind.holds}; give another folder, or allow it to be overwritten")
+        raise DatasetError(f"{out} already holds {kind.holds}; give another folder, or replace it with --overwrite")
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from music_evals.datasets_builders.msu.works import default_works
 from music_evals.notation.lilypond.compiler import ConversionError, compile_texts, musicxml_to_lilypond
 from music_evals.notation.lilypond.syntax import block_spans, read_header
 from music_evals.notation.limited import LimitError, each_apart
-from music_evals.notation.score_file import ScoreError, prepare_score, read_score, score_to_musicxml
+from music_evals.notation.score_file import NO_NAME, ScoreError, prepare_score, read_score, score_to_musicxml
 
 if TYPE_CHECKING:  # music21 takes a third of a second to import
     from music21.stream import Score
@@ -43,7 +43,6 @@ _CONVERTER_LINES: Final = re.compile(
     r"^(?:% automatically[^\n]*|% The score definition|\\pointAndClickOff|#\(set-global-staff-size [\d.]+\))\n",
     re.MULTILINE,
 )
-_NO_NAME: Final = "MusicXML Part"  # what music21 calls a part without a name
 _BAR_NUMBER: Final = re.compile(r"\\barNumberCheck\s{1,80}#(\d+)$", re.MULTILINE)
 _MIDI: Final = re.compile(r"% To create MIDI output[^\n]*\n[ \t]*%[ \t]*(\\midi \{[^\n}]*\})")
 
@@ -205,7 +204,7 @@ def _music_alone(musicxml: str) -> tuple[str, int]:
 def _instrument(score: Any) -> str:
     """The instruments by the names of the parts, each once."""
     names = (" ".join((part.partName or "").split()) for part in score.parts)
-    return ", ".join(dict.fromkeys(name for name in names if name not in ("", _NO_NAME)))
+    return ", ".join(dict.fromkeys(name for name in names if name not in ("", NO_NAME)))
 
 
 def _with_header(text: str, source: Source, instrument: str) -> str:

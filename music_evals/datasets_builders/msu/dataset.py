@@ -84,7 +84,7 @@ class QuestionRow(TypedDict):
 
 
 FEATURES: Final[Mapping[str, Features]] = {
-    "scores": features_of(ScoreRow, images=List(Image(decode=False))),
+    "scores": features_of(ScoreRow, images=List(Image())),
     "questions": features_of(QuestionRow),
 }
 """Config → declared columns."""

@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import Any, Final
 from zipfile import BadZipFile
 
-import huggingface_hub
 import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 from openpyxl.utils.exceptions import InvalidFileException
 
-from music_evals.datasets_builders.folder import DatasetError, FileCell, make_provenance
+from music_evals.datasets_builders.folder import DatasetError, FileCell, download, make_provenance
 from music_evals.datasets_builders.msu.dataset import (
     DEFAULT_SEED,
     LEVELS,
@@ -52,11 +51,8 @@ def is_snapshot(folder: Path) -> bool:
 
 
 def download_published(revision: str | None = None) -> tuple[Path, str]:
-    """Download the authors' repository at a commit's full id, a branch or a tag: its folder, and what it is called."""
-    try:
-        folder = Path(huggingface_hub.snapshot_download(HUB_REPOSITORY, repo_type="dataset", revision=revision))
-    except (OSError, ValueError) as error:  # the Hub's own errors are OSErrors, of names and ids ValueErrors
-        raise DatasetError(f"{HUB_REPOSITORY} could not be downloaded from the Hub: {error}") from error
+    """Download the authors' repository at a commit, a branch or a tag: its folder, and what it is called."""
+    folder = download(HUB_REPOSITORY, revision)
     return folder, f"hf.co/datasets/{HUB_REPOSITORY}@{folder.name}"
 
 

@@ -103,8 +103,7 @@ class ChordQualityRow(_Chord, _Asked):
     """A chord, struck and then arpeggiated; pitches are ascending."""
 
 
-# Encoded audio: `datasets` would need torchcodec to decode it, and no evaluation wants samples.
-_AUDIO: Final = Audio(decode=False)
+_AUDIO: Final = Audio()
 
 
 def _one_of(shown: Sequence[str], targets: Sequence[str]) -> Callable[[str, list[str]], str | None]:

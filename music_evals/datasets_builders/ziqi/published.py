@@ -18,9 +18,7 @@ from operator import ne
 from pathlib import Path
 from typing import Final
 
-import huggingface_hub
-
-from music_evals.datasets_builders.folder import DatasetError, make_provenance, some
+from music_evals.datasets_builders.folder import DatasetError, download, make_provenance, some
 from music_evals.datasets_builders.questions.bank import LETTERS
 from music_evals.datasets_builders.ziqi.dataset import (
     NAME,
@@ -91,17 +89,8 @@ def build_published(source: Path, *, skip_bad: bool = False, revision: str | Non
 
 def download_published(revision: str = HUB_COMMIT) -> tuple[Path, str]:
     """Download the authors' files at a commit (its id or how that begins, a branch or a tag): folder and commit."""
-    try:
-        # The Hub serves files by full id only.
-        commits = huggingface_hub.HfApi().list_repo_commits(HUB_REPOSITORY, repo_type="dataset")
-        begun = [one.commit_id for one in commits if one.commit_id.startswith(revision)]
-        full, files = begun[0] if len(begun) == 1 else revision, f"{_FOLDER}/*.csv"
-        folder = huggingface_hub.snapshot_download(
-            HUB_REPOSITORY, repo_type="dataset", revision=full, allow_patterns=[files]
-        )
-    except (OSError, ValueError) as error:  # the Hub's own errors are OSErrors, of names and ids ValueErrors
-        raise DatasetError(f"{HUB_REPOSITORY} at {revision} could not be downloaded from the Hub: {error}") from error
-    return Path(folder), f"hf.co/datasets/{HUB_REPOSITORY}@{Path(folder).name}"
+    folder = download(HUB_REPOSITORY, revision, [f"{_FOLDER}/*.csv"])
+    return folder, f"hf.co/datasets/{HUB_REPOSITORY}@{folder.name}"
 
 
 def _read(path: Path, split: str, theme: Theme, skip_bad: bool, report: _Report) -> Iterator[Row]:

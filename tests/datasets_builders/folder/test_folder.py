@@ -1,5 +1,6 @@
 """Dataset folders, on a small benchmark of letters: written whole or not at all, and loaded with clear errors."""
 
+import io
 import json
 import multiprocessing
 import os
@@ -11,10 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
+import PIL.Image
 import pytest
-from datasets import Audio, Features, List, Value
+from datasets import Audio, Features, Image, List, Value, load_dataset
 from pydantic import Field
 
+from music_evals.benchmarks import dataset_facts, dataset_names
 from music_evals.datasets_builders import folder
 from music_evals.datasets_builders.folder import (
     Benchmark,
@@ -64,6 +67,26 @@ def test_written_rows_are_loaded_back(tmp_path: Path) -> None:
     assert loaded.features == FEATURES
     assert made.counts == {"abc": {"test": 70}}
     assert describe_dataset(str(tmp_path / "out"), benchmark=benchmark()).provenance == made
+
+
+def test_audio_and_pages_are_decoded_by_datasets_and_files_for_tasks(tmp_path: Path) -> None:
+    PIL.Image.new("RGB", (3, 2)).save(page := io.BytesIO(), "PNG")
+    features = Features({"id": Value("string"), "audio": Audio(), "pages": List(Image())})
+    row = {"id": "row", "audio": {"bytes": b"RIFF", "path": None}, "pages": [{"bytes": page.getvalue(), "path": None}]}
+    write_dataset(tmp_path / "out", {"abc": {"test": [row]}}, features={"abc": features}, card=str, provenance=MADE)
+    file = tmp_path / "out" / "abc" / "test-00000-of-00001.parquet"
+    decoded = load_dataset("parquet", data_files=str(file), split="train", cache_dir=str(tmp_path / "hf"))
+    assert decoded.features == features
+    assert [image.size for image in decoded.remove_columns("audio")[0]["pages"]] == [(3, 2)]
+    loaded = load_split(str(tmp_path / "out"), "abc", "test", benchmark=benchmark(features={"abc": features}))
+    assert loaded[0] == row
+
+
+def test_titles_of_data_that_are_no_benchmarks_say_so() -> None:
+    for name in dataset_names():
+        sources = dataset_facts(name).sources.values()
+        assert len({source.title for source in sources}) == len(sources)
+        assert [source.is_benchmark for source in sources] == ["in the form of" not in each.title for each in sources]
 
 
 @pytest.mark.parametrize(
