@@ -36,7 +36,7 @@ SEEN = ROOT / "build" / "pictures"
 SHOWN = ROOT / "docs" / "pictures"
 WIDTHS = {"wide": 1280, "phone": 390}  # pixels
 HEIGHT = 1400
-README = {"report-wide-light": (1280, 900), "viewer-muse-scoring": (1280, 640)}  # picture → what is shown of it
+README = {"report-wide-light": (0, 900), "viewer-muse-scoring": (30, 640)}  # picture → rows of pixels that are shown
 MOST_BYTES = 200_000  # of a picture that the repository holds
 PORT = 7581
 READ = {  # what `baseline/reader` answers → the sample that is looked at in the viewer
@@ -73,13 +73,13 @@ def main() -> None:
                 widest = driver.execute_script("return document.scrollingElement.scrollWidth")
                 if widest > width:  # innerWidth would not do: a phone's window widens to what is in it
                     too_wide.append(f"{page} is {widest} pixels wide in a window of {width}")
-        with _viewer(folder / "logs") as address:
+        with _viewer(folder) as address:
             for name, sample in samples.items():
                 for tab in ("messages", "scoring"):
                     _open(driver, f"{address}/#/logs/{sample}/{tab}", WIDTHS["wide"], wait=6)
                     _write(driver, f"viewer-{name}-{tab}")
-    for name, (width, height) in README.items():
-        _write_small(SEEN / f"{name}.png", SHOWN / f"{name}.png", width, height)
+    for name, (top, bottom) in README.items():
+        _write_small(SEEN / f"{name}.png", SHOWN / f"{name}.png", top, bottom)
     print(f"Pictures: {SEEN}; for the pages: {SHOWN}")
     if too_wide:
         sys.exit("\n".join(too_wide))
@@ -130,9 +130,9 @@ def _chromium() -> Iterator[Chrome]:
 
 
 @contextmanager
-def _viewer(logs: Path) -> Iterator[str]:
-    command = [str(BIN / "inspect"), "view", "--log-dir", str(logs), "--port", str(PORT)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def _viewer(folder: Path) -> Iterator[str]:
+    command = [str(BIN / "inspect"), "view", "--log-dir", "logs", "--port", str(PORT)]
+    server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{PORT}"
     try:
         while server.poll() is None:
@@ -164,10 +164,10 @@ def _write(driver: Chrome, name: str) -> None:
     (SEEN / f"{name}.png").write_bytes(b64decode(shot["data"]))
 
 
-def _write_small(source: Path, target: Path, width: int, height: int) -> None:
-    """Write the upper left of a picture in few colours, as many as the limit of bytes leaves."""
+def _write_small(source: Path, target: Path, top: int, bottom: int) -> None:
+    """Write some rows of a picture in few colours, as many as the limit of bytes leaves."""
     with Image.open(source) as picture:
-        cut = picture.convert("RGB").crop((0, 0, width, height))
+        cut = picture.convert("RGB").crop((0, top, picture.width, bottom))
     for colours in (256, 64, 32, 16):
         data = io.BytesIO()
         cut.quantize(colours, dither=Image.Dither.NONE).save(data, "PNG", optimize=True)
