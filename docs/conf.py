@@ -7,9 +7,11 @@ on the site, on GitHub and on disk.
 from music_evals import benchmarks
 
 project = "music-evals"
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
 root_doc = "docs/index"
-include_patterns = ["README.md", "CHANGELOG.md", "docs/*.md", "logs/README.md", "perf/README.md"]
+include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md", "logs/README.md", "perf/README.md"]
 exclude_patterns = [".*", "build", "data", "music_evals", "tests"]  # not searched for pages: large, or linked twice
 myst_heading_anchors = 4
 html_theme = "furo"

@@ -21,6 +21,7 @@ from music_evals.evals import registry
 ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
     ROOT / "logs" / "README.md",
     ROOT / "perf" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
@@ -32,7 +33,7 @@ SCORERS = {
 }
 COMMANDS: dict[str, Any] = {"inspect": inspect_command, "music-evals": typer.main.get_command(app)}
 # A fence of N marks ends at N marks, so that a page can show a page.
-FENCE = re.compile(r"^(?P<marks>`{3,})(?P<language>[\w{}]*)\n(?P<body>.*?)^(?P=marks)$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^(?P<marks>`{3,})(?P<language>[\w{}-]*)\n(?P<body>.*?)^(?P=marks)$", re.MULTILINE | re.DOTALL)
 PATH = re.compile(
     r"(?:baselines|commands|datasets_builders|docs|encoders|evals|finetuning|logs|notation|perf|reports|scorers|solvers"
     r"|tests)/[\w./-]*"
@@ -128,6 +129,29 @@ def test_commands_name_what_exists(page: Path) -> None:
                 assert value.removeprefix("music_evals/") in SCORERS, f"{said}: no scorer {value}"
 
 
+def test_the_readme_is_short_and_its_commands_for_machines_are_where_they_are_looked_for() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150
+    for mark, part in (("main job", "inspect eval evals/muse.py --model baseline/reader"), ("test command", "pytest")):
+        assert re.search(rf"<!-- {mark} -->\n```bash\n.*{part}.*\n```\n", text)
+
+
+def test_the_citation_file_has_the_paper_of_each_benchmark() -> None:
+    yaml = pytest.importorskip("yaml")
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["references"]
+    papers = {each.paper: each for each in map(benchmarks.load, benchmarks.names())}
+    assert {paper["title"]: paper["url"] for paper in cited} == {title: each.url for title, each in papers.items()}
+    for paper in cited:
+        names = [each.get("name") or f"{each['given-names']} {each['family-names']}" for each in paper["authors"]]
+        assert names == list(papers[paper["title"]].authors)
+
+
+def test_pictures_for_the_pages_are_small() -> None:
+    pictures = list((ROOT / "docs" / "pictures").glob("*.png"))
+    assert pictures
+    assert all(picture.stat().st_size <= 200_000 for picture in pictures)
+
+
 def test_the_site_builds_without_a_warning_and_needs_no_network(tmp_path: Path) -> None:
     pytest.importorskip("sphinx", reason="the extra docs is not installed")
     done = subprocess.run(
@@ -138,6 +162,8 @@ def test_the_site_builds_without_a_warning_and_needs_no_network(tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     front = (tmp_path / "site" / "docs" / "index.html").read_text(encoding="utf-8")
     assert all(benchmarks.load(name).title in front for name in benchmarks.names())
+    api = (tmp_path / "site" / "docs" / "api.html").read_text(encoding="utf-8")
+    assert 'id="music_evals.scorers.readers.choices.read_choice"' in api
     for page in PAGES:
         html = (tmp_path / "site" / page.relative_to(ROOT)).with_suffix(".html").read_text(encoding="utf-8")
         fetched = re.findall(r"<(?:script|img|iframe|link)\b[^>]*?(?:src|href)=\"(https?:[^\"]+)", html)
