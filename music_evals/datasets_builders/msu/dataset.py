@@ -47,7 +47,7 @@ from music_evals.notation.pages import engrave_pages, shown_text
 from music_evals.notation.score_file import SUFFIXES, ScoreError, score_to_musicxml
 
 NAME: Final = "msu"
-VERSION: Final = "2.1.0"
+VERSION: Final = "2.2.0"
 DEFAULT_SEED: Final = 1
 OWN_SCORES: Final = "own-scores"
 PUBLISHED: Final = "published"

@@ -34,7 +34,7 @@ from music_evals.notation.performance import TICKS_PER_BEAT, Performance
 from music_evals.notation.soundfont import default_soundfont
 
 NAME: Final = "muse"
-VERSION: Final = "1.1.0"
+VERSION: Final = "1.2.0"
 DEFAULT_SEED: Final = 1
 
 _SLOT: Final = TICKS_PER_BEAT // 2  # an eighth

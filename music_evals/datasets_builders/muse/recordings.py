@@ -31,7 +31,7 @@ from music_evals.datasets_builders.muse.dataset import NAME, Maker, Plan
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 from music_evals.notation.audio import describe_wav
 
-VERSION: Final = "1.1.0"  # of the rows of recordings; generated ones have their own
+VERSION: Final = "1.2.0"  # of the rows of recordings; generated ones have their own
 LICENCE_FILE: Final = "LICENSE_DATA.md"
 
 _LOOP_EXAMPLES: Final = ("NoSync_A", "Sync3_A")
