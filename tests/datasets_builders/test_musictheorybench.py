@@ -85,5 +85,5 @@ def test_the_composed_bank_is_balanced_reproducible_and_answered(tmp_path: Path)
         assert len({row["question"] for row in rows}) == len(rows)
         assert max(sum(row["answer"] == letter for row in rows) for letter in "ABCD") <= len(rows) / 4 + 3
     (log,) = run(knowledge(dataset=str(tmp_path / "one")), tmp_path / "logs", "baseline/chance", limit=20)
-    assert metrics(log)["answered"]["mean"] == 1
+    assert metrics(log)["final_answer"]["answered"] == 1
     assert (log.eval.metadata or {})["floors"][""]["chance"] == {"value": 0.25}
