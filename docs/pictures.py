@@ -36,7 +36,7 @@ SEEN = ROOT / "build" / "pictures"
 SHOWN = ROOT / "docs" / "pictures"
 WIDTHS = {"wide": 1280, "phone": 390}  # pixels
 HEIGHT = 1400
-README = {"report-wide-light": (0, 900), "viewer-muse-scoring": (30, 640)}  # picture → rows of pixels that are shown
+README = {"report-wide-light": (0, 900), "viewer-muse-scoring": (30, 830)}  # picture → rows of pixels that are shown
 MOST_BYTES = 200_000  # of a picture that the repository holds
 PORT = 7581
 READ = {  # what `baseline/reader` answers → the sample that is looked at in the viewer
@@ -100,7 +100,9 @@ def _run_baselines(logs: Path) -> dict[str, str]:
                 sys.exit(f"{model} failed on {name}: {failed[0]}")
             if model == "baseline/reader" or name == "msu-pages":
                 place = Path(done[0].location)
-                sample = (read_eval_log(str(place)).samples or [])[1]
+                seen = read_eval_log(str(place)).samples or []
+                # One of those whose music the log shows, where there are any.
+                sample = max(seen[:40], key=lambda one: one.messages[-1].role == "user")
                 found[name] = f"{place.name}/samples/sample/{quote(str(sample.id), safe='')}/{sample.epoch}"
     found.pop("musictheorybench", None)  # looks as ZIQI-Eval's
     return found

@@ -39,8 +39,8 @@ from music_evals.datasets_builders.folder import GENERATED, describe_dataset, lo
 from music_evals.datasets_builders.msu.dataset import BENCHMARK, LEVELS, SPLITS, QuestionRow, ScoreRow
 from music_evals.evals.floors import Floors, floors_of
 from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, estimated_tokens, samples_view, task
-from music_evals.scorers.judge import DEADLINE, judged
-from music_evals.scorers.readers.checking import ANSWER_TYPES, answer_type_of
+from music_evals.scorers.judge import DEADLINE, RULES, judged
+from music_evals.scorers.readers.checking import ANSWER_TYPES, answer_type_of, check
 from music_evals.solvers.replies import reply
 
 Modality = Literal["textual", "visual"]
@@ -155,8 +155,11 @@ def _task(
 
     def floors(*levels: int) -> Floors:
         some = {name: [row for row in rows if row["level"] in levels] for name, rows in by_split.items()}
-        in_scores = {name: [row for row in rows if row["score_id"] in by_score] for name, rows in some.items()}
-        return floors_of(origin, "questions", in_scores)
+        scored = {
+            name: [row for row in rows if row["score_id"] in by_score and (named != [RULES] or _is_ruled(row))]
+            for name, rows in some.items()
+        }
+        return floors_of(origin, "questions", scored)
 
     learnt = _load(asked.dataset, "questions", ["train"]) if "train" in known_splits else questions
     majority = commonest((row["kind"] or "", row["answer"]) for row in learnt)
@@ -206,6 +209,15 @@ def _task(
     )
 
 
+def _type_of(row: QuestionRow) -> str:
+    return row["answer_type"] or answer_type_of(row["question"], row["answer"])
+
+
+def _is_ruled(row: QuestionRow) -> bool:
+    """Whether rules alone can score answers to a question: they read its own answer."""
+    return check(row["answer"], row["answer"], _type_of(row)).is_right is not None
+
+
 def record_to_sample(
     score: ScoreRow,
     questions: Sequence[QuestionRow],
@@ -235,10 +247,7 @@ def record_to_sample(
         "title": score["title"],
         "composer": score["composer"],
         "asked": dict(Counter(str(row["level"]) for row in of_score)),
-        "questions": [
-            {**row, "answer_type": row["answer_type"] or answer_type_of(row["question"], row["answer"])}
-            for row in questions
-        ],
+        "questions": [{**row, "answer_type": _type_of(row)} for row in questions],
     }
     if content == "full" and modality == "textual":
         metadata["score_tokens"] = estimated_tokens(len(score["abc"] or ""))
