@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 from inspect_ai import Task
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.model import get_model
 
 from music_evals.evals.lilybench import generation, metadata_qa
 from music_evals.evals.muse import chord_quality
 from music_evals.solvers.replies import MENDED
 from tests.generation_dataset import make_dataset
-from tests.harness import run, run_scripted, samples
+from tests.harness import run, samples
 from tests.lilybench_dataset import write_small
 
 BROKEN = "half a clef: \ud834 { c'4 "
@@ -95,15 +95,3 @@ def test_lone_surrogates_end_no_run_and_are_marked(task: Any, server: Server, tm
         assert sample.store[MENDED] >= 1
         assert sample.output.completion.startswith("half a clef: \\ud834")
     assert json.dumps(server.asked, ensure_ascii=False).encode()
-
-
-@pytest.mark.parametrize(("tokens", "reading"), [(4, "unreadable"), (5, "cut")])
-def test_a_reply_of_as_many_tokens_as_allowed_was_cut_whatever_the_provider_says(
-    tokens: int, reading: str, tmp_path: Path
-) -> None:
-    output = ModelOutput.from_content("scripted/model", "It sounds rather")
-    output.usage = ModelUsage(output_tokens=tokens)
-    log = run_scripted(chord_quality(), tmp_path, lambda *_: output, max_tokens=5)
-    (sample,) = samples(log)
-    assert sample.scores is not None
-    assert (sample.scores["final_answer"].metadata or {})["reading"] == reading
