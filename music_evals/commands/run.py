@@ -2,7 +2,9 @@
 
 import json
 import re
+from contextlib import AbstractContextManager, nullcontext
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -17,7 +19,6 @@ from music_evals.reports.texts import plain
 
 if TYPE_CHECKING:
     from inspect_ai import Task
-    from inspect_ai.log import EvalLog
 
     from music_evals.reports.runs import Run
     from music_evals.shards.running import Asked, Report
@@ -72,6 +73,7 @@ def run(
     from inspect_ai import eval_set
     from inspect_ai.model import get_model
 
+    from music_evals.reports.logs import read_headers
     from music_evals.shards.processes import run_processes
     from music_evals.shards.whole import Settings
     from music_evals.solvers.abilities import made_for
@@ -119,7 +121,8 @@ def run(
         raise
     except Exception as error:
         # What Inspect says of a model or a log folder that it cannot use comes as exceptions of its own.
-        _, unreadable = _read_headers(logs)
+        with _logs_of(logs) as paths:
+            _, unreadable = read_headers(paths)
         if not isinstance(error, ValueError) and not hasattr(error, "message") and not unreadable:
             raise
         text = "\n".join(map(plain, str(getattr(error, "message", error)).splitlines()))
@@ -129,7 +132,8 @@ def run(
         Console().print(Text(text, style="red"))
         list_logs(Console(), "Logs that cannot be read; move them away, or take another --log-dir:", unreadable)
         raise typer.Exit(1) from None
-    _show_scores(logs, limit)
+    with _logs_of(logs) as paths:
+        _show_scores(paths, limit)
     say(Console(), f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
     if errors:
         Console().print(Text(f"{'; '.join(errors)}; the same command takes up where it stopped.", style="red"))
@@ -201,25 +205,21 @@ def _conditions(facts: list[TaskFacts], arguments: dict[str, Any], *, grid: bool
     return made
 
 
-def _read_headers(logs: str) -> tuple[list["EvalLog"], list[tuple[str, str]]]:
-    """The headers of a run's logs, if it made any, and those that cannot be read."""
+def _logs_of(folder: str) -> AbstractContextManager[list[Path]]:
+    """The logs that a run made, if it made any."""
     import fsspec
 
-    from music_evals.reports.logs import read_headers
-
-    files, path = fsspec.core.url_to_fs(logs)
-    if not files.exists(path):
-        return [], []
-    with local_logs(logs) as paths:
-        return read_headers(paths)
+    files, path = fsspec.core.url_to_fs(folder)
+    return local_logs(folder) if files.exists(path) else nullcontext([])
 
 
-def _show_scores(logs: str, limit: int | None) -> None:
+def _show_scores(logs: list[Path], limit: int | None) -> None:
     """Show the main metric of each run that ended in success: under each condition a line a task."""
+    from music_evals.reports.logs import read_headers
     from music_evals.reports.runs import grouped
     from music_evals.reports.sections import read_parts
 
-    headers, unreadable = _read_headers(logs)
+    headers, unreadable = read_headers(logs)
     found, passed_over = read_parts(headers, {})
     list_logs(Console(), "Passed over:", [*unreadable, *passed_over])
     samples = {header.location: header.eval.dataset.samples for header in headers}

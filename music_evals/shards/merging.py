@@ -142,8 +142,8 @@ def check_together(parts: Sequence[Part], *, sizes: bool = True) -> None:
             if first.get(name) != other.get(name):
                 one, another = (_shown(name, facts.get(name, "not stated")) for facts in (first, other))
                 raise MergeError(
-                    f"{parts[0].name} and {part.name} are not of one run: {name} is {one} in the first, {another} in the "
-                    "second"
+                    f"{parts[0].name} and {part.name} are not of one run: {name} is {one} in the first, "
+                    f"{another} in the second"
                 )
 
 

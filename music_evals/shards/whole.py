@@ -191,5 +191,7 @@ class _Place:
         for part in parts:
             files, path = fsspec.core.url_to_fs(part.location)
             files.rm_file(path)
-        if not list_eval_logs(self.shards, recursive=True):
+        self.files.invalidate_cache()
+        left = self.files.exists(f"{self.path}/{SHARDS}")  # an object store has no folder without files
+        if left and not list_eval_logs(self.shards, recursive=True):
             self.files.rm(f"{self.path}/{SHARDS}", recursive=True)

@@ -177,6 +177,10 @@ def test_failure_leaves_nothing_and_keeps_what_was_there(tmp_path: Path) -> None
 
 
 def _write_slowly(out: Path, begun: Any) -> None:
+    # Tests that run in the background may have inherited that these are ignored.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
     def slow() -> Iterator[dict[str, Any]]:
         yield from rows(40)
         begun.set()
