@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log, write_eval_log
 
 from music_evals.shards.processes import run_processes
 from music_evals.shards.running import Asked, Report, Shard, run_shard
 from music_evals.shards.whole import Settings, run_in_shards
+from tests.commands.cli import run
 from tests.golden.record import HERE as GOLDEN
 from tests.golden.record import replies  # noqa: F401 - registers the model that is asked
 
@@ -131,3 +132,72 @@ def shard_processes() -> list[int]:
 def nothing_left(shards: Sequence[Shard], report: Report) -> list[str]:
     assert not shards
     return []
+
+
+def test_parts_of_a_run_are_merged_and_others_are_refused(tmp_path: Path) -> None:
+    asked = Asked("ziqi", "generation", {})
+
+    def part(limit: int | tuple[int, int], **options: Any) -> str:
+        (log,) = inspect_eval(
+            asked.make(),
+            log_dir=str(tmp_path / "parts"),
+            display="none",
+            **{"model": "baseline/chance", "limit": limit, **options},
+        )
+        return log.location
+
+    first, second, third = part(2), part((2, 4)), part((3, 5))
+    code, output = run("merge", first, second, "--out", tmp_path / "both.eval")
+    assert (code, "4 of 60 samples, from 2 logs" in output) == (0, True), output
+    log = read_eval_log(str(tmp_path / "both.eval"))
+    whole = read_eval_log(part(4))
+    assert log.samples
+    assert whole.samples
+    assert log.eval.dataset.sample_ids == [sample.id for sample in whole.samples]
+    assert {sample.id for sample in log.samples} == set(log.eval.dataset.sample_ids)
+    assert plain(json.loads(log.model_dump_json(include={"results"}))) == plain(
+        json.loads(whole.model_dump_json(include={"results"}))
+    )
+    for logs, message in (
+        ((second, third), "_epoch_1 is in both"),
+        ((first, part((2, 4), model="baseline/majority")), "model is baseline/chance in the first, baseline/majority"),
+        ((first, part((2, 4), max_tokens=9)), "plan.config.max_tokens is"),
+        ((first, part((2, 4), epochs=2)), "config.epochs is 1 in the first, 2 in the second"),
+        ((tmp_path / "empty",), "does not exist"),
+    ):
+        code, output = run("merge", *logs, "--out", tmp_path / "no.eval", columns=400)
+        assert (code, message in " ".join(output.split())) == (1, True), output
+    assert not (tmp_path / "no.eval").exists()
+    code, output = run("merge", first, second, "--out", tmp_path / "both.eval", columns=400)
+    assert (code, "both.eval exists; --overwrite replaces it" in output) == (1, True), output
+
+
+def test_a_log_that_lacks_samples_is_refused(tmp_path: Path) -> None:
+    (location,) = (tmp_path / "cut.eval",)
+    (log,) = inspect_eval(
+        Asked("ziqi", "generation", {}).make(), model="baseline/chance", limit=3, log_dir=str(tmp_path), display="none"
+    )
+    whole = read_eval_log(log.location)
+    assert whole.samples
+    whole.samples.pop()
+    whole.status = "error"
+    write_eval_log(whole, str(location))
+    code, output = run("merge", location, "--out", tmp_path / "no.eval", columns=400)
+    assert (code, "1 of 3 samples are in none of the logs, such as " in " ".join(output.split())) == (1, True), output
+
+
+def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
+    asked = ["run", "ziqi_generation", "--limit", "2", "--shards", "2", "--display", "none", "--log-dir", tmp_path]
+    code, output = run(*asked, "--model", "baseline/chance")
+    assert (code, "2 of 60" in output) == (0, True), output
+    code, output = run(*asked, "--model", "baseline/majority", columns=400)
+    assert (code, "holds a run with model 'baseline/chance', not 'baseline/majority'" in output) == (1, True), output
+
+
+def test_a_shard_that_fails_is_told(tmp_path: Path) -> None:
+    settings = Settings("baseline/chance", {"error_rate": "much"}, 4, {})
+    asked = Asked("ziqi", "generation", {})
+    errors = run_in_shards([(asked, asked.make())], settings, str(tmp_path), 1, run_processes, lambda _: lambda _: None)
+    assert len(errors) == 1
+    assert errors[0].startswith("shard 1: ")
+    assert "error_rate" in errors[0]
