@@ -3,14 +3,15 @@
 A run ends with a few figures, the metrics of its scorers. What else these can tell is a function of the same scores.
 """
 
+import json
 import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from inspect_ai.log import EvalLog, EvalMetric, EvalSample, EvalScore, read_eval_log_samples
+from inspect_ai.log import EvalLog, EvalMetric, EvalSample, EvalScore, read_eval_log
 from inspect_ai.scorer import SampleScore, Score
 
-from music_evals.reports.samples import summaries
+from music_evals.reports.samples import Summary, summaries
 from music_evals.reports.texts import plain
 from music_evals.scorers import judge, lettered_choice, logiclm, score_tasks, written_music
 from music_evals.scorers.scores import Figures, readings
@@ -51,7 +52,6 @@ BREAKDOWNS: Final[Mapping[str, Sequence[Figures]]] = {
 
 _OF_GROUP: Final = {"frechet_notes": "frechet_figures"}  # whose figures notes are about
 _WHOLE: Final = ("judged", "written_music")  # scorers whose scores are longer than a summary of a sample holds
-_LEFT_OUT: Final = {"messages", "events", "attachments", "store"}
 _BYTES: Final = 1 << 28  # of a sample
 _NAME: Final = 1000  # characters
 
@@ -96,7 +96,9 @@ def _scores(log: EvalLog, names: Collection[str]) -> dict[str, list[SampleScore]
             # A sample that was asked again after an error may stand there twice; the later one counts.
             score = scores.get(name)
             if score is not None and not (isinstance(score.value, float) and score.value != score.value):
-                sample = SampleScore(score=score, sample_id=sample_id, sample_metadata=dict(metadata), scorer=name)
+                # No figure is made of explanations, which may hold pictures.
+                kept = score.model_copy(update={"explanation": None})
+                sample = SampleScore(score=kept, sample_id=sample_id, sample_metadata=dict(metadata), scorer=name)
                 found[name][str(sample_id), epoch] = sample
     return {name: list(some.values()) for name, some in found.items()}
 
@@ -109,13 +111,24 @@ def _samples(
         for summary in summaries(path):
             yield summary.id, summary.epoch, summary.metadata, summary.scores or {}
         return
-    for sample in log.samples if log.samples is not None else _read(path):
+    for sample in log.samples if log.samples is not None else _read(log, path):
         yield sample.id, sample.epoch, sample.metadata, sample.scores or {}
 
 
-def _read(path: str) -> Iterator[EvalSample]:
-    if path.endswith(".eval") and "://" not in path:
-        with zipfile.ZipFile(path) as archive:
-            if (largest := max((entry.file_size for entry in archive.infolist()), default=0)) > _BYTES:
-                raise ValueError(f"a sample has {largest:,} bytes; at most {_BYTES:,} are read")
-    yield from read_eval_log_samples(path, all_samples_required=False, exclude_fields=_LEFT_OUT)
+def _read(log: EvalLog, path: str) -> Iterator[EvalSample | Summary]:
+    """Read whole samples, one after the other, in the order of the dataset."""
+    if not path.endswith(".eval") or "://" in path:
+        yield from read_eval_log(path).samples or ()
+        return
+    # Inspect reads a sample by its id, and each time the list of all files in the log: time by the square of both.
+    places = {f"samples/{name}": place for place, name in enumerate(log.eval.dataset.sample_ids or ())}
+
+    def place(name: str) -> tuple[int, int, str]:
+        stem, _, epoch = name.removesuffix(".json").rpartition("_epoch_")
+        return places.get(stem, len(places)), len(epoch), epoch
+
+    with zipfile.ZipFile(path) as archive:
+        if (largest := max((entry.file_size for entry in archive.infolist()), default=0)) > _BYTES:
+            raise ValueError(f"a sample has {largest:,} bytes; at most {_BYTES:,} are read")
+        for name in sorted({one for one in archive.namelist() if one.startswith("samples/")}, key=place):
+            yield Summary.model_validate(json.loads(archive.read(name)))

@@ -18,7 +18,8 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import astuple, dataclass, field
 from functools import cache as cached
 from importlib.metadata import PackageNotFoundError, version
@@ -137,6 +138,9 @@ class Running(TypedDict, total=False):
     limits: Limits | None  # what a text may use up; default `Limits()`
     confinement: Confinement | None  # default is what `sandbox.available_confinement` finds
     workers: int | None  # how many texts are compiled at a time; default is one a core
+    # Who has the work done, instead of threads here: processes, or other machines that have LilyPond and this package
+    # too, `workers` in all. What is given to it can be pickled. Work that has begun goes on where the caller ends.
+    executor: Executor | None
     # A folder to keep results in, and to take them from where the same text was compiled in the same way by the same
     # LilyPond. Results that were stopped for their time are not kept.
     cache: Path | None
@@ -158,19 +162,20 @@ def compile_texts(texts: Iterable[str], **how: Unpack[Compiling]) -> Iterator[Co
     Each is a file of its own, and may include LilyPond's own files alone. They are taken as needed.
     """
     settings = how.get("settings")
+    executor = how.get("executor")
     job = _Job(
         settings=_MIDI_ONLY.read_text(encoding="utf-8") if settings is None else settings,
         collect=tuple(how.get("collect", ())),
         limits=how.get("limits") or Limits(),
         confinement=how.get("confinement"),
         cache=how.get("cache"),
-        stop=threading.Event(),
+        stop=None if executor else threading.Event(),
     )
     workers = how.get("workers") or cores()
     size = _TOGETHER if how.get("together") else 1
     left = iter(texts)
     waiting: deque[Future[list[Compiled]]] = deque()
-    with ThreadPoolExecutor(workers, thread_name_prefix="lilypond") as pool:
+    with nullcontext(executor) if executor else ThreadPoolExecutor(workers, thread_name_prefix="lilypond") as pool:
         try:
             while some := list(islice(left, size)):
                 waiting.append(pool.submit(job.compile, some))
@@ -179,7 +184,8 @@ def compile_texts(texts: Iterable[str], **how: Unpack[Compiling]) -> Iterator[Co
             while waiting:
                 yield from waiting.popleft().result()
         finally:
-            job.stop.set()
+            if job.stop:
+                job.stop.set()
             for future in waiting:
                 future.cancel()
 
@@ -266,7 +272,7 @@ class _Job:
     limits: Limits
     confinement: Confinement | None
     cache: Path | None
-    stop: threading.Event
+    stop: threading.Event | None
 
     def compile(self, texts: Sequence[str]) -> list[Compiled]:
         """Compile texts, or find what became of them before."""

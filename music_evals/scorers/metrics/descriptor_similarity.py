@@ -15,12 +15,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from music_evals.scorers.metrics.resampling import CELLS, Floats
+from music_evals.scorers.metrics.resampling import Floats
 
 REACH: Final = 5
 """Standard deviations on both sides of each mean over which a divergence is integrated."""
 
 _SAME: Final = 1e-9  # of the largest value; a spread below is that of rounding
+_CANCELLED: Final = 1e-4  # share of a sum of squares below which what is left of it is summed anew
+_PIECES: Final = 1_000  # whose divergences are computed at a time
 _ZERO: Final = 40.0  # standard deviations from the mean at which a density is 0 in 64 bits
 _FAR: Final = 1e60  # standard deviations; what is farther, wider or, inverted, narrower makes no difference
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
@@ -109,9 +111,9 @@ def js_interval(reference: npt.ArrayLike | Fit, generated: npt.ArrayLike) -> tup
     whole = _distance(fit, theirs)
     if np.isnan(whole):
         return nan, nan, "the similarity itself is undefined"
-    places = np.arange(n - 1)
-    parts = np.array_split(np.arange(n), -(-n * theirs.size // CELLS))
-    without = np.concatenate([_distance(fit, theirs[places + (places >= part[:, None])]) for part in parts])
+    means, stds = _fits_without_each(theirs)
+    parts = np.array_split(np.arange(n), -(-n // _PIECES))
+    without = np.concatenate([_between(fit, (means[part], stds[part])) for part in parts])
     if undefined := int(np.isnan(without).sum()):
         return nan, nan, f"without each of {undefined} of the {n} pieces it is undefined; too few values differ"
     error = np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
@@ -122,7 +124,31 @@ def js_interval(reference: npt.ArrayLike | Fit, generated: npt.ArrayLike) -> tup
 
 def _distance(fit: tuple[Floats, Floats], pieces: Floats) -> Floats:
     """The root of the mean divergence of pieces from a fit."""
-    return np.asarray(np.sqrt(gaussian_divergences(*fit, *_fit(pieces)).mean(axis=-1)))
+    return _between(fit, _fit(pieces))
+
+
+def _between(fit: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> Floats:
+    return np.asarray(np.sqrt(gaussian_divergences(*fit, *other).mean(axis=-1)))
+
+
+def _fits_without_each(values: Floats) -> tuple[Floats, Floats]:
+    """`_fit` without each of the pieces in turn, from the sums over all; shape (pieces, descriptors)."""
+    there = ~np.isnan(values)
+    count = there.sum(axis=0)
+    mean = np.where(there, values, 0.0).sum(axis=0) / count
+    off = np.where(there, values - mean, 0.0)
+    squares = (off**2).sum(axis=0)
+    left = count - there
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = mean - off / left
+        rest = squares - off**2 * count / left
+        stds = np.sqrt(rest / (left - 1))
+        # Where little is left of a sum its digits are lost.
+        largest = np.where(there, np.abs(values), 0.0).max(axis=0)
+        sure = (rest > _CANCELLED * squares) & (stds > 2 * _SAME * largest)
+    for piece in np.flatnonzero(~sure.all(axis=1)):
+        means[piece], stds[piece] = _fit(np.delete(values, piece, axis=0))
+    return means, stds
 
 
 def _sides(

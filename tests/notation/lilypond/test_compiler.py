@@ -2,7 +2,9 @@
 
 import io
 import tomllib
+from concurrent.futures import ProcessPoolExecutor
 from itertools import cycle, islice
+from multiprocessing import get_context
 from pathlib import Path
 
 import mido
@@ -86,6 +88,13 @@ def test_many_texts_keep_their_order_and_are_taken_as_needed() -> None:
     assert [pitches(result.midi[0]) for result in islice(results, 5)] == [[48], [50], [52], [53], [55]]
     assert len(taken) < 50
     results.close()
+
+
+def test_another_executor_does_the_same() -> None:
+    texts = [SCALE, SCALE.replace("{ c4", "{ c8"), "{ d'4 "]
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        found = list(compile_texts(texts, executor=executor))
+    assert found == list(compile_texts(texts))
 
 
 def test_limits_are_told_and_what_they_ended_is_not_kept(tmp_path: Path) -> None:
