@@ -92,7 +92,8 @@ class _Child(Generic[_Item, _Result]):
         """The result of an item; after a LimitError the process is gone."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        clock = threading.Timer(self._allowance.wall, self._process.kill)
+        is_late = threading.Event()
+        clock = threading.Timer(self._allowance.wall, self._stop, [is_late])
         clock.start()
         try:
             for one in (*self._first, item):
@@ -102,9 +103,7 @@ class _Child(Generic[_Item, _Result]):
             found = pickle.load(self._process.stdout)
         except (EOFError, OSError, pickle.UnpicklingError):
             self._process.wait()
-            found = LimitError(
-                f"took more than {self._allowance.wall:g} s" if clock.finished.is_set() else self._cause()
-            )
+            found = LimitError(f"took more than {self._allowance.wall:g} s" if is_late.is_set() else self._cause())
         finally:
             clock.cancel()
         if isinstance(found, LimitError):
@@ -113,6 +112,10 @@ class _Child(Generic[_Item, _Result]):
             raise found
         result: _Result = found[0]
         return result
+
+    def _stop(self, said: threading.Event) -> None:
+        said.set()
+        self._process.kill()
 
     def end(self) -> None:
         self._process.kill()
