@@ -72,6 +72,16 @@ def read_score(path: Path) -> "Score":
         raise ScoreError(f"{path}: {error}") from error
 
 
+def read_corpus(path: str) -> "Score":
+    """Read a score of music21's corpus, such as ``bach/bwv66.6.mxl``, without the pickle that music21 would keep of it.
+
+    To write the pickle takes about as long as to read the score.
+    """
+    from music21 import converter, corpus
+
+    return cast("Score", converter.parse(corpus.getWork(path), forceSource=True, storePickle=False))
+
+
 def prepare_score(score: Any) -> "Score":
     """Return a music21 score or part in the form that all else relies on; ScoreError if it has no notes.
 

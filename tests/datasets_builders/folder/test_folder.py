@@ -315,7 +315,7 @@ def test_generated_dataset_is_built_once_and_again_when_it_is_no_longer_right(
     builds = []
 
     def counted(**changes: Any) -> Benchmark:
-        def build(out: Path) -> None:
+        def build(out: Path, _: Any) -> None:
             builds.append(out)
             write(out, made=replace(MADE, builder_version=changes.get("version", "1.0")), overwrite=True)
 
@@ -341,7 +341,7 @@ def test_generated_dataset_is_built_once_and_again_when_it_is_no_longer_right(
         load_split("generated", "abc", "test", benchmark=counted())
 
 
-def _generate_and_note(out: Path) -> None:
+def _generate_and_note(out: Path, _: Any) -> None:
     (out.parent / f"built-by-{os.getpid()}").touch()
     time.sleep(0.3)
     write(out, overwrite=True)

@@ -8,7 +8,12 @@ import pytest
 
 from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.lilybench import default_pieces as module
-from music_evals.datasets_builders.lilybench.default_pieces import Source, convert, default_pieces, default_sources
+from music_evals.datasets_builders.lilybench.default_pieces import (
+    Source,
+    convert,
+    default_sources,
+    make_pieces,
+)
 from music_evals.datasets_builders.lilybench.facts import STYLES, composer_named, composer_of, style_of, title_of
 from music_evals.notation.lilypond.compiler import ConversionError
 from music_evals.notation.lilypond.structure import read_structures
@@ -112,7 +117,7 @@ def test_what_the_machine_kept_from_being_converted_is_no_piece_less(monkeypatch
 
 
 def test_pieces_come_compiled_and_the_same_every_time() -> None:
-    pieces, left_out = default_pieces(limit=1)
+    pieces, left_out = make_pieces(default_sources()[:1])
     assert [piece.id for piece in pieces] == list(BY_ID)[:1]
     assert left_out == {}
     assert convert(BY_ID[pieces[0].id]).piece == pieces[0]
