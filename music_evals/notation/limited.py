@@ -5,6 +5,7 @@ replaced, so that the other items come to no harm. CPU time counts, so that noth
 does; a limit of wall-clock time is there for what sleeps.
 """
 
+import gc
 import os
 import pickle
 import signal
@@ -136,6 +137,9 @@ def serve() -> None:
     """
     with os.fdopen(os.dup(1), "wb") as answers, suppress(EOFError, KeyboardInterrupt):
         os.dup2(2, 1)
+        gc.set_threshold(
+            50_000
+        )  # music21 makes millions of objects, which a look at every 700 would hold up by a tenth
         work, allowance = (pickle.load(sys.stdin.buffer) for _ in range(2))
         if sys.platform == "linux":
             import resource

@@ -118,7 +118,8 @@ def make_pieces(
 ) -> tuple[list[Piece], dict[str, str]]:
     """Make pieces, and tell of those left out the id and the reason.
 
-    With `cache` each one is kept there: a run may want both datasets of LilyBench. `on_piece` is told "converting" and the number of pieces, after each.
+    With `cache` each one is kept there: a run may want both datasets of LilyBench. `on_piece` is told "converting" and
+    the number of pieces, after each.
     """
     made, to_compile = tee(_converted(sources, cache, on_piece))
     # LilyPond works on the first texts while later ones are still made.
@@ -181,7 +182,7 @@ def convert(source: Source) -> Converted:
     try:
         score = _read(source)
         _write_modes(score)
-        musicxml, measures = _music_alone(score_to_musicxml(score))
+        musicxml, measures = _music_alone(score_to_musicxml(score, in_place=True))
     except ScoreError as error:
         return Converted(source, reason=str(error))
     # music21 lets out whatever its code runs into, and one score must not stop the others.
@@ -209,11 +210,12 @@ def _read(source: Source) -> "Score":
 
     path = Path(str(corpus.getWork(source.path)))
     if source.tune is None:
-        return prepare_score(read_score(path) if path.suffix == ".abc" else read_corpus(source.path))
+        read = read_score(path) if path.suffix == ".abc" else read_corpus(source.path)
+        return prepare_score(read, in_place=True)
     with tempfile.TemporaryDirectory() as folder:
         tune = Path(folder) / "tune.abc"
         tune.write_text(_tune(path.read_text("utf-8", errors="replace"), source.tune), encoding="utf-8")
-        return prepare_score(read_score(tune))
+        return prepare_score(read_score(tune), in_place=True)
 
 
 def _write_modes(score: Any) -> None:

@@ -26,8 +26,8 @@ class Work(NamedTuple):
     def load(self) -> Score:
         """Read the score, as `prepare_score` makes it."""
         if not self.title:
-            return prepare_score(read_score(Path(self.path)))
-        score = prepare_score(read_corpus(self.path))
+            return prepare_score(read_score(Path(self.path)), in_place=True)
+        score = prepare_score(read_corpus(self.path), in_place=True)
         score.metadata.composer = self.composer
         score.metadata.title = self.title
         return score
