@@ -310,7 +310,7 @@ def test_unreachable_hub_is_one_clear_error(uri: str, monkeypatch: pytest.Monkey
 
 
 def test_generated_dataset_is_built_once_and_again_when_it_is_no_longer_right(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     builds = []
 
@@ -324,6 +324,8 @@ def test_generated_dataset_is_built_once_and_again_when_it_is_no_longer_right(
     for _ in range(2):
         assert len(load_split("generated", "abc", "test", benchmark=counted())) == 3
     assert len(builds) == 1
+    said = capsys.readouterr().err.split("\n")
+    assert [line for line in said if line] == ["making the default dataset of letters, once", ANY]
     assert cache in builds[0].parents
     load_split("generated", "abc", "test", benchmark=counted(version="1.1"))
     assert len(builds) == 2
