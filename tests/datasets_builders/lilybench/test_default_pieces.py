@@ -14,6 +14,7 @@ from music_evals.datasets_builders.lilybench.default_pieces import (
     Source,
     convert,
     default_sources,
+    first_sources,
     make_pieces,
 )
 from music_evals.datasets_builders.lilybench.facts import STYLES, composer_named, composer_of, style_of, title_of
