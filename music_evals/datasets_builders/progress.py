@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -38,7 +38,7 @@ def announced(what: str) -> Iterator[OnPiece]:
     console = Console(stderr=True)
     console.print(f"making {what}, once", markup=False, highlight=False, soft_wrap=True)
     started = time.monotonic()
-    with counting_pieces(console) as advance:
+    with counting_pieces(console) if console.is_terminal else nullcontext(lambda *_: None) as advance:
         yield advance
     seconds = time.monotonic() - started
     console.print(f"made {what} in {seconds:.0f} s", markup=False, highlight=False, soft_wrap=True)
