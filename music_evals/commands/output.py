@@ -1,6 +1,6 @@
-"""What the commands show: plain lines, tables, errors, a bar while they work; and how a build ends."""
+"""What the commands show: plain lines, tables, errors; and how a build ends."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,7 +9,6 @@ from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from music_evals.reports.texts import plain
@@ -104,30 +103,6 @@ def table(*columns: str, text: int = 1) -> Table:
     for column in made.columns[text:]:
         column.justify = "right"
     return made
-
-
-def progress_bar(console: Console) -> Progress:
-    """Return a bar that is gone when the work is done."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    return Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
-
-
-@contextmanager
-def counting_pieces(console: Console) -> Iterator[Callable[[str, int], None]]:
-    """Show a bar for each thing that is done to pieces.
-
-    Yields what to call with that thing and the number of pieces, after each piece.
-    """
-    with progress_bar(console) as progress:
-        tasks = {"": progress.add_task("looking for pieces", total=None)}
-
-        def advance(what: str, pieces: int) -> None:
-            progress.update(tasks[""], visible=False)
-            if what not in tasks:
-                tasks[what] = progress.add_task(what, total=pieces)
-            progress.update(tasks[what], advance=1)
-
-        yield advance
 
 
 def left_out_lines(left_out: Mapping[str, str]) -> list[str]:

@@ -84,6 +84,6 @@ def _row(row: Mapping[str, Any], split: str) -> BankRow:
 
 
 BENCHMARK: Final = Benchmark(
-    NAME, VERSION, SEED, dict.fromkeys(COMPOSED, FEATURES), lambda out: build(out, overwrite=True)
+    NAME, VERSION, SEED, dict.fromkeys(COMPOSED, FEATURES), lambda out, _: build(out, overwrite=True)
 )
 """MusicTheoryBench for `load_split` and `describe_dataset`."""

@@ -5,23 +5,25 @@ replaced, so that the other items come to no harm. CPU time counts, so that noth
 does; a limit of wall-clock time is there for what sleeps.
 """
 
+import gc
+import os
+import pickle
 import signal
+import subprocess
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from music_evals.notation.lilypond.slots import cores
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
-_SPAWNED: Final = get_context("spawn")  # forks of a process with threads (Inspect's) can hang
 
 
 class LimitError(RuntimeError):
@@ -42,9 +44,9 @@ def each_apart(
 ) -> Iterator[_Result | LimitError]:
     """Work on items in as many processes as there are cores, and yield the results in order.
 
-    The function, items and results have to be such as can be pickled. An item that goes beyond the allowance, or of
-    which the process dies, gives a LimitError; what the function raises is raised. A process takes seconds to start, so
-    that no more items than `few` are worked on right here, without limits.
+    The function, items and results have to be such as can be pickled, and the function's module is imported. An item
+    that goes beyond the allowance, or of which the process dies, gives a LimitError; what the function raises is
+    raised. A process takes seconds to start, so that no more items than `few` are worked on right here, without limits.
     """
     if len(items) <= few:
         yield from map(work, items)
@@ -72,24 +74,39 @@ def each_apart(
 
 
 class _Child(Generic[_Item, _Result]):
-    """A process that works on items."""
+    """A process that works on items.
+
+    It is no process of `multiprocessing`, which would import the program's main module: Inspect takes seconds.
+    """
 
     def __init__(self, work: Callable[[_Item], _Result], allowance: Allowance) -> None:
         self._allowance = allowance
-        self._connection, theirs = _SPAWNED.Pipe()
-        self._process = _SPAWNED.Process(target=_serve, args=(work, theirs, allowance), daemon=True)
-        self._process.start()
-        theirs.close()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", f"from {__name__} import serve; serve()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
+        )
+        self._first: tuple[Any, ...] = (work, allowance)
 
     def run(self, item: _Item) -> _Result:
         """The result of an item; after a LimitError the process is gone."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        is_late = threading.Event()
+        clock = threading.Timer(self._allowance.wall, self._stop, [is_late])
+        clock.start()
         try:
-            self._connection.send(item)
-            answered = self._connection.poll(self._allowance.wall)
-            found = self._connection.recv() if answered else LimitError(f"took more than {self._allowance.wall:g} s")
-        except (EOFError, ConnectionError):
-            self._process.join()
-            found = LimitError(self._cause())
+            for one in (*self._first, item):
+                pickle.dump(one, self._process.stdin)
+            self._process.stdin.flush()
+            self._first = ()
+            found = pickle.load(self._process.stdout)
+        except (EOFError, OSError, pickle.UnpicklingError):
+            self._process.wait()
+            found = LimitError(f"took more than {self._allowance.wall:g} s" if is_late.is_set() else self._cause())
+        finally:
+            clock.cancel()
         if isinstance(found, LimitError):
             self.end()
         if isinstance(found, Exception):
@@ -97,43 +114,57 @@ class _Child(Generic[_Item, _Result]):
         result: _Result = found[0]
         return result
 
+    def _stop(self, said: threading.Event) -> None:
+        said.set()
+        self._process.kill()
+
     def end(self) -> None:
         self._process.kill()
-        self._process.join()
-        self._connection.close()
+        with suppress(OSError):  # what was not sent to a process that is gone
+            self._process.communicate()
 
     def _cause(self) -> str:
-        code = self._process.exitcode or 0
+        code = self._process.returncode
         if code == -getattr(signal, "SIGXCPU", 0):
             return f"took more than {self._allowance.cpu} s of CPU time"
         return f"its process ended by signal {-code}" if code < 0 else f"its process ended with status {code}"
 
 
-def _serve(work: Callable[[Any], Any], connection: Connection, allowance: Allowance) -> None:
-    """Work on what comes, in the process: sent back is a tuple with the result, or an exception."""
-    if sys.platform == "linux":
-        import resource
+def serve() -> None:
+    """Work on what comes from standard input, in the process: answered is a tuple with the result, or an exception.
 
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-        _limit(resource.RLIMIT_AS, pages * resource.getpagesize() + allowance.memory)
-    while True:
-        try:
-            item = connection.recv()
-        except (EOFError, KeyboardInterrupt):
-            return
-        if sys.platform != "win32":
+    First come the function and the allowance. What the function prints goes to standard error.
+    """
+    with os.fdopen(os.dup(1), "wb") as answers, suppress(EOFError, KeyboardInterrupt):
+        os.dup2(2, 1)
+        gc.set_threshold(
+            50_000
+        )  # music21 makes millions of objects, which a look at every 700 would hold up by a tenth
+        work, allowance = (pickle.load(sys.stdin.buffer) for _ in range(2))
+        if sys.platform == "linux":
             import resource
 
-            used = resource.getrusage(resource.RUSAGE_SELF)
-            _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 1 + allowance.cpu)
-        try:
-            answer: Any = (work(item),)
-        except MemoryError:
-            answer = LimitError(f"needs more than {allowance.memory / (1 << 30):.3g} GiB of memory")
-        except Exception as error:
-            error.add_note(traceback.format_exc())
-            answer = error
-        connection.send(answer)
+            pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+            _limit(resource.RLIMIT_AS, pages * resource.getpagesize() + allowance.memory)
+        while True:
+            item = pickle.load(sys.stdin.buffer)
+            pickle.dump(_answer(work, item, allowance), answers)
+            answers.flush()
+
+
+def _answer(work: Callable[[Any], Any], item: Any, allowance: Allowance) -> Any:
+    if sys.platform != "win32":
+        import resource
+
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 1 + allowance.cpu)
+    try:
+        return (work(item),)
+    except MemoryError:
+        return LimitError(f"needs more than {allowance.memory / (1 << 30):.3g} GiB of memory")
+    except Exception as error:
+        error.add_note(traceback.format_exc())
+        return error
 
 
 def _limit(what: int, value: int) -> None:

@@ -6,6 +6,8 @@ with matplotlib, that music21 depends on. Letters that neither has are not drawn
 """
 
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from textwrap import wrap
 from typing import Final
@@ -54,6 +56,13 @@ def engrave_pages(musicxml: str) -> list[bytes]:
 
 def engrave_svgs(musicxml: str) -> list[str]:
     """Engrave a score as SVG pages, as for `engrave_pages`; their text names a font that is at hand there."""
+    svgs = list(_drawn(musicxml))
+    if not any(map(_has_music, svgs)):
+        raise ScoreError("verovio reads no music from the score")
+    return svgs
+
+
+def _drawn(musicxml: str) -> Iterator[str]:
     import verovio
 
     verovio.enableLog(verovio.LOG_OFF)
@@ -79,10 +88,12 @@ def engrave_svgs(musicxml: str) -> list[str]:
     )
     if not tool.loadData(_to_engrave(musicxml)) or not (count := tool.getPageCount()):
         raise ScoreError("verovio reads no music from the score")
-    svgs = [tool.renderToSVG(page) for page in range(1, count + 1)]
-    if 'class="note"' not in "".join(svgs) and 'class="rest"' not in "".join(svgs):
-        raise ScoreError("verovio reads no music from the score")
-    return [_for_resvg(svg) for svg in svgs]
+    for page in range(1, count + 1):
+        yield _for_resvg(tool.renderToSVG(page))
+
+
+def _has_music(svg: str) -> bool:
+    return 'class="note"' in svg or 'class="rest"' in svg
 
 
 def shown_text(musicxml: str) -> str:
@@ -90,12 +101,19 @@ def shown_text(musicxml: str) -> str:
 
     Letters that no font at hand has are left out, as they are on the page.
     """
+    first = next(_drawn(musicxml))
+    page = ElementTree.fromstring(first if _has_music(first) else engrave_svgs(musicxml)[0])
+    texts = [" ".join("".join(text.itertext()).split()) for text in page.iter("{http://www.w3.org/2000/svg}text")]
+    letters = _letters()
+    return "\n".join("".join(letter for letter in text if ord(letter) in letters) for text in texts)
+
+
+@cache
+def _letters() -> frozenset[int]:
+    """Unicode numbers of the letters that a font at hand has."""
     from matplotlib.ft2font import FT2Font
 
-    page = ElementTree.fromstring(engrave_svgs(musicxml)[0])
-    texts = [" ".join("".join(text.itertext()).split()) for text in page.iter("{http://www.w3.org/2000/svg}text")]
-    drawn = {code for file in _font_files() for code in FT2Font(file).get_charmap()}
-    return "\n".join("".join(letter for letter in text if ord(letter) in drawn) for text in texts)
+    return frozenset(code for file in _font_files() for code in FT2Font(file).get_charmap())
 
 
 def _to_engrave(musicxml: str) -> str:

@@ -72,14 +72,24 @@ def read_score(path: Path) -> "Score":
         raise ScoreError(f"{path}: {error}") from error
 
 
-def prepare_score(score: Any) -> "Score":
+def read_corpus(path: str) -> "Score":
+    """Read a score of music21's corpus, such as ``bach/bwv66.6.mxl``, without the pickle that music21 would keep of it.
+
+    To write the pickle takes about as long as to read the score.
+    """
+    from music21 import converter, corpus
+
+    return cast("Score", converter.parse(corpus.getWork(path), forceSource=True, storePickle=False))
+
+
+def prepare_score(score: Any, *, in_place: bool = False) -> "Score":
     """Return a music21 score or part in the form that all else relies on; ScoreError if it has no notes.
 
     The measures of every part carry the same consecutive numbers: from 1, or from 0 where the first one is a pickup.
     Parts that end early are filled with rests; a note that no single note value can show is split and tied; page layout
     is dropped, and so are notes that are not printed, such as those that play a trill. Title and composer are in the
     metadata, empty where unknown. Repeats are not expanded, and pitches stay as written, so that a transposing part is
-    not at sounding pitch.
+    not at sounding pitch. With `in_place` the parts of the given score are used up, which spares a copy of it.
 
     Example:
         >>> from music21 import converter
@@ -91,7 +101,7 @@ def prepare_score(score: Any) -> "Score":
 
     from music21 import layout, metadata, stream
 
-    source: Any = copy.deepcopy(score)
+    source: Any = score if in_place else copy.deepcopy(score)
     prepared: Any = stream.Score()
     parts = list(source.parts) if isinstance(source, stream.Score) else [source]
     for part in parts:
@@ -126,15 +136,38 @@ def prepare_score(score: Any) -> "Score":
     return cast("Score", prepared)
 
 
-def score_to_musicxml(score: Any) -> str:
-    """Write a prepared score as MusicXML, without the date of writing; ScoreError if music21 cannot."""
+def score_to_musicxml(score: Any, *, in_place: bool = False) -> str:
+    """Write a prepared score as MusicXML, without the date of writing; ScoreError if music21 cannot.
+
+    With `in_place` the given score gets the rests and the marks of tuplets that are written, which spares a copy of it;
+    beams and signs of accidentals are written where the score has them, and not made.
+    """
     from music21.exceptions21 import Music21Exception
     from music21.musicxml.m21ToXml import GeneralObjectExporter
 
     try:
-        return _DATE.sub("", bytes(GeneralObjectExporter(score).parse()).decode())
+        exporter = GeneralObjectExporter(score)
+        if in_place:
+            _complete_measures(score)
+            exporter.makeNotation = False
+        written = exporter.parse()
+        return _DATE.sub("", bytes(written).decode())
     except Music21Exception as error:
         raise ScoreError(f"cannot be written as MusicXML: {error}") from error
+
+
+def _complete_measures(score: Any) -> None:
+    """Fill measures with rests that are not printed, and mark where tuplets begin and end."""
+    from music21.stream.makeNotation import makeTupletBrackets
+
+    whole = [0.0, score.highestTime]
+    score.makeRests(
+        refStreamOrTimeRange=whole, fillGaps=True, inPlace=True, hideRests=True, timeRangeFromBarDuration=True
+    )
+    for part in score.parts:
+        if not part.streamStatus.tuplets:
+            for container in part.recurse().getElementsByClass(["Measure", "Voice"]):
+                makeTupletBrackets(container, inPlace=True)
 
 
 def _one_line(text: object) -> str:

@@ -23,7 +23,7 @@ from tests.hub_client import HubClient, hub_environment
 from tests.hub_server import WRITE, Handler, Hub, Lost
 
 FEATURES = {name: Features({"id": Value("string")}) for name in ("one", "two")}
-BENCHMARK = Benchmark("letters", "1.0", 7, FEATURES, lambda _: None)
+BENCHMARK = Benchmark("letters", "1.0", 7, FEATURES, lambda *_: None)
 EVENTS = ("row", "open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.scandir", "os.listdir", "ctypes.dlsym")
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from music_evals.commands.output import FreeOnly, Out, Overwrite, building, counting_pieces, left_out_lines, say, table
+from music_evals.commands.output import FreeOnly, Out, Overwrite, building, left_out_lines, say, table
+from music_evals.datasets_builders.progress import counting_pieces
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.lilybench.dataset import Plan

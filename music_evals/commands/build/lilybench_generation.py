@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands.output import FreeOnly, Out, Overwrite, building, counting_pieces, left_out_lines, say, table
+from music_evals.commands.output import FreeOnly, Out, Overwrite, building, left_out_lines, say, table
+from music_evals.datasets_builders.progress import counting_pieces
 
 
 def lilybench_generation(

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands.output import Out, Overwrite, building, progress_bar, say
+from music_evals.commands.output import Out, Overwrite, building, say
+from music_evals.datasets_builders.progress import progress_bar
 
 
 def muse(

@@ -35,6 +35,7 @@ from music_evals.datasets_builders.folder.provenance import (
     some,
 )
 from music_evals.datasets_builders.folder.rows import RowCheck, as_files
+from music_evals.datasets_builders.progress import OnPiece, announced
 from music_evals.notation.cache import cache_folder
 
 ACCEPTED = f"'{GENERATED}', a dataset folder (as `music-evals build` writes it) or hf://datasets/ORG/NAME[@REVISION]"
@@ -54,8 +55,8 @@ class Benchmark:
     version: str  # of its builder, raised whenever any row changes; a cached dataset of another is built anew
     seed: int  # seed of the default generated dataset
     features: Mapping[str, Features]  # config → declared columns
-    # Builds the default generated dataset as the given folder, replacing what is there.
-    generate: Callable[[Path], object]
+    # Builds the default generated dataset as the given folder, replacing what is there, and tells of its progress.
+    generate: Callable[[Path, OnPiece], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +218,8 @@ def _generated_folder(benchmark: Benchmark) -> Path:
             root.mkdir(parents=True, exist_ok=True)
             with FileLock(root / f"{folder.name}.lock"):
                 if not _is_current(folder, benchmark):  # another process may have built it while this one waited
-                    benchmark.generate(folder)
+                    with announced(f"the default dataset of {benchmark.name}") as on_piece:
+                        benchmark.generate(folder, on_piece)
         except OSError as error:
             raise DatasetError(
                 f"cannot write the generated dataset to {root}: {error}; name another folder in MUSIC_EVALS_CACHE"

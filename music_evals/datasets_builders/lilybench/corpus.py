@@ -40,7 +40,7 @@ def survey(
     how: Running = {"cache": cache, "together": True}
     scores = [
         ValueError(f"its cleaning {one}") if isinstance(one, LimitError) else one
-        for one in each_apart(_anonymised, texts, few=32)
+        for one in each_apart(_anonymised, texts, few=64)
     ]
     found = []
     for run, original in zip(compile_texts(texts, **how), read_structures(texts, **how), strict=True):

@@ -9,7 +9,7 @@ A config a task, with the splits `strict` and `paper`, and `corpus` with the one
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -30,7 +30,7 @@ from music_evals.datasets_builders.folder import (
 from music_evals.datasets_builders.lilybench import emopia as emotion
 from music_evals.datasets_builders.lilybench import paper, strict
 from music_evals.datasets_builders.lilybench.corpus import survey
-from music_evals.datasets_builders.lilybench.default_pieces import default_pieces
+from music_evals.datasets_builders.lilybench.default_pieces import Source, default_sources, first_sources, make_pieces
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
 from music_evals.datasets_builders.lilybench.rows import (
     CORPUS_FEATURES,
@@ -45,11 +45,12 @@ from music_evals.datasets_builders.lilybench.rows import (
     TaskName,
     TaskRow,
 )
+from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_cache, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 
 NAME: Final = "lilybench"
-VERSION: Final = "2.1.0"
+VERSION: Final = "2.2.0"
 DEFAULT_SEED: Final = 1234
 
 FEATURES: Final[Mapping[str, Features]] = {**TASK_FEATURES, "corpus": CORPUS_FEATURES}
@@ -57,7 +58,7 @@ FEATURES: Final[Mapping[str, Features]] = {**TASK_FEATURES, "corpus": CORPUS_FEA
 
 _LARGER: Final[Mapping[TaskName, int]] = {"metadata_qa": 30, "metadata_prediction": 30, "error_detection": 50}
 GENERATED_SIZES: Final[Mapping[TaskName, int]] = {**dict.fromkeys(TASKS, 24), **_LARGER}
-"""Rows of a task in the default dataset, which is to be there within a minute or two."""
+"""Rows of a task in the default dataset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def build_mutopia(
     free_only: bool = False,
     seed: int = DEFAULT_SEED,
     sizes: Mapping[TaskName, int] = SIZES,
-    on_piece: Callable[[str, int], None] = lambda *_: None,
+    on_piece: OnPiece = lambda *_: None,
 ) -> Plan:
     """Plan the dataset on a checkout of the Mutopia Project, or raise DatasetError.
 
@@ -107,11 +108,15 @@ def build_mutopia(
 def build_generated(
     seed: int = DEFAULT_SEED,
     *,
-    on_piece: Callable[[str, int], None] = lambda *_: None,
+    sources: tuple[Source, ...] | None = None,
+    on_piece: OnPiece = lambda *_: None,
 ) -> Plan:
-    """Plan the dataset, of `GENERATED_SIZES`, on scores that come with music21 and on clips composed from the seed."""
+    """Plan the dataset, of `GENERATED_SIZES`, on scores that come with music21 and on clips composed from the seed.
+
+    `sources` are some of `default_sources`, None for all.
+    """
     made_with = {**made_by(), "music21": version("music21")}
-    pieces, left_out = default_pieces(cache=lilypond_cache())
+    pieces, left_out = make_pieces(sources or default_sources(), cache=lilypond_cache(), on_piece=on_piece)
     clips = emotion.compose_clips(seed, per_quadrant=GENERATED_SIZES["emotion_recognition"] // 4)
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
     return _planned(pieces, clips, left_out, provenance, seed, GENERATED_SIZES, on_piece)
@@ -124,7 +129,7 @@ def _planned(
     provenance: Provenance,
     seed: int,
     sizes: Mapping[TaskName, int],
-    on_piece: Callable[[str, int], None],
+    on_piece: OnPiece,
 ) -> Plan:
     if not pieces:
         name, reason = next(iter(left_out.items()), ("", "there is none"))
@@ -189,6 +194,8 @@ def _checksum(pieces: Sequence[Piece], clips: Sequence[emotion.Clip]) -> str:
     return state.hexdigest()
 
 
-BENCHMARK: Final = Benchmark(
-    NAME, VERSION, DEFAULT_SEED, FEATURES, lambda out: write(build_generated(), out, overwrite=True)
-)
+def _generate(out: Path, on_piece: OnPiece) -> None:
+    write(build_generated(sources=first_sources(), on_piece=on_piece), out, overwrite=True)
+
+
+BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)

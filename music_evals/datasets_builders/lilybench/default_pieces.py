@@ -8,11 +8,17 @@ list of pieces is ``datasets_builders/names/lilybench_pieces.toml``, which says 
 What LilyPond does not compile, or what is longer than `MAX_CHARACTERS`, is left out, with the reason.
 """
 
+import hashlib
+import inspect
+import json
 import re
+import sys
 import tempfile
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache as cached
+from importlib.metadata import version
 from itertools import tee
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -22,15 +28,30 @@ from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.lilybench.facts import composer_named
 from music_evals.datasets_builders.lilybench.rows import Piece, not_measured
 from music_evals.datasets_builders.msu.works import default_works
-from music_evals.notation.lilypond.compiler import ConversionError, compile_texts, musicxml_to_lilypond
+from music_evals.datasets_builders.progress import OnPiece
+from music_evals.notation.cache import keep, kept
+from music_evals.notation.lilypond.compiler import (
+    ConversionError,
+    compile_texts,
+    lilypond_version,
+    musicxml_to_lilypond,
+)
 from music_evals.notation.lilypond.syntax import block_spans, read_header
 from music_evals.notation.limited import LimitError, each_apart
-from music_evals.notation.score_file import NO_NAME, ScoreError, prepare_score, read_score, score_to_musicxml
+from music_evals.notation.score_file import (
+    NO_NAME,
+    ScoreError,
+    prepare_score,
+    read_corpus,
+    read_score,
+    score_to_musicxml,
+)
 
 if TYPE_CHECKING:  # music21 takes a third of a second to import
     from music21.stream import Score
 
 MAX_CHARACTERS: Final = 60_000  # longest text of a piece
+_MOST_KEPT: Final = 1 << 20  # bytes of an entry of the cache
 _NOT_MUSIC: Final = frozenset(
     {
         *("work", "movement-title", "movement-number", "identification", "defaults", "credit", "print"),
@@ -86,13 +107,21 @@ def default_sources() -> tuple[Source, ...]:
     return tuple(sorted(sources, key=lambda source: source.id))
 
 
-def default_pieces(*, cache: Path | None = None, limit: int | None = None) -> tuple[list[Piece], dict[str, str]]:
-    """Make the default pieces, or the first of them, and tell of those left out the id and the reason."""
-    sources = default_sources()[:limit]
-    made, to_compile = tee(
-        Converted(source, reason=str(one)) if isinstance(one, LimitError) else one
-        for source, one in zip(sources, each_apart(convert, sources, few=2), strict=True)
-    )
+def first_sources() -> tuple[Source, ...]:
+    """Those of the default sources that a first run takes, see ``names/first_run.toml``."""
+    names = read_table("names/first_run.toml")["lilybench"]
+    return tuple(source for source in default_sources() if source.id in names)
+
+
+def make_pieces(
+    sources: tuple[Source, ...], *, cache: Path | None = None, on_piece: OnPiece = lambda *_: None
+) -> tuple[list[Piece], dict[str, str]]:
+    """Make pieces, and tell of those left out the id and the reason.
+
+    With `cache` each one is kept there: a run may want both datasets of LilyBench. `on_piece` is told "converting" and
+    the number of pieces, after each.
+    """
+    made, to_compile = tee(_converted(sources, cache, on_piece))
     # LilyPond works on the first texts while later ones are still made.
     texts = (one.piece.text for one in to_compile if one.piece)
     # What the machine let come to no end stays, and whoever reads the pieces finds that out.
@@ -109,6 +138,42 @@ def default_pieces(*, cache: Path | None = None, limit: int | None = None) -> tu
     return [piece for piece in found if piece.id not in left_out], left_out
 
 
+def _converted(sources: Sequence[Source], cache: Path | None, on_piece: OnPiece) -> Iterator[Converted]:
+    known = {source: _known(cache, source) for source in sources} if cache else {}
+    new = [source for source in sources if known.get(source) is None]
+    made = each_apart(convert, new, few=2)
+    for source in sources:
+        one = known.get(source) or next(made)
+        if isinstance(one, LimitError):
+            one = Converted(source, reason=str(one))
+        elif cache and source in new:
+            piece = None if one.piece is None else asdict(one.piece)
+            keep(cache, _entry(source), json.dumps([piece, one.measures, one.reason]).encode())
+        yield one
+        on_piece("converting", len(sources))
+
+
+def _known(cache: Path, source: Source) -> Converted | None:
+    """The piece that is kept of a source; None where there is none, or it is damaged."""
+    try:
+        piece, measures, reason = json.loads(kept(cache, _entry(source), _MOST_KEPT) or b"")
+        return Converted(source, Piece(**piece) if piece else None, measures, reason)
+    except (ValueError, TypeError):
+        return None
+
+
+def _entry(source: Source) -> str:
+    parts = [_code(), version("music21"), lilypond_version(), asdict(source)]
+    return f"{hashlib.sha256(json.dumps(parts).encode()).hexdigest()}.piece"
+
+
+@cached
+def _code() -> str:
+    """What changes with the conversion: a checksum of its code."""
+    modules = (sys.modules[one.__module__] for one in (convert, prepare_score, musicxml_to_lilypond, composer_named))
+    return hashlib.sha256("".join(map(inspect.getsource, modules)).encode()).hexdigest()
+
+
 def convert(source: Source) -> Converted:
     """Turn a score of music21's corpus into LilyPond that is not yet compiled, or say why that cannot be.
 
@@ -117,7 +182,7 @@ def convert(source: Source) -> Converted:
     try:
         score = _read(source)
         _write_modes(score)
-        musicxml, measures = _music_alone(score_to_musicxml(score))
+        musicxml, measures = _music_alone(score_to_musicxml(score, in_place=True))
     except ScoreError as error:
         return Converted(source, reason=str(error))
     # music21 lets out whatever its code runs into, and one score must not stop the others.
@@ -145,11 +210,12 @@ def _read(source: Source) -> "Score":
 
     path = Path(str(corpus.getWork(source.path)))
     if source.tune is None:
-        return prepare_score(read_score(path) if path.suffix == ".abc" else corpus.parse(source.path))
+        read = read_score(path) if path.suffix == ".abc" else read_corpus(source.path)
+        return prepare_score(read, in_place=True)
     with tempfile.TemporaryDirectory() as folder:
         tune = Path(folder) / "tune.abc"
         tune.write_text(_tune(path.read_text("utf-8", errors="replace"), source.tune), encoding="utf-8")
-        return prepare_score(read_score(tune))
+        return prepare_score(read_score(tune), in_place=True)
 
 
 def _write_modes(score: Any) -> None:

@@ -23,6 +23,7 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import cache as cached
 from itertools import chain, islice, pairwise
@@ -429,15 +430,18 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int, 
     share = size // len(CORRUPTIONS)
     by_id = {piece.id: piece for piece in pieces}
     is_clean = cached(lambda name: not find_errors(by_id[name].score, by_id[name].structure))
-    rows: list[TaskRow] = []
-    for kind in CORRUPTIONS:
+
+    def rows_of(kind: Corruption) -> list[TaskRow]:
         order = _in_order(pieces, f"{salt} {kind}")
         made: list[TaskRow] = []
         if kind == "invalid_metadata":
             later = [piece for piece in order if metadata_measures(piece.score, piece.structure) - {1}]
             made = _corrupted_rows(kind, later, made, (share + 1) // 2, is_clean, seed, cache)
         made = _corrupted_rows(kind, order, made, share, is_clean, seed, cache)
-        rows += _enough(f"error_detection ({kind})", made, share)
+        return _enough(f"error_detection ({kind})", made, share)
+
+    with ThreadPoolExecutor(len(CORRUPTIONS)) as pool:  # LilyPond has few texts at a time of each kind
+        rows = [row for made in pool.map(rows_of, CORRUPTIONS) for row in made]
     drawn = [row["piece"] for row in sorted(rows, key=lambda row: lot(salt, row["id"]))]
     others = (piece.id for piece in _in_order(pieces, salt))
     names = dict.fromkeys(name for name in chain(drawn, others) if is_clean(name))

@@ -4,11 +4,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from music21 import corpus
 from music21.stream import Score
 
 from music_evals.datasets_builders import read_table
-from music_evals.notation.score_file import prepare_score, read_score
+from music_evals.notation.score_file import prepare_score, read_corpus, read_score
 
 
 class Work(NamedTuple):
@@ -27,8 +26,8 @@ class Work(NamedTuple):
     def load(self) -> Score:
         """Read the score, as `prepare_score` makes it."""
         if not self.title:
-            return prepare_score(read_score(Path(self.path)))
-        score = prepare_score(corpus.parse(self.path))
+            return prepare_score(read_score(Path(self.path)), in_place=True)
+        score = prepare_score(read_corpus(self.path), in_place=True)
         score.metadata.composer = self.composer
         score.metadata.title = self.title
         return score
@@ -38,3 +37,9 @@ class Work(NamedTuple):
 def default_works() -> tuple[Work, ...]:
     """The default works by name, which ``names/msu_works.toml`` lists with their sources."""
     return tuple(Work(name, *entry) for name, entry in sorted(read_table("names/msu_works.toml").items()))
+
+
+def first_works() -> tuple[Work, ...]:
+    """Those of the default works that a first run takes, see ``names/first_run.toml``."""
+    names = read_table("names/first_run.toml")["msu"]
+    return tuple(work for work in default_works() if work.name in names)

@@ -307,5 +307,5 @@ def write(
 
 
 BENCHMARK: Final = Benchmark(
-    NAME, VERSION, DEFAULT_SEED, rows.FEATURES, lambda out: write(build_generated(), out, overwrite=True)
+    NAME, VERSION, DEFAULT_SEED, rows.FEATURES, lambda out, _: write(build_generated(), out, overwrite=True)
 )

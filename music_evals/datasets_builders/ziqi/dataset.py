@@ -167,6 +167,6 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
 
 
 BENCHMARK: Final = Benchmark(
-    NAME, VERSION, DEFAULT_SEED, FEATURES, lambda out: write(build_generated(), out, overwrite=True)
+    NAME, VERSION, DEFAULT_SEED, FEATURES, lambda out, _: write(build_generated(), out, overwrite=True)
 )
 """ZIQI-Eval for `load_split` and `describe_dataset`."""

@@ -314,12 +314,12 @@ def test_unreachable_hub_is_one_clear_error(uri: str, monkeypatch: pytest.Monkey
 
 
 def test_generated_dataset_is_built_once_and_again_when_it_is_no_longer_right(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     builds = []
 
     def counted(**changes: Any) -> Benchmark:
-        def build(out: Path) -> None:
+        def build(out: Path, _: Any) -> None:
             builds.append(out)
             write(out, made=replace(MADE, builder_version=changes.get("version", "1.0")), overwrite=True)
 
@@ -328,6 +328,8 @@ def test_generated_dataset_is_built_once_and_again_when_it_is_no_longer_right(
     for _ in range(2):
         assert len(load_split("generated", "abc", "test", benchmark=counted())) == 3
     assert len(builds) == 1
+    told = "making the default dataset of letters, once\nmade the default dataset of letters in "
+    assert capsys.readouterr().err.strip().startswith(told)
     assert cache in builds[0].parents
     load_split("generated", "abc", "test", benchmark=counted(version="1.1"))
     assert len(builds) == 2
@@ -345,7 +347,7 @@ def test_generated_dataset_is_built_once_and_again_when_it_is_no_longer_right(
         load_split("generated", "abc", "test", benchmark=counted())
 
 
-def _generate_and_note(out: Path) -> None:
+def _generate_and_note(out: Path, _: Any) -> None:
     (out.parent / f"built-by-{os.getpid()}").touch()
     time.sleep(0.3)
     write(out, overwrite=True)

@@ -3,13 +3,22 @@
 import re
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.folder import DatasetError
 from music_evals.datasets_builders.lilybench import default_pieces as module
-from music_evals.datasets_builders.lilybench.default_pieces import Source, convert, default_pieces, default_sources
+from music_evals.datasets_builders.lilybench.default_pieces import (
+    Source,
+    convert,
+    default_sources,
+    first_sources,
+    make_pieces,
+)
 from music_evals.datasets_builders.lilybench.facts import STYLES, composer_named, composer_of, style_of, title_of
+from music_evals.datasets_builders.msu.works import first_works
 from music_evals.notation.lilypond.compiler import ConversionError
 from music_evals.notation.lilypond.structure import read_structures
 
@@ -111,8 +120,21 @@ def test_what_the_machine_kept_from_being_converted_is_no_piece_less(monkeypatch
         convert(BY_ID["airdsAirs/book1-47"])
 
 
-def test_pieces_come_compiled_and_the_same_every_time() -> None:
-    pieces, left_out = default_pieces(limit=1)
+def test_pieces_come_compiled_the_same_every_time_and_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sources, calls = default_sources()[:2], []
+    pieces, left_out = make_pieces(sources[:1], cache=tmp_path)
     assert [piece.id for piece in pieces] == list(BY_ID)[:1]
     assert left_out == {}
     assert convert(BY_ID[pieces[0].id]).piece == pieces[0]
+    monkeypatch.setattr(module, "musicxml_to_lilypond", lambda _: calls.append(1) or pieces[0].text)
+    again, _ = make_pieces(sources, cache=tmp_path)
+    assert again[0] == pieces[0]
+    assert len(calls) == 1  # for the second piece alone
+
+
+def test_a_first_run_takes_some_of_what_is_listed() -> None:
+    listed = read_table("names/first_run.toml")
+    assert [source.id for source in first_sources()] == sorted(listed["lilybench"])
+    assert [work.name for work in first_works()] == sorted(listed["msu"])
+    assert len(first_sources()) == 48
+    assert len(first_works()) == 32

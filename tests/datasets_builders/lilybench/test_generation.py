@@ -376,7 +376,7 @@ def test_the_default_dataset_needs_no_source(
 ) -> None:
     header = {"title": "Reel", "composer": "Traditional"}
     reels = [replace(piece, id=f"tune-{piece.id}", header=header) for piece in tunes[:2]]
-    monkeypatch.setattr(builder, "default_pieces", lambda **_: ([*tunes[:10], *reels], {"lost": "no reason"}))
+    monkeypatch.setattr(builder, "make_pieces", lambda *_, **__: ([*tunes[:10], *reels], {"lost": "no reason"}))
     plan = builder.build_generated(seed=3)
     provenance = builder.write(plan, tmp_path / "out")
     assert plan.left_out == {"lost": "no reason"}

@@ -189,9 +189,12 @@ def test_no_lilypond(monkeypatch: pytest.MonkeyPatch) -> None:
     compiler._lilypond.cache_clear()
 
 
-def test_midi_to_lilypond_and_back() -> None:
+def test_midi_to_lilypond_and_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (midi,) = compile_text(SCALE).midi
+    monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path))
     text = midi_to_lilypond(midi)
+    assert list(tmp_path.rglob("lilypond/bytecode/**/lilylib.cpython-310.pyc"))
+    assert midi_to_lilypond(midi) == text
     assert [pitches(again) for again in compile_text(modernise(text)).midi] == [[48, 50, 52, 53]]
 
 
