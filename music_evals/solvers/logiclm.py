@@ -90,8 +90,7 @@ def logiclm(
         await trial.formulate()
         state.messages.append(ChatMessageUser(content=trial.question(), metadata=trial.asks(answer_type="choice")))
         # A chat that holds tool calls must name its tools again; the choice "none" keeps them from being called.
-        async with span("answer", type="logiclm"):
-            state.output = await asked(state, state.messages, tools=trial.offered, tool_choice="none")
+        state.output = await asked(state, state.messages, tools=trial.offered, tool_choice="none")
         state.messages.append(state.output.message)
         # Stored at the end: Inspect compares the whole store at both ends of every span.
         state.store.set(STORE_KEY, [asdict(attempt) for attempt in trial.attempts])
@@ -138,8 +137,7 @@ class _Trial:
 
     async def formulate(self) -> None:
         """Have the model transcribe and call the solver on that, with repairs."""
-        async with span("formulation", type="logiclm"):
-            await self._turn(self.first_config)
+        await self._turn(self.first_config)
         for number in range(1, MAX_REFINEMENTS + 1):
             if self.last.error is None:
                 break

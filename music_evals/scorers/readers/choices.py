@@ -298,11 +298,15 @@ def _begins(plain: str, option: str, head: str) -> bool:
     return head == option or not _GOES_ON.match(rest)
 
 
+_SIGN: Final = re.compile(r"(?<=\b[a-g])[ -]?(?:(flat)|sharp)\b")
+_WORD: Final = re.compile(r"\w+(?:[#+°/.'-]+\w+)*[#+°]?|[#+°/]+")
+
+
 def _plain(text: str) -> str:
     """Words and signs without punctuation around them, names of notes with signs."""
-    folded = re.sub(r"(?<=\b[a-g])[ -]?(?:(flat)|sharp)\b", lambda match: "b" if match[1] else "#", text.casefold())
+    folded = _SIGN.sub(lambda match: "b" if match[1] else "#", text.casefold())
     folded = folded.replace("♭", "b").replace("♯", "#").replace("_", " ")
-    return " ".join(re.findall(r"\w+(?:[#+°/.'-]+\w+)*[#+°]?|[#+°/]+", folded))
+    return " ".join(_WORD.findall(folded))
 
 
 def _stated(text: str) -> Iterator[tuple[str, bool, bool]]:
