@@ -18,11 +18,12 @@ MAY_IMPORT = {
     "baselines": {"notation", "solvers.symbolic"},
     "evals": {"benchmarks", "notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines"},
     "reports": {"benchmarks", "notation", "encoders", "scorers"},
+    "shards": {"benchmarks", "solvers", "evals", "reports"},
     "finetuning": {"datasets_builders"},
     "commands": {
         "benchmarks",
         *("notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines", "evals", "reports"),
-        "finetuning",
+        *("shards", "finetuning"),
     },
 }
 PURE = ("benchmarks", "notation", "encoders", "solvers/symbolic", "scorers/metrics")

@@ -5,7 +5,19 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands import attack, build, cache, doctor, finetune, finetune_data, listing, publish, report, run
+from music_evals.commands import (
+    attack,
+    build,
+    cache,
+    doctor,
+    finetune,
+    finetune_data,
+    listing,
+    merge,
+    publish,
+    report,
+    run,
+)
 
 app = typer.Typer(
     name="music-evals",
@@ -20,6 +32,7 @@ app.command("doctor")(doctor.doctor)
 app.command("finetune-data")(finetune_data.finetune_data)
 app.command("finetune")(finetune.finetune)
 app.command("list")(listing.list_tasks)
+app.command("merge")(merge.merge)
 app.command("publish")(publish.publish)
 app.command("run")(run.run)
 app.command("grid", help="Run every condition of benchmarks or tasks on a model: `run` with --grid.")(run.run)

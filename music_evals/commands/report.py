@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from music_evals.commands.output import failed, list_logs, path_of, say
+from music_evals.commands.output import failed, list_logs, local_logs, path_of, say
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -37,7 +37,7 @@ class ReportError(Exception):
 
 
 def report(
-    logs: Annotated[list[Path], typer.Argument(help="Inspect logs, or folders of them.")],
+    logs: Annotated[list[str], typer.Argument(help="Inspect logs, or folders of them; also addresses such as s3://.")],
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for report.html, report.md, results.json, CSV and SVG files; absent or empty."),
@@ -57,10 +57,13 @@ def report(
     try:
         if out is not None:
             check_target(out, overwrite=overwrite, kind=kind)
-        with _progress("Reading logs") as progress:
-            headers, unreadable = read_headers(_paths(logs), progress)
-        with _progress("Reading samples") as progress:
-            made = make_report(headers, _defaults(headers), progress)
+        with local_logs(*logs) as paths:
+            if not paths:
+                raise ReportError(f"there are no Inspect logs in {', '.join(logs)}")
+            with _progress("Reading logs") as progress:
+                headers, unreadable = read_headers(paths, progress)
+            with _progress("Reading samples") as progress:
+                made = make_report(headers, _defaults(headers), progress)
         passed_over = [*unreadable, *made.passed_over]
         if not made.sections:
             reasons = "".join(f"\n  {path_of(where)}: {why}" for where, why in passed_over)
@@ -120,21 +123,6 @@ def _defaults(headers: Sequence["EvalLog"]) -> "Defaults":
         for name, module in MODULES.items()
         for task in load(name).tasks
     }
-
-
-def _paths(paths: Sequence[Path]) -> list[Path]:
-    """The logs that are named, and those in folders that are."""
-    from inspect_ai.log import list_eval_logs
-
-    found: set[Path] = set()
-    for path in paths:
-        if not path.exists():
-            raise ReportError(f"{path} does not exist")
-        inner = [] if path.is_file() else list_eval_logs(str(path.resolve()))
-        found |= {path.resolve()} if path.is_file() else {Path(path_of(info.name)) for info in inner}
-    if not found:
-        raise ReportError(f"there are no Inspect logs in {', '.join(map(str, paths))}")
-    return sorted(found)
 
 
 @contextmanager

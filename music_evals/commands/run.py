@@ -3,7 +3,6 @@
 import json
 import re
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -13,13 +12,16 @@ from rich.text import Text
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
 from music_evals.commands.doctor import missing_packages
-from music_evals.commands.output import list_logs, path_of, say
+from music_evals.commands.output import list_logs, local_logs, progress_bar, say
 from music_evals.reports.texts import plain
 
 if TYPE_CHECKING:
     from inspect_ai import Task
+    from inspect_ai.log import EvalLog
 
     from music_evals.reports.runs import Run
+    from music_evals.shards.running import Asked, Report
+    from music_evals.shards.whole import Engine, Settings
 
 
 def run(
@@ -27,7 +29,8 @@ def run(
     names: Annotated[list[str], typer.Argument(help="Benchmarks (muse) or tasks (muse_syncopation).")],
     model: Annotated[str, typer.Option(help="The model, as Inspect names it, e.g. vllm/Qwen/Qwen2.5-7B-Instruct.")],
     log_dir: Annotated[
-        Path | None, typer.Option(help="Folder of the logs; the same folder resumes. Default logs/NAMES-MODEL.")
+        str | None,
+        typer.Option(help="Folder or address of the logs; the same one resumes. Default logs/NAMES-MODEL."),
     ] = None,
     task_arg: Annotated[list[str] | None, typer.Option("-T", help="Parameter of the tasks, as name=value.")] = None,
     model_arg: Annotated[
@@ -39,6 +42,23 @@ def run(
     ] = None,
     max_connections: Annotated[int | None, typer.Option(help="Requests under way at once.", min=1)] = None,
     max_tasks: Annotated[int, typer.Option(help="Tasks under way at once.", min=1)] = 4,
+    shards: Annotated[
+        int | None, typer.Option(help="Split each task's samples over so many processes; the log is one.", min=1)
+    ] = None,
+    servers: Annotated[
+        str | None, typer.Option(help="Addresses of servers of the model, with commas between; shards take turns.")
+    ] = None,
+    engine: Annotated[
+        Literal["processes", "ray"], typer.Option(help="What runs shards: processes of this machine, or a Ray cluster.")
+    ] = "processes",
+    address: Annotated[str | None, typer.Option(help="Of the Ray cluster; by default the one at hand.")] = None,
+    gpus_per_shard: Annotated[
+        float, typer.Option(help="GPUs that Ray gives each shard, in which Inspect starts its own vLLM server.", min=0)
+    ] = 0,
+    model_servers: Annotated[
+        int, typer.Option(help="vLLM servers that Ray starts for the shards to share.", min=0)
+    ] = 0,
+    gpus_per_server: Annotated[float, typer.Option(help="GPUs that Ray gives each of these.", min=0)] = 1,
     display: Annotated[
         Literal["full", "conversation", "rich", "plain", "log", "none"],
         typer.Option(help="How Inspect shows progress."),
@@ -52,13 +72,19 @@ def run(
     from inspect_ai import eval_set
     from inspect_ai.model import get_model
 
-    from music_evals.reports.logs import read_headers
+    from music_evals.shards.processes import run_processes
+    from music_evals.shards.whole import Settings
     from music_evals.solvers.abilities import made_for
 
     arguments = dict(_argument(text, "-T") for text in task_arg or [])
     provider = dict(_argument(text, "-M") for text in model_arg or [])
     facts = [task for name in names for task in _tasks(name)]
-    logs = log_dir or Path("logs") / re.sub(r"[^A-Za-z0-9_.+-]+", "-", f"{'+'.join(names)}-{model}")
+    logs = log_dir or "logs/" + re.sub(r"[^A-Za-z0-9_.+-]+", "-", f"{'+'.join(names)}-{model}")
+    addresses = [address.strip() for address in (servers or "").split(",") if address.strip()]
+    if shards is None and (addresses or engine != "processes"):
+        raise typer.BadParameter("servers and engines are for shards; give --shards as well", param_hint="--shards")
+    if model_servers and not (engine == "ray" and model.startswith("vllm/")):
+        raise typer.BadParameter("they are started by Ray, for models of vllm/", param_hint="--model-servers")
     try:
         subject = get_model(model, **provider)
         with made_for(subject):
@@ -69,24 +95,31 @@ def run(
             Console().print(
                 Text(f"Limited by --limit {limit}: only the beginning of each task's samples is asked.", "yellow")
             )
-        success, _ = eval_set(
-            tasks,
-            log_dir=str(logs),
-            model=subject,
-            limit=limit,
-            max_connections=max_connections,
-            max_tasks=max_tasks,
-            display=display,
-            retry_attempts=0,
-            retry_immediate=False,
-            score_display=False,
-            max_tokens=max_tokens,
-        )
+        options: dict[str, Any] = {"max_connections": max_connections, "max_tasks": max_tasks, "max_tokens": max_tokens}
+        if shards is not None:
+            run_shards: Engine = run_processes
+            if engine == "ray":
+                run_shards = _cluster(address, gpus_per_shard, model_servers, gpus_per_server)
+            settings = Settings(model, provider, limit, options, addresses)
+            errors = _run_in_shards(tasks, settings, logs, shards, run_shards, show=display != "none")
+        else:
+            success, _ = eval_set(
+                [task for _, task in tasks],
+                log_dir=logs,
+                model=subject,
+                limit=limit,
+                display=display,
+                retry_attempts=0,
+                retry_immediate=False,
+                score_display=False,
+                **options,
+            )
+            errors = [] if success else ["Not every task ended in success"]
     except (typer.Exit, typer.BadParameter):
         raise
     except Exception as error:
         # What Inspect says of a model or a log folder that it cannot use comes as exceptions of its own.
-        _, unreadable = read_headers(_logs_in(logs))
+        _, unreadable = _read_headers(logs)
         if not isinstance(error, ValueError) and not hasattr(error, "message") and not unreadable:
             raise
         text = "\n".join(map(plain, str(getattr(error, "message", error)).splitlines()))
@@ -96,11 +129,35 @@ def run(
         Console().print(Text(text, style="red"))
         list_logs(Console(), "Logs that cannot be read; move them away, or take another --log-dir:", unreadable)
         raise typer.Exit(1) from None
-    _show_scores(_logs_in(logs), limit)
+    _show_scores(logs, limit)
     say(Console(), f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
-    if not success:
-        Console().print("[red]Not every task ended in success; the same command takes up where it stopped.[/red]")
+    if errors:
+        Console().print(Text(f"{'; '.join(errors)}; the same command takes up where it stopped.", style="red"))
         raise typer.Exit(1)
+
+
+def _run_in_shards(
+    tasks: list[tuple["Asked", "Task"]], settings: "Settings", folder: str, shards: int, engine: "Engine", *, show: bool
+) -> list[str]:
+    from music_evals.shards.whole import run_in_shards
+
+    with progress_bar(Console(stderr=True, quiet=not show)) as bar:
+
+        def begin(samples: int) -> "Report":
+            shown = bar.add_task("samples", total=samples)
+            return lambda finished: bar.advance(shown, finished)
+
+        return run_in_shards(tasks, settings, folder, shards, engine, begin)
+
+
+def _cluster(address: str | None, gpus: float, servers: int, server_gpus: float) -> "Engine":
+    try:
+        from music_evals.shards.cluster import Cluster
+    except ModuleNotFoundError as error:
+        raise typer.BadParameter(
+            f"needs {error.name}: pip install 'music-evals[cluster]'", param_hint="--engine"
+        ) from error
+    return Cluster(address, gpus, servers, server_gpus)
 
 
 def _tasks(name: str) -> list[TaskFacts]:
@@ -115,25 +172,27 @@ def _tasks(name: str) -> list[TaskFacts]:
     return [known[name]]
 
 
-def _conditions(facts: list[TaskFacts], arguments: dict[str, Any], *, grid: bool) -> list["Task"]:
+def _conditions(facts: list[TaskFacts], arguments: dict[str, Any], *, grid: bool) -> list[tuple["Asked", "Task"]]:
     """Make the tasks under each condition; those that cannot be run as asked are left out, with their reasons."""
     from inspect import signature
 
     from music_evals.evals.registry import MODULES
+    from music_evals.shards.running import Asked
 
     functions = {task: getattr(MODULES[task.benchmark], task.name) for task in facts}
     known = {name for function in functions.values() for name in signature(function).parameters}
     if unknown := sorted(set(arguments) - known):
         raise typer.BadParameter(f"no task takes {unknown[0]}; known are: {', '.join(sorted(known))}", param_hint="-T")
-    made: list[Task] = []
+    made: list[tuple[Asked, Task]] = []
     left_out: dict[str, list[str]] = {}
     for task, function in functions.items():
         declared: dict[str, list[Any]] = benchmarks.load(task.benchmark).table.get("grid", {}) if grid else {}
         asked = declared | {name: [value] for name, value in arguments.items()}
         axes = {name: values for name, values in asked.items() if name in signature(function).parameters}
         for values in product(*axes.values()):
+            given = dict(zip(axes, values, strict=True))
             try:
-                made.append(function(**dict(zip(axes, values, strict=True))))
+                made.append((Asked(task.benchmark, task.name, given), function(**given)))
             except ValueError as error:
                 named = " ".join([task.registry_name, *map(str, values)])
                 left_out.setdefault(str(getattr(error, "message", error)), []).append(named)
@@ -142,19 +201,25 @@ def _conditions(facts: list[TaskFacts], arguments: dict[str, Any], *, grid: bool
     return made
 
 
-def _logs_in(folder: Path) -> list[Path]:
-    from inspect_ai.log import list_eval_logs
+def _read_headers(logs: str) -> tuple[list["EvalLog"], list[tuple[str, str]]]:
+    """The headers of a run's logs, if it made any, and those that cannot be read."""
+    import fsspec
 
-    return [Path(path_of(info.name)) for info in list_eval_logs(str(folder.resolve()))] if folder.is_dir() else []
-
-
-def _show_scores(logs: list[Path], limit: int | None) -> None:
-    """Show the main metric of each run that ended in success: under each condition a line a task."""
     from music_evals.reports.logs import read_headers
+
+    files, path = fsspec.core.url_to_fs(logs)
+    if not files.exists(path):
+        return [], []
+    with local_logs(logs) as paths:
+        return read_headers(paths)
+
+
+def _show_scores(logs: str, limit: int | None) -> None:
+    """Show the main metric of each run that ended in success: under each condition a line a task."""
     from music_evals.reports.runs import grouped
     from music_evals.reports.sections import read_parts
 
-    headers, unreadable = read_headers(logs)
+    headers, unreadable = _read_headers(logs)
     found, passed_over = read_parts(headers, {})
     list_logs(Console(), "Passed over:", [*unreadable, *passed_over])
     samples = {header.location: header.eval.dataset.samples for header in headers}

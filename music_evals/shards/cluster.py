@@ -1,0 +1,185 @@
+"""Shards on a Ray cluster, and servers of the model beside them.
+
+Ray places each shard on a node and starts it again elsewhere if its node or process is lost; the shard then reads what
+it logged and goes on. All nodes need this package, and have to reach the folder of the logs: a shared one, or an
+address such as ``s3://``.
+
+With GPUs for each shard, Inspect starts a vLLM server in each. Servers that shards share are actors of their own, which
+Ray starts again if they are lost.
+"""
+
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import httpx
+import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from music_evals.shards.running import Report, Shard, run_shard
+
+AGAIN: Final = 10
+"""How often a shard is started again whose node, process or server was lost."""
+
+_LOOK: Final = 0.5  # seconds between looks at what is finished
+_TAIL: Final = 2000  # characters of what a server wrote that an error shows
+_DIE_WITH_PARENT: Final = 1  # PR_SET_PDEATHSIG of Linux
+
+
+class ServerLostError(RuntimeError):
+    """The server that a shard asked is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Runs shards on Ray; an engine of `run_in_shards`.
+
+    Args:
+        address: of the cluster; by default the one at hand, or else one of this machine's.
+        gpus: of each shard, for a server of its own or a model in its process.
+        servers: how many vLLM servers the shards share.
+        server_gpus: of each such server.
+    """
+
+    address: str | None = None
+    gpus: float = 0
+    servers: int = 0
+    server_gpus: float = 1
+
+    def __call__(self, shards: Sequence[Shard], report: Report) -> list[str]:
+        """Run shards; return what is to be said of those that failed.
+
+        Raises:
+            RuntimeError: no model server starts.
+        """
+        if not shards:
+            return []
+        ours = not ray.is_initialized()
+        if ours:
+            ray.init(address=self.address, log_to_driver=False, logging_level="warning")
+        try:
+            return self._run(shards, report)
+        finally:
+            if ours:
+                ray.shutdown()
+
+    def _run(self, shards: Sequence[Shard], report: Report) -> list[str]:
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        tally: Any = ray.remote(num_cpus=0, scheduling_strategy=here)(_Tally).remote()
+        start: Any = ray.remote(num_gpus=self.server_gpus, max_restarts=AGAIN, max_task_retries=AGAIN)(_Server).remote
+        servers = [start(shards[0].model, dict(shards[0].model_args)) for _ in range(self.servers)]
+        ray.get([server.url.remote() for server in servers])
+        ask: Any = ray.remote(
+            num_gpus=self.gpus,
+            max_calls=1,  # a process for each shard, as Inspect's settings are a process's
+            max_retries=AGAIN,
+            retry_exceptions=[ServerLostError],
+            scheduling_strategy="SPREAD",
+        )(_ask).remote
+        running = {
+            ask(shard, tally, servers[index % len(servers)] if servers else None): shard
+            for index, shard in enumerate(shards)
+        }
+        errors: list[str] = []
+        while running:
+            ended, _ = ray.wait(list(running), timeout=_LOOK)
+            report(ray.get(tally.take.remote()))
+            for one in ended:
+                shard = running.pop(one)
+                try:
+                    ray.get(one)
+                except ray.exceptions.RayTaskError as error:
+                    errors.append(f"shard {shard.number}: {error.cause}")
+                except ray.exceptions.RayError as error:
+                    errors.append(f"shard {shard.number}: {str(error).splitlines()[0]}")
+        report(ray.get(tally.take.remote()))
+        return errors
+
+
+class _Tally:
+    """Counts finished samples of all shards, those of a shard that begins again but once."""
+
+    def __init__(self) -> None:
+        self.finished: Counter[int] = Counter()
+        self.told: Counter[int] = Counter()
+        self.new = 0
+
+    def begin(self, shard: int) -> None:
+        self.finished[shard] = 0
+
+    def add(self, shard: int, samples: int) -> None:
+        self.finished[shard] += samples
+        new = max(0, self.finished[shard] - self.told[shard])
+        self.told[shard] += new
+        self.new += new
+
+    def take(self) -> int:
+        new, self.new = self.new, 0
+        return new
+
+
+def _ask(shard: Shard, tally: Any, server: Any) -> None:
+    """Run a shard in a worker of Ray."""
+    ray.get(tally.begin.remote(shard.number))
+    serving = ray.get(server.url.remote()) if server is not None else None
+    try:
+        run_shard(replace(shard, base_url=serving or shard.base_url), lambda n: tally.add.remote(shard.number, n))
+    except Exception as error:
+        if server is not None and ray.get(server.url.remote()) != serving:
+            raise ServerLostError(f"the server at {serving} was lost") from error
+        raise
+    ray.get(tally.add.remote(shard.number, 0))  # what was told arrives before the end
+
+
+class _Server:
+    """A vLLM server, alive as long as its actor."""
+
+    def __init__(self, model: str, arguments: Mapping[str, Any]) -> None:
+        program = shutil.which("vllm")
+        if program is None:
+            raise RuntimeError("there is no vllm on this node; pip install 'music-evals[vllm]' there")
+        host = ray.util.get_node_ip_address()
+        with socket.socket() as probe:
+            probe.bind((host, 0))
+            port = probe.getsockname()[1]
+        name = model.partition("/")[2]
+        flags = [f"--{key.replace('_', '-')}={value}" for key, value in arguments.items()]
+        key = os.environ.get("VLLM_API_KEY", "inspectai")
+        self.output = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the server
+        self.process = subprocess.Popen(
+            [program, "serve", name, "--host", host, "--port", str(port), *flags],
+            env={**os.environ, "VLLM_API_KEY": key},
+            stdout=self.output,
+            stderr=subprocess.STDOUT,
+            preexec_fn=lambda: ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL),
+        )
+        self.address = f"http://{host}:{port}/v1"
+        while not _healthy(f"http://{host}:{port}/health"):
+            if self.process.poll() is not None:
+                raise RuntimeError(f"vllm serve {name} ended: {self._said()}")
+            time.sleep(1)
+
+    def url(self) -> str:
+        if self.process.poll() is not None:
+            os._exit(1)  # Ray starts the actor again, and with it the server
+        return self.address
+
+    def _said(self) -> str:
+        self.output.seek(max(0, self.output.seek(0, os.SEEK_END) - _TAIL))
+        return self.output.read().decode(errors="replace").strip()
+
+
+def _healthy(url: str) -> bool:
+    try:
+        return httpx.get(url, timeout=5).is_success
+    except httpx.TransportError:
+        return False
