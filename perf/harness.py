@@ -4,7 +4,7 @@ The bare task asks the same model the same prompts with Inspect's own `generate`
 as often as a formulation that is valid at once does, and once with and once without a tool call in between: the
 difference is what the tool event costs that a log of LogicLM has to show. Both tasks run alternately in one process
 with the same flags, from the making of the task to its log. The ratio of CPU times is the one to go by: other work on
-the machine changes it least.
+the machine changes it least. What the log shows of the first ten samples, sound and pictures, is left out.
 
     python perf/harness.py [--samples 500] [--repeats 10] [--model baseline/chance] [--only logiclm]
 """
@@ -69,7 +69,7 @@ def main(samples: int = 500, repeats: int = 10, model: str = "baseline/chance", 
         ):
             if only not in ("", strategy):
                 continue
-            make = partial(syncopation, dataset=f"{folder}/muse", strategy=strategy)
+            make = partial(syncopation, dataset=f"{folder}/muse", strategy=strategy, media=0)
             compare(f"{strategy} against {what}, {samples} samples", make, asker, model, repeats)
 
 

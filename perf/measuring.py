@@ -62,8 +62,11 @@ def _times(compute: Callable[[], object]) -> tuple[float, float]:
 
 
 def run(tasks: Task | list[Task], model: str, **options: Any) -> tuple[float, list[EvalLog]]:
-    """Seconds that tasks take, without a display and with logs that are thrown away, and the logs."""
-    options = {"display": "none", "log_realtime": False, **options}
+    """Seconds that tasks take, and their logs, which are thrown away.
+
+    Without a display and its metrics, which Inspect computes the more often the longer a run takes.
+    """
+    options = {"display": "none", "score_display": False, "log_realtime": False, **options}
     with tempfile.TemporaryDirectory() as folder:
         seconds, logs = timed(lambda: inspect_eval(tasks, model=model, log_dir=folder, **options))
     assert all(log.status == "success" for log in logs), [log.error for log in logs]

@@ -45,6 +45,16 @@ STORE_KEY = "formulation"
 """Where a sample's store holds its attempts, as dictionaries with the fields of `Attempt`."""
 
 
+_TRANSCRIPTION = ToolParams(
+    properties={
+        "transcription": ToolParam(
+            type="string", description="The transcription, in exactly the form that is required."
+        )
+    },
+    required=["transcription"],
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One formulation, with the validation's error or the solver's result and answer, as `message` says."""
@@ -121,7 +131,7 @@ class _Trial:
             self._decide,
             name=symbolic.name,
             description=symbolic.description,
-            parameters={"transcription": "The transcription, in exactly the form that is required."},
+            parameters=_TRANSCRIPTION,
             parallel=False,
         )
         self.offered = [_offered(symbolic.schema, prompts["native_tool"])] if native else []

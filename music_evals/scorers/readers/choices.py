@@ -21,6 +21,7 @@ Source: arXiv 2510.22455, section 2.3 (form of the answer); arXiv 2406.15885, se
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from string import ascii_uppercase
 from typing import Final
 
@@ -132,7 +133,7 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         return Reading("unreadable" if whole.strip() else "empty")
-    known = _Options(options)
+    known = _known(tuple(options))
     if letter := known.exact(text):
         return Reading("answered", letter, "the whole reply")
     lists_all = False
@@ -163,6 +164,11 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
     if 1 < len(found) < max(3, len(options)):
         return Reading("several", rule=rule)
     return Reading("refused" if not found and (is_refusal(last) or is_refusal(first)) else "unreadable")
+
+
+@lru_cache(maxsize=1_000)
+def _known(options: tuple[str, ...]) -> "_Options":
+    return _Options(options)
 
 
 def _ends(text: str, most: int) -> str:
