@@ -1,8 +1,8 @@
 """How fast the suite asks four-option questions: beside bare Inspect, lm-evaluation-harness and lighteval.
 
 All ask the same questions of ZIQI-Eval, each in a process of its own: first a dummy model with no delay
-(``baseline/chance``, and what the others have), then one local server as OpenAI's that answers "A" after 20 ms, in yet another
-process. All keep what each sample said (``--log_samples``, ``save_details``), as Inspect does.
+(``baseline/chance``, and what the others have), then one local server as OpenAI's that answers "A" after 20 ms, in yet
+another process. All keep what each sample said (``--log_samples``, ``save_details``), as Inspect does.
 
     python perf/against_others.py data/ziqi [--questions 14000] [--shards 1,2,4] [--connections 64]
         [--lm-eval VENV/bin/python] [--lighteval VENV/bin/python] [--only dummy]
@@ -230,9 +230,7 @@ def compare(
 ) -> None:
     """Run all tools on one model, and print the table and what follows from it."""
     print(f"\n{arm}, {questions} questions, load {os.getloadavg()[0]:.1f}\n")
-    print(
-        "| tool | processes | samples a second | seconds in all | seconds of CPU | peak MiB | seconds / bare Inspect's |"
-    )
+    print("| tool | processes | samples a second | seconds | CPU seconds | peak MiB | seconds / bare Inspect's |")
     print("|---|---|---|---|---|---|---|", flush=True)
     runs: dict[str, Run] = {}
     for name, (processes, command) in tools.items():
