@@ -33,7 +33,7 @@ from music_evals import benchmarks
 from music_evals.datasets_builders.folder import Origin
 from music_evals.evals.floors import Floors
 from music_evals.solvers.abilities import check_abilities, model_at_hand
-from music_evals.solvers.media import choose, show_media
+from music_evals.solvers.media import choose, with_media
 
 P = TypeVar("P")
 VERSION = "1.1.0"
@@ -206,7 +206,7 @@ def declared_task(
     return Task(
         name=f"{benchmark}{'_like' if is_like else ''}_{name}_{origin.label}",
         dataset=MemoryDataset(list(samples), name=origin.label, shuffled=shuffled),
-        solver=[solver, show_media()] if media else solver,
+        solver=with_media(solver) if media else solver,
         scorer=scorer,
         config=config,
         version=VERSION,

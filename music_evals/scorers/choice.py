@@ -10,13 +10,13 @@ from inspect_ai.solver import TaskState
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.choices import read_choice
-from music_evals.scorers.scores import apart, held, interval95, marked, scorer, told_readings
+from music_evals.scorers.scores import held, interval95, marked, read_reply, scorer, told_readings
 
 
 async def read_answer(state: TaskState, target: Target) -> Reading:
     """Read the final answer from the last reply, in the form of the target: a letter, or one of the sentences."""
     options: list[str] = held(state, "options")
-    reading = await apart(read_choice, state.output.completion, options)
+    reading = await read_reply(read_choice, state.output.completion, options)
     if reading.answer is None or len(target.text) == 1:
         return reading
     return reading._replace(answer=options[ord(reading.answer) - ord("A")])

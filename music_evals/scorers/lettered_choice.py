@@ -16,7 +16,7 @@ from music_evals.scorers.metrics import choices
 from music_evals.scorers.metrics.choices import LETTERS, divergence, letter_shares
 from music_evals.scorers.metrics.figures import each, share
 from music_evals.scorers.readers.choices import first_letter, read_choice
-from music_evals.scorers.scores import apart, figures, grouped, is_right, marked, of_sample, scorer, told_readings
+from music_evals.scorers.scores import figures, grouped, is_right, marked, of_sample, read_reply, scorer, told_readings
 
 Protocol = Literal["paper", "strict"]
 
@@ -115,10 +115,10 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
         reply = state.output.completion
         options = [choice.value for choice in state.choices]
         if not strict:
-            reading = await apart(first_letter, reply)
+            reading = await read_reply(first_letter, reply)
             told = explained(state, options, target.text, reading)
             return marked(reading, target.text, told, key=target.text)
-        reading = await apart(read_choice, reply, options)
+        reading = await read_reply(read_choice, reply, options)
         right = options[LETTERS.index(target.text)]
         if reading.answer is None and options.count(right) > 1:
             # A text that stands twice names no letter; without its copies it is that of the key.
@@ -126,7 +126,7 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
                 right if letter == target.text else "" if option == right else option
                 for letter, option in zip(LETTERS, options, strict=True)
             ]
-            reading = await apart(read_choice, reply, alone)
+            reading = await read_reply(read_choice, reply, alone)
         taken = reading.answer or target.text
         keyed = taken if options[LETTERS.index(taken)] == right else target.text
         return marked(reading, keyed, explained(state, options, keyed, reading), key=target.text)

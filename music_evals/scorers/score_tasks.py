@@ -38,13 +38,13 @@ from music_evals.scorers.readers.written import (
     read_order,
 )
 from music_evals.scorers.scores import (
-    apart,
     figures,
     grouped,
     is_right,
     marked,
     not_measured,
     of_sample,
+    read_reply,
     scorer,
     told_readings,
 )
@@ -217,7 +217,7 @@ def _scorer(
         if why := state.store.get(NOT_MEASURED):
             return not_measured(why)
         right, reply = target.text, state.output.completion
-        answer = await apart(partial(read, reply, protocol, reasoned=reasoned))
+        answer = await read_reply(partial(read, reasoned=reasoned), reply, protocol)
         value = value_of(answer.text, right) if value_of else None
         more: dict[str, Any] = {"right_answer": right, "in_form": answer.in_form}
         if protocol == "paper":

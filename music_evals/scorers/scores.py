@@ -34,6 +34,7 @@ from music_evals.scorers.readers import STATUSES, Reading, Status
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _REASON: Final = 300  # characters of an error that a score shows
+_SHORT: Final = 500  # characters of a reply that are read in some milliseconds at most
 _READING: Final = anyio.CapacityLimiter(1)  # reading holds the interpreter, and music21 is not made for threads
 _log = getLogger(__name__)
 
@@ -107,6 +108,11 @@ def failure(error: Exception) -> str:
 async def apart(read: Callable[..., _T], *args: Any) -> _T:
     """Read a reply in a thread, one at a time, since a long one takes a while and the event loop has other samples."""
     return await anyio.to_thread.run_sync(read, *args, limiter=_READING)
+
+
+async def read_reply(read: Callable[..., _T], reply: str, *args: Any) -> _T:
+    """Read a reply by what needs no music21: a long one `apart`, a short one at once, since a thread costs more."""
+    return read(reply, *args) if len(reply) <= _SHORT else await apart(read, reply, *args)
 
 
 def held(state: TaskState, name: str) -> Any:

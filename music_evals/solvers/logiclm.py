@@ -45,6 +45,16 @@ STORE_KEY = "formulation"
 """Where a sample's store holds its attempts, as dictionaries with the fields of `Attempt`."""
 
 
+_TRANSCRIPTION = ToolParams(
+    properties={
+        "transcription": ToolParam(
+            type="string", description="The transcription, in exactly the form that is required."
+        )
+    },
+    required=["transcription"],
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One formulation, with the validation's error or the solver's result and answer, as `message` says."""
@@ -90,8 +100,7 @@ def logiclm(
         await trial.formulate()
         state.messages.append(ChatMessageUser(content=trial.question(), metadata=trial.asks(answer_type="choice")))
         # A chat that holds tool calls must name its tools again; the choice "none" keeps them from being called.
-        async with span("answer", type="logiclm"):
-            state.output = await asked(state, state.messages, tools=trial.offered, tool_choice="none")
+        state.output = await asked(state, state.messages, tools=trial.offered, tool_choice="none")
         state.messages.append(state.output.message)
         # Stored at the end: Inspect compares the whole store at both ends of every span.
         state.store.set(STORE_KEY, [asdict(attempt) for attempt in trial.attempts])
@@ -122,7 +131,7 @@ class _Trial:
             self._decide,
             name=symbolic.name,
             description=symbolic.description,
-            parameters={"transcription": "The transcription, in exactly the form that is required."},
+            parameters=_TRANSCRIPTION,
             parallel=False,
         )
         self.offered = [_offered(symbolic.schema, prompts["native_tool"])] if native else []
@@ -138,8 +147,7 @@ class _Trial:
 
     async def formulate(self) -> None:
         """Have the model transcribe and call the solver on that, with repairs."""
-        async with span("formulation", type="logiclm"):
-            await self._turn(self.first_config)
+        await self._turn(self.first_config)
         for number in range(1, MAX_REFINEMENTS + 1):
             if self.last.error is None:
                 break

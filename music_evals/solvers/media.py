@@ -1,20 +1,20 @@
 """What the music of a sample looks and sounds like, for who reads its log; no model is sent it.
 
-A sample's metadata name its music under `MEDIA`; `show_media` adds a message at the end of the chat, after the reply:
-piano rolls and sound of MIDI files, the opening page of a LilyPond text. Inspect's viewer shows it under *Messages*,
-and ``--no-log-images`` leaves it out. A picture that cannot be drawn is no error: the message says why.
+A sample's metadata name its music under `MEDIA`; `with_media` has a solver add a message at the end of the chat, after
+the reply: piano rolls and sound of MIDI files, the opening page of a LilyPond text. Inspect's viewer shows it under
+*Messages*, and ``--no-log-images`` leaves it out. A picture that cannot be drawn is no error: the message says why.
 """
 
 import base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import partial, wraps
 from typing import Any, Final, Literal
 
 import anyio
 import anyio.to_thread
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser, Content, ContentAudio, ContentImage, ContentText
-from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.solver import Generate, Solver, TaskState
 from inspect_ai.util import sample_limits, suspend_working_limit
 
 from music_evals.notation.audio import render_mp3
@@ -35,19 +35,23 @@ NOTE: Final = "*Shown to readers of this log. The model was not sent it.*\n\n"
 
 
 def choose(samples: Sequence[Sample], most: int | Literal["all"]) -> bool:
-    """Leave `MEDIA` to the first samples of a run, and say whether `show_media` is needed."""
+    """Leave `MEDIA` to the first samples of a run, and say whether `with_media` is needed."""
     for sample in samples if most == 0 else samples[most:] if most != "all" else ():
         if sample.metadata and MEDIA in sample.metadata:
             sample.metadata[MEDIA] = None
     return any(isinstance((sample.metadata or {}).get(MEDIA), Mapping) for sample in samples)
 
 
-@solver
-def show_media() -> Solver:
-    """Add the message to a sample that has media, unless a limit of messages leaves no room for it."""
+def with_media(solver: Solver) -> Solver:
+    """Have a solver add the message to a sample that has media, unless a limit of messages leaves no room for it.
+
+    It is no solver of its own: Inspect copies and compares the whole state of every sample at both ends of each.
+    """
     one_a_core = anyio.CapacityLimiter(cores())
 
+    @wraps(solver)  # which keeps its name and arguments for the log
     async def solve(state: TaskState, generate: Generate) -> TaskState:
+        state = await solver(state, generate)
         shown = state.metadata.get(MEDIA)
         room = sample_limits().message.remaining
         if isinstance(shown, Mapping) and (room is None or room >= 1):

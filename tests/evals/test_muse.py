@@ -150,6 +150,8 @@ def test_the_first_trials_are_seen_and_heard_in_the_log_and_nowhere_else(
     logs = [run_scripted(syncopation(media=shown), tmp_path / str(shown), reply, limit=2) for shown in (1, 0)]
     (first, second), (plain, _) = map(samples, logs)
     assert [len(messages) for messages in sent] == [2] * 4
+    # No solver of its own, which Inspect would compare the state around in samples without media too.
+    assert [[step.solver for step in log.plan.steps] for log in logs] == [["music_evals/reply"]] * 2
     roles = ["system", "user", "assistant"]
     assert [message.role for message in first.messages] == [*roles, "user"]
     assert [message.role for message in second.messages] == [message.role for message in plain.messages] == roles

@@ -21,6 +21,7 @@ Source: arXiv 2510.22455, section 2.3 (form of the answer); arXiv 2406.15885, se
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from string import ascii_uppercase
 from typing import Final
 
@@ -132,7 +133,7 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         return Reading("unreadable" if whole.strip() else "empty")
-    known = _Options(options)
+    known = _known(tuple(options))
     if letter := known.exact(text):
         return Reading("answered", letter, "the whole reply")
     lists_all = False
@@ -163,6 +164,11 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
     if 1 < len(found) < max(3, len(options)):
         return Reading("several", rule=rule)
     return Reading("refused" if not found and (is_refusal(last) or is_refusal(first)) else "unreadable")
+
+
+@lru_cache(maxsize=1_000)
+def _known(options: tuple[str, ...]) -> "_Options":
+    return _Options(options)
 
 
 def _ends(text: str, most: int) -> str:
@@ -298,11 +304,15 @@ def _begins(plain: str, option: str, head: str) -> bool:
     return head == option or not _GOES_ON.match(rest)
 
 
+_SIGN: Final = re.compile(r"(?<=\b[a-g])[ -]?(?:(flat)|sharp)\b")
+_WORD: Final = re.compile(r"\w+(?:[#+°/.'-]+\w+)*[#+°]?|[#+°/]+")
+
+
 def _plain(text: str) -> str:
     """Words and signs without punctuation around them, names of notes with signs."""
-    folded = re.sub(r"(?<=\b[a-g])[ -]?(?:(flat)|sharp)\b", lambda match: "b" if match[1] else "#", text.casefold())
+    folded = _SIGN.sub(lambda match: "b" if match[1] else "#", text.casefold())
     folded = folded.replace("♭", "b").replace("♯", "#").replace("_", " ")
-    return " ".join(re.findall(r"\w+(?:[#+°/.'-]+\w+)*[#+°]?|[#+°/]+", folded))
+    return " ".join(_WORD.findall(folded))
 
 
 def _stated(text: str) -> Iterator[tuple[str, bool, bool]]:
