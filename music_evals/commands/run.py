@@ -14,7 +14,8 @@ from rich.text import Text
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
 from music_evals.commands.doctor import missing_packages
-from music_evals.commands.output import list_logs, local_logs, progress_bar, say
+from music_evals.commands.output import list_logs, local_logs, say
+from music_evals.datasets_builders.progress import progress_bar
 from music_evals.reports.texts import plain
 
 if TYPE_CHECKING:

@@ -137,9 +137,7 @@ def serve() -> None:
     """
     with os.fdopen(os.dup(1), "wb") as answers, suppress(EOFError, KeyboardInterrupt):
         os.dup2(2, 1)
-        gc.set_threshold(
-            50_000
-        )  # music21 makes millions of objects, which a look at every 700 would hold up by a tenth
+        gc.set_threshold(50_000)  # music21 makes millions of objects; a look at every 700 takes a tenth longer
         work, allowance = (pickle.load(sys.stdin.buffer) for _ in range(2))
         if sys.platform == "linux":
             import resource
