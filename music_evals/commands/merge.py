@@ -32,7 +32,10 @@ def merge(
         files, path = fsspec.core.url_to_fs(out)
         if files.exists(path) and not overwrite:
             raise merging.MergeError(f"{out} exists; --overwrite replaces it")
-        parts = [part for place in logs for part in merging.read_parts(place)]
+        found = {place: merging.read_parts(place) for place in logs}
+        if missing := [place for place in found if not found[place]]:
+            raise merging.MergeError(f"no log of Inspect (.eval) is at {', '.join(missing)}")
+        parts = [part for place in found.values() for part in place]
         merging.check_together(parts)
         parts.sort(key=lambda part: _begin(part.header))
         header = merging.merge(
