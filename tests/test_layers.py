@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "baselines": {"notation", "solvers.symbolic"},
     "evals": {"benchmarks", "notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines"},
     "reports": {"benchmarks", "notation", "encoders", "scorers"},
-    "shards": {"benchmarks", "solvers", "evals", "reports"},
+    "shards": {"benchmarks", "notation", "solvers", "evals", "reports"},
     "finetuning": {"datasets_builders"},
     "commands": {
         "benchmarks",

@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
-from typing import Annotated, Final
+from types import ModuleType
+from typing import Annotated, Final, Literal
 
 import typer
 from rich.console import Console
@@ -19,6 +20,10 @@ Out = Annotated[Path, typer.Option(help="Folder to write; must be absent or empt
 FreeOnly = Annotated[
     bool, typer.Option("--free-only", help="Leave out pieces of Mutopia that state no free licence; to publish.")
 ]
+Engines = Annotated[
+    Literal["processes", "ray"], typer.Option(help="What does the work: processes of this machine, or a Ray cluster.")
+]
+Address = Annotated[str | None, typer.Option(help="Of the Ray cluster; by default the one at hand.")]
 Overwrite = Annotated[bool, typer.Option(help="Replace a dataset that is there already.")]
 
 
@@ -54,6 +59,17 @@ def say(console: Console, *lines: str) -> None:
     """Print lines as they are, but for control characters."""
     for line in lines:
         console.print(plain(line), markup=False, highlight=False, soft_wrap=True)
+
+
+def cluster() -> ModuleType:
+    """Import what needs Ray, or tell how to install it."""
+    try:
+        from music_evals.shards import cluster as found
+    except ModuleNotFoundError as error:
+        raise typer.BadParameter(
+            f"needs {error.name}: pip install 'music-evals[cluster]'", param_hint="--engine"
+        ) from error
+    return found
 
 
 def path_of(location: str) -> str:

@@ -14,7 +14,7 @@ from rich.text import Text
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
 from music_evals.commands.doctor import missing_packages
-from music_evals.commands.output import list_logs, local_logs, say
+from music_evals.commands.output import Address, Engines, cluster, list_logs, local_logs, say
 from music_evals.datasets_builders.progress import progress_bar
 from music_evals.reports.texts import plain
 
@@ -50,10 +50,8 @@ def run(
     servers: Annotated[
         str | None, typer.Option(help="Addresses of servers of the model, with commas between; shards take turns.")
     ] = None,
-    engine: Annotated[
-        Literal["processes", "ray"], typer.Option(help="What runs shards: processes of this machine, or a Ray cluster.")
-    ] = "processes",
-    address: Annotated[str | None, typer.Option(help="Of the Ray cluster; by default the one at hand.")] = None,
+    engine: Engines = "processes",
+    address: Address = None,
     gpus_per_shard: Annotated[
         float, typer.Option(help="GPUs that Ray gives each shard, in which Inspect starts its own vLLM server.", min=0)
     ] = 0,
@@ -102,7 +100,7 @@ def run(
         if shards is not None:
             run_shards: Engine = run_processes
             if engine == "ray":
-                run_shards = _cluster(address, gpus_per_shard, model_servers, gpus_per_server)
+                run_shards = cluster().Cluster(address, gpus_per_shard, model_servers, gpus_per_server)
             settings = Settings(model, provider, limit, options, addresses)
             errors = _run_in_shards(tasks, settings, logs, shards, run_shards, show=display != "none")
         else:
@@ -153,16 +151,6 @@ def _run_in_shards(
             return lambda finished: bar.advance(shown, finished)
 
         return run_in_shards(tasks, settings, folder, shards, engine, begin)
-
-
-def _cluster(address: str | None, gpus: float, servers: int, server_gpus: float) -> "Engine":
-    try:
-        from music_evals.shards.cluster import Cluster
-    except ModuleNotFoundError as error:
-        raise typer.BadParameter(
-            f"needs {error.name}: pip install 'music-evals[cluster]'", param_hint="--engine"
-        ) from error
-    return Cluster(address, gpus, servers, server_gpus)
 
 
 def _tasks(name: str) -> list[TaskFacts]:

@@ -14,16 +14,33 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from music_evals.notation.lilypond.slots import cores
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
+
+
+_CHUNKS: Final = 4  # that each worker elsewhere gets of the items, so that those that take long do not come last
+
+
+class Elsewhere(NamedTuple):
+    """Who works in the place of this machine's cores, such as a cluster."""
+
+    executor: Executor
+    workers: int
+
+
+ELSEWHERE: Final[ContextVar[Elsewhere | None]] = ContextVar("ELSEWHERE", default=None)
+"""Where it is set, `each_apart` and `compile_texts` have their work done there: what is given to it can be pickled, and
+files that are named in it can be read there."""
 
 
 class LimitError(RuntimeError):
@@ -47,10 +64,28 @@ def each_apart(
     The function, items and results have to be such as can be pickled, and the function's module is imported. An item
     that goes beyond the allowance, or of which the process dies, gives a LimitError; what the function raises is
     raised. A process takes seconds to start, so that no more items than `few` are worked on right here, without limits.
+    `ELSEWHERE` puts the processes elsewhere.
     """
     if len(items) <= few:
         yield from map(work, items)
-        return
+    elif elsewhere := ELSEWHERE.get():
+        size = -(-len(items) // (elsewhere.workers * _CHUNKS))
+        chunks = [items[start : start + size] for start in range(0, len(items), size)]
+        for found in elsewhere.executor.map(_one_after_the_other, repeat(work), chunks, repeat(allowance)):
+            yield from found
+    else:
+        yield from _in_processes(work, items, allowance, cores())
+
+
+def _one_after_the_other(
+    work: Callable[[_Item], _Result], items: Sequence[_Item], allowance: Allowance
+) -> list[_Result | LimitError]:
+    return list(_in_processes(work, items, allowance, 1))
+
+
+def _in_processes(
+    work: Callable[[_Item], _Result], items: Sequence[_Item], allowance: Allowance, processes: int
+) -> Iterator[_Result | LimitError]:
     own = threading.local()
     children: list[_Child[_Item, _Result]] = []
 
@@ -65,7 +100,7 @@ def each_apart(
             return error
         return result
 
-    with ThreadPoolExecutor(cores()) as pool:
+    with ThreadPoolExecutor(processes) as pool:
         try:
             yield from pool.map(run, items)
         finally:

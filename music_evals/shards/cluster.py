@@ -4,6 +4,8 @@ Ray places each shard on a node and starts it again elsewhere if its node or pro
 it logged and goes on. All nodes need this package, and have to reach the folder of the logs: a shared one, or an
 address such as ``s3://``.
 
+The work of builders on scores is spread over a cluster by `spread`.
+
 With GPUs for each shard, Inspect starts a vLLM server in each. Servers that shards share are actors of their own, which
 Ray starts again if they are lost.
 """
@@ -17,7 +19,9 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -25,6 +29,7 @@ import httpx
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from music_evals.notation.limited import ELSEWHERE, Elsewhere
 from music_evals.shards.running import Report, Shard, run_shard
 
 AGAIN: Final = 10
@@ -63,14 +68,8 @@ class Cluster:
         """
         if not shards:
             return []
-        ours = not ray.is_initialized()
-        if ours:
-            ray.init(address=self.address, log_to_driver=False, logging_level="warning")
-        try:
+        with _connected(self.address):
             return self._run(shards, report)
-        finally:
-            if ours:
-                ray.shutdown()
 
     def _run(self, shards: Sequence[Shard], report: Report) -> list[str]:
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
@@ -103,6 +102,46 @@ class Cluster:
                     errors.append(f"shard {shard.number}: {str(error).splitlines()[0]}")
         report(ray.get(tally.take.remote()))
         return errors
+
+
+@contextmanager
+def spread(address: str | None = None) -> Iterator[None]:
+    """Have LilyPond, its converters and readers of scores work on the CPUs of a cluster, as long as this is open.
+
+    Args:
+        address: of the cluster; by default the one at hand, or else one of this machine's.
+    """
+    with _connected(address):
+        before = ELSEWHERE.set(Elsewhere(_Tasks(), max(1, int(ray.cluster_resources().get("CPU", 1)))))
+        try:
+            yield
+        finally:
+            ELSEWHERE.reset(before)
+
+
+@contextmanager
+def _connected(address: str | None) -> Iterator[None]:
+    ours = not ray.is_initialized()
+    if ours:
+        ray.init(address=address, log_to_driver=False, logging_level="warning")
+    try:
+        yield
+    finally:
+        if ours:
+            ray.shutdown()
+
+
+class _Tasks(Executor):
+    """Has calls done as tasks of Ray, a CPU each."""
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **options: Any) -> "Future[Any]":
+        task: Any = ray.remote(max_retries=AGAIN, scheduling_strategy="SPREAD")(_call)
+        future: Future[Any] = task.remote(function, args, options).future()
+        return future
+
+
+def _call(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    return function(*args, **options)
 
 
 class _Tally:

@@ -10,10 +10,12 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 from moto.server import ThreadedMotoServer
 from ray.cluster_utils import Cluster as Nodes
 
-from music_evals.shards.cluster import Cluster
+from music_evals.notation.limited import each_apart
+from music_evals.shards.cluster import Cluster, spread
 from music_evals.shards.running import Asked
 from music_evals.shards.whole import Settings, run_in_shards
 from tests.commands.cli import run
+from tests.notation.test_limited import work
 
 MEMORY = 100 << 20
 
@@ -77,3 +79,22 @@ def test_what_a_shard_meets_is_told(tmp_path: Path) -> None:
     assert len(errors) == 1
     assert errors[0].startswith("shard 1: ")
     assert "error_rate" in errors[0]
+
+
+def test_a_dataset_built_by_a_cluster_is_the_same(tmp_path: Path) -> None:
+    ray.init(num_cpus=2, include_dashboard=False, object_store_memory=MEMORY, log_to_driver=False)
+    try:
+        code, output = run("build", "--engine", "ray", "msu", "--works", 3, "--out", tmp_path / "ray")
+        with spread():
+            found = [str(one) for one in each_apart(work, ["a", "ends", *"bcdefghi"])]
+    finally:
+        ray.shutdown()
+    assert found == ["A", "its process ended with status 3", *"BCDEFGHI"]
+    assert code == 0, output
+    assert run("build", "msu", "--works", 3, "--out", tmp_path / "here")[0] == 0
+    one, other = (
+        {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.parquet")}
+        for folder in (tmp_path / "ray", tmp_path / "here")
+    )
+    assert one
+    assert one == other

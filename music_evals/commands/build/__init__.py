@@ -11,9 +11,9 @@ from music_evals.commands.build.lilybench_generation import lilybench_generation
 from music_evals.commands.build.msu import msu
 from music_evals.commands.build.muse import muse
 from music_evals.commands.build.ziqi import ziqi
-from music_evals.commands.output import Out, Overwrite, building, say
+from music_evals.commands.output import Address, Engines, Out, Overwrite, building, cluster, say
 
-app = typer.Typer(help="Build the dataset of a benchmark as a folder in the layout of the Hub.", no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 OF_THEIR_OWN: Mapping[str, Callable[..., None]] = {
     "lilybench": lilybench,
     "lilybench-generation": lilybench_generation,
@@ -22,6 +22,13 @@ OF_THEIR_OWN: Mapping[str, Callable[..., None]] = {
     "ziqi": ziqi,
 }
 """Datasets whose commands have more to ask and to show than a builder's `build` takes."""
+
+
+@app.callback()
+def build(context: typer.Context, engine: Engines = "processes", address: Address = None) -> None:
+    """Build the dataset of a benchmark as a folder in the layout of the Hub."""
+    if engine == "ray":
+        context.with_resource(cluster().spread(address))
 
 
 def _command(name: str) -> Callable[..., None]:

@@ -19,7 +19,7 @@ import subprocess
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import astuple, dataclass, field
 from functools import cache as cached
@@ -34,6 +34,7 @@ from music_evals.notation.lilypond import launcher
 from music_evals.notation.lilypond.languages import LANGUAGES
 from music_evals.notation.lilypond.sandbox import Confinement, Ended, Limits, run_confined
 from music_evals.notation.lilypond.slots import cores
+from music_evals.notation.limited import ELSEWHERE
 
 NOT_MEASURED: Final = "not_measured"
 """Where a sample's store says why LilyPond could not do what was asked of it, through no fault of the text."""
@@ -139,9 +140,6 @@ class Running(TypedDict, total=False):
     limits: Limits | None  # what a text may use up; default `Limits()`
     confinement: Confinement | None  # default is what `sandbox.available_confinement` finds
     workers: int | None  # how many texts are compiled at a time; default is one a core
-    # Who has the work done, instead of threads here: processes, or other machines that have LilyPond and this package
-    # too, `workers` in all. What is given to it can be pickled. Work that has begun goes on where the caller ends.
-    executor: Executor | None
     # A folder to keep results in, and to take them from where the same text was compiled in the same way by the same
     # LilyPond. Results that were stopped for their time are not kept.
     cache: Path | None
@@ -160,23 +158,25 @@ class Compiling(Running, total=False):
 def compile_texts(texts: Iterable[str], **how: Unpack[Compiling]) -> Iterator[Compiled]:
     """Compile LilyPond texts, several at a time, and yield what became of each, in their order.
 
-    Each is a file of its own, and may include LilyPond's own files alone. They are taken as needed.
+    Each is a file of its own, and may include LilyPond's own files alone. They are taken as needed. Where `ELSEWHERE`
+    puts the work elsewhere, LilyPond has to be there too, and what has begun there goes on where the caller ends.
     """
     settings = how.get("settings")
-    executor = how.get("executor")
+    elsewhere = ELSEWHERE.get()
     job = _Job(
         settings=_MIDI_ONLY.read_text(encoding="utf-8") if settings is None else settings,
         collect=tuple(how.get("collect", ())),
         limits=how.get("limits") or Limits(),
         confinement=how.get("confinement"),
         cache=how.get("cache"),
-        stop=None if executor else threading.Event(),
+        stop=None if elsewhere else threading.Event(),
     )
-    workers = how.get("workers") or cores()
+    workers = elsewhere.workers if elsewhere else how.get("workers") or cores()
     size = _TOGETHER if how.get("together") else 1
     left = iter(texts)
     waiting: deque[Future[list[Compiled]]] = deque()
-    with nullcontext(executor) if executor else ThreadPoolExecutor(workers, thread_name_prefix="lilypond") as pool:
+    pools = nullcontext(elsewhere.executor) if elsewhere else ThreadPoolExecutor(workers, thread_name_prefix="lilypond")
+    with pools as pool:
         try:
             while some := list(islice(left, size)):
                 waiting.append(pool.submit(job.compile, some))

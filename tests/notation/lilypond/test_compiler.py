@@ -24,6 +24,7 @@ from music_evals.notation.lilypond.compiler import (
     musicxml_to_lilypond,
 )
 from music_evals.notation.lilypond.sandbox import Limits
+from music_evals.notation.limited import ELSEWHERE, Elsewhere
 from music_evals.notation.score_file import score_to_musicxml
 
 pytestmark = pytest.mark.usefixtures("lilypond_runs")
@@ -90,10 +91,14 @@ def test_many_texts_keep_their_order_and_are_taken_as_needed() -> None:
     results.close()
 
 
-def test_another_executor_does_the_same() -> None:
+def test_work_elsewhere_does_the_same() -> None:
     texts = [SCALE, SCALE.replace("{ c4", "{ c8"), "{ d'4 "]
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
-        found = list(compile_texts(texts, executor=executor))
+        before = ELSEWHERE.set(Elsewhere(executor, 1))
+        try:
+            found = list(compile_texts(texts))
+        finally:
+            ELSEWHERE.reset(before)
     assert found == list(compile_texts(texts))
 
 
