@@ -2,8 +2,9 @@
 
 Such metadata says ``benchmark``, ``task``, ``answer_type`` (``choice``, ``number``, ``order``, ``measures``, ``text``,
 ``piece`` or ``symbols``) and ``form``, a template for the answer; where there are such, ``answers`` and ``majority``,
-``options``, ``question`` or ``questions``, ``kind``, ``notation`` and ``music`` (spans of the text), and what symbolic
-lines (``functor``, ``identifiers``, ``refused``) or pieces (``attempt``) need.
+``options``, ``question`` or ``questions``, ``kind``, ``notation`` and ``music`` (spans of the text), ``stimulus`` where
+the music is not the question's own, and what symbolic lines (``functor``, ``identifiers``, ``refused``) or pieces
+(``attempt``) need.
 """
 
 import json

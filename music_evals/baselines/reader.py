@@ -24,7 +24,9 @@ TASKS: Final = (
 def check(asked: Asked) -> None:
     """Check that the reader can read or compute what is asked about; `BaselineError` if not."""
     keys = asked.keys
-    if keys.get("theory") or (asked.task in TASKS and (asked.music or "refused" in keys)):
+    if keys.get("theory") or keys.get("stimulus") == "none":
+        return
+    if asked.task in TASKS and (asked.music or "refused" in keys):
         return
     given = f" from {keys['notation']}" if asked.task in TASKS and "notation" in keys else ""
     raise BaselineError(
@@ -36,18 +38,25 @@ def check(asked: Asked) -> None:
 
 
 async def read(asked: Asked, error_rate: float, limiter: anyio.CapacityLimiter) -> str:
-    """Answer what is asked; single questions that cannot be read or computed by chance, or ``Unknown``.
+    """Answer what is asked; by chance, or ``Unknown``, what cannot be read or computed, or is asked without music.
 
     `BaselineError` where it is none of the reader's tasks, the music is in another form, or LilyPond is missing. A
     share of symbolic lines is garbled on purpose, the error rate; the limiter says how many LilyPonds run at a time.
     """
     check(asked)
     keys = asked.keys
+    if keys.get("stimulus") == "none":
+        return guess(asked)
     if keys.get("theory"):
         place = solve(keys["question"], keys["options"])
         return guess(asked) if place is None else asked.worded(keys["answers"][place])
     if keys["benchmark"] == "muse":
-        return muse.read(asked, error_rate)
+        try:
+            return muse.read(asked, error_rate)
+        except ValueError:
+            if keys.get("stimulus") != "noise":  # which may be none of the options
+                raise
+            return guess(asked)
     if keys["benchmark"] == "msu":
         questions = keys.get("questions") or [{"text": keys["question"], "kind": keys.get("kind")}]
         return numbered(asked, [msu.answer(asked.music[0], one["text"], one["kind"]) for one in questions])

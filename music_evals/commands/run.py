@@ -63,6 +63,10 @@ def run(
         Literal["full", "conversation", "rich", "plain", "log", "none"],
         typer.Option(help="How Inspect shows progress."),
     ] = "rich",
+    arms: Annotated[
+        str | None,
+        typer.Option(help="Ask with other music: given,none,noise,other or some of these, or all; see -T stimulus."),
+    ] = None,
     grid: Annotated[
         bool, typer.Option("--grid", help="Every condition that the benchmark declares, as `music-evals grid` does.")
     ] = False,
@@ -79,6 +83,7 @@ def run(
 
     arguments = dict(_argument(text, "-T") for text in task_arg or [])
     provider = dict(_argument(text, "-M") for text in model_arg or [])
+    axes = {"stimulus": _arms(arms)} if arms else {}
     facts = [task for name in names for task in _tasks(name)]
     logs = log_dir or "logs/" + re.sub(r"[^A-Za-z0-9_.+-]+", "-", f"{'+'.join(names)}-{model}")
     addresses = [address.strip() for address in (servers or "").split(",") if address.strip()]
@@ -89,7 +94,7 @@ def run(
     try:
         subject = get_model(model, **provider)
         with made_for(subject):
-            tasks = _conditions(facts, arguments, grid=grid or context.info_name == "grid")
+            tasks = _conditions(facts, arguments, axes, grid=grid or context.info_name == "grid")
         if not tasks:
             raise typer.Exit(1)
         if limit is not None:
@@ -165,7 +170,18 @@ def _tasks(name: str) -> list[TaskFacts]:
     return [known[name]]
 
 
-def _conditions(facts: list[TaskFacts], arguments: dict[str, Any], *, grid: bool) -> list[tuple["Asked", "Task"]]:
+def _arms(given: str) -> list[str]:
+    from music_evals.solvers.stimulus import ARMS
+
+    arms: list[str] = list(ARMS) if given == "all" else [arm.strip() for arm in given.split(",")]
+    if unknown := [arm for arm in arms if arm not in ARMS]:
+        raise typer.BadParameter(f"{unknown[0]} is none of {', '.join(ARMS)}, all", param_hint="--arms")
+    return arms
+
+
+def _conditions(
+    facts: list[TaskFacts], arguments: dict[str, Any], axes: dict[str, list[Any]], *, grid: bool
+) -> list[tuple["Asked", "Task"]]:
     """Make the tasks under each condition; those that cannot be run as asked are left out, with their reasons."""
     from inspect import signature
 
@@ -180,10 +196,10 @@ def _conditions(facts: list[TaskFacts], arguments: dict[str, Any], *, grid: bool
     left_out: dict[str, list[str]] = {}
     for task, function in functions.items():
         declared: dict[str, list[Any]] = benchmarks.load(task.benchmark).table.get("grid", {}) if grid else {}
-        asked = declared | {name: [value] for name, value in arguments.items()}
-        axes = {name: values for name, values in asked.items() if name in signature(function).parameters}
-        for values in product(*axes.values()):
-            given = dict(zip(axes, values, strict=True))
+        asked = declared | axes | {name: [value] for name, value in arguments.items()}
+        mine = {name: values for name, values in asked.items() if name in signature(function).parameters}
+        for values in product(*mine.values()):
+            given = dict(zip(mine, values, strict=True))
             try:
                 made.append((Asked(task.benchmark, task.name, given), function(**given)))
             except ValueError as error:

@@ -17,6 +17,7 @@ from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import asks, commonest, declared_task, samples_view
 from music_evals.scorers.choice import final_answer
 from music_evals.solvers.replies import reply
+from music_evals.solvers.stimulus import Stimulus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +27,14 @@ class BankParameters:
     Args:
         dataset: ``generated`` (another test of the same form), a dataset folder, or
             ``hf://datasets/ORG/NAME[@REVISION]``.
+        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
+            another item's, of another answer.
         shots: ``zero``, or ``five`` for the worked examples of dev ahead of the question.
         prompts: a TOML file with other wording than the benchmark's ``prompts.toml``.
     """
 
     dataset: str = GENERATED
+    stimulus: Stimulus = "given"
     shots: Literal["zero", "five"] = "zero"
     prompts: str | None = None
 
@@ -68,6 +72,9 @@ def record_to_sample(
     benchmark: str, name: str, row: BankRow, opening: Sequence[str], wording: Prompts, majority: str
 ) -> Sample:
     """Map a row to a sample: what comes ahead of all questions, then the question with its score and options."""
+    prompt = "\n\n".join([*opening, _worded(wording["question"], row)])
+    tune = (row["abc"] or "").strip()
+    start = prompt.rindex(tune)
     said = asks(
         benchmark,
         name,
@@ -79,8 +86,9 @@ def record_to_sample(
         kind=row["kind"],
         theory=True,
         majority=majority,
+        notation="abc" if tune else None,
+        music=[[start, start + len(tune)]] if tune else None,
     )
-    prompt = "\n\n".join([*opening, _worded(wording["question"], row)])
     return Sample(
         id=row["id"],
         input=[ChatMessageUser(content=prompt, metadata=said)],

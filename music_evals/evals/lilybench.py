@@ -55,6 +55,7 @@ from music_evals.scorers.written_music import music_scorer
 from music_evals.solvers.media import MEDIA, SHOWN
 from music_evals.solvers.replies import reply
 from music_evals.solvers.score_tools import score_tools
+from music_evals.solvers.stimulus import Stimulus
 from music_evals.solvers.writing import write_music
 
 Strategy = Literal["standalone", "cot", "logiclm"]
@@ -101,6 +102,8 @@ class LilyBenchParameters:
     Args:
         dataset: ``generated`` (another test of the same form), a dataset folder, or
             ``hf://datasets/ORG/NAME[@REVISION]``.
+        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
+            another item's, of another answer.
         protocol: ``strict`` for rows without leaks whose answers LilyPond confirms, and answers in exactly the form
             asked for; ``paper`` for rows, prompts, readings and figures as published
             (``music_evals/scorers/readers/written.py`` says how replies are read under both).
@@ -116,6 +119,7 @@ class LilyBenchParameters:
     """
 
     dataset: str = GENERATED
+    stimulus: Stimulus = "given"
     protocol: Protocol = "strict"
     strategy: Strategy = "standalone"
     max_score_tokens: int | None = None
@@ -423,7 +427,11 @@ def record_to_sample(
     if name == CONFUSED:
         metadata["options"] = row["options"]
     prompt = prompt_text(name, row, wording, asked.protocol, asked.strategy)
-    score, form = row["score"].strip("\r\n"), _form(name)
+    form = _form(name)
+    # Shuffled measures are all the music there is.
+    listing = "\n".join(f"{index}. {option}" for index, option in enumerate(row["options"]))
+    bars = listing if asked.protocol == "paper" else listed(row["options"]) if form == "order" else ""
+    score = bars if form == "order" else row["score"].strip("\r\n")
     start = prompt.index(score)
     said = asks(
         "lilybench",

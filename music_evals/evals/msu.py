@@ -42,6 +42,7 @@ from music_evals.evals.tasks import asks, check_positive, commonest, declared_ta
 from music_evals.scorers.judge import DEADLINE, RULES, judged
 from music_evals.scorers.readers.checking import ANSWER_TYPES, answer_type_of, check
 from music_evals.solvers.replies import reply
+from music_evals.solvers.stimulus import Stimulus
 
 Modality = Literal["textual", "visual"]
 ScoreContent = Literal["full", "title"]
@@ -55,6 +56,8 @@ class VisualParameters:
     Args:
         dataset: ``generated`` (another test of the same form), a dataset folder, or
             ``hf://datasets/ORG/NAME[@REVISION]``.
+        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
+            another item's, of another answer.
         asking: ``batch`` for all questions of a score at once, as in the paper's main tables, or ``single``.
         levels: only these, e.g. ``1,2``.
         content: ``full``, or ``title`` to give nothing but title and composer (does the model know the piece?).
@@ -70,6 +73,7 @@ class VisualParameters:
     """
 
     dataset: str = GENERATED
+    stimulus: Stimulus = "given"
     asking: Literal["batch", "single"] = "batch"
     levels: int | str | list[int] | None = None
     content: ScoreContent = "full"
@@ -116,6 +120,8 @@ def _task(
         judge_max_tokens=asked.judge_max_tokens,
         judge_deadline=asked.judge_deadline,
     )
+    if asked.content == "title" and asked.stimulus != "given":
+        raise ValueError(f"content=title gives no music that stimulus={asked.stimulus} could be in the place of")
     asked_levels = _levels(asked.levels)
     named = [name.strip() for name in asked.judges.split(",")] if isinstance(asked.judges, str) else asked.judges
     scorer = judged(

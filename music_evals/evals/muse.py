@@ -45,6 +45,7 @@ from music_evals.scorers.logiclm import formulation, solver_decision
 from music_evals.solvers.logiclm import REFINEMENT_TOKENS, logiclm
 from music_evals.solvers.media import MEDIA, SHOWN
 from music_evals.solvers.replies import reply
+from music_evals.solvers.stimulus import Stimulus
 from music_evals.solvers.symbolic.music import CHORD_QUALITY, SYNCOPATION, TRANSPOSITION, SymbolicSolver
 
 Row = dict[str, Any]
@@ -62,6 +63,8 @@ class MuseParameters:
 
     Args:
         dataset: ``generated``, a dataset folder, or ``hf://datasets/ORG/NAME[@REVISION]``.
+        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
+            another item's, of another answer.
         modality: ``midi`` (as text) or ``audio``.
         strategy: ``standalone`` (answer only), ``cot`` (chain of thought) or ``logiclm`` (symbolic lines, solver,
             answer).
@@ -76,6 +79,7 @@ class MuseParameters:
     """
 
     dataset: str = GENERATED
+    stimulus: Stimulus = "given"
     modality: Literal["midi", "audio"] = "midi"
     strategy: Literal["standalone", "cot", "logiclm"] = "standalone"
     shots: Literal["zero", "few"] = "zero"

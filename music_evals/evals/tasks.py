@@ -34,6 +34,7 @@ from music_evals.datasets_builders.folder import Origin
 from music_evals.evals.floors import Floors
 from music_evals.solvers.abilities import check_abilities, model_at_hand
 from music_evals.solvers.media import choose, with_media
+from music_evals.solvers.stimulus import Stimulus, under
 
 P = TypeVar("P")
 VERSION = "1.1.0"
@@ -192,14 +193,17 @@ def declared_task(
         constrained: whether the server is to constrain what the model writes.
 
     Raises:
-        ValueError: an id is not unique, or the model, where it is known by now, cannot be asked this.
+        ValueError: an id is not unique, the music is not there that the parameter ``stimulus`` asks for, or the model,
+            where it is known by now, cannot be asked this.
     """
     import music_evals.solvers.greedy  # noqa: F401 - registers its hook, late on purpose
 
+    facts = benchmarks.load(benchmark).tasks[name]
+    stimulus: Stimulus = getattr(asked, "stimulus", "given")
+    samples = under(stimulus, samples, getattr(asked, "language", "en"))
     if samples and (model := model_at_hand()):
         messages = [message for message in samples[0].input if not isinstance(message, str)]
         check_abilities(model, messages, tools=tools, constrained=constrained)
-    facts = benchmarks.load(benchmark).tasks[name]
     media = choose(samples, getattr(asked, "media", 0))
     if twice := [sample for sample, count in Counter(each.id for each in samples).items() if count > 1]:
         raise ValueError(f"{origin.dataset} has the id {twice[0]} in two of its splits")

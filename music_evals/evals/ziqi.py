@@ -30,6 +30,7 @@ from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import asks, commonest, declared_task, samples_view, task
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
 from music_evals.solvers.replies import reply
+from music_evals.solvers.stimulus import Stimulus
 
 MAX_TOKENS: Final = 100
 """New tokens in the authors' script; a model that reasons first needs a larger ``--max-tokens``."""
@@ -46,6 +47,8 @@ class ZiqiParameters:
     Args:
         dataset: ``generated`` (another test of the same form), a dataset folder, or
             ``hf://datasets/ORG/NAME[@REVISION]``.
+        stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
+            another item's, of another answer.
         shots: ``zero``, or ``five`` for the five worked examples of the question's theme ahead of it.
         themes: only these themes, by their Chinese or English names, separated by commas.
         protocol: how the answer is read from the reply: ``paper`` takes its first capital A to D, ``strict`` a letter
@@ -60,6 +63,7 @@ class ZiqiParameters:
     """
 
     dataset: str = GENERATED
+    stimulus: Stimulus = "given"
     shots: Literal["zero", "five"] = "zero"
     themes: str | list[str] | None = None
     protocol: Protocol = "strict"
@@ -159,6 +163,7 @@ def record_to_sample(
         kind=row["subtheme_en"],
         theory=True if config == "comprehension" else None,
         majority=majority,
+        **_music(row["question"], prompt.index(row["question"], len(opening))),
     )
     return Sample(
         id=sample_id(row["id"]) if asked.rotations == 1 else f"{sample_id(row['id'])}-rotation{rotation}",
@@ -242,6 +247,12 @@ def _openings(
         shown = [_filled(wording["example"], row["question"], row["options"], row["answer"]) for row in mine]
         openings[theme] = "\n\n".join([wording["instruction"], wording["examples"], *shown]) + "\n\n"
     return openings
+
+
+def _music(question: str, start: int) -> dict[str, Any]:
+    """Where a prompt shows the tune of its question, which stands at the question's end in ABC."""
+    tune = re.search(r"^X: ?[0-9]", question, re.MULTILINE)
+    return {"notation": "abc", "music": [[start + tune.start(), start + len(question)]]} if tune else {}
 
 
 def _filled(text: str, question: str, options: Sequence[str], answer: str = "") -> str:

@@ -17,6 +17,7 @@ from music_evals.reports.compared import Compared, known, notes_on, rank, read_c
 from music_evals.reports.costs import cost_figures, cost_table
 from music_evals.reports.disputed import disputed_tables
 from music_evals.reports.identity import DEFAULT
+from music_evals.reports.music import ARM, music_report
 from music_evals.reports.runs import grouped
 from music_evals.reports.tables import Cell, Figure, Report, Table, common_notes, whole
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
@@ -64,12 +65,14 @@ class _Pair(NamedTuple):
 def comparison_report(headers: Sequence[EvalLog], progress: Callable[[int, int], None] = lambda *_: None) -> Report:
     """Compare runs on the same samples, which are read from where the headers say that the logs are.
 
-    For each benchmark there are tests between models under the same condition and between conditions of the same model,
-    or the effects of factors that are crossed; for all, the samples that every run got wrong and those that runs
-    disagree on, tokens and time of each run with figures, and the logs that could not be used.
+    What the music contributes comes first, where runs were asked without it. For each benchmark there are tests between
+    models under the same condition and between conditions of the same model, or the effects of factors that are
+    crossed; for all, the samples that every run got wrong and those that runs disagree on, tokens and time of each run
+    with figures, and the logs that could not be used.
     """
     runs, passed_over = read_compared(headers, progress)
-    tables: list[Table] = []
+    music = music_report(runs)
+    tables = [*music.tables]
     for benchmark, mine in grouped(runs, lambda run: run.benchmark).items():
         tables.append(models_table(mine))
         tables.append(effects_table(mine) if "effects" in known(benchmark) else conditions_table(mine))
@@ -77,7 +80,7 @@ def comparison_report(headers: Sequence[EvalLog], progress: Callable[[int, int],
     if runs:
         tables.append(cost_table(runs))
     shown = [table for table in tables if table.rows or any(note.startswith(_UNLIKE) for note in table.notes)]
-    return Report(shown, passed_over, cost_figures(runs))
+    return Report(shown, passed_over, {**music.figures, **cost_figures(runs)})
 
 
 def models_table(runs: Sequence[Compared]) -> Table:
@@ -153,7 +156,7 @@ def _contrasts(runs: Sequence[Compared]) -> Iterator[_Contrast]:
     for some in grouped(runs, lambda run: (run.questions, run.model)).values():
         for one, other in combinations(some, 2):
             differing = _differing(one.factors, other.factors)
-            if len(differing) == 1:
+            if len(differing) == 1 and differing != [ARM]:  # which `music_report` is about
                 (what,) = differing
                 ordered = sorted((one, other), key=lambda run: rank(run.benchmark, what, run.factors[what]))
                 yield _Contrast(what, *ordered)

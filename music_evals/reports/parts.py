@@ -7,7 +7,7 @@ its ``columns`` and ``cell``, `Printed` for ``published``, `Drawing` for ``figur
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, ConfigDict, ValidationError
@@ -174,6 +174,11 @@ class Part:
 OWN: Final = "is_benchmark"
 """Fact of any run: whether its questions are the benchmark's own, by its ``benchmark.toml``."""
 
+_STIMULUS: Final = Facet(
+    parameter="stimulus",
+    values={"none": "no music", "noise": "noise for music", "other": "other music"},
+    paper=("given",),
+)
 _BY_DEFAULT: Final = (Facet(metadata="dataset_label", words="data {}"), Facet(metadata=OWN, paper=(True,)))
 # The table of a benchmark that declares none: a row a condition, a column a task.
 _PLAIN: Final = {"merge": True}
@@ -189,7 +194,8 @@ def _parts(benchmark: Benchmark) -> Iterator[Part]:
     for table in benchmark.table.get("report", [{}]):
         tables = [one for spec in table.get("tables", [_PLAIN]) for one in _repeated(benchmark, spec)]
         try:
-            yield Part(**{"benchmark": benchmark.name, "condition": _BY_DEFAULT, **named, **table, "tables": tables})
+            part = Part(**{"benchmark": benchmark.name, "condition": _BY_DEFAULT, **named, **table, "tables": tables})
+            yield replace(part, condition=(*part.condition, _STIMULUS))
         except ValidationError as error:
             raise ValueError(f"[[report]] in benchmark.toml of {benchmark.name}: {error}") from error
 

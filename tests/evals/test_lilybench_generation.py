@@ -232,6 +232,7 @@ def test_two_parts_put_together_have_the_figures_of_one_run(
     recompute_metrics(both)
     # Vectors depend by rounding on the texts that are embedded with them.
     assert list(map(scored, both.samples)) == list(map(scored, samples(played)))
+    assert sorted(figures(both)) == sorted(figures(played))
     assert figures(both) == pytest.approx(figures(played), abs=1e-6, nan_ok=True)
 
 

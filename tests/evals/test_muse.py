@@ -151,7 +151,8 @@ def test_the_first_trials_are_seen_and_heard_in_the_log_and_nowhere_else(
     (first, second), (plain, _) = map(samples, logs)
     assert [len(messages) for messages in sent] == [2] * 4
     # No solver of its own, which Inspect would compare the state around in samples without media too.
-    assert [[step.solver for step in log.plan.steps] for log in logs] == [["music_evals/reply"]] * 2
+    # Inspect leaves the package's name out where it does not find it installed, as in a clone.
+    assert [[step.solver.rpartition("/")[2] for step in log.plan.steps] for log in logs] == [["reply"]] * 2
     roles = ["system", "user", "assistant"]
     assert [message.role for message in first.messages] == [*roles, "user"]
     assert [message.role for message in second.messages] == [message.role for message in plain.messages] == roles
