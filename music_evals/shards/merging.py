@@ -264,12 +264,9 @@ def _facts(header: EvalLog, sizes: bool) -> dict[str, Any]:
         name: value for name, value in spec["dataset"].items() if name != "sample_ids" and (sizes or name != "samples")
     }
     spec["config"] = {name: value for name, value in spec["config"].items() if not _CONFIG.fullmatch(name)}
+    spec["plan"] = header.plan.model_dump(mode="json")
     # Names have the package's ahead or not, by where Inspect was started.
-    spec, plan = (
-        json.loads(json.dumps(each).replace('"music_evals/', '"'))
-        for each in (spec, header.plan.model_dump(mode="json"))
-    )
-    spec["plan"] = plan
+    spec = json.loads(json.dumps(spec).replace('"music_evals/', '"'))
     for config in (spec["model_generate_config"], spec["plan"]["config"]):
         for name in TRANSPORT & config.keys():
             del config[name]
