@@ -1,0 +1,111 @@
+"""Random music in the place of a stimulus: of its form and length, read by other libraries, without its content."""
+
+import io
+import re
+
+import mido
+import numpy as np
+import pytest
+import soundfile
+from music21 import converter
+
+from music_evals.notation.lilypond.compiler import compile_text
+from music_evals.notation.midi import midi_to_text, write_midi
+from music_evals.notation.noise import noise_audio, noise_pages, noise_text
+from music_evals.notation.performance import Note, Performance
+
+TUNE = "X:6\nT:Air\nM:6/8\nL:1/8\nK:Em\n" + "|".join(["EFG ABc", "d2e f2g"] * 12) + "|]"
+SCORE = 'X:1\nT:Air\nC:Bach\nM:3/4\nL:1/4\nK:G\nV:1 treble nm="Flute"\nV:2 bass\n' + "".join(
+    f"V:{voice}\n" + "".join(f"G A B | %{number}\n" for number in range(1, 30)) for voice in (1, 2)
+)
+PIECE = '\\version "2.24.3"\n\\score { << \\new Staff { c\'4 %s } \\new Staff { c4 } >> }\n' % ("d' e' f' " * 60)
+LISTED = "0: f'4 g' a' |\n1: e''4 f'' g'' |\n2: c'4 d' e' |\n3:\n    b'4 c''\n    d'' |"
+
+
+def midi_text(percussion: bool = False) -> str:
+    pitches = (36, 38, 42) if percussion else (60, 64, 67)
+    notes = tuple(Note(480 * place, pitches[place % 3], 240, 80) for place in range(24))
+    return midi_to_text(write_midi(Performance(notes, 100, (4, 4), None if percussion else "G", percussion=percussion)))
+
+
+@pytest.mark.parametrize(
+    ("text", "notation"), [(TUNE, "abc"), (SCORE, "abc"), (PIECE, "lilypond"), (LISTED, "lilypond")]
+)
+def test_it_is_as_long_and_the_same_for_the_same_text(text: str, notation: str) -> None:
+    noise = noise_text(text, notation)
+    assert noise == noise_text(text, notation)
+    assert noise != noise_text(text.replace("f", "e"), notation)
+    assert 0.75 * len(text) < len(noise) < 1.25 * len(text) + 40
+    assert not {"Air", "Bach", "Flute"} & set(re.findall(r"\w+", noise))
+
+
+def test_music21_reads_abc_with_full_measures() -> None:
+    for text in (TUNE, SCORE):
+        noise = noise_text(text, "abc")
+        score = converter.parseData(noise, format="abc")
+        metre = re.search(r"M:(\d)/(\d)", noise)
+        assert metre
+        parts = list(score.parts)
+        assert len(parts) == (2 if text is SCORE else 1)
+        for part in parts:
+            measures = [one for one in part.getElementsByClass("Measure") if one.notes]
+            assert len(measures) > 10
+            lengths = {one.duration.quarterLength for one in measures[:-1]}
+            assert lengths == {4 * int(metre[1]) / int(metre[2])}
+    assert re.findall(r"% ?(\d+)$", noise_text(SCORE, "abc"), re.MULTILINE)[:3] == ["1", "2", "3"]
+
+
+@pytest.mark.usefixtures("lilypond_runs")
+def test_lilypond_compiles_what_is_a_whole_text() -> None:
+    compiled = compile_text(noise_text(PIECE, "lilypond").replace("\\score {", "\\score { \\midi {}"))
+    assert compiled.succeeded, compiled.messages
+    (midi,) = compiled.midi
+    assert sum(one.type == "note_on" and one.velocity > 0 for one in mido.MidiFile(file=io.BytesIO(midi))) > 30
+
+
+def test_listed_measures_keep_their_numbers() -> None:
+    noise = noise_text(LISTED, "lilypond")
+    assert re.findall(r"^(\d):", noise, re.MULTILINE) == ["0", "1", "2", "3"]
+    assert len(noise.splitlines()[0]) > 5
+    assert noise.splitlines()[3] == "3:"
+    assert noise.splitlines()[4].startswith("    ")
+
+
+@pytest.mark.parametrize("percussion", [False, True])
+def test_midi_text_has_as_many_notes_in_the_same_time(percussion: bool) -> None:
+    text = midi_text(percussion)
+    noise = noise_text(text, "midi")
+    for pattern in (r" note_on .*velocity=[1-9]", r" note_off "):
+        assert len(re.findall(pattern, noise)) == 24
+    pitches = {int(one) for one in re.findall(r"note_on .*note=(\d+)", noise)}
+    assert (pitches <= {36, 38, 42}) if percussion else (len(pitches) > 12)
+    ends = [int(re.findall(r"tick=(\d+)", one)[-1]) for one in (text, noise)]
+    assert abs(ends[0] - ends[1]) <= 120
+
+
+@pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24"])
+def test_audio_has_the_same_length_and_level(subtype: str) -> None:
+    rate = 22_050
+    tone = 0.2 * np.sin(np.arange(3 * rate) * 440 * 2 * np.pi / rate)
+    file = io.BytesIO()
+    soundfile.write(file, np.stack([tone, tone / 2], axis=1), rate, format="WAV", subtype=subtype)
+    noise = noise_audio(file.getvalue())
+    assert noise == noise_audio(file.getvalue())
+    samples, found = soundfile.read(io.BytesIO(noise), always_2d=True)
+    assert (found, samples.shape, soundfile.info(io.BytesIO(noise)).subtype) == (rate, (3 * rate, 2), subtype)
+    level = np.sqrt(np.mean(np.square(np.stack([tone, tone / 2]))))
+    assert np.sqrt(np.mean(np.square(samples))) == pytest.approx(level, rel=0.02)
+    spectrum = np.abs(np.fft.rfft(samples[:, 0]))
+    assert spectrum.max() < 10 * np.median(spectrum)  # no tone stands out
+
+
+def test_pages_are_as_many_as_asked_for() -> None:
+    three, one = noise_pages(3), noise_pages(1)
+    assert (len(three), len(one)) == (3, 1)
+    assert all(page.startswith(b"\x89PNG") for page in three)
+    assert len({*three}) == 3
+
+
+def test_there_is_none_in_another_notation() -> None:
+    with pytest.raises(ValueError, match="no noise in the notation 'kern'; there is in abc, lilypond, midi"):
+        noise_text("", "kern")
