@@ -136,5 +136,5 @@ def test_a_first_run_takes_some_of_what_is_listed() -> None:
     listed = read_table("names/first_run.toml")
     assert [source.id for source in first_sources()] == sorted(listed["lilybench"])
     assert [work.name for work in first_works()] == sorted(listed["msu"])
-    assert len(first_sources()) == 48
+    assert len(first_sources()) == 37
     assert len(first_works()) == 32
