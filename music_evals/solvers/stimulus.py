@@ -37,7 +37,7 @@ _Music = tuple[_Place, ...]
 
 
 def under(stimulus: Stimulus, samples: Sequence[Sample], language: str = "en") -> list[Sample]:
-    """Return samples with other music in the place of theirs; those that show none are left out.
+    """Return samples with other music in the place of theirs; left out are those that show none, or have no other.
 
     Args:
         stimulus: what is shown.
@@ -46,7 +46,7 @@ def under(stimulus: Stimulus, samples: Sequence[Sample], language: str = "en") -
         language: of the note that there is no music, ``en`` or ``zh``.
 
     Raises:
-        ValueError: no sample shows music, tools would be left without a score, or there is no other music for a sample.
+        ValueError: no sample shows music, or has other music, or tools would be left without a score.
     """
     if stimulus == "given":
         return list(samples)
@@ -56,7 +56,10 @@ def under(stimulus: Stimulus, samples: Sequence[Sample], language: str = "en") -
     if stimulus == "none" and any("score" in (sample.metadata or {}) for sample, _ in shown):
         raise ValueError("stimulus=none leaves the tools without a score; valid are given, noise and other")
     if stimulus == "other":
-        return [_with(sample, stimulus, *other) for (sample, _), other in zip(shown, _others(shown), strict=True)]
+        found = [_with(sample, stimulus, *other) for sample, *other in _others(shown)]
+        if not found:
+            raise ValueError("stimulus=other is not valid: no question has another answer than the others")
+        return found
     make = partial(_note, language) if stimulus == "none" else _noise
     made = {_key(music): make(music, _asks(sample)) for sample, music in shown}
     return [_with(sample, stimulus, made[_key(music)]) for sample, music in shown]
@@ -120,8 +123,8 @@ def _uri(kind: str, data: bytes) -> str:
     return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
 
 
-def _others(shown: Sequence[tuple[Sample, _Music]]) -> Iterator[tuple[_Music, object]]:
-    """For each sample the music of another, and whose it is: drawn among those that have another answer."""
+def _others(shown: Sequence[tuple[Sample, _Music]]) -> Iterator[tuple[Sample, _Music, object]]:
+    """Each sample with the music of another, and whose it is: drawn among those that have another answer."""
     owners: dict[Hashable, tuple[_Music, object]] = {}
     answers: dict[Hashable, dict[str, set[str]]] = {}
     for sample, music in shown:
@@ -134,9 +137,8 @@ def _others(shown: Sequence[tuple[Sample, _Music]]) -> Iterator[tuple[_Music, ob
         same = {key: sum(one in answers[key].get(kind, ()) for kind, one in mine.items()) for key in order}
         # Better one that was asked the same kind of question, and has another answer to it.
         order.sort(key=lambda key: (same[key], not mine.keys() & answers[key].keys()))
-        if not order or same[order[0]] == len(mine):
-            raise ValueError(f"stimulus=other is not valid: no other music has another answer than that of {sample.id}")
-        yield owners[order[0]]
+        if order and same[order[0]] < len(mine):
+            yield (sample, *owners[order[0]])
 
 
 def _answers(sample: Sample) -> dict[str, str]:

@@ -34,6 +34,10 @@ def samples(task: Task) -> list[Sample]:
     return list(task.dataset)
 
 
+def said(sample: Sample) -> list[tuple[str, Any]]:
+    return [(message.role, message.model_dump(include={"content"})) for message in sample.input]
+
+
 def shown(sample: Sample) -> list[Any]:
     """What a sample shows of music, by the metadata of its last message, and by its parts."""
     message = sample.input[-1]
@@ -53,11 +57,16 @@ def test_only_the_music_changes(name: str, arm: str) -> None:
             make(stimulus=arm)
         return
     given, other = samples(make()), samples(make(stimulus=arm))
-    assert [(one.id, one.target, one.choices) for one in given] == [(one.id, one.target, one.choices) for one in other]
-    for one, changed in zip(given, other, strict=True):
+    by_id = {one.id: one for one in given}
+    # All scores of these data have the same composer.
+    assert len(other) == len(given) or name == "msu single"
+    assert len(other) > 1
+    for changed in other:
+        one = by_id[changed.id]
+        assert (one.target, one.choices) == (changed.target, changed.choices)
         old, new = shown(one), shown(changed)
         assert old
-        assert changed.input[:-1] == one.input[:-1]  # worked examples and the instruction
+        assert said(changed)[:-1] == said(one)[:-1]  # worked examples and the instruction
         text = changed.input[-1].text
         assert (changed.metadata or {})["stimulus"] == arm
         if arm == "none":
@@ -103,7 +112,7 @@ def test_there_has_to_be_another_answer() -> None:
     alike = samples(muse.syncopation())[:2]
     for one in alike:
         one.target = "A"
-    with pytest.raises(ValueError, match="no other music has another answer than that of"):
+    with pytest.raises(ValueError, match="no question has another answer than the others"):
         under("other", alike)
 
 

@@ -25,6 +25,7 @@ from music_evals.notation.lilypond.compiler import (
 )
 from music_evals.notation.lilypond.sandbox import Limits
 from music_evals.notation.limited import ELSEWHERE, Elsewhere
+from music_evals.notation.noise import noise_text
 from music_evals.notation.score_file import score_to_musicxml
 
 pytestmark = pytest.mark.usefixtures("lilypond_runs")
@@ -89,6 +90,13 @@ def test_many_texts_keep_their_order_and_are_taken_as_needed() -> None:
     assert [pitches(result.midi[0]) for result in islice(results, 5)] == [[48], [50], [52], [53], [55]]
     assert len(taken) < 50
     results.close()
+
+
+def test_random_music_compiles() -> None:
+    text = '\\version "2.24.3" \\score { << \\new Staff { c\'4 %s } \\new Staff { c4 } >> }' % ("d' e' f' " * 60)
+    compiled = compile_text(noise_text(text, "lilypond").replace("\\score {", "\\score { \\midi {}"))
+    assert compiled.succeeded, compiled.messages
+    assert sum(map(len, map(pitches, compiled.midi))) > 30
 
 
 def test_work_elsewhere_does_the_same() -> None:
