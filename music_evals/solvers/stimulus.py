@@ -56,7 +56,7 @@ def under(stimulus: Stimulus, samples: Sequence[Sample], language: str = "en") -
     if stimulus == "none" and any("score" in (sample.metadata or {}) for sample, _ in shown):
         raise ValueError("stimulus=none leaves the tools without a score; valid are given, noise and other")
     if stimulus == "other":
-        found = [_with(sample, stimulus, *other) for sample, *other in _others(shown)]
+        found = [_with(sample, stimulus, music, owner) for sample, music, owner in _others(shown)]
         if not found:
             raise ValueError("stimulus=other is not valid: no question has another answer than the others")
         return found
