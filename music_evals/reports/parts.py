@@ -177,7 +177,7 @@ OWN: Final = "is_benchmark"
 _STIMULUS: Final = Facet(
     parameter="stimulus",
     values={"none": "no music", "noise": "noise for music", "other": "other music"},
-    paper=("given",),
+    paper=("given", None),  # runs of before there was the parameter had their music
 )
 _BY_DEFAULT: Final = (Facet(metadata="dataset_label", words="data {}"), Facet(metadata=OWN, paper=(True,)))
 # The table of a benchmark that declares none: a row a condition, a column a task.
