@@ -2,15 +2,15 @@ r"""Music drawn at random, in the notations in which tasks give music: of a stim
 
 Lengths are in characters and are reached to within a measure; MIDI text has as many notes, on a grid of sixteenths in
 the same time; audio has the same length and level. What is drawn depends on the stimulus alone, so that all questions
-about a score get the same noise.
+about a score get the same noise; of pages only their number matters.
 
 Example:
     >>> print(noise_text("X:1\nL:1/8\nM:3/4\nK:G\nG2 AB c2 | d6 |]\n", "abc"))
     X:1
     M:3/4
     L:1/8
-    K:D
-    G3C3|F2e2F2|]
+    K:C
+    c3a2a|F4Aa|E3c'fd|F2FA2f|]
 """
 
 import io
