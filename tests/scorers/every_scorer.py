@@ -9,6 +9,7 @@ from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelName, M
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
+from music_evals.evals.lilybench import PIECES
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.judge import judged
@@ -91,6 +92,7 @@ def load_references(dataset: str, names: str | None) -> tuple[ReferenceSet, ...]
 
 
 written_music = music_scorer(ReferencePieces(lambda *asked: load_references(*asked), lambda dataset: {"a": PIECE}))
+music_scorer(PIECES)  # Inspect finds metrics by name, and the last one of a name counts: the task's own again
 
 BATCH = {"score_id": "s", "questions": [question(kind, n) for n, kind in enumerate(REFERENCES)]}
 LETTERED = {"options": OPTIONS}
