@@ -61,7 +61,10 @@ def under(stimulus: Stimulus, samples: Sequence[Sample], language: str = "en") -
             raise ValueError("stimulus=other is not valid: no question has another answer than the others")
         return found
     make = partial(_note, language) if stimulus == "none" else _noise
-    made = {_key(music): make(music, _asks(sample)) for sample, music in shown}
+    made: dict[Hashable, _Music] = {}  # many questions may be about the same music
+    for sample, music in shown:
+        if _key(music) not in made:
+            made[_key(music)] = make(music, _asks(sample))
     return [_with(sample, stimulus, made[_key(music)]) for sample, music in shown]
 
 
