@@ -1,4 +1,4 @@
-"""What other music in the place of a question's own adds to making a task's samples: its time against the task as it is.
+"""What other music in the place of a question's own adds to making a task's samples, against the task as it is.
 
 python perf/stimulus_arms.py [--repeats 5] [--only msu]
 """
