@@ -41,8 +41,11 @@ def music_report(runs: Sequence[Compared]) -> Report:
     rows = {key: mine for key, mine in some.items() if {GIVEN} < {arm_of(run) for run in mine}}
     if not rows:
         return Report([])
-    names = [name for name in varying(runs) if name != ARM]
-    found = [_Row({arm_of(run): run for run in mine}, names) for mine in rows.values()]
+    names = {
+        benchmark: [name for name in varying(mine) if name != ARM]
+        for benchmark, mine in grouped(runs, lambda run: run.benchmark).items()
+    }
+    found = [_Row({arm_of(run): run for run in mine}, names[mine[0].benchmark]) for mine in rows.values()]
     corrected = holm([row.gain.p for row in found if row.gain])
     ps = dict(zip([place for place, row in enumerate(found) if row.gain], corrected, strict=True))
     table = Table(
@@ -100,7 +103,8 @@ class _Row:
             said = f"{given:.0f} points with the music, {without:.0f} without it"
         if isnan(self.gain.low):
             return f"{said}."
-        clear = "" if self.gain.low > 0 or self.gain.high < 0 else "; the difference may be chance"
+        is_clear = self.gain.low > 0 or self.gain.high < 0 or not self.gain.difference
+        clear = "" if is_clear else "; the difference may be chance"
         return f"{said}{clear}."
 
 

@@ -48,7 +48,7 @@ def test_figures_are_over_what_all_arms_scored(tmp_path: Path) -> None:
     logs = [arm(tmp_path, "given", "CCCCIIII"), arm(tmp_path, "none", few)]
     (row,) = rows(logs, tmp_path)
     assert (row["Samples"].value, row["Music"].value, row["No music"].value) == (4, 100, 100)
-    assert row["In words"] == "Of 100 points, 100 are had without the music; the difference may be chance."
+    assert row["In words"] == "Of 100 points, 100 are had without the music."
 
 
 def test_questions_on_a_score_go_together(tmp_path: Path) -> None:
@@ -57,6 +57,11 @@ def test_questions_on_a_score_go_together(tmp_path: Path) -> None:
     assert row["Gain"].value == pytest.approx(50)
     assert row["p"].value == pytest.approx(1.0)  # two scores, of which one differs: flipped or not
     assert isinstance(row["Music"], Figure)
+
+
+def test_a_difference_that_may_be_chance_is_said_to_be(tmp_path: Path) -> None:
+    (row,) = rows([arm(tmp_path, "given", "CCCCI"), arm(tmp_path, "none", "CCCII")], tmp_path)
+    assert row["In words"] == "Of 80 points, 60 are had without the music; the difference may be chance."
 
 
 def test_a_run_without_music_alone_has_no_row(tmp_path: Path) -> None:
@@ -73,7 +78,7 @@ def test_the_reader_needs_the_music_and_the_report_says_so(tmp_path: Path) -> No
     text = (tmp_path / "report" / "music.csv").read_text()
     by_model = {line.split(",")[3]: line for line in text.splitlines()[1:]}
     assert by_model.keys() == {"baseline/majority", "baseline/reader"}
-    assert "Of 20 points, 20 are had without the music; the difference may be chance." in by_model["baseline/majority"]
+    assert "Of 20 points, 20 are had without the music." in by_model["baseline/majority"]
     assert "Of 100 points," in by_model["baseline/reader"]
     assert "may be chance" not in by_model["baseline/reader"]
     assert "<svg" in (tmp_path / "report" / "music.svg").read_text()
