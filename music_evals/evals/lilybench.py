@@ -429,9 +429,9 @@ def record_to_sample(
     prompt = prompt_text(name, row, wording, asked.protocol, asked.strategy)
     form = _form(name)
     # Shuffled measures are all the music there is.
-    listing = "\n".join(f"{index}. {option}" for index, option in enumerate(row["options"]))
-    bars = listing if asked.protocol == "paper" else listed(row["options"]) if form == "order" else ""
-    score = bars if form == "order" else row["score"].strip("\r\n")
+    score = row["score"].strip("\r\n")
+    if form == "order":
+        score = (_published_options if asked.protocol == "paper" else listed)(row["options"])
     start = prompt.index(score)
     said = asks(
         "lilybench",
@@ -499,7 +499,7 @@ def question_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Prot
 def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: Strategy) -> str:
     """Word what is asked as published: options are listed as ``0. …``, and shuffled bars are the score."""
     paper, form = wording["paper"], _form(name)
-    options = "\n".join(f"{index}. {option}" for index, option in enumerate(row["options"]))
+    options = _published_options(row["options"])
     score = options if form == "order" else row["score"].strip("\r\n")
     parts = [
         Template(paper["score"]).substitute(score=score),
@@ -515,6 +515,10 @@ def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: 
         demand if strategy == "standalone" else Template(wording["reply"][strategy]).substitute(form=reply_form)
     )
     return "\n\n".join(parts)
+
+
+def _published_options(options: Sequence[str]) -> str:
+    return "\n".join(f"{index}. {option}" for index, option in enumerate(options))
 
 
 def listed(options: Sequence[str]) -> str:

@@ -7,7 +7,6 @@ family of its own for Holm's correction.
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from math import isnan
 from typing import Final, NamedTuple
 
 import pandas as pd
@@ -17,7 +16,7 @@ from music_evals.reports.compared import Compared, known, notes_on, rank, read_c
 from music_evals.reports.costs import cost_figures, cost_table
 from music_evals.reports.disputed import disputed_tables
 from music_evals.reports.identity import DEFAULT
-from music_evals.reports.music import ARM, music_report
+from music_evals.reports.music import ARM, music_report, percent
 from music_evals.reports.runs import grouped
 from music_evals.reports.tables import Cell, Figure, Report, Table, common_notes, whole
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
@@ -232,18 +231,12 @@ def _rows(pairs: Sequence[_Pair]) -> list[list[Cell]]:
             *pair.labels,
             *map(whole, pair.counts),
             *(Figure(100 * mean, decimals=1) for mean in pair.means),
-            _difference(pair.found),
+            percent(pair.found.difference, pair.found.low, pair.found.high),
             Figure(pair.found.p, decimals=4),
             Figure(p, decimals=4),
         ]
         for pair, p in zip(pairs, corrected, strict=True)
     ]
-
-
-def _difference(found: Comparison) -> Figure:
-    """In percentage points, with its interval where it has one."""
-    low, high = (None if isnan(end) else 100 * end for end in (found.low, found.high))
-    return Figure(100 * found.difference, low, high, decimals=1)
 
 
 def _scores(first: Compared, second: Compared) -> pd.DataFrame:

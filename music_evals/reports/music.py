@@ -83,10 +83,10 @@ class _Row:
         gain = self.gain
         return [
             *(self.run.title, self.run.task, self.run.data, self.run.model),
-            worded(self.run, [name for name in self.names if name in self.run.factors]),
+            worded(self.run, self.names),
             whole(len(self.scores)),
             *(self.arms.get(arm) for arm in ARMS),
-            _percent(gain.difference, gain.low, gain.high) if gain else None,
+            percent(gain.difference, gain.low, gain.high) if gain else None,
             Figure(gain.p, decimals=4) if gain else None,
             None if p is None else Figure(p, decimals=4),
             self.words(),
@@ -110,10 +110,11 @@ class _Row:
 
 def _mean(scores: Sequence[float], clusters: Sequence[Hashable]) -> Figure:
     alone = len(set(clusters)) == len(clusters)
-    return _percent(sum(scores) / len(scores), *mean_interval(scores, None if alone else clusters))
+    return percent(sum(scores) / len(scores), *mean_interval(scores, None if alone else clusters))
 
 
-def _percent(value: float, low: float, high: float) -> Figure:
+def percent(value: float, low: float, high: float) -> Figure:
+    """A share or a difference of such in percent; ends that are NaN are none."""
     return (Figure(value) if isnan(low) else Figure(value, low, high)).times(100, decimals=1)
 
 
@@ -122,9 +123,7 @@ def _figure(rows: Sequence[_Row]) -> str:
     for (title, task), mine in grouped(rows, lambda row: (row.run.title, row.run.task)).items():
         series = [
             Series(
-                " ".join(
-                    filter(None, [row.run.model, worded(row.run, [n for n in row.names if n in row.run.factors])])
-                ),
+                " ".join(filter(None, [row.run.model, worded(row.run, row.names)])),
                 [Figure(place) for place, _ in enumerate(ARMS)],
                 [row.arms.get(arm) for arm in ARMS],
             )
