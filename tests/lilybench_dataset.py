@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from music_evals.datasets_builders.folder import make_provenance, write_dataset
+from music_evals.datasets_builders.dataset_io import make_provenance, write_dataset
 from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TASK_FEATURES, TASKS, Protocol, TaskName, TaskRow
 
 DATA = Path(__file__).parent / "golden" / "data" / "lilybench"

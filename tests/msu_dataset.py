@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from PIL import Image
 
-from music_evals.datasets_builders.folder import GENERATED, make_provenance
+from music_evals.datasets_builders.dataset_io import GENERATED, make_provenance
 from music_evals.datasets_builders.msu.dataset import NAME, SPLITS, VERSION, Plan, QuestionRow, ScoreRow, write
 
 Rows = Mapping[str, Sequence[Any]]

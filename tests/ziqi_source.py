@@ -4,7 +4,7 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 
-from music_evals.datasets_builders.questions.bank import LETTERS
+from music_evals.datasets_builders.questions.question_rows import LETTERS
 from music_evals.datasets_builders.ziqi.dataset import SPLITS, published_themes
 
 Fields = list[str]

@@ -11,7 +11,7 @@ from music_evals.benchmarks import dataset_names
 from music_evals.commands.output import failed, say, table
 
 if TYPE_CHECKING:
-    from music_evals.datasets_builders.folder import Benchmark
+    from music_evals.datasets_builders.dataset_io import Benchmark
     from music_evals.datasets_builders.questions.attack import Share
     from music_evals.datasets_builders.questions.items import Item
 
@@ -30,7 +30,7 @@ def attack(
     """Guess the answers of a dataset from options and questions alone, without the music."""
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders import builder
-    from music_evals.datasets_builders.folder import GENERATED, DatasetError, benchmark_of
+    from music_evals.datasets_builders.dataset_io import GENERATED, DatasetError, benchmark_of
     from music_evals.datasets_builders.questions.attack import ALL, best
     from music_evals.datasets_builders.questions.attack import attack as guess
 
@@ -65,7 +65,7 @@ def attack(
 
 def _items(dataset: str, benchmark: "Benchmark") -> "tuple[list[Item], list[Item]]":
     """The questions to guess, and those of splits to learn from."""
-    from music_evals.datasets_builders.folder import describe_dataset, load_split
+    from music_evals.datasets_builders.dataset_io import describe_dataset, load_split
     from music_evals.datasets_builders.questions.floors import items_of, pools
     from music_evals.datasets_builders.questions.items import COLUMNS
 

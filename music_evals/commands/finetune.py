@@ -15,7 +15,7 @@ def finetune(
 ) -> None:
     """Train a LoRA adapter; needs the extra `finetune`."""
     # Here, so that `music-evals --help` need not wait for it.
-    from music_evals.datasets_builders.folder import DatasetError
+    from music_evals.datasets_builders.dataset_io import DatasetError
     from music_evals.finetuning.lora import ADAPTER, FinetuneError, read_settings, train
 
     console = Console()

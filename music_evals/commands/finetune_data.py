@@ -32,7 +32,7 @@ def finetune_data(
     if benchmark not in BENCHMARKS:
         raise typer.BadParameter(f"{benchmark} has no training data; accepted: {', '.join(BENCHMARKS)}")
     # Here, so that `music-evals --help` need not wait for them.
-    from music_evals.datasets_builders.folder import check_target
+    from music_evals.datasets_builders.dataset_io import check_target
     from music_evals.datasets_builders.msu.dataset import BENCHMARK
     from music_evals.finetuning.data import TRAINING_DATA, read_plan, write_plan
 

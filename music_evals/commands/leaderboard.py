@@ -21,7 +21,7 @@ def leaderboard(
 ) -> None:
     """Show the leaderboard of a dataset on the Hub."""
     # Here, so that `music-evals --help` need not wait for them.
-    from music_evals.datasets_builders.folder import DatasetError, hub_files
+    from music_evals.datasets_builders.dataset_io import DatasetError, hub_files
     from music_evals.reports.page import Section, html
     from music_evals.reports.tables import Report
 

@@ -42,7 +42,7 @@ def failed(error: Exception) -> typer.Exit:
 def building(out: Path, *, overwrite: bool) -> Iterator[Console]:
     """Check a dataset's folder before any work, and end with one line: where it was written, or what went wrong."""
     # Here, so that `music-evals --help` need not wait for them.
-    from music_evals.datasets_builders.folder import DatasetError, check_target
+    from music_evals.datasets_builders.dataset_io import DatasetError, check_target
     from music_evals.notation.lilypond.compiler import LilyPondError
     from music_evals.notation.lilypond.sandbox import SandboxError
 

@@ -12,7 +12,7 @@ from music_evals.benchmarks import dataset_names
 from music_evals.commands.output import failed, say, table
 
 if TYPE_CHECKING:
-    from music_evals.datasets_builders.folder.hub import Publication
+    from music_evals.datasets_builders.dataset_io.hub import Publication
 
 NAMES = dataset_names()
 
@@ -37,10 +37,10 @@ def publish(
     from huggingface_hub import get_token
 
     from music_evals.datasets_builders import builder
-    from music_evals.datasets_builders.folder import GENERATED, DatasetError, describe_dataset, hub
-    from music_evals.datasets_builders.folder.check import check_folder
-    from music_evals.datasets_builders.folder.hub_errors import LOG_IN
-    from music_evals.evals.prompted import write_prompted
+    from music_evals.datasets_builders.dataset_io import GENERATED, DatasetError, describe_dataset, hub
+    from music_evals.datasets_builders.dataset_io.check import check_folder
+    from music_evals.datasets_builders.dataset_io.hub_errors import LOG_IN
+    from music_evals.evals.hub_prompts import write_prompted
 
     console = Console()
     if board is not None:
@@ -76,8 +76,8 @@ def publish(
 
 
 def _publish_board(console: Console, name: str, board: str, repo: str, yes: bool) -> None:
-    from music_evals.datasets_builders.folder import DatasetError, hub_files
-    from music_evals.evals.prompted import board_files
+    from music_evals.datasets_builders.dataset_io import DatasetError, hub_files
+    from music_evals.evals.hub_prompts import board_files
 
     try:
         plan = hub_files.plan_files(repo, "dataset", board_files(name, board, repo), alone=True)
@@ -94,7 +94,7 @@ def _publish_board(console: Console, name: str, board: str, repo: str, yes: bool
 
 
 def _show(console: Console, plan: "Publication", folder: Path) -> None:
-    from music_evals.datasets_builders.folder import EVAL_FILE
+    from music_evals.datasets_builders.dataset_io import EVAL_FILE
 
     whether = "private" if plan.private else "public"
     state = f"to be created, {whether}" if plan.is_new else whether

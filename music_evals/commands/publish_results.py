@@ -17,7 +17,7 @@ def publish_results(
 ) -> None:
     """Open a pull request with the results on each model's repository; without --yes, show what it would change."""
     # Here, so that `music-evals --help` need not wait for them.
-    from music_evals.datasets_builders.folder import DatasetError, hub_files
+    from music_evals.datasets_builders.dataset_io import DatasetError, hub_files
     from music_evals.reports.eval_results import FOLDER, merged
 
     console = Console()

@@ -17,7 +17,7 @@ from music_evals.commands.output import failed, list_logs, local_logs, path_of, 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
-    from music_evals.datasets_builders.folder import FolderKind
+    from music_evals.datasets_builders.dataset_io import FolderKind
     from music_evals.reports.runs import Defaults, Run
     from music_evals.reports.sections import Made
     from music_evals.reports.tables import Table
@@ -62,7 +62,7 @@ def report(
 ) -> None:
     """Show a summary of Inspect logs, or with --full all tables; write a page with --out, a leaderboard with --site."""
     # Here, so that `music-evals --help` need not wait for Inspect.
-    from music_evals.datasets_builders.folder import DatasetError, check_target, written_whole
+    from music_evals.datasets_builders.dataset_io import DatasetError, check_target, written_whole
     from music_evals.reports.logs import read_headers
     from music_evals.reports.parts import parts
     from music_evals.reports.results import results
@@ -131,7 +131,7 @@ def report(
 
 def _folder_kind() -> "FolderKind":
     """Folders of reports: known by their page of text, with nothing else in them than files of a report."""
-    from music_evals.datasets_builders.folder import FolderKind
+    from music_evals.datasets_builders.dataset_io import FolderKind
 
     class Reports(FolderKind):
         def read_record(self, folder: Path) -> dict[str, Any] | None:
@@ -144,7 +144,7 @@ def _folder_kind() -> "FolderKind":
 
 def _site_kind() -> "FolderKind":
     """Folders of leaderboards: known by their figures, with nothing else in them than a site has."""
-    from music_evals.datasets_builders.folder import FolderKind
+    from music_evals.datasets_builders.dataset_io import FolderKind
     from music_evals.reports.site import CARD, LOGS, PAGE, RESULTS
 
     class Sites(FolderKind):
@@ -161,7 +161,7 @@ def _site_kind() -> "FolderKind":
 
 def _results_kind() -> "FolderKind":
     """Folders of results: they hold nothing but files of results of models."""
-    from music_evals.datasets_builders.folder import FolderKind
+    from music_evals.datasets_builders.dataset_io import FolderKind
     from music_evals.reports.eval_results import FOLDER
 
     class ResultsOfModels(FolderKind):
@@ -175,7 +175,7 @@ def _results_kind() -> "FolderKind":
 def _write_results(
     console: Console, made: "Made", headers: Sequence["EvalLog"], out: Path, source: str | None, *, overwrite: bool
 ) -> None:
-    from music_evals.datasets_builders.folder import written_whole
+    from music_evals.datasets_builders.dataset_io import written_whole
     from music_evals.reports.eval_results import eval_results
 
     found = eval_results(made.runs, headers, source)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from music_evals.reports.runs import Run
     from music_evals.shards.running import Asked, Report
-    from music_evals.shards.whole import Engine, Settings
+    from music_evals.shards.sharded_run import Engine, Settings
 
 
 def run(
@@ -78,7 +78,7 @@ def run(
 
     from music_evals.reports.logs import read_headers
     from music_evals.shards.processes import run_processes
-    from music_evals.shards.whole import Settings
+    from music_evals.shards.sharded_run import Settings
     from music_evals.solvers.abilities import made_for
 
     arguments = dict(_argument(text, "-T") for text in task_arg or [])
@@ -147,7 +147,7 @@ def run(
 def _run_in_shards(
     tasks: list[tuple["Asked", "Task"]], settings: "Settings", folder: str, shards: int, engine: "Engine", *, show: bool
 ) -> list[str]:
-    from music_evals.shards.whole import run_in_shards
+    from music_evals.shards.sharded_run import run_in_shards
 
     with progress_bar(Console(stderr=True, quiet=not show)) as bar:
 

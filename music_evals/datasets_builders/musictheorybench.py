@@ -12,8 +12,15 @@ from typing import Any, Final
 
 import pyarrow.parquet as pq
 
-from music_evals.datasets_builders.folder import GENERATED, Benchmark, DatasetError, Provenance, download
-from music_evals.datasets_builders.questions.bank import FEATURES, LETTERS, BankRow, Rows, composed_rows, write_bank
+from music_evals.datasets_builders.dataset_io import GENERATED, Benchmark, DatasetError, Provenance, download
+from music_evals.datasets_builders.questions.question_rows import (
+    FEATURES,
+    LETTERS,
+    QuestionRow,
+    Rows,
+    composed_rows,
+    write_question_rows,
+)
 
 NAME: Final = "musictheorybench"
 VERSION: Final = "2.1.0"
@@ -35,9 +42,10 @@ def build(out: Path, *, source: str | None = None, seed: int = SEED, overwrite: 
         overwrite: Replace a dataset that is there already.
     """
     if source is None:
-        return write_bank(NAME, VERSION, _composed(seed), out, source=GENERATED, seed=seed, overwrite=overwrite)
+        rows = _composed(seed)
+        return write_question_rows(NAME, VERSION, rows, out, source=GENERATED, seed=seed, overwrite=overwrite)
     revision = REVISION if source == "hub" else None
-    return write_bank(
+    return write_question_rows(
         NAME, VERSION, _published(source), out, source="published", revision=revision, overwrite=overwrite
     )
 
@@ -72,8 +80,8 @@ def _published(source: str) -> Rows:
     }
 
 
-def _row(row: Mapping[str, Any], split: str) -> BankRow:
-    return BankRow(
+def _row(row: Mapping[str, Any], split: str) -> QuestionRow:
+    return QuestionRow(
         id=f"{split}-{row['id']:03}",
         question=row["stem"],
         abc=row["abc_score"] or None,

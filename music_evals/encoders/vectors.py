@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from music_evals.notation.cache import keep, kept
+from music_evals.notation.cache import cache_get, cache_put
 
 
 def content_key(*parts: str) -> str:
@@ -28,7 +28,7 @@ def read_vector(folder: Path, key: str, dimension: int) -> NDArray[np.float32] |
     """Read the vector that `write_vector` kept under a key; None if there is none of this length, or it is damaged."""
     blank = _as_file(np.zeros(dimension, np.float32))
     header = blank[: -4 * dimension]
-    content = kept(folder, _name(key), len(blank) + 1)
+    content = cache_get(folder, _name(key), len(blank) + 1)
     # All vectors of one length have the same header, so that none needs to be parsed.
     if content is None or len(content) != len(blank) or not content.startswith(header):
         return None
@@ -38,7 +38,7 @@ def read_vector(folder: Path, key: str, dimension: int) -> NDArray[np.float32] |
 
 def write_vector(folder: Path, key: str, vector: NDArray[np.float32]) -> None:
     """Keep a vector, shape (d,), under a key of `content_key`, as a ``.npy`` file."""
-    keep(folder, _name(key), _as_file(vector))
+    cache_put(folder, _name(key), _as_file(vector))
 
 
 def _name(key: str) -> str:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from music_evals.datasets_builders.folder import Origin
+from music_evals.datasets_builders.dataset_io import Origin
 from music_evals.datasets_builders.questions.items import form_of
 from music_evals.scorers.metrics.proportion import wilson_interval
 

@@ -42,9 +42,9 @@ from inspect_ai.model import (
 )
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
-from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.msu.dataset import BENCHMARK, LEVELS, SPLITS, QuestionRow, ScoreRow
-from music_evals.datasets_builders.msu.questions.held import is_held
+from music_evals.datasets_builders.msu.questions.answerability import is_answerable
 from music_evals.datasets_builders.msu.twins import renamed, transposed
 from music_evals.datasets_builders.progress import announced
 from music_evals.evals.floors import Floors, floors_of
@@ -472,7 +472,7 @@ def _is_asked(row: QuestionRow, modality: Modality, rendering: Rendering, given:
     """Whether what is given holds the answer; what the paper's tasks give holds all."""
     if modality != "score" or row["score_id"] not in given:
         return True
-    return is_held(rendering, given[row["score_id"]], row["kind"], row["question"], row["answer"])
+    return is_answerable(rendering, given[row["score_id"]], row["kind"], row["question"], row["answer"])
 
 
 def _mean_tokens(given: Mapping[str, Rendered]) -> int | None:

@@ -33,7 +33,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
-from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.muse.dataset import BENCHMARK
 from music_evals.datasets_builders.muse.rows import ConfigName, reason
 from music_evals.evals.floors import floors_of

@@ -11,17 +11,17 @@ inspect eval evals/musictheorybench.py@reasoning --model openai/gpt-4o -T datase
 from inspect_ai import Task
 
 from music_evals.datasets_builders.musictheorybench import BENCHMARK
-from music_evals.evals.bank import BankParameters, bank_task
+from music_evals.evals.questions import QuestionParameters, question_task
 from music_evals.evals.tasks import task
 
 
 @task
-def knowledge(asked: BankParameters) -> Task:
+def knowledge(asked: QuestionParameters) -> Task:
     """Answer questions of musical knowledge (section 4)."""
-    return bank_task(asked, "knowledge", BENCHMARK)
+    return question_task(asked, "knowledge", BENCHMARK)
 
 
 @task
-def reasoning(asked: BankParameters) -> Task:
+def reasoning(asked: QuestionParameters) -> Task:
     """Answer questions that have theory applied to what is given (section 4)."""
-    return bank_task(asked, "reasoning", BENCHMARK)
+    return question_task(asked, "reasoning", BENCHMARK)

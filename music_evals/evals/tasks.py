@@ -30,7 +30,7 @@ from inspect_ai.solver import Solver
 from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
 from music_evals import benchmarks
-from music_evals.datasets_builders.folder import Origin
+from music_evals.datasets_builders.dataset_io import Origin
 from music_evals.evals.floors import Floors
 from music_evals.scorers.completion import completed
 from music_evals.solvers.abilities import check_abilities, model_at_hand

@@ -22,8 +22,8 @@ from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser, GenerateConfig
 
 from music_evals.benchmarks.prompts import load_prompts
-from music_evals.datasets_builders.folder import GENERATED, describe_dataset, load_split
-from music_evals.datasets_builders.questions.bank import LETTERS
+from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
+from music_evals.datasets_builders.questions.question_rows import LETTERS
 from music_evals.datasets_builders.questions.rotation import names_letters, rotations
 from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, EXAMPLES, ConfigName, Row
 from music_evals.evals.floors import floors_of

@@ -22,7 +22,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, NonNegativeFloat, PositiveFloat, PositiveInt, TypeAdapter, ValidationError
 
-from music_evals.datasets_builders.folder import FolderKind, as_json, file_sha256, some, written_whole
+from music_evals.datasets_builders.dataset_io import FolderKind, as_json, file_sha256, some, written_whole
 from music_evals.finetuning.data import Conversation, read_conversations
 
 ADAPTER: Final = FolderKind("training.json", "music-evals LoRA adapter, version 1", "an adapter")

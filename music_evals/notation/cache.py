@@ -44,7 +44,7 @@ def limit_bytes() -> int:
     return int(gigabytes * 1e9)
 
 
-def kept(folder: Path, name: str, most: int) -> bytes | None:
+def cache_get(folder: Path, name: str, most: int) -> bytes | None:
     """Return the content of an entry, its first `most` bytes; None where there is none, or none can be read."""
     path = folder / name
     try:
@@ -60,7 +60,7 @@ def kept(folder: Path, name: str, most: int) -> bytes | None:
     return content
 
 
-def keep(folder: Path, name: str, content: bytes) -> None:
+def cache_put(folder: Path, name: str, content: bytes) -> None:
     """Keep an entry, if it can be written; over the limit, those that were not used for longest are removed."""
     limit = limit_bytes()
     try:

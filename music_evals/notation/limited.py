@@ -39,8 +39,8 @@ class Elsewhere(NamedTuple):
 
 
 ELSEWHERE: Final[ContextVar[Elsewhere | None]] = ContextVar("ELSEWHERE", default=None)
-"""Where it is set, `each_apart` and `compile_texts` have their work done there: what is given to it can be pickled, and
-files that are named in it can be read there."""
+"""If set, `map_in_subprocess` and `compile_texts` hand their work to it. Arguments are pickled; files that they
+name must be readable there."""
 
 
 class LimitError(RuntimeError):
@@ -56,7 +56,7 @@ class Allowance:
     wall: float = 3600.0  # seconds
 
 
-def each_apart(
+def map_in_subprocess(
     work: Callable[[_Item], _Result], items: Sequence[_Item], allowance: Allowance = Allowance(), *, few: int = 0
 ) -> Iterator[_Result | LimitError]:
     """Work on items in as many processes as there are cores, and yield the results in order.

@@ -35,7 +35,7 @@ import mido
 
 from music_evals.notation.abc_score import plain_abc, score_to_abc, split_voices
 from music_evals.notation.audio import render_mp3
-from music_evals.notation.cache import cache_folder, keep, kept
+from music_evals.notation.cache import cache_folder, cache_get, cache_put
 from music_evals.notation.lilypond.compiler import (
     ConversionError,
     LilyPondError,
@@ -44,7 +44,7 @@ from music_evals.notation.lilypond.compiler import (
     musicxml_to_lilypond,
 )
 from music_evals.notation.lilypond.sandbox import SandboxError
-from music_evals.notation.limited import LimitError, each_apart
+from music_evals.notation.limited import LimitError, map_in_subprocess
 from music_evals.notation.midi import PERCUSSION_CHANNEL, load_score, midi_to_text
 from music_evals.notation.pages import engrave_pages, shown_text
 from music_evals.notation.performance import TICKS_PER_BEAT
@@ -102,16 +102,17 @@ def render(
     """
     folder = cache_folder() / "renderings"
     names = {score: _entry(score, rendering) for score in scores}
-    known = {score: entry for score, name in names.items() if (entry := _unpacked(kept(folder, name, _ENTRY)))}
+    known = {score: entry for score, name in names.items() if (entry := _unpacked(cache_get(folder, name, _ENTRY)))}
     new = [score for score in names if score not in known]
     with announce(len(new)) if new else nullcontext(lambda: None) as advance:
-        for score, found in zip(new, each_apart(partial(_checked, rendering=rendering), new, few=1), strict=True):
+        checked = map_in_subprocess(partial(_checked, rendering=rendering), new, few=1)
+        for score, found in zip(new, checked, strict=True):
             advance()
             if isinstance(found, LimitError):
                 known[score] = _failed(f"rendering it {found}")
             else:
                 known[score] = found
-                keep(folder, names[score], _packed(found))
+                cache_put(folder, names[score], _packed(found))
     return [known[score] for score in scores]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from music_evals.baselines.theory import solve
-from music_evals.datasets_builders.questions.bank import Language, Question
+from music_evals.datasets_builders.questions.question_rows import Language, Question
 from music_evals.datasets_builders.questions.theory import compose_theory
 
 ROOT = Path(__file__).parents[2]

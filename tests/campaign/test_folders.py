@@ -21,11 +21,11 @@ import pytest
 from inspect_ai import Task
 
 from music_evals.datasets_builders import builder
-from music_evals.datasets_builders.folder import Benchmark, DatasetError, file_sha256, hub, make_provenance
-from music_evals.datasets_builders.folder.provenance import data_file
-from music_evals.datasets_builders.folder.writing import write_dataset
+from music_evals.datasets_builders.dataset_io import Benchmark, DatasetError, file_sha256, hub, make_provenance
+from music_evals.datasets_builders.dataset_io.provenance import data_file
+from music_evals.datasets_builders.dataset_io.writing import write_dataset
 from music_evals.datasets_builders.muse.rows import Clip, syncopation_row
-from music_evals.datasets_builders.questions.bank import BankRow
+from music_evals.datasets_builders.questions.question_rows import QuestionRow
 from music_evals.evals import lilybench, msu, muse, musictheorybench, ziqi
 from music_evals.evals.tasks import ParameterError
 from tests import msu_dataset
@@ -55,8 +55,8 @@ def ziqi_rows() -> list[dict[str, Any]]:
     return [{**four(number), **theme, "duplicate_of": None} for number in range(3)]
 
 
-def bank_rows() -> list[BankRow]:
-    return [BankRow(**four(number), abc=None, kind="letters") for number in range(3)]
+def bank_rows() -> list[QuestionRow]:
+    return [QuestionRow(**four(number), abc=None, kind="letters") for number in range(3)]
 
 
 def muse_rows() -> list[Any]:

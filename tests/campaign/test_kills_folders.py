@@ -16,7 +16,14 @@ from typing import Any
 import pytest
 from datasets import Features, Value
 
-from music_evals.datasets_builders.folder import Benchmark, Provenance, check_target, load_split, write_dataset, writing
+from music_evals.datasets_builders.dataset_io import (
+    Benchmark,
+    Provenance,
+    check_target,
+    load_split,
+    write_dataset,
+    writing,
+)
 from tests import msu_dataset
 from tests.campaign.conftest import Counting
 from tests.hub_client import HubClient, hub_environment

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from music_evals.datasets_builders.folder import refusals
+from music_evals.datasets_builders.dataset_io import refusals
 from music_evals.datasets_builders.lilybench.corpus import survey
 from music_evals.datasets_builders.lilybench.mutopia import find_pieces, read_pieces
 from tests.campaign.conftest import Counting

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from music_evals.commands.main import app
-from music_evals.datasets_builders.folder import DatasetError, load_split, read_provenance
+from music_evals.datasets_builders.dataset_io import DatasetError, load_split, read_provenance
 from music_evals.datasets_builders.musictheorybench import BENCHMARK, build
 from music_evals.evals.musictheorybench import knowledge, reasoning
 from tests.harness import metrics, run

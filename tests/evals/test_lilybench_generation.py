@@ -24,7 +24,7 @@ pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install '
 import torch
 
 from music_evals.benchmarks.prompts import load_prompts
-from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench.generation.references import load_references
 from music_evals.encoders.lilybert import load_encoder
 from music_evals.evals.lilybench import generation, published_request, written_music

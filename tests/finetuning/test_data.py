@@ -9,7 +9,7 @@ from unittest.mock import ANY
 import pytest
 from datasets import load_dataset
 
-from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.msu.dataset import BENCHMARK, QuestionRow, ScoreRow
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 from music_evals.finetuning.data import TRAINING_DATA, Message, Plan, read_conversations, read_plan, write_plan

@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import pytest
 
-from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.finetuning.data import Conversation, Message, Plan, write_plan
 from music_evals.finetuning.lora import FinetuneError, Settings, make_settings, read_settings, train
 

@@ -7,19 +7,19 @@ import pytest
 
 from music_evals.commands.doctor import check_cache
 from music_evals.notation import cache
-from music_evals.notation.cache import entries, keep, kept, limit_bytes
+from music_evals.notation.cache import cache_get, cache_put, entries, limit_bytes
 from tests.commands.cli import run
 
 
 def test_entries_that_were_not_used_for_longest_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(cache.LIMIT, "0.00001")  # 10,000 bytes
     for number in range(5):
-        keep(tmp_path, f"a/{number}", bytes(2000))
+        cache_put(tmp_path, f"a/{number}", bytes(2000))
         os.utime(tmp_path / "a" / str(number), (number, number))
-    assert kept(tmp_path, "a/0", 10) == bytes(10)  # and so it was used last
-    keep(tmp_path, "b/5", bytes(2000))
+    assert cache_get(tmp_path, "a/0", 10) == bytes(10)  # and so it was used last
+    cache_put(tmp_path, "b/5", bytes(2000))
     assert sorted(path.name for _, _, path in entries(tmp_path)) == ["0", "3", "4", "5"]
-    assert kept(tmp_path, "a/1", 10) is None
+    assert cache_get(tmp_path, "a/1", 10) is None
 
 
 def test_a_cache_that_cannot_be_used_is_not_used_and_that_is_said_once(
@@ -27,8 +27,8 @@ def test_a_cache_that_cannot_be_used_is_not_used_and_that_is_said_once(
 ) -> None:
     (tmp_path / "file").write_text("")
     for _ in range(3):
-        keep(tmp_path / "file", "x", b"content")
-        assert kept(tmp_path / "file", "x", 10) is None
+        cache_put(tmp_path / "file", "x", b"content")
+        assert cache_get(tmp_path / "file", "x", 10) is None
     said = [record.message for record in caplog.records]
     assert len(said) == len(set(said)) == 2  # that it cannot be written to, and that it cannot be read
     assert all(f"the cache {tmp_path / 'file'} is not used" in message for message in said)
@@ -46,7 +46,7 @@ def test_clearing_removes_what_can_be_made_again_and_nothing_else(
 ) -> None:
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path))
     (tmp_path / "mine").write_text("kept")
-    keep(tmp_path / "lilypond", "x", bytes(2_000_000))
+    cache_put(tmp_path / "lilypond", "x", bytes(2_000_000))
     code, output = run("cache", "clear")
     assert code == 0
     assert "Removed 2.0 MB" in output

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from music_evals.notation.limited import Allowance, LimitError, each_apart
+from music_evals.notation.limited import Allowance, LimitError, map_in_subprocess
 
 
 def work(item: str) -> str:
@@ -26,7 +26,7 @@ def work(item: str) -> str:
 
 def test_what_takes_too_much_is_told_and_the_rest_is_done_in_order() -> None:
     items = ["a", "loops", "b", "grows", "ends", "c"]
-    found = list(each_apart(work, items, Allowance(cpu=1, memory=1 << 30)))
+    found = list(map_in_subprocess(work, items, Allowance(cpu=1, memory=1 << 30)))
     assert [one for one in found if isinstance(one, str)] == ["A", "B", "C"]
     told = {item: str(one) for item, one in zip(items, found, strict=True) if isinstance(one, LimitError)}
     assert told == {
@@ -37,8 +37,8 @@ def test_what_takes_too_much_is_told_and_the_rest_is_done_in_order() -> None:
 
 
 def test_what_sleeps_is_ended_and_what_is_raised_is_raised() -> None:
-    (found,) = each_apart(work, ["sleeps"], Allowance(wall=0.5))
+    (found,) = map_in_subprocess(work, ["sleeps"], Allowance(wall=0.5))
     assert isinstance(found, LimitError)
     assert str(found) == "took more than 0.5 s"
     with pytest.raises(KeyError, match="raises"):
-        list(each_apart(work, ["a", "raises"]))
+        list(map_in_subprocess(work, ["a", "raises"]))

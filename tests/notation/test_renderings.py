@@ -134,7 +134,7 @@ def test_a_rendering_is_kept_and_made_anew_where_its_entry_is_damaged(tmp_path: 
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path))
     score = written("2/4 c'4 d' e'2")
     made = render([score, score], "abc")
-    with patch.object(renderings, "each_apart", side_effect=lambda work, items, **_: map(work, items)) as apart:
+    with patch.object(renderings, "map_in_subprocess", side_effect=lambda work, items, **_: map(work, items)) as apart:
         assert render([score], "abc") == made[:1]
         assert [*apart.call_args.args[1]] == []
         (entry,) = (cache_folder() / "renderings").iterdir()

@@ -11,10 +11,10 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 from moto.server import ThreadedMotoServer
 from ray.cluster_utils import Cluster as Nodes
 
-from music_evals.notation.limited import each_apart
+from music_evals.notation.limited import map_in_subprocess
 from music_evals.shards.cluster import Cluster, spread
 from music_evals.shards.running import Asked
-from music_evals.shards.whole import Settings, run_in_shards
+from music_evals.shards.sharded_run import Settings, run_in_shards
 from tests.commands.cli import run
 from tests.notation.test_limited import work
 
@@ -88,7 +88,7 @@ def test_a_dataset_built_by_a_cluster_is_the_same(tmp_path: Path) -> None:
     try:
         code, output = run("build", "--engine", "ray", "msu", "--works", 3, "--out", tmp_path / "ray")
         with spread():
-            found = [str(one) for one in each_apart(work, ["a", "ends", *"bcdefghi"])]
+            found = [str(one) for one in map_in_subprocess(work, ["a", "ends", *"bcdefghi"])]
     finally:
         ray.shutdown()
     assert found == ["A", "its process ended with status 3", *"BCDEFGHI"]

@@ -15,7 +15,7 @@ from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log, write_eval_lo
 
 from music_evals.shards.processes import run_processes
 from music_evals.shards.running import Asked, Report, Shard, run_shard
-from music_evals.shards.whole import Settings, run_in_shards
+from music_evals.shards.sharded_run import Settings, run_in_shards
 from tests.commands.cli import run
 from tests.golden.record import HERE as GOLDEN
 from tests.golden.record import replies  # noqa: F401 - registers the model that is asked

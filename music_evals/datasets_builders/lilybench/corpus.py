@@ -15,7 +15,7 @@ from music_evals.notation.lilypond.anonymous import anonymise
 from music_evals.notation.lilypond.compiler import Compiled, Running, compile_texts
 from music_evals.notation.lilypond.source import included_names
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structures
-from music_evals.notation.limited import LimitError, each_apart
+from music_evals.notation.limited import LimitError, map_in_subprocess
 
 _MOST_MESSAGES = 2_000  # characters of LilyPond's messages that a row keeps
 
@@ -40,7 +40,7 @@ def survey(
     how: Running = {"cache": cache, "together": True}
     scores = [
         ValueError(f"its cleaning {one}") if isinstance(one, LimitError) else one
-        for one in each_apart(_anonymised, texts, few=64)
+        for one in map_in_subprocess(_anonymised, texts, few=64)
     ]
     found = []
     for run, original in zip(compile_texts(texts, **how), read_structures(texts, **how), strict=True):

@@ -17,7 +17,7 @@ from typing import Final
 
 from datasets import Features
 
-from music_evals.datasets_builders.folder import (
+from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     Benchmark,
     DatasetError,

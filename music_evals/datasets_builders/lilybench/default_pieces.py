@@ -29,7 +29,7 @@ from music_evals.datasets_builders.lilybench.facts import composer_named
 from music_evals.datasets_builders.lilybench.rows import Piece, not_measured
 from music_evals.datasets_builders.msu.works import default_works
 from music_evals.datasets_builders.progress import OnPiece
-from music_evals.notation.cache import keep, kept
+from music_evals.notation.cache import cache_get, cache_put
 from music_evals.notation.lilypond.compiler import (
     ConversionError,
     compile_texts,
@@ -37,7 +37,7 @@ from music_evals.notation.lilypond.compiler import (
     musicxml_to_lilypond,
 )
 from music_evals.notation.lilypond.syntax import block_spans, read_header
-from music_evals.notation.limited import LimitError, each_apart
+from music_evals.notation.limited import LimitError, map_in_subprocess
 from music_evals.notation.score_file import (
     NO_NAME,
     ScoreError,
@@ -141,14 +141,14 @@ def make_pieces(
 def _converted(sources: Sequence[Source], cache: Path | None, on_piece: OnPiece) -> Iterator[Converted]:
     known = {source: _known(cache, source) for source in sources} if cache else {}
     new = [source for source in sources if known.get(source) is None]
-    made = each_apart(convert, new, few=2)
+    made = map_in_subprocess(convert, new, few=2)
     for source in sources:
         one = known.get(source) or next(made)
         if isinstance(one, LimitError):
             one = Converted(source, reason=str(one))
         elif cache and source in new:
             piece = None if one.piece is None else asdict(one.piece)
-            keep(cache, _entry(source), json.dumps([piece, one.measures, one.reason]).encode())
+            cache_put(cache, _entry(source), json.dumps([piece, one.measures, one.reason]).encode())
         yield one
         on_piece("converting", len(sources))
 
@@ -156,7 +156,7 @@ def _converted(sources: Sequence[Source], cache: Path | None, on_piece: OnPiece)
 def _known(cache: Path, source: Source) -> Converted | None:
     """The piece that is kept of a source; None where there is none, or it is damaged."""
     try:
-        piece, measures, reason = json.loads(kept(cache, _entry(source), _MOST_KEPT) or b"")
+        piece, measures, reason = json.loads(cache_get(cache, _entry(source), _MOST_KEPT) or b"")
         return Converted(source, Piece(**piece) if piece else None, measures, reason)
     except (ValueError, TypeError):
         return None

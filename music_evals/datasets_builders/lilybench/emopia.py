@@ -29,7 +29,7 @@ from typing import Final, NamedTuple
 import mido
 from mido.midifiles.meta import KeySignatureError
 
-from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench.paper import split_bars
 from music_evals.datasets_builders.lilybench.rows import (
     PER_QUADRANT,
@@ -38,8 +38,8 @@ from music_evals.datasets_builders.lilybench.rows import (
     Protocol,
     TaskName,
     TaskRow,
-    lot,
     not_measured,
+    stable_hash,
     task_row,
 )
 from music_evals.notation.lilypond.compiler import ConversionError, midi_to_lilypond
@@ -120,7 +120,7 @@ def make_rows(
         for index, option in enumerate(QUADRANTS):
             drawn = sorted(
                 (clip for clip in clips if clip.quadrant == index + 1),
-                key=lambda clip: lot(seed, protocol, task, clip.id),
+                key=lambda clip: stable_hash(seed, protocol, task, clip.id),
             )
             if protocol == "strict":
                 drawn = list({clip.song: clip for clip in drawn}.values())
@@ -140,7 +140,7 @@ def make_rows(
                         options, answer = list(QUADRANTS), str(index)
                         if protocol == "paper":
                             options = list(QUADRANT_LABELS)
-                            random.Random(lot(seed, task, clip.id)).shuffle(options)
+                            random.Random(stable_hash(seed, task, clip.id)).shuffle(options)
                             answer = str(options.index(QUADRANT_LABELS[index]))
                         rows.append(task_row(task, protocol, clip.id, answer, score=text, options=options))
             by_quadrant.append(rows)

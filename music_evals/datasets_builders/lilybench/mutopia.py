@@ -16,15 +16,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from music_evals.datasets_builders.folder import DatasetError
-from music_evals.datasets_builders.folder.licences import is_free
+from music_evals.datasets_builders.dataset_io import DatasetError
+from music_evals.datasets_builders.dataset_io.licences import is_free
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.rows import Piece, not_measured
 from music_evals.notation.lilypond.compiler import ConversionError, modernise
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
 from music_evals.notation.lilypond.syntax import code_tokens, read_header
 from music_evals.notation.lilypond.upgrade import prepare_upgrades, upgrade
-from music_evals.notation.limited import LimitError, each_apart
+from music_evals.notation.limited import LimitError, map_in_subprocess
 
 _FOLDER: Final = "ftp"
 _SEVERAL: Final = "-lys"
@@ -137,11 +137,11 @@ def _read_all(
         return
     left = iter(found.items())
     groups = list(iter(lambda: list(islice(left, _TOGETHER)), []))
-    for group, pieces in zip(groups, each_apart(_read_group, groups, few=1), strict=True):
+    for group, pieces in zip(groups, map_in_subprocess(_read_group, groups, few=1), strict=True):
         if isinstance(pieces, LimitError):  # one of them takes too much
             pieces = [
                 f"its reading {one}" if isinstance(one, LimitError) else one[0]
-                for one in each_apart(_read_group, [[piece] for piece in group])
+                for one in map_in_subprocess(_read_group, [[piece] for piece in group])
             ]
         yield from zip((name for name, _ in group), pieces, strict=True)
 

@@ -22,7 +22,7 @@ What is done is what the authors' code does, although it leaks or misleads:
 The authors' patterns know no braces within a header, which their copy of Mutopia had none of. Those of its repository
 have footers in braces, so that here a block ends with the brace that closes it.
 
-The published draws cannot be repeated. Ours go by `lot`, so that a piece more or less changes few rows.
+The published draws cannot be repeated. Ours go by `stable_hash`, so that a piece more or less changes few rows.
 """
 
 import random
@@ -41,7 +41,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     Piece,
     TaskName,
     TaskRow,
-    lot,
+    stable_hash,
     task_row,
 )
 
@@ -92,7 +92,7 @@ def make_rows(
     if task not in _MAKERS:
         raise ValueError(f"{task} is not made from pieces of Mutopia; its rows come from EMOPIA")
     known = [piece for piece in pieces if {"composer", "style"} <= piece.header.keys()]
-    drawn = sorted(known, key=lambda piece: lot(seed, task, piece.id))
+    drawn = sorted(known, key=lambda piece: stable_hash(seed, task, piece.id))
     return _MAKERS[task](task, drawn, seed, sizes.get(task, 0))
 
 
@@ -183,13 +183,13 @@ def _title(text: str) -> str | None:
 
 
 def _draw(task: TaskName, piece: Piece, seed: int) -> random.Random:
-    return random.Random(lot(seed, task, piece.id, "row"))
+    return random.Random(stable_hash(seed, task, piece.id, "row"))
 
 
 def _choice(task: TaskName, piece: Piece, seed: int, right: str, pool: Sequence[str]) -> tuple[list[str], str] | None:
     """Three values of a pool and the right one, shuffled, and its index; None where the pool has too few."""
     others = (value for value in pool if value != right)
-    wrong = nsmallest(_WRONG, others, key=lambda value: lot(seed, task, piece.id, value))
+    wrong = nsmallest(_WRONG, others, key=lambda value: stable_hash(seed, task, piece.id, value))
     return None if len(wrong) < _WRONG else _shuffled(right, wrong, _draw(task, piece, seed))
 
 
@@ -251,7 +251,7 @@ def _turns(task: TaskName, sample: Sequence[Piece], seed: int) -> Iterator[tuple
     left = {field: len(range(place, len(sample), len(FIELDS))) for place, field in enumerate(FIELDS)}
     for piece in sample:
         open_ones = (field for field in FIELDS if left[field])
-        field = min(open_ones, key=lambda field: lot(seed, task, piece.id, field))
+        field = min(open_ones, key=lambda field: stable_hash(seed, task, piece.id, field))
         left[field] -= 1
         yield piece, field
 

@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, TypedDict, get_args
 import pydantic
 from datasets import Features
 
-from music_evals.datasets_builders.folder import DatasetError, features_of
+from music_evals.datasets_builders.dataset_io import DatasetError, features_of
 
 TaskName = Literal[
     "bar_count",
@@ -102,11 +102,11 @@ def task_row(
     return TaskRow(id=name, piece=piece, kind=kind, score=score, options=list(options), answer=answer)
 
 
-def lot(*parts: object) -> str:
-    """Draw a lot that depends on its parts alone: who is ordered by lots keeps their order whoever else comes or goes.
+def stable_hash(*parts: object) -> str:
+    """Hash values for sorting: adding or removing one item does not reorder the others.
 
     Example:
-        >>> sorted(["Air", "Gigue", "Minuet"], key=lambda title: lot(7, title))
+        >>> sorted(["Air", "Gigue", "Minuet"], key=lambda title: stable_hash(7, title))
         ['Minuet', 'Air', 'Gigue']
     """
     return hashlib.sha256("\0".join(map(str, parts)).encode("utf-8", "surrogatepass")).hexdigest()

@@ -51,8 +51,8 @@ from music_evals.datasets_builders.lilybench.rows import (
     Field,
     TaskName,
     TaskRow,
-    lot,
     not_measured,
+    stable_hash,
     task_row,
 )
 from music_evals.notation.lilypond.structure import StructureError
@@ -105,7 +105,7 @@ def _turns(pieces: Iterable[Usable], salt: str) -> dict[str, int]:
     """By id, how many pieces of its collection come ahead: pieces of a series look alike in more than music."""
     seen: Counter[str] = Counter()
     turns = {}
-    for piece in sorted(pieces, key=lambda piece: lot(salt, piece.id)):
+    for piece in sorted(pieces, key=lambda piece: stable_hash(salt, piece.id)):
         collection = piece.id.rpartition("/")[0]
         turns[piece.id] = seen[collection]
         seen[collection] += 1
@@ -116,7 +116,7 @@ def _in_order(pieces: Iterable[Usable], salt: str) -> list[Usable]:
     """By hash; one piece of every collection first, then a second of each."""
     pieces = list(pieces)
     turns = _turns(pieces, salt)
-    return sorted(pieces, key=lambda piece: (turns[piece.id], lot(salt, piece.id)))
+    return sorted(pieces, key=lambda piece: (turns[piece.id], stable_hash(salt, piece.id)))
 
 
 def _enough(task: str, rows: Iterable[TaskRow], size: int) -> list[TaskRow]:
@@ -169,15 +169,16 @@ def _asked(
         # The piece of a value that had to wait stays to the end; in the next turn it would move all that follow.
         still = sorted(
             (value for value in left if pieces_of[value] > turn),
-            key=lambda value: (-pieces_of[value], lot(now, value)),
+            key=lambda value: (-pieces_of[value], stable_hash(now, value)),
         )
         for asked, options in sets(still, left, now):
-            for value in sorted(asked, key=lambda value: lot(now, value)):
+            for value in sorted(asked, key=lambda value: stable_hash(now, value)):
                 # By a hash of the turn too, so that a piece less does not move all the later ones a turn ahead.
-                piece = min(left[value], key=lambda piece: (turns[piece.id], lot(now, piece.id)))
+                piece = min(left[value], key=lambda piece: (turns[piece.id], stable_hash(now, piece.id)))
                 left[value].remove(piece)
                 yield piece, options
-    for piece in sorted((piece for some in left.values() for piece in some), key=lambda piece: lot(salt, piece.id)):
+    rest = (piece for some in left.values() for piece in some)
+    for piece in sorted(rest, key=lambda piece: stable_hash(salt, piece.id)):
         for _, options in sets([values[piece.id]], left, salt):
             yield piece, options
 
@@ -190,7 +191,7 @@ def _fours(far: Callable[[str, str], Any], alike: Callable[[str, str], bool] = l
     ) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         # Of the last few values, those of the fewest pieces wait: the more fours there will be.
         some = values[:OPTIONS] if len(values) < 2 * OPTIONS else values
-        order = sorted(some, key=lambda value: lot(salt, value))
+        order = sorted(some, key=lambda value: stable_hash(salt, value))
         free = dict.fromkeys(order)
         fours = []
         for value in order:
@@ -206,7 +207,7 @@ def _fours(far: Callable[[str, str], Any], alike: Callable[[str, str], bool] = l
 
     def nearest(value: str, others: Iterable[str], salt: str) -> list[str]:
         found: list[str] = []
-        for other in sorted(others, key=lambda other: (far(value, other), lot(salt, value, other))):
+        for other in sorted(others, key=lambda other: (far(value, other), stable_hash(salt, value, other))):
             if len(found) == OPTIONS - 1:
                 break
             if other != value and not any(alike(other, one) for one in (value, *found)):
@@ -218,7 +219,9 @@ def _fours(far: Callable[[str, str], Any], alike: Callable[[str, str], bool] = l
 
 def _alone(options: Sequence[str]) -> _Sets:
     """Each value by itself, with options that are always the same."""
-    return lambda values, _, salt: (([value], options) for value in sorted(values, key=lambda one: lot(salt, one)))
+    return lambda values, _, salt: (
+        ([value], options) for value in sorted(values, key=lambda one: stable_hash(salt, one))
+    )
 
 
 def _bar_count(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
@@ -442,7 +445,7 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int, 
 
     with ThreadPoolExecutor(len(CORRUPTIONS)) as pool:  # LilyPond has few texts at a time of each kind
         rows = [row for made in pool.map(rows_of, CORRUPTIONS) for row in made]
-    drawn = [row["piece"] for row in sorted(rows, key=lambda row: lot(salt, row["id"]))]
+    drawn = [row["piece"] for row in sorted(rows, key=lambda row: stable_hash(salt, row["id"]))]
     others = (piece.id for piece in _in_order(pieces, salt))
     names = dict.fromkeys(name for name in chain(drawn, others) if is_clean(name))
     clean = (_row("error_detection", by_id[name], "none", kind=CLEAN) for name in names)

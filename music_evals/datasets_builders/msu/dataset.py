@@ -18,7 +18,7 @@ from datasets import Features, Image, List
 from pydantic import Field
 from scipy.cluster.hierarchy import DisjointSet
 
-from music_evals.datasets_builders.folder import (
+from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     Benchmark,
     DatasetError,
@@ -43,7 +43,7 @@ from music_evals.datasets_builders.msu.same_work import music_of, name_of
 from music_evals.datasets_builders.msu.works import Work, default_works, first_works
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.abc_score import score_to_abc
-from music_evals.notation.limited import LimitError, each_apart
+from music_evals.notation.limited import LimitError, map_in_subprocess
 from music_evals.notation.pages import engrave_pages, shown_text
 from music_evals.notation.score_file import SUFFIXES, ScoreError, score_to_musicxml
 
@@ -145,7 +145,7 @@ def build_own(folder: Path, seed: int = DEFAULT_SEED, *, on_score: OnPiece = lam
 
 def _computed(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -> Plan:
     read = []
-    for work, one in zip(works, each_apart(partial(_read, seed=seed), works), strict=True):
+    for work, one in zip(works, map_in_subprocess(partial(_read, seed=seed), works), strict=True):
         read.append(_ReadWork(work.name, reason=f"reading it {one}") if isinstance(one, LimitError) else one)
         on_score("reading", len(works))
     left_out = {one.name: one.reason for one in read if one.score is None}
@@ -272,7 +272,7 @@ def _engraved(plan: Plan, split: Split, on_score: OnPiece) -> Iterator[ScoreRow]
     if not plan.engrave:
         yield from scores
         return
-    pages = each_apart(engrave_pages, [score["musicxml"] or "" for score in scores])
+    pages = map_in_subprocess(engrave_pages, [score["musicxml"] or "" for score in scores])
     for score, images in zip(scores, pages, strict=True):
         if isinstance(images, LimitError):
             raise DatasetError(f"{score['score_id']} cannot be engraved ({images}); build without it")

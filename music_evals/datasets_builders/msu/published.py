@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from openpyxl.utils.exceptions import InvalidFileException
 
-from music_evals.datasets_builders.folder import DatasetError, FileCell, download, make_provenance
+from music_evals.datasets_builders.dataset_io import DatasetError, FileCell, download, make_provenance
 from music_evals.datasets_builders.msu.dataset import (
     DEFAULT_SEED,
     LEVELS,

@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from music_evals.datasets_builders.folder import (
+from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     Benchmark,
     DatasetError,

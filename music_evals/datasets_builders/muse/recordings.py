@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple
 
 from music_evals.benchmarks import load
 from music_evals.datasets_builders import read_table
-from music_evals.datasets_builders.folder import DatasetError, make_provenance
+from music_evals.datasets_builders.dataset_io import DatasetError, make_provenance
 from music_evals.datasets_builders.muse import listening, rows
 from music_evals.datasets_builders.muse.chords import ROOTS
 from music_evals.datasets_builders.muse.dataset import NAME, Maker, Plan

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypedDict, get_ar
 from datasets import Audio, Features
 from pydantic import AfterValidator, Field
 
-from music_evals.datasets_builders.folder import FileCell, Text, features_of
+from music_evals.datasets_builders.dataset_io import FileCell, Text, features_of
 from music_evals.datasets_builders.muse.chords import INTERVALS, QUALITIES
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 from music_evals.notation.midi import parse_midi_text

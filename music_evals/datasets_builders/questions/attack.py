@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.stats import binomtest
 
-from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.questions.items import Item
 
 ALL: Final = "all"

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from music_evals import benchmarks
-from music_evals.datasets_builders.folder.provenance import Floors, data_file
+from music_evals.datasets_builders.dataset_io.provenance import Floors, data_file
 from music_evals.datasets_builders.questions.attack import READERS, answers_of, chance_of, earnings, fold
 from music_evals.datasets_builders.questions.items import COLUMNS, Item, item_of
 

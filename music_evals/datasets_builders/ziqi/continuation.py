@@ -26,8 +26,8 @@ from zlib import crc32
 from music21 import corpus
 
 from music_evals.datasets_builders.questions.attack import OPTIONS_ALONE, refuse_guessable
-from music_evals.datasets_builders.questions.bank import LANGUAGES, Language, Question, places
 from music_evals.datasets_builders.questions.items import Item
+from music_evals.datasets_builders.questions.question_rows import LANGUAGES, Language, Question, places
 from music_evals.notation.abc import (
     Event,
     Key,

@@ -18,7 +18,7 @@ from typing import Final, Literal, NamedTuple, TypedDict, get_args
 from datasets import Features
 
 from music_evals.datasets_builders import read_table
-from music_evals.datasets_builders.folder import (
+from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     Benchmark,
     DatasetError,
@@ -31,7 +31,7 @@ from music_evals.datasets_builders.folder import (
     write_dataset,
 )
 from music_evals.datasets_builders.progress import OnPiece
-from music_evals.datasets_builders.questions.bank import LANGUAGES, LETTERS, Language, Question, places
+from music_evals.datasets_builders.questions.question_rows import LANGUAGES, LETTERS, Language, Question, places
 
 NAME: Final = "ziqi"
 VERSION: Final = "2.1.0"

@@ -18,8 +18,8 @@ from operator import ne
 from pathlib import Path
 from typing import Final
 
-from music_evals.datasets_builders.folder import DatasetError, download, make_provenance, some
-from music_evals.datasets_builders.questions.bank import LETTERS
+from music_evals.datasets_builders.dataset_io import DatasetError, download, make_provenance, some
+from music_evals.datasets_builders.questions.question_rows import LETTERS
 from music_evals.datasets_builders.ziqi.dataset import (
     NAME,
     PUBLISHED,

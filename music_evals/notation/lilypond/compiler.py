@@ -29,7 +29,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Literal, TypedDict, Unpack
 
-from music_evals.notation.cache import cache_folder, keep, kept
+from music_evals.notation.cache import cache_folder, cache_get, cache_put
 from music_evals.notation.lilypond import launcher
 from music_evals.notation.lilypond.languages import LANGUAGES
 from music_evals.notation.lilypond.sandbox import Confinement, Ended, Limits, run_confined
@@ -247,7 +247,7 @@ def _modern_entry(content: bytes) -> str:
 
 
 def _known_modern(content: bytes) -> str | None:
-    known = kept(lilypond_cache(), _modern_entry(content), _CACHE_ENTRY)
+    known = cache_get(lilypond_cache(), _modern_entry(content), _CACHE_ENTRY)
     if known is None or hashlib.sha256(known[32:]).digest() != known[:32]:
         return None
     return known[32:].decode()
@@ -255,7 +255,7 @@ def _known_modern(content: bytes) -> str | None:
 
 def _keep_modern(content: bytes, found: str) -> None:
     modern = found.encode()
-    keep(lilypond_cache(), _modern_entry(content), hashlib.sha256(modern).digest() + modern)
+    cache_put(lilypond_cache(), _modern_entry(content), hashlib.sha256(modern).digest() + modern)
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,7 +454,7 @@ def _size(count: int) -> str:
 
 def _read_entry(cache: Path, name: str, limits: Limits) -> Compiled | None:
     """Read what `_write_entry` wrote; None if there is nothing, or if it is damaged."""
-    if (content := kept(cache, name, _CACHE_ENTRY + 1)) is None:
+    if (content := cache_get(cache, name, _CACHE_ENTRY + 1)) is None:
         return None
     digest, body = content[:32], io.BytesIO(content[32:])
     if hashlib.sha256(body.getbuffer()).digest() != digest:
@@ -472,4 +472,4 @@ def _write_entry(cache: Path, name: str, compiled: Compiled) -> None:
     header["files"] = [(name, len(content)) for name, content in compiled.files.items()]
     body = launcher.pack(header, [*compiled.midi, *compiled.files.values()])
     if len(body) + 32 <= _CACHE_ENTRY:
-        keep(cache, name, hashlib.sha256(body).digest() + body)
+        cache_put(cache, name, hashlib.sha256(body).digest() + body)

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from music_evals.commands.main import app
-from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench import corpus
 from music_evals.datasets_builders.lilybench.corpus import survey
 from music_evals.datasets_builders.lilybench.rows import Piece

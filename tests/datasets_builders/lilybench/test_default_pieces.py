@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from music_evals.datasets_builders import read_table
-from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench import default_pieces as module
 from music_evals.datasets_builders.lilybench.default_pieces import (
     Source,

@@ -10,7 +10,7 @@ import mido
 import music21
 import pytest
 
-from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench.emopia import Clip, compose_clips, make_rows, read_clips, without_text
 from music_evals.datasets_builders.lilybench.rows import QUADRANT_LABELS, QUADRANTS
 from music_evals.notation.lilypond.compiler import ConversionError, compile_text

@@ -14,7 +14,7 @@ from datasets import load_dataset
 from typer.testing import CliRunner
 
 from music_evals.commands.main import app
-from music_evals.datasets_builders.folder import DatasetError, describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import DatasetError, describe_dataset, load_split
 from music_evals.datasets_builders.lilybench.generation import dataset as builder
 from music_evals.datasets_builders.lilybench.generation.bmdataset import read_file_entries, read_labels, read_scores
 from music_evals.datasets_builders.lilybench.generation.demonstrations import (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench.mutopia import find_pieces, main_file, read_pieces
 from music_evals.notation.lilypond.compiler import ConversionError
 from tests.datasets_builders.lilybench.conftest import write_files

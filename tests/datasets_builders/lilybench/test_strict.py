@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from music_evals.baselines.lilybench import count_measures, perform
-from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench import corruptions
 from music_evals.datasets_builders.lilybench.corpus import Usable
 from music_evals.datasets_builders.lilybench.rows import CLEAN, CORRUPTIONS, FIELDS, TASKS, TaskName, TaskRow

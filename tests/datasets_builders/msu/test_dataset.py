@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from datasets import load_dataset
 
-from music_evals.datasets_builders.folder import DatasetError, load_split
+from music_evals.datasets_builders.dataset_io import DatasetError, load_split
 from music_evals.datasets_builders.msu import dataset as msu
 from music_evals.datasets_builders.msu.dataset import (
     BENCHMARK,

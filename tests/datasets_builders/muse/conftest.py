@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from music_evals.datasets_builders.folder import describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import describe_dataset, load_split
 from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse.dataset import BENCHMARK, build_generated
 

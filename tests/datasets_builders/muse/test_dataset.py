@@ -13,7 +13,7 @@ import mido
 import pytest
 import soundfile
 
-from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse.dataset import Counts, build_generated
 from music_evals.datasets_builders.muse.recordings import build_recordings, recorded_rows

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.questions.attack import (
     ALL,
     GUESSERS,

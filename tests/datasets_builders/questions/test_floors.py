@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from music_evals.datasets_builders.folder import Origin, Provenance, read_provenance
-from music_evals.datasets_builders.questions.bank import BankRow, write_bank
+from music_evals.datasets_builders.dataset_io import Origin, Provenance, read_provenance
 from music_evals.datasets_builders.questions.floors import items_of
+from music_evals.datasets_builders.questions.question_rows import QuestionRow, write_question_rows
 from music_evals.evals.floors import floors_of
 from tests.datasets_builders.questions.test_attack import exchangeable, longest
 
 
-def rows(count: int, kind: str, *, leaky: bool, seed: int = 1) -> list[BankRow]:
+def rows(count: int, kind: str, *, leaky: bool, seed: int = 1) -> list[QuestionRow]:
     items = exchangeable(count, seed)
     items = longest(items) if leaky else [replace(item, options=sorted(item.options)) for item in items]
     return [
-        BankRow(
+        QuestionRow(
             id=f"{kind}-{number}",
             question="Which?",
             abc=None,
@@ -32,7 +32,7 @@ def rows(count: int, kind: str, *, leaky: bool, seed: int = 1) -> list[BankRow]:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Provenance:
     out = tmp_path_factory.mktemp("floors") / "bank"
     test = [*rows(200, "long", leaky=True), *rows(200, "plain", leaky=False)]
-    write_bank(
+    write_question_rows(
         "musictheorybench", "1.0", {"knowledge": {"dev": test[:5], "test": test}}, out, source="generated", seed=1
     )
     return read_provenance(out)
@@ -51,7 +51,7 @@ def test_the_provenance_has_the_floors_of_each_form(made: Provenance) -> None:
 def test_a_blind_guesser_that_finds_nothing_has_chance(tmp_path: Path) -> None:
     some = {"knowledge": {"test": rows(40, "plain", leaky=False, seed=2)}}
     (floors,) = (
-        write_bank("musictheorybench", "1.0", some, tmp_path / "bank", source="generated", seed=1)
+        write_question_rows("musictheorybench", "1.0", some, tmp_path / "bank", source="generated", seed=1)
         .floors["knowledge"]["test"]
         .values()
     )

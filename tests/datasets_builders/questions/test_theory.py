@@ -11,7 +11,7 @@ import pytest
 from music21.pitch import Pitch
 
 from music_evals.datasets_builders.questions.attack import OPTIONS_ALONE, refuse_guessable
-from music_evals.datasets_builders.questions.bank import Language, Question
+from music_evals.datasets_builders.questions.question_rows import Language, Question
 from music_evals.datasets_builders.questions.theory import (
     KINDS,
     chords,

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from datasets import load_dataset
 
-from music_evals.datasets_builders.folder import DatasetError, load_split
+from music_evals.datasets_builders.dataset_io import DatasetError, load_split
 from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, Plan, build_generated, published_themes, write
 from music_evals.datasets_builders.ziqi.published import HUB_COMMIT, build_published, download_published
 from tests.ziqi_source import Fields, write_source

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from music_evals.datasets_builders import read_table
-from music_evals.datasets_builders.folder import DatasetError
+from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.generation.rows import FULL, Description, Score
 from music_evals.datasets_builders.lilybench.generation.works import Entry, Work

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from music_evals.datasets_builders.folder import (
+from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     Benchmark,
     DatasetError,

@@ -1,6 +1,6 @@
 """Loading the sets of pieces that written music is compared with, and the demonstrations."""
 
-from music_evals.datasets_builders.folder import DatasetError, describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import DatasetError, describe_dataset, load_split
 from music_evals.datasets_builders.lilybench.generation.dataset import BENCHMARK, ENCODER
 from music_evals.datasets_builders.lilybench.generation.rows import DEMONSTRATIONS, REFERENCE_SPLIT, REFERENCES
 from music_evals.notation.reference_pieces import ReferenceSet

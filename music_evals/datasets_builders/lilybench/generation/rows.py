@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, NamedTuple, TypedDict
 from datasets import Features, List, Value
 from pydantic import Field
 
-from music_evals.datasets_builders.folder import Text, features_of
+from music_evals.datasets_builders.dataset_io import Text, features_of
 from music_evals.notation.reference_pieces import ReferenceRow
 
 PROMPTS: Final = "prompts"

@@ -7,8 +7,8 @@ from random import Random
 from typing import Final
 
 from music_evals.datasets_builders.questions.attack import OPTIONS_ALONE, refuse_guessable
-from music_evals.datasets_builders.questions.bank import LANGUAGES, LETTERS, Language, Question
 from music_evals.datasets_builders.questions.items import Item
+from music_evals.datasets_builders.questions.question_rows import LANGUAGES, LETTERS, Language, Question
 from music_evals.datasets_builders.questions.theory import chords, pitches, rhythm, tonality
 from music_evals.datasets_builders.questions.theory.form import Draft, Form
 from music_evals.datasets_builders.questions.theory.terms import Term, words

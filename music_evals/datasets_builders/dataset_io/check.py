@@ -7,7 +7,7 @@ from typing import Final
 import pyarrow.parquet as pq
 from huggingface_hub import DatasetCard
 
-from music_evals.datasets_builders.folder import (
+from music_evals.datasets_builders.dataset_io import (
     CARD_FILE,
     PROVENANCE_FILE,
     Benchmark,
@@ -18,7 +18,7 @@ from music_evals.datasets_builders.folder import (
     read_provenance,
     some,
 )
-from music_evals.datasets_builders.folder.provenance import LICENCE_FILE, data_file
+from music_evals.datasets_builders.dataset_io.provenance import LICENCE_FILE, data_file
 
 # What the YAML header of a card must say.
 _CARD_ENTRIES: Final = ("license", "language", "task_categories", "tags", "pretty_name", "size_categories", "configs")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from music_evals.datasets_builders.folder import DatasetError, file_sha256
-from music_evals.datasets_builders.folder.check import check_folder
+from music_evals.datasets_builders.dataset_io import DatasetError, file_sha256
+from music_evals.datasets_builders.dataset_io.check import check_folder
 from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.ziqi import dataset as ziqi
 

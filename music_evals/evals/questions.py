@@ -11,8 +11,8 @@ from inspect_ai.model import ChatMessageUser, GenerateConfig
 
 from music_evals import benchmarks
 from music_evals.benchmarks.prompts import Prompts, load_prompts
-from music_evals.datasets_builders.folder import GENERATED, Benchmark, describe_dataset, load_split
-from music_evals.datasets_builders.questions.bank import LETTERS, BankRow
+from music_evals.datasets_builders.dataset_io import GENERATED, Benchmark, describe_dataset, load_split
+from music_evals.datasets_builders.questions.question_rows import LETTERS, QuestionRow
 from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import asks, commonest, declared_task, samples_view
 from music_evals.scorers.choice import final_answer
@@ -21,7 +21,7 @@ from music_evals.solvers.stimulus import Stimulus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BankParameters:
+class QuestionParameters:
     """Parameters of a task on a bank.
 
     Args:
@@ -40,7 +40,7 @@ class BankParameters:
     prompts: str | None = None
 
 
-def bank_task(asked: BankParameters, name: str, benchmark: Benchmark) -> Task:
+def question_task(asked: QuestionParameters, name: str, benchmark: Benchmark) -> Task:
     """Make the task of a name, which is that of the config in the benchmark's dataset.
 
     The benchmark's ``prompts.toml`` holds ``instruction`` and ``question``, and ``examples`` and ``example`` for worked
@@ -70,7 +70,7 @@ def bank_task(asked: BankParameters, name: str, benchmark: Benchmark) -> Task:
 
 
 def record_to_sample(
-    benchmark: str, name: str, row: BankRow, opening: Sequence[str], wording: Prompts, majority: str
+    benchmark: str, name: str, row: QuestionRow, opening: Sequence[str], wording: Prompts, majority: str
 ) -> Sample:
     """Map a row to a sample: what comes ahead of all questions, then the question with its score and options."""
     prompt = "\n\n".join([*opening, _worded(wording["question"], row)])
@@ -99,7 +99,7 @@ def record_to_sample(
     )
 
 
-def _worded(text: str, row: BankRow) -> str:
+def _worded(text: str, row: QuestionRow) -> str:
     question = row["question"] + (f"\n\n{row['abc'].strip()}" if row["abc"] else "")
     options: dict[str, Any] = dict(zip("abcd", row["options"], strict=True))
     return Template(text).substitute(question=question, answer=row["answer"], **options)

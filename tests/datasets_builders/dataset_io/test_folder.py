@@ -19,7 +19,7 @@ from pydantic import Field
 
 from music_evals.benchmarks import dataset_facts, dataset_names
 from music_evals.datasets_builders import folder
-from music_evals.datasets_builders.folder import (
+from music_evals.datasets_builders.dataset_io import (
     Benchmark,
     DatasetError,
     Provenance,

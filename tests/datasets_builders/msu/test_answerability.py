@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from music_evals.datasets_builders import read_table
+from music_evals.datasets_builders.msu.questions.answerability import is_answerable, needs
 from music_evals.datasets_builders.msu.questions.compose import KINDS
-from music_evals.datasets_builders.msu.questions.held import is_held, needs
 from music_evals.notation.renderings import Rendered, Rendering
 
 REGULAR = Rendered(text="", files=[], words="Title: Ode. Flute, Oboe", is_regular=True, problem="")
@@ -43,10 +43,10 @@ def test_every_kind_rests_on_something_and_no_other_is_named() -> None:
     ],
 )
 def test_what_is_held(rendering: Rendering, kind: str | None, question: str, answer: str, expected: bool) -> None:
-    assert is_held(rendering, REGULAR, kind, question, answer) is expected
+    assert is_answerable(rendering, REGULAR, kind, question, answer) is expected
 
 
 def test_measures_cannot_be_counted_after_a_pickup_that_is_not_seen() -> None:
     asked = ("chord quality", "What is the quality of the chord in measure 2?", "Major triad")
-    assert not is_held("midi", PICKUP, *asked)
-    assert is_held("lilypond", PICKUP, *asked)
+    assert not is_answerable("midi", PICKUP, *asked)
+    assert is_answerable("lilypond", PICKUP, *asked)

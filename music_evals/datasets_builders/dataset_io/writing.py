@@ -23,8 +23,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from datasets import Audio, Features, Image, Value
 
-from music_evals.datasets_builders.folder.card import make_card
-from music_evals.datasets_builders.folder.provenance import (
+from music_evals.datasets_builders.dataset_io.card import make_card
+from music_evals.datasets_builders.dataset_io.provenance import (
     CARD_FILE,
     FORMAT,
     PROVENANCE_FILE,
@@ -34,7 +34,7 @@ from music_evals.datasets_builders.folder.provenance import (
     data_file,
     file_sha256,
 )
-from music_evals.datasets_builders.folder.rows import RowCheck
+from music_evals.datasets_builders.dataset_io.rows import RowCheck
 
 # Rows held in memory while writing: a row with a file in it may carry megabytes.
 _ROWS_PER_GROUP: Final = 1024

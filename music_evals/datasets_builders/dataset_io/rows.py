@@ -10,7 +10,7 @@ from datasets import Audio, Features, Image, List, Value
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict  # pydantic takes that of `typing` from Python 3.12 on
 
-from music_evals.datasets_builders.folder.provenance import DatasetError, Printable, told
+from music_evals.datasets_builders.dataset_io.provenance import DatasetError, Printable, told
 
 _COLUMNS: Final = {str: "string", int: "int64", float: "float64", bool: "bool", bytes: "binary"}
 

@@ -7,7 +7,7 @@ from typing import Final
 import pyarrow.parquet as pq
 
 from music_evals.benchmarks import Source, dataset_facts, dataset_names
-from music_evals.datasets_builders.folder import DatasetError, Provenance, some
+from music_evals.datasets_builders.dataset_io import DatasetError, Provenance, some
 
 _FREE: Final = re.compile(r"Public Domain|CC BY(-SA)?( \d\.\d)?")
 

@@ -31,7 +31,7 @@ def needs(kind: str) -> frozenset[str]:
     return frozenset(fact for fact, kinds in table.items() if kind in kinds)
 
 
-def is_held(rendering: Rendering, rendered: Rendered, kind: str | None, question: str, answer: str) -> bool:
+def is_answerable(rendering: Rendering, rendered: Rendered, kind: str | None, question: str, answer: str) -> bool:
     """Return whether a question can be answered from a rendering of its score.
 
     Args:

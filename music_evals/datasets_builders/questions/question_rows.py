@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Final, Literal, TypedDict, get_args
 
-from music_evals.datasets_builders.folder import (
+from music_evals.datasets_builders.dataset_io import (
     FourOptions,
     Letter,
     Provenance,
@@ -46,7 +46,7 @@ class Question:
         return [*wrong[:place], self.right[language], *wrong[place:]]
 
 
-class BankRow(TypedDict):
+class QuestionRow(TypedDict):
     """A question; `abc` is the score that it is about, `kind` that of a composed question, null where there is none."""
 
     id: str
@@ -57,8 +57,8 @@ class BankRow(TypedDict):
     kind: str | None
 
 
-FEATURES: Final = features_of(BankRow)
-Rows = Mapping[str, Mapping[str, Sequence[BankRow]]]  # config → split → rows
+FEATURES: Final = features_of(QuestionRow)
+Rows = Mapping[str, Mapping[str, Sequence[QuestionRow]]]  # config → split → rows
 
 
 def places(count: int, key: str) -> list[int]:
@@ -68,10 +68,10 @@ def places(count: int, key: str) -> list[int]:
     return drawn
 
 
-def composed_rows(questions: Sequence[Question], key: str, language: Language = "en") -> list[BankRow]:
+def composed_rows(questions: Sequence[Question], key: str, language: Language = "en") -> list[QuestionRow]:
     """Turn composed questions into rows; the key decides at which letters the right answers are."""
     return [
-        BankRow(
+        QuestionRow(
             id=question.name,
             question=question.text[language],
             abc=None,
@@ -83,7 +83,7 @@ def composed_rows(questions: Sequence[Question], key: str, language: Language = 
     ]
 
 
-def write_bank(
+def write_question_rows(
     name: str,
     version: str,
     rows: Rows,

@@ -12,9 +12,9 @@ import huggingface_hub
 from huggingface_hub import CommitOperationAdd, DatasetLeaderboardEntry
 from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError
 
-from music_evals.datasets_builders.folder import DatasetError, some
-from music_evals.datasets_builders.folder.hub import check_names, check_token, plain_errors
-from music_evals.datasets_builders.folder.tokens import check_secrets
+from music_evals.datasets_builders.dataset_io import DatasetError, some
+from music_evals.datasets_builders.dataset_io.hub import check_names, check_token, plain_errors
+from music_evals.datasets_builders.dataset_io.tokens import check_secrets
 
 Kind = Literal["model", "dataset"]
 Merge = Callable[[bytes | None, bytes], bytes]

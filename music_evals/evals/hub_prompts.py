@@ -29,7 +29,7 @@ from inspect_ai.model import ChatMessageSystem, ChatMessageUser
 from typing_extensions import TypedDict
 
 from music_evals import benchmarks
-from music_evals.datasets_builders.folder import (
+from music_evals.datasets_builders.dataset_io import (
     CARD_FILE,
     EVAL_FILE,
     PROMPTED,

@@ -8,7 +8,7 @@ A benchmark hands itself over as a `Benchmark` value: its columns and the functi
 generated dataset. Nothing here knows a benchmark by name.
 """
 
-from music_evals.datasets_builders.folder.loading import (
+from music_evals.datasets_builders.dataset_io.loading import (
     ACCEPTED,
     Benchmark,
     Origin,
@@ -17,7 +17,7 @@ from music_evals.datasets_builders.folder.loading import (
     download,
     load_split,
 )
-from music_evals.datasets_builders.folder.provenance import (
+from music_evals.datasets_builders.dataset_io.provenance import (
     CARD_FILE,
     EVAL_FILE,
     FORMAT,
@@ -35,8 +35,8 @@ from music_evals.datasets_builders.folder.provenance import (
     refusals,
     some,
 )
-from music_evals.datasets_builders.folder.rows import FileCell, FourOptions, Letter, Text, features_of
-from music_evals.datasets_builders.folder.writing import (
+from music_evals.datasets_builders.dataset_io.rows import FileCell, FourOptions, Letter, Text, features_of
+from music_evals.datasets_builders.dataset_io.writing import (
     FolderKind,
     Rows,
     check_target,

@@ -13,7 +13,7 @@ from inspect_ai.scorer import value_to_float
 from jsonschema import Draft202012Validator
 
 from music_evals import benchmarks
-from music_evals.evals.prompted import pattern_of, write_prompted
+from music_evals.evals.hub_prompts import pattern_of, write_prompted
 from music_evals.evals.registry import MODULES
 from music_evals.reports.hub_runs import ALONE
 from music_evals.reports.logs import read_headers

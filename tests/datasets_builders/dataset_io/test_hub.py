@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 
 from music_evals.datasets_builders import builder
-from music_evals.datasets_builders.folder import Provenance, describe_dataset, file_sha256, load_split
+from music_evals.datasets_builders.dataset_io import Provenance, describe_dataset, file_sha256, load_split
 from music_evals.datasets_builders.ziqi import dataset as ziqi
 from tests.hub_client import hub_environment
 from tests.hub_server import READ, WRITE, Blob, Handler, Lost, Refusal

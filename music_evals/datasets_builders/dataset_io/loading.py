@@ -21,8 +21,8 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
-from music_evals.datasets_builders.folder.hub_errors import TRANSPORT_ERRORS, explain, token_problem
-from music_evals.datasets_builders.folder.provenance import (
+from music_evals.datasets_builders.dataset_io.hub_errors import TRANSPORT_ERRORS, explain, token_problem
+from music_evals.datasets_builders.dataset_io.provenance import (
     CARD_FILE,
     GENERATED,
     PROVENANCE_FILE,
@@ -35,7 +35,7 @@ from music_evals.datasets_builders.folder.provenance import (
     read_provenance,
     some,
 )
-from music_evals.datasets_builders.folder.rows import RowCheck, as_files
+from music_evals.datasets_builders.dataset_io.rows import RowCheck, as_files
 from music_evals.datasets_builders.progress import OnPiece, announced
 from music_evals.notation.cache import cache_folder
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pyarrow.parquet as pq
 from huggingface_hub import get_token
 
-from music_evals.datasets_builders.folder.provenance import DatasetError
+from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 
 _FORMS: Final[Mapping[str, bytes]] = {
     "a token of the Hugging Face Hub": rb"(?:hf|api_org)_[A-Za-z0-9]{20,}",

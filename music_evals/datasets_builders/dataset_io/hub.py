@@ -23,7 +23,7 @@ from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils.sha import git_hash
 
 from music_evals.benchmarks import Source
-from music_evals.datasets_builders.folder import (
+from music_evals.datasets_builders.dataset_io import (
     CARD_FILE,
     EVAL_FILE,
     PROMPTED,
@@ -35,12 +35,12 @@ from music_evals.datasets_builders.folder import (
     read_provenance,
     some,
 )
-from music_evals.datasets_builders.folder.card import publish_card
-from music_evals.datasets_builders.folder.check import check_folder
-from music_evals.datasets_builders.folder.hub_errors import LOG_IN, TRANSPORT_ERRORS, explain, token_problem
-from music_evals.datasets_builders.folder.licences import check_publishable, licence_of_source
-from music_evals.datasets_builders.folder.provenance import in_a_line
-from music_evals.datasets_builders.folder.tokens import check_secrets
+from music_evals.datasets_builders.dataset_io.card import publish_card
+from music_evals.datasets_builders.dataset_io.check import check_folder
+from music_evals.datasets_builders.dataset_io.hub_errors import LOG_IN, TRANSPORT_ERRORS, explain, token_problem
+from music_evals.datasets_builders.dataset_io.licences import check_publishable, licence_of_source
+from music_evals.datasets_builders.dataset_io.provenance import in_a_line
+from music_evals.datasets_builders.dataset_io.tokens import check_secrets
 
 MAIN: Final = "main"
 _DATASET: Final = "dataset"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from datasets import Features, Value
 
-from music_evals.datasets_builders.folder import DatasetError, Provenance, write_dataset
-from music_evals.datasets_builders.folder.licences import check_publishable, licence_of_source
+from music_evals.datasets_builders.dataset_io import DatasetError, Provenance, write_dataset
+from music_evals.datasets_builders.dataset_io.licences import check_publishable, licence_of_source
 
 CORPUS = Features({"id": Value("string"), "licence": Value("string")})
 

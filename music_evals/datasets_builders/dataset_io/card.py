@@ -11,7 +11,7 @@ from typing import Any, Final
 from huggingface_hub import DatasetCard
 
 from music_evals.benchmarks import Source, dataset_facts, load
-from music_evals.datasets_builders.folder.provenance import (
+from music_evals.datasets_builders.dataset_io.provenance import (
     EVAL_FILE,
     PROMPTED,
     PROVENANCE_FILE,
