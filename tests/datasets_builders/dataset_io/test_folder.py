@@ -18,7 +18,7 @@ from datasets import Audio, Features, Image, List, Value, load_dataset
 from pydantic import Field
 
 from music_evals.benchmarks import dataset_facts, dataset_names
-from music_evals.datasets_builders import folder
+from music_evals.datasets_builders import dataset_io
 from music_evals.datasets_builders.dataset_io import (
     Benchmark,
     DatasetError,
@@ -292,7 +292,7 @@ def test_changed_or_missing_file_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "[]", "{}", '{"format": "2"}', json.dumps({"format": folder.FORMAT, "x": 1})),
+        *("", "[]", "{}", '{"format": "2"}', json.dumps({"format": dataset_io.FORMAT, "x": 1})),
         MADE.to_json().replace('"counts": {}', '"counts": {"abc": 3}'),
         MADE.to_json().replace('"files": {}', f'"files": {{"../abc/test-00000-of-00001.parquet": "{"0" * 64}"}}'),
     ],
