@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["tests.hub_site"]
+pytest_plugins = ["tests.fake_hub"]
 
 # The same examples in every run, and no clock: a slow machine must not change an outcome.
 settings.register_profile(

@@ -11,7 +11,7 @@ from music_evals.benchmarks import dataset_names
 from music_evals.commands.output import failed, say, table
 
 if TYPE_CHECKING:
-    from music_evals.datasets_builders.dataset_io import Benchmark
+    from music_evals.datasets_builders.dataset_io import DatasetSpec
     from music_evals.datasets_builders.questions.attack import Share
     from music_evals.datasets_builders.questions.items import Item
 
@@ -36,63 +36,62 @@ def attack(
 
     console = Console()
     try:
-        generated = dataset in dataset_names()
-        benchmark = builder(dataset if generated else benchmark_of(dataset)).BENCHMARK
+        is_name = dataset in dataset_names()
+        spec = builder(dataset if is_name else benchmark_of(dataset)).BENCHMARK
         with console.status("guessing"):
-            items, learned = _items(GENERATED if generated else dataset, benchmark)
+            items, training_items = _items(GENERATED if is_name else dataset, spec)
             if not items:
                 raise DatasetError(f"{dataset} has no questions with options, or with answers in words")
-            shares = guess(items, learned)
-        favourites = best(shares)
+            shares = guess(items, training_items)
+        best_shares = best(shares)
         if out is not None:
             _write(out, shares)
     except (DatasetError, OSError) as error:
         raise failed(error) from error
-    whole = table("guesser, all questions", "right", "95% interval", "chance", "questions")
+    totals = table("guesser, all questions", "right", "95% interval", "chance", "questions")
     forms = table("form", "best guesser, in hindsight", "right", "95% interval", "chance", "questions", text=2)
-    is_single = len(favourites) == 1
     for share in shares:
-        if share.form == ALL or is_single:
-            whole.add_row(share.guesser, *_figures(share))
-    for form, share in favourites.items():
+        if share.form == ALL or len(best_shares) == 1:
+            totals.add_row(share.guesser, *_cells(share))
+    for form, share in best_shares.items():
         if form != ALL:
-            forms.add_row(form, share.guesser, *_figures(share))
+            forms.add_row(form, share.guesser, *_cells(share))
     console.print(forms)
-    console.print(whole)
-    taught = "the other splits" if learned else "four fifths of the groups for the fifth"
-    say(console, f"Guessers that learn were taught by {taught}.")
+    console.print(totals)
+    source = "the other splits" if training_items else "four fifths of the groups for the fifth"
+    say(console, f"Guessers that learn were trained on {source}.")
 
 
-def _items(dataset: str, benchmark: "Benchmark") -> "tuple[list[Item], list[Item]]":
-    """The questions to guess, and those of splits to learn from."""
+def _items(dataset: str, spec: "DatasetSpec") -> "tuple[list[Item], list[Item]]":
+    """Return the questions to guess, and the questions of splits to learn from."""
     from music_evals.datasets_builders.dataset_io import describe_dataset, load_split
     from music_evals.datasets_builders.questions.floors import items_of, pools
     from music_evals.datasets_builders.questions.items import COLUMNS
 
-    counts = describe_dataset(dataset, benchmark=benchmark).provenance.counts
     items: list[Item] = []
-    learned: list[Item] = []
-    for config, splits in counts.items():
-        wanted = [name for name in benchmark.features[config] if name in COLUMNS]
-        if not {"answer", "target"} & {*wanted}:
+    training_items: list[Item] = []
+    for config, splits in describe_dataset(dataset, benchmark=spec).provenance.counts.items():
+        columns = [name for name in spec.features[config] if name in COLUMNS]
+        if not {"answer", "target"} & {*columns}:
             continue
         for pool in pools(splits):
             for split in pool:
                 form = f"{config} {split}" if pool == [split] != ["test"] else config
-                rows = load_split(dataset, config, split, benchmark=benchmark, columns=wanted).to_list()
-                (learned if split in _LEARNED_FROM else items).extend(items_of(benchmark.name, config, rows, form))
-    return items, learned
+                rows = load_split(dataset, config, split, benchmark=spec, columns=columns).to_list()
+                target = training_items if split in _LEARNED_FROM else items
+                target.extend(items_of(spec.name, config, rows, form))
+    return items, training_items
 
 
-def _figures(share: "Share") -> tuple[str, ...]:
+def _cells(share: "Share") -> tuple[str, ...]:
     low, high = share.interval()
     return f"{share.value:.1%}", f"{low:.1%} to {high:.1%}", f"{share.chance:.1%}", str(share.n)
 
 
 def _write(out: Path, shares: "list[Share]") -> None:
     with out.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.writer(file)
-        lines.writerow(["form", "guesser", "right", "low", "high", "chance", "questions"])
-        for one in shares:
-            low, high = one.interval()
-            lines.writerow([one.form, one.guesser, *(f"{x:.4f}" for x in (one.value, low, high, one.chance)), one.n])
+        writer = csv.writer(file)
+        writer.writerow(["form", "guesser", "right", "low", "high", "chance", "questions"])
+        for share in shares:
+            numbers = (share.value, *share.interval(), share.chance)
+            writer.writerow([share.form, share.guesser, *(f"{number:.4f}" for number in numbers), share.n])

@@ -1,4 +1,4 @@
-"""`music-evals cache`: what was made on this machine and can be made again."""
+"""`music-evals cache`: datasets and results that can be made again."""
 
 import shutil
 
@@ -8,17 +8,17 @@ from rich.console import Console
 from music_evals.commands.output import failed, say
 from music_evals.notation.cache import FOLDERS, cache_folder, entries
 
-app = typer.Typer(help="Default datasets, LilyPond's results and embeddings that are kept.", no_args_is_help=True)
+app = typer.Typer(help="The cache of default datasets, LilyPond's results and embeddings.", no_args_is_help=True)
 
 
 @app.callback()
 def cache() -> None:
-    """Default datasets, LilyPond's results and embeddings that are kept."""
+    """The cache of default datasets, LilyPond's results and embeddings."""
 
 
 @app.command()
 def clear() -> None:
-    """Remove what is kept; all of it is made again when it is needed. `music-evals doctor` says where it lies."""
+    """Empty the cache; its content is made again when needed. `music-evals doctor` says where the cache is."""
     root = cache_folder()
     size = sum(count for name in FOLDERS for _, count, _ in entries(root / name))
     try:

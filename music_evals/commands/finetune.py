@@ -1,4 +1,4 @@
-"""`music-evals finetune`: a LoRA adapter trained on what `music-evals finetune-data` wrote."""
+"""`music-evals finetune`: train a LoRA adapter on the output of `music-evals finetune-data`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ from music_evals.commands.output import failed, say
 
 def finetune(
     config: Annotated[Path, typer.Option(help="TOML file; finetuning/config.example.toml has every key.")],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an adapter that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier adapter.")] = False,
 ) -> None:
     """Train a LoRA adapter; needs the extra `finetune`."""
     # Here, so that `music-evals --help` need not wait for it.
@@ -24,10 +24,10 @@ def finetune(
         trained = train(settings, overwrite=overwrite)
     except (FinetuneError, DatasetError, OSError) as error:
         raise failed(error) from error
-    for split, left_out in trained.left_out.items():
-        if count := len(left_out):
-            longer = f"longer than {trained.max_tokens} tokens"
-            say(console, f"Left out of {split}, {longer}: {count}, named in {ADAPTER.record}")
+    for split, ids in trained.left_out.items():
+        if ids:
+            reason = f"longer than {trained.max_tokens} tokens"
+            say(console, f"Left out of {split}, {reason}: {len(ids)}, named in {ADAPTER.marker}")
     losses = " ".join(f"{loss:.4g}" for loss in trained.eval_loss) or "not measured"
     steps = f"{trained.steps} steps; loss {trained.first_loss:.4g} to {trained.last_loss:.4g}"
     say(console, f"{steps}; on the validation split {losses}", f"Wrote {settings.out}")

@@ -1,4 +1,4 @@
-"""`music-evals finetune-data`: training conversations from a benchmark, without anything of its test split."""
+"""`music-evals finetune-data`: training conversations from a benchmark, without its test split."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,7 +26,7 @@ def finetune_data(
     prompts: Annotated[
         str | None, typer.Option(help="A TOML file with other wording, as for the tasks' parameter of that name.")
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace training data that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace earlier training data.")] = False,
 ) -> None:
     """Write train.jsonl and validation.jsonl, for `music-evals finetune`, TRL and LLaMA-Factory."""
     if benchmark not in BENCHMARKS:
@@ -38,24 +38,24 @@ def finetune_data(
 
     console = Console()
     try:
-        check_target(out, overwrite=overwrite, kind=TRAINING_DATA)
+        check_target(out, TRAINING_DATA, overwrite=overwrite)
         with console.status("reading"):
             plan = read_plan(dataset, benchmark=BENCHMARK, make_prompt=_prompt(prompts), max_characters=max_characters)
         write_plan(plan, out, overwrite=overwrite)
     except (ValueError, OSError) as error:
         raise failed(error) from error
-    shown = table("split", "conversations", "left out", "scores left out")
+    counts = table("split", "conversations", "left out", "scores left out")
     for split, conversations in plan.conversations.items():
         row = (len(conversations), plan.questions_left_out.get(split, 0), len(plan.left_out[split]))
-        shown.add_row(split, *map(str, row))
-    console.print(shown)
-    for split, left_out in plan.left_out.items():
-        say(console, *(f"Left out of {split}: {score} ({reason})" for score, reason in left_out.items()))
+        counts.add_row(split, *map(str, row))
+    console.print(counts)
+    for split, reasons in plan.left_out.items():
+        say(console, *(f"Left out of {split}: {score} ({reason})" for score, reason in reasons.items()))
     say(console, f"Wrote {out}")
 
 
 def _prompt(prompts: str | None) -> "MakePrompt":
-    """Return what words a question as the task `textual` does when it asks one at a time."""
+    """Return a function that words a question as the task `textual` does with one question at a time."""
     from music_evals.benchmarks.prompts import load_prompts
     from music_evals.evals.msu import prompt_messages
     from music_evals.notation.renderings import as_it_stands

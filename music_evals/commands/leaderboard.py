@@ -1,18 +1,12 @@
-"""`music-evals leaderboard`: the leaderboard that the Hub shows of a dataset, in the terminal and as a page."""
+"""`music-evals leaderboard`: the leaderboard of a dataset on the Hub, in the terminal and as a page."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from music_evals.commands.output import failed, say
-
-if TYPE_CHECKING:
-    from huggingface_hub import DatasetLeaderboardEntry
-
-    from music_evals.reports.tables import Table
 
 
 def leaderboard(
@@ -21,15 +15,33 @@ def leaderboard(
 ) -> None:
     """Show the leaderboard of a dataset on the Hub."""
     # Here, so that `music-evals --help` need not wait for them.
-    from music_evals.datasets_builders.dataset_io import DatasetError, hub_files
+    import huggingface_hub
+
+    from music_evals.datasets_builders.dataset_io import DatasetError
+    from music_evals.datasets_builders.dataset_io.hub_errors import plain_errors
     from music_evals.reports.page import Section, html
-    from music_evals.reports.tables import Report
+    from music_evals.reports.tables import Figure, Report, Table, whole
+    from music_evals.reports.texts import plain
 
     console = Console()
     try:
         if out is not None and out.exists():
             raise DatasetError(f"{out} exists; give another file")
-        table = _table(repo, hub_files.leaderboard(repo))
+        with plain_errors(repo):
+            entries = huggingface_hub.HfApi().get_dataset_leaderboard(repo, base_model_only=False)
+        rows = [
+            [
+                whole(entry.rank),
+                plain(entry.model_id),
+                Figure(entry.value, decimals=4),
+                "verified" if entry.verified else "pull request" if entry.pull_request else "",
+                plain(str((entry.source or {}).get("url", ""))),
+                plain(entry.notes or ""),
+            ]
+            for entry in entries
+        ]
+        columns = ["Rank", "Model", "Value", "Standing", "Source", "Notes"]
+        table = Table("leaderboard", f"Leaderboard of {repo} on the Hub", columns, rows)
         console.print(table.to_rich())
         if out is not None:
             section = Section("leaderboard", repo, Report([table]))
@@ -37,22 +49,3 @@ def leaderboard(
             say(console, f"Wrote {out}")
     except (DatasetError, OSError) as error:
         raise failed(error) from error
-
-
-def _table(repo: str, entries: Sequence["DatasetLeaderboardEntry"]) -> "Table":
-    from music_evals.reports.tables import Figure, Table, whole
-    from music_evals.reports.texts import plain
-
-    rows = [
-        [
-            whole(one.rank),
-            plain(one.model_id),
-            Figure(one.value, decimals=4),
-            "verified" if one.verified else "pull request" if one.pull_request else "",
-            plain(str((one.source or {}).get("url", ""))),
-            plain(one.notes or ""),
-        ]
-        for one in entries
-    ]
-    columns = ["Rank", "Model", "Value", "Standing", "Source", "Notes"]
-    return Table("leaderboard", f"Leaderboard of {repo} on the Hub", columns, rows)

@@ -1,4 +1,4 @@
-"""`music-evals merge`: logs of parts of one run put together into one log."""
+"""`music-evals merge`: one log from the logs of the parts of a run."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,10 +16,10 @@ def merge(
     out: Annotated[str, typer.Option(help="Path or address of the log to write, ending in .eval.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a log that is there already.")] = False,
 ) -> None:
-    """Put logs of parts of one run together, such as of --limit 1-500 and --limit 501-1000, or of a run and its retry.
+    """Merge the logs of the parts of a run, such as --limit 1-500 and --limit 501-1000, or a run and its retry.
 
-    Samples of runs that did not end in success are taken if they ended without an error. What is not of one run is
-    refused: another model, setting, version or data, a sample in two logs, or one in none.
+    Failed runs contribute their samples that ended without an error. Logs are refused if they differ in model,
+    settings, version or data, if a sample is in two of them, or if a sample is in none.
     """
     # Here, so that `music-evals --help` need not wait for Inspect.
     import fsspec
@@ -32,26 +32,22 @@ def merge(
         files, path = fsspec.core.url_to_fs(out)
         if files.exists(path) and not overwrite:
             raise merging.MergeError(f"{out} exists; --overwrite replaces it")
-        found = {place: merging.read_parts(place) for place in logs}
-        if missing := [place for place in found if not found[place]]:
+        parts_by_place = {place: merging.read_parts(place) for place in logs}
+        if missing := [place for place, parts in parts_by_place.items() if not parts]:
             raise merging.MergeError(f"no log of Inspect (.eval) is at {', '.join(missing)}")
-        parts = [part for place in found.values() for part in place]
+        parts = [part for parts in parts_by_place.values() for part in parts]
         merging.check_together(parts)
-        parts.sort(key=lambda part: _begin(part.header))
-        header = merging.merge(
-            parts,
-            merging.choose(parts),
-            out,
-            ids=list(dict.fromkeys(each for part in parts for each in part.header.eval.dataset.sample_ids or [])),
-            samples=parts[0].header.eval.dataset.samples or 0,
-        )
+        parts.sort(key=lambda part: _first_sample(part.header))
+        ids = dict.fromkeys(name for part in parts for name in part.header.eval.dataset.sample_ids or [])
+        total = parts[0].header.eval.dataset.samples or 0
+        header = merging.merge(parts, merging.choose(parts), out, ids=list(ids), samples=total)
     except (merging.MergeError, OSError) as error:
         raise failed(error) from error
-    asked, whole = len(header.eval.dataset.sample_ids or []), header.eval.dataset.samples
-    say(Console(), f"Wrote {out}: {asked} of {whole} samples, from {len(parts)} logs")
+    dataset = header.eval.dataset
+    say(Console(), f"Wrote {out}: {len(dataset.sample_ids or [])} of {dataset.samples} samples, from {len(parts)} logs")
 
 
-def _begin(log: "EvalLog") -> int:
-    """The number of the first sample that a part was to ask."""
+def _first_sample(log: "EvalLog") -> int:
+    """Return the number of the first sample of a part."""
     limit = log.eval.config.limit
     return limit[0] if isinstance(limit, tuple) else 0

@@ -61,6 +61,12 @@ def say(console: Console, *lines: str) -> None:
         console.print(plain(line), markup=False, highlight=False, soft_wrap=True)
 
 
+def say_counts(console: Console, counts: Mapping[str, Mapping[str, int]]) -> None:
+    """Print the numbers of rows of a dataset, one line per config."""
+    for config, splits in counts.items():
+        say(console, f"{config}: " + ", ".join(f"{rows} rows in {split}" for split, rows in splits.items()))
+
+
 def cluster() -> ModuleType:
     """Import what needs Ray, or tell how to install it."""
     try:

@@ -1,12 +1,11 @@
 """`music-evals report`: tables, tests and figures from Inspect logs, beside the published numbers."""
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.console import Console
@@ -62,7 +61,7 @@ def report(
 ) -> None:
     """Show a summary of Inspect logs, or with --full all tables; write a page with --out, a leaderboard with --site."""
     # Here, so that `music-evals --help` need not wait for Inspect.
-    from music_evals.datasets_builders.dataset_io import DatasetError, check_target, written_whole
+    from music_evals.datasets_builders.dataset_io import DatasetError, check_target, replace_folder
     from music_evals.reports.logs import read_headers
     from music_evals.reports.parts import parts
     from music_evals.reports.results import results
@@ -73,11 +72,11 @@ def report(
     console, kind = Console(), _folder_kind()
     try:
         if out is not None:
-            check_target(out, overwrite=overwrite, kind=kind)
+            check_target(out, kind, overwrite=overwrite)
         if site is not None:
-            check_target(site, overwrite=overwrite, kind=_site_kind())
+            check_target(site, _site_kind(), overwrite=overwrite)
         if eval_results is not None:
-            check_target(eval_results, overwrite=overwrite, kind=_results_kind())
+            check_target(eval_results, _results_kind(), overwrite=overwrite)
         _check_apart({"--out": out, "--site": site, "--eval-results": eval_results})
         if source is not None and not source.startswith(("https://", "http://")):
             raise ReportError(f"--source {source} is no address; one that begins with https:// is needed")
@@ -109,14 +108,14 @@ def report(
                     say(console, f"  … and {len(told) - _MOST} more")
             figures = [name for section in made.sections for name in section.report.figures]
             if out is not None:
-                with written_whole(out, overwrite=overwrite, kind=kind) as folder:
+                with replace_folder(out, kind, overwrite=overwrite) as folder:
                     for name, text in _files(made, headers, [*passed_over, *made.left_out]).items():
                         (folder / name).write_text(text, encoding="utf-8")
                 say(console, f"Wrote {out}")
             elif full and figures:
                 say(console, f"Figures, which --out FOLDER writes: {', '.join(figures)}")
             if site is not None:
-                with written_whole(site, overwrite=overwrite, kind=_site_kind()) as folder:
+                with replace_folder(site, _site_kind(), overwrite=overwrite) as folder:
                     write_site(
                         folder, _summed_up(made), results(made.runs, made.aggregates, _made_by()), _about(headers)
                     )
@@ -130,59 +129,37 @@ def report(
 
 
 def _folder_kind() -> "FolderKind":
-    """Folders of reports: known by their page of text, with nothing else in them than files of a report."""
     from music_evals.datasets_builders.dataset_io import FolderKind
 
-    class Reports(FolderKind):
-        def read_record(self, folder: Path) -> dict[str, Any] | None:
-            names = {path.name for path in folder.iterdir()}
-            known = {_PAGE, _RESULTS}
-            return {} if _TEXT in names and all(name in known or name.endswith(_FILES) for name in names) else None
-
-    return Reports(_TEXT, "", "a report")
+    return FolderKind("a report", _TEXT, contents=(_PAGE, _RESULTS, *(f"*{suffix}" for suffix in _FILES)))
 
 
 def _site_kind() -> "FolderKind":
-    """Folders of leaderboards: known by their figures, with nothing else in them than a site has."""
     from music_evals.datasets_builders.dataset_io import FolderKind
     from music_evals.reports.site import CARD, LOGS, PAGE, RESULTS
 
-    class Sites(FolderKind):
-        def read_record(self, folder: Path) -> dict[str, Any] | None:
-            try:
-                record = json.loads((folder / RESULTS).read_text(encoding="utf-8"))
-            except (OSError, ValueError, RecursionError):
-                return None
-            known = {path.name for path in folder.iterdir()} == {CARD, LOGS, PAGE, RESULTS}
-            return record if known and isinstance(record, dict) and "schema_version" in record else None
-
-    return Sites(RESULTS, "", "a site")
+    return FolderKind("a site", RESULTS, '"schema_version"', (CARD, f"{LOGS}/*", PAGE, RESULTS))
 
 
 def _results_kind() -> "FolderKind":
-    """Folders of results: they hold nothing but files of results of models."""
     from music_evals.datasets_builders.dataset_io import FolderKind
     from music_evals.reports.eval_results import FOLDER
 
-    class ResultsOfModels(FolderKind):
-        def read_record(self, folder: Path) -> dict[str, Any] | None:
-            files = [path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir()]
-            return {} if files and all(path.match(f"*/*/{FOLDER}/*.yaml") for path in files) else None
-
-    return ResultsOfModels("", "", "results of models")
+    files = f"*/*/{FOLDER}/*.yaml"
+    return FolderKind("results of models", files, contents=(files,))
 
 
 def _write_results(
     console: Console, made: "Made", headers: Sequence["EvalLog"], out: Path, source: str | None, *, overwrite: bool
 ) -> None:
-    from music_evals.datasets_builders.dataset_io import written_whole
+    from music_evals.datasets_builders.dataset_io import replace_folder
     from music_evals.reports.eval_results import eval_results
 
     found = eval_results(made.runs, headers, source)
     list_logs(console, f"No results for the Hub, {len(found.left_out)} of {len(made.runs)} runs:", found.left_out)
     if not found.files:
         raise ReportError("no run is a result for the Hub; nothing was written to " + str(out))
-    with written_whole(out, overwrite=overwrite, kind=_results_kind()) as folder:
+    with replace_folder(out, _results_kind(), overwrite=overwrite) as folder:
         for name, text in found.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pyarrow.parquet as pq
 
-from music_evals.datasets_builders.dataset_io import GENERATED, Benchmark, DatasetError, Provenance, download
+from music_evals.datasets_builders.dataset_io import GENERATED, DatasetError, DatasetSpec, Provenance, download
 from music_evals.datasets_builders.questions.question_rows import (
     FEATURES,
     LETTERS,
@@ -91,7 +91,7 @@ def _row(row: Mapping[str, Any], split: str) -> QuestionRow:
     )
 
 
-BENCHMARK: Final = Benchmark(
+BENCHMARK: Final = DatasetSpec(
     NAME, VERSION, SEED, dict.fromkeys(COMPOSED, FEATURES), lambda out, _: build(out, overwrite=True)
 )
 """MusicTheoryBench for `load_split` and `describe_dataset`."""

@@ -1,16 +1,8 @@
-"""What Inspect needs to run a benchmark from its repository on the Hub, without this package.
+"""Files by which Inspect runs a benchmark from its repository on the Hub, without this package.
 
-The config `prompted` holds a task's prompts as the task itself words them, a split a task, and ``eval.yaml`` says which
-of Inspect's solvers and scorers go with them. Such a run sends a model the same messages with the same settings, and
-differs in how replies are scored:
-
-- A choice or a number is what follows the last label that the prompt asks for (``Final Answer:``), or the whole reply;
-  a letter also begins its last line. The suite's own scorers read more forms, such as an option by its text.
-- The order of measures is right or wrong, and not scored by Kendall's τ.
-- Wrong measures are scored by the F1 of the words in the reply, rounded to two decimals, and averaged over all
-  questions, not over the kinds of error.
-- Of MSU-Bench only questions with a closed answer are asked: yes or no, a number, a metre, a key. A reply has to begin
-  with it, spelled as in the row; the suite's rules know other spellings.
+The config `prompted` holds the prompts of the tasks, one split per task. ``eval.yaml`` names the solvers and scorers of
+Inspect that go with them. Such a run sends a model the same messages with the same settings as the suite's own task.
+Its scores differ where Inspect's scorers read fewer forms of an answer; ``docs/publishing.md`` lists the differences.
 
 Source: https://inspect.aisi.org.uk/tasks.html#hugging-face, https://huggingface.co/docs/hub/eval-results
 """
@@ -18,6 +10,7 @@ Source: https://inspect.aisi.org.uk/tasks.html#hugging-face, https://huggingface
 import json
 import re
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any, Final, NamedTuple
@@ -25,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import yaml
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ChatMessageSystem, ChatMessageUser
+from inspect_ai.model import ChatMessageSystem
 from typing_extensions import TypedDict
 
 from music_evals import benchmarks
@@ -39,86 +32,70 @@ from music_evals.datasets_builders.dataset_io import (
     data_file,
     features_of,
     read_provenance,
+    source_facts,
     write_rows,
 )
 from music_evals.evals.registry import MODULES
 
-FRAMEWORK: Final = "inspect-ai"
-"""As the Hub's list of evaluation frameworks has it."""
-
+# Answers of MSU-Bench that a pattern reads, and their types.
 _CLOSED: Final = re.compile(r"(?:yes|no|\d{1,4}/\d{1,2}|\d{1,4}|[A-G][♯♭#b]? (?:major|minor))", re.IGNORECASE)
-"""Answers of MSU-Bench that a pattern reads."""
 _CLOSED_TYPES: Final = ("yes_no", "number", "metre", "key")
-_NUMBER: Final = r"\d{1,6}"
-_ORDER: Final = "[0-3]{4}"
 
 
-class PromptedRow(TypedDict):
+class PromptRow(TypedDict):
     """A prompt with its answer."""
 
     id: str  # of the sample in the suite's own task
     benchmark: str
     task: str
     input: Text  # the user's message
-    choices: list[str] | None  # the options that it lists
+    choices: list[str] | None  # the options in it
     target: Text
-    cluster: str  # what questions have in common: a score, a piece; else the id
-    asks: str  # what is asked, as JSON, for the baselines
+    cluster: str  # the score or piece that several questions share; else the id
+    asks: str  # facts of the question for the baselines, as JSON
     canary: str
 
 
-FEATURES: Final = features_of(PromptedRow)
-METADATA: Final = ("id", "benchmark", "task", "cluster", "asks", "canary")
-"""Columns that become the metadata of a sample, of which reports and baselines know what was asked."""
+FEATURES: Final = features_of(PromptRow)
 
 
-class Prompted(NamedTuple):
-    """The files by which a repository runs without this package, and the tasks that cannot, with the reason."""
+class Prompts(NamedTuple):
+    """The files by which a repository runs without this package."""
 
     files: Mapping[str, Path]  # path in the repository → file
-    left_out: Mapping[str, str]
+    left_out: Mapping[str, str]  # task that cannot run → reason
 
 
-def write_prompted(folder: Path, out: Path) -> Prompted:
+def write_prompts(folder: Path, out: Path) -> Prompts:
     """Write the config `prompted` of a dataset folder, and ``eval.yaml``, to another folder.
 
-    Args:
-        folder: a dataset folder.
-        out: an empty folder.
-
-    Returns:
-        The files; none where no task can be rendered.
-
-    Raises:
-        DatasetError: `folder` is no dataset folder.
+    There are no files if no task has prompts of text. DatasetError if `folder` is no dataset folder.
     """
-    made = read_provenance(folder)
-    facts = benchmarks.dataset_facts(made.benchmark)
-    about = benchmarks.load(facts.benchmark)
-    files: dict[str, Path] = {}
+    provenance = read_provenance(folder)
+    benchmark = benchmarks.load(benchmarks.dataset_facts(provenance.benchmark).benchmark)
+    paths: dict[str, Path] = {}
     left_out: dict[str, str] = {}
     entries: list[dict[str, Any]] = []
-    # The first dataset of a benchmark has its tasks' questions; others have none that a pattern could score.
-    asked = about.tasks.values() if made.benchmark == about.name else ()
-    for task in asked:
+    # Only the first dataset of a benchmark, which has the benchmark's name, has questions that a pattern can score.
+    for task in benchmark.tasks.values() if provenance.benchmark == benchmark.name else ():
         if task.prompted is None:
             continue
         try:
-            built = getattr(MODULES[about.name], task.name)(dataset=str(folder), **task.prompted)
+            built = getattr(MODULES[benchmark.name], task.name)(dataset=str(folder), **task.prompted)
         except ValueError as error:
             left_out[task.name] = str(error)
             continue
         samples = [sample for sample in built.dataset if _is_closed(sample)]
-        path = data_file(PROMPTED, task.name)
-        mark = canary(made.benchmark)
-        if write_rows(out / path, [_row(sample, mark) for sample in samples], FEATURES, path, mark):
-            files[path] = out / path
+        path, mark = data_file(PROMPTED, task.name), canary(provenance.benchmark)
+        rows = [_row(sample, mark) for sample in samples]
+        if write_rows(out / path, rows, FEATURES, path, mark):
+            paths[path] = out / path
             entries.append(_entry(task.name, built, samples))
     if entries:
-        files[EVAL_FILE] = out / EVAL_FILE
-        title = facts.sources[made.source].title
-        files[EVAL_FILE].write_text(eval_yaml(about, title, entries), encoding="utf-8")
-    return Prompted(files, left_out)
+        paths[EVAL_FILE] = out / EVAL_FILE
+        title = source_facts(provenance.benchmark, provenance.source).title
+        paths[EVAL_FILE].write_text(_eval_yaml(benchmark, title, entries), encoding="utf-8")
+    return Prompts(paths, left_out)
 
 
 def board_files(benchmark: str, board: str, repo: str) -> dict[str, bytes]:
@@ -126,11 +103,8 @@ def board_files(benchmark: str, board: str, repo: str) -> dict[str, bytes]:
 
     Args:
         benchmark: name of the benchmark.
-        board: name of the board, as ``[boards.NAME]`` in its ``benchmark.toml`` has it.
-        repo: the board's repository, whose name is that of the data's with ``-NAME`` behind it.
-
-    Raises:
-        DatasetError: there is no such board, or the repository has another name.
+        board: name of the board, from ``[boards.NAME]`` in its ``benchmark.toml``.
+        repo: the board's repository, ``ORG/DATASET-NAME``; DatasetError if it has another name.
 
     Example:
         >>> sorted(board_files("muse", "audio", "ORG/muse-audio"))
@@ -140,131 +114,91 @@ def board_files(benchmark: str, board: str, repo: str) -> dict[str, bytes]:
     if board not in about.boards:
         raise DatasetError(f"{benchmark} has no board {board}; it has: {', '.join(about.boards) or 'none'}")
     if not repo.endswith(f"-{board}"):
-        raise DatasetError(f"the repository of a board is called as that of the data, with -{board}; not {repo}")
-    known, data = about.boards[board], repo.removesuffix(f"-{board}")
-    # The fields that Inspect would need name columns that are not there: it refuses to run what it would not run right.
-    spec = {"field_spec": {"input": "input", "target": "target"}, "solvers": [{"name": "generate"}]}
-    entries = [
-        {"id": name, "config": "default", "split": "test", **spec, "scorers": [{"name": "exact"}]}
-        for name in known.tasks
-    ]
-    parameters = "".join(f" -T {name}={value}" for name, value in known.parameters.items())
-    card = Template(_BOARD).substitute(
-        title=known.title,
-        summaries=_summaries(about, known.tasks),
-        data=data,
-        command="\n".join(
-            f"inspect eval music_evals/{about.tasks[name].registry_name} -T dataset=hf://datasets/{data}@COMMIT"
-            f"{parameters} --model vllm/ORG/MODEL"
-            for name in known.tasks
-        ),
-    )
-    return {EVAL_FILE: eval_yaml(about, known.title, entries).encode(), CARD_FILE: card.encode()}
+        raise DatasetError(f"the repository of a board is named ORG/DATASET-{board}, not {repo}")
+    facts, data = about.boards[board], repo.removesuffix(f"-{board}")
+    # Inspect needs these fields. They name columns that do not exist, so Inspect refuses to run the board.
+    unusable: dict[str, Any] = {"field_spec": {"input": "input", "target": "target"}, "solvers": [{"name": "generate"}]}
+    unusable |= {"config": "default", "split": "test", "scorers": [{"name": "exact"}]}
+    entries = [{"id": task, **unusable} for task in facts.tasks]
+    options = "".join(f" -T {name}={value}" for name, value in facts.parameters.items())
+    options = f"-T dataset=hf://datasets/{data}@COMMIT{options} --model vllm/ORG/MODEL"
+    commands = [f"inspect eval music_evals/{benchmark}_{task} {options}" for task in facts.tasks]
+    declared = _eval_yaml(about, facts.title, entries)
+    summaries = _summarize(about, facts.tasks)
+    template = Template(files("music_evals.evals").joinpath("board_card.md").read_text("utf-8"))
+    card = template.substitute(title=facts.title, summaries=summaries, data=data, commands="\n".join(commands))
+    return {EVAL_FILE: declared.encode(), CARD_FILE: card.encode()}
 
 
-_BOARD: Final = """\
----
-pretty_name: $title
-tags:
-- music
-- evaluation
----
-
-# $title
-
-A leaderboard without data of its own. Its rows are those of [$data](https://huggingface.co/datasets/$data), asked by
-music-evals: $summaries. Inspect alone cannot run it.
-
-```bash
-$command
-music-evals report logs --eval-results results
-music-evals publish-results results
-```
-"""
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as such."""
-
-
-_Dumper.add_representer(
-    str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, "|" if "\n" in text else None)
-)
-
-
-def eval_yaml(about: benchmarks.Benchmark, title: str, entries: Sequence[Mapping[str, Any]]) -> str:
-    """Return the text of ``eval.yaml``: a title, and the entries of some tasks of a benchmark."""
+def _eval_yaml(about: benchmarks.Benchmark, title: str, entries: Sequence[Mapping[str, Any]]) -> str:
     declared = {
         "name": title,
-        "description": f"{about.title} ({about.url}). {_summaries(about, [entry['id'] for entry in entries])}.",
-        "evaluation_framework": FRAMEWORK,
+        "description": f"{about.title} ({about.url}). {_summarize(about, [entry['id'] for entry in entries])}.",
+        "evaluation_framework": "inspect-ai",  # as the Hub's list of evaluation frameworks has it
         "tasks": entries,
     }
-    text: str = yaml.dump(declared, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+    text: str = yaml.safe_dump(declared, sort_keys=False, allow_unicode=True, width=120)
     return text
 
 
-def _summaries(about: benchmarks.Benchmark, tasks: Sequence[str]) -> str:
-    return "; ".join(f"{name}: {about.tasks[name].summary}" for name in tasks)
+def _summarize(about: benchmarks.Benchmark, tasks: Sequence[str]) -> str:
+    return "; ".join(f"{task}: {about.tasks[task].summary}" for task in tasks)
 
 
 def pattern_of(asks: Mapping[str, Any]) -> str:
-    """Return the expression that takes an answer out of a reply: one group, and a time linear in the reply's length.
+    """Return the regular expression that reads the answer of a reply in its one group, in linear time.
 
     Args:
-        asks: what the prompt asks for, as `music_evals.baselines.asking` has it.
+        asks: facts of the question, from `music_evals.evals.tasks.asks`.
 
     Example:
-        >>> found = re.search(pattern_of({"form": "Answer: $answer", "answer_type": "number"}), "10? No.\\nAnswer: 12.")
-        >>> found[1] if found else None
+        >>> pattern = pattern_of({"form": "Answer: $answer", "answer_type": "number"})
+        >>> re.search(pattern, "10? No.\\nAnswer: 12.")[1]
         '12'
     """
-    before, after = "", r"\W{0,20}\Z"  # around an answer without a label: it is all of the reply
+    before, after = "", r"\W{0,20}\Z"  # around an answer without a label, which is the whole reply
     match asks["answer_type"]:
         case "choice":
-            answer = "|".join(map(_escaped, asks["answers"]))
-            if all(one.isalpha() for one in asks["answers"]):  # or its last line, as "B. Minor"
+            answer = "|".join(map(_escape, asks["answers"]))
+            if all(option.isalpha() for option in asks["answers"]):  # or its last line, such as "B. Minor"
                 before, after = r"(?s:.*\n)?", rf"(?:[.):][^\n]{{0,200}})?{after}"
         case "number":
-            answer = _NUMBER
+            answer = r"\d{1,6}"
         case "order":
-            answer = _ORDER
+            answer = "[0-3]{4}"
         case _:
             answer, after = _CLOSED.pattern, r"(?!\w)"  # the reply begins with it
     label = Template(asks["form"]).substitute(answer="").strip("[]():：. \n") or "answer"
-    labelled = rf"(?s:.*){_escaped(label)}\W{{0,20}}"
+    labelled = rf"(?s:.*){_escape(label)}\W{{0,20}}"
     return rf"\A(?:{labelled}|{before}\W{{0,20}}(?=(?:{answer}){after}))({answer})(?!\w)"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return re.escape(text).replace(r"\ ", " ")
 
 
 def _is_closed(sample: Sample) -> bool:
-    """Whether a pattern can tell that an answer is right; only MSU-Bench has other questions."""
-    asks = _asks(sample)
-    if asks["answer_type"] != "text":
+    """Whether a pattern can score a question; only MSU-Bench has questions that it cannot."""
+    if _asks(sample)["answer_type"] != "text":
         return True
     (question,) = (sample.metadata or {})["questions"]
     return question["answer_type"] in _CLOSED_TYPES and _CLOSED.fullmatch(str(sample.target)) is not None
 
 
 def _asks(sample: Sample) -> dict[str, Any]:
-    found: dict[str, Any] = (sample.input[-1].metadata or {})["asks"]  # type: ignore[union-attr]
-    return found
+    facts: dict[str, Any] = (sample.input[-1].metadata or {})["asks"]  # type: ignore[union-attr]
+    return facts
 
 
-def _row(sample: Sample, mark: str) -> PromptedRow:
-    last, asks, about = sample.input[-1], _asks(sample), sample.metadata or {}
-    cluster = next((about[name] for name in ("score_id", "piece", "question") if name in about), sample.id)
-    assert isinstance(last, ChatMessageUser)
-    assert isinstance(last.content, str)
+def _row(sample: Sample, mark: str) -> PromptRow:
+    message, asks, metadata = sample.input[-1], _asks(sample), sample.metadata or {}
+    cluster = next((metadata[name] for name in ("score_id", "piece", "question") if name in metadata), sample.id)
     return {
         "id": str(sample.id),
         "benchmark": asks["benchmark"],
         "task": asks["task"],
-        "input": last.content,
-        "choices": sample.choices or about.get("options"),
+        "input": message.content,  # type: ignore[union-attr, typeddict-item]
+        "choices": sample.choices or metadata.get("options"),
         "target": str(sample.target),
         "cluster": str(cluster),
         "asks": json.dumps(asks, ensure_ascii=False),
@@ -273,16 +207,16 @@ def _row(sample: Sample, mark: str) -> PromptedRow:
 
 
 def _entry(name: str, built: Task, samples: Sequence[Sample]) -> dict[str, Any]:
-    """A task of ``eval.yaml``."""
+    """Return the entry of a task in ``eval.yaml``."""
     asks = _asks(samples[0])
-    systems = {tuple(one.text for one in sample.input if isinstance(one, ChatMessageSystem)) for sample in samples}
-    (system,) = systems  # the same for all samples of a task
+    # All samples of a task have the same system messages. Their text is a parameter, as braces in a template are names.
     solvers: list[dict[str, Any]] = [
-        # As a parameter, for braces in a template would be taken for the name of one.
-        {"name": "system_message", "args": {"template": "{instruction}", "instruction": text}}
-        for text in system
+        {"name": "system_message", "args": {"template": "{instruction}", "instruction": message.text}}
+        for message in samples[0].input
+        if isinstance(message, ChatMessageSystem)
     ]
     solvers.append({"name": "generate", "args": built.config.model_dump(mode="json", exclude_none=True)})
+    metadata = [column for column in FEATURES if column not in ("input", "choices", "target")]
     scorer: dict[str, Any] = {"name": "f1"}
     if asks["answer_type"] != "measures":
         scorer = {"name": "pattern", "args": {"pattern": pattern_of(asks)}}
@@ -290,7 +224,7 @@ def _entry(name: str, built: Task, samples: Sequence[Sample]) -> dict[str, Any]:
         "id": name,
         "config": PROMPTED,
         "split": name,
-        "field_spec": {"input": "input", "target": "target", "metadata": list(METADATA)},
+        "field_spec": {"input": "input", "target": "target", "metadata": metadata},
         "solvers": solvers,
         "scorers": [scorer],
     }

@@ -11,7 +11,7 @@ from inspect_ai.model import ChatMessageUser, GenerateConfig
 
 from music_evals import benchmarks
 from music_evals.benchmarks.prompts import Prompts, load_prompts
-from music_evals.datasets_builders.dataset_io import GENERATED, Benchmark, describe_dataset, load_split
+from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec, describe_dataset, load_split
 from music_evals.datasets_builders.questions.question_rows import LETTERS, QuestionRow
 from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import asks, commonest, declared_task, samples_view
@@ -40,7 +40,7 @@ class QuestionParameters:
     prompts: str | None = None
 
 
-def question_task(asked: QuestionParameters, name: str, benchmark: Benchmark) -> Task:
+def question_task(asked: QuestionParameters, name: str, benchmark: DatasetSpec) -> Task:
     """Make the task of a name, which is that of the config in the benchmark's dataset.
 
     The benchmark's ``prompts.toml`` holds ``instruction`` and ``question``, and ``examples`` and ``example`` for worked

@@ -16,21 +16,21 @@ from pathlib import Path
 from typing import Any, Final, TypedDict
 
 from music_evals.datasets_builders.dataset_io import (
-    Benchmark,
     DatasetError,
+    DatasetSpec,
     FolderKind,
     as_json,
     describe_dataset,
     file_sha256,
+    list_names,
     load_split,
-    some,
-    written_whole,
+    replace_folder,
 )
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 
 SPLITS: Final = ("train", "validation")  # that are written, each as ``<split>.jsonl``
 HELD_OUT: Final = "test"
-TRAINING_DATA: Final = FolderKind("finetune.json", "music-evals fine-tuning data, version 1", "training data")
+TRAINING_DATA: Final = FolderKind("training data", "finetune.json", "music-evals fine-tuning data, version 1")
 
 _SCORE_COLUMNS: Final = ("score_id", "title", "composer", "abc")
 
@@ -65,7 +65,7 @@ class Plan:
 
 
 def read_plan(
-    dataset: str, *, benchmark: Benchmark, make_prompt: MakePrompt, max_characters: int | None = None
+    dataset: str, *, benchmark: DatasetSpec, make_prompt: MakePrompt, max_characters: int | None = None
 ) -> Plan:
     """Make the conversations of a dataset's train and validation splits; what is too long or has no ABC is left out.
 
@@ -120,7 +120,7 @@ def _refuse_leaks(others: Collection[Mapping[str, Any]], held_out: Collection[Ma
         held.pop("", None)
         leaks = [(score["score_id"], held[key]) for score in others if (key := key_of(score)) in held]
         if leaks:
-            shown = some([f"{one} ({other} in {HELD_OUT})" for one, other in leaks])
+            shown = list_names([f"{one} ({other} in {HELD_OUT})" for one, other in leaks])
             raise DatasetError(f"{where} has scores of the {HELD_OUT} split, by {what}: {shown}")
 
 
@@ -139,7 +139,7 @@ def _conversation(score: Mapping[str, Any], question: Mapping[str, Any], make_pr
 
 def write_plan(plan: Plan, out: Path, *, overwrite: bool = False) -> None:
     """Write training data as a folder, whole or not at all; ``finetune.json`` in it says what it is made from."""
-    with written_whole(out, overwrite=overwrite, kind=TRAINING_DATA) as folder:
+    with replace_folder(out, TRAINING_DATA, overwrite=overwrite) as folder:
         digests: dict[str, str] = {}
         for split, conversations in plan.conversations.items():
             path = folder / f"{split}.jsonl"
@@ -149,7 +149,7 @@ def write_plan(plan: Plan, out: Path, *, overwrite: bool = False) -> None:
             digests[path.name] = file_sha256(path)
         (folder / "dataset_info.json").write_text(as_json(_dataset_info(plan)), encoding="utf-8")
         record = {
-            "format": TRAINING_DATA.form,
+            "format": TRAINING_DATA.text,
             "source": plan.source,
             "max_characters": plan.max_characters,
             "conversations": {split: len(conversations) for split, conversations in plan.conversations.items()},
@@ -157,7 +157,7 @@ def write_plan(plan: Plan, out: Path, *, overwrite: bool = False) -> None:
             "scores_left_out": plan.left_out,
             "files": digests,
         }
-        (folder / TRAINING_DATA.record).write_text(as_json(record), encoding="utf-8")
+        (folder / TRAINING_DATA.marker).write_text(as_json(record), encoding="utf-8")
 
 
 def _dataset_info(plan: Plan) -> dict[str, Any]:
@@ -172,14 +172,14 @@ def read_conversations(folder: Path) -> dict[str, list[Conversation]]:
     """Read training data that `write_plan` wrote: split → conversations; nobody else's, which may hold test scores."""
     if not folder.is_dir():
         raise DatasetError(f"{folder} {'is not a folder' if folder.exists() else 'does not exist'}")
-    record = TRAINING_DATA.read_record(folder)
-    if record is None:
+    if not TRAINING_DATA.describes(folder):
         raise DatasetError(f"{folder} is no training data of ours; `music-evals finetune-data` writes such folders")
+    record = json.loads((folder / TRAINING_DATA.marker).read_text(encoding="utf-8"))
     conversations: dict[str, list[Conversation]] = {}
     for split in SPLITS:
         path = folder / f"{split}.jsonl"
         if not path.is_file() or file_sha256(path) != record.get("files", {}).get(path.name):
-            raise DatasetError(f"{path} is not the file that {TRAINING_DATA.record} names; write the folder again")
+            raise DatasetError(f"{path} is not the file that {TRAINING_DATA.marker} names; write the folder again")
         with path.open(encoding="utf-8") as file:
             conversations[split] = [json.loads(line) for line in file]
     return conversations

@@ -22,10 +22,10 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, NonNegativeFloat, PositiveFloat, PositiveInt, TypeAdapter, ValidationError
 
-from music_evals.datasets_builders.dataset_io import FolderKind, as_json, file_sha256, some, written_whole
+from music_evals.datasets_builders.dataset_io import FolderKind, as_json, file_sha256, list_names, replace_folder
 from music_evals.finetuning.data import Conversation, read_conversations
 
-ADAPTER: Final = FolderKind("training.json", "music-evals LoRA adapter, version 1", "an adapter")
+ADAPTER: Final = FolderKind("an adapter", "training.json", "music-evals LoRA adapter, version 1")
 HISTORY_FILE: Final = "history.csv"
 LIBRARIES: Final = ("torch", "transformers", "peft", "trl", "accelerate")
 EXTRA: Final = "pip install 'music-evals[finetune]'"
@@ -129,7 +129,7 @@ def train(settings: Settings, *, overwrite: bool = False) -> Trained:
     """
     check_libraries()
     data = read_conversations(settings.data)
-    with written_whole(settings.out, overwrite=overwrite, kind=ADAPTER) as folder:
+    with replace_folder(settings.out, ADAPTER, overwrite=overwrite) as folder:
         return _train_into(folder, settings, data)
 
 
@@ -206,7 +206,7 @@ def _train_into(folder: Path, settings: Settings, data: Mapping[str, Sequence[Co
         max_tokens=limit,
     )
     record = {
-        "format": ADAPTER.form,
+        "format": ADAPTER.text,
         "settings": dataclasses.asdict(settings),
         "model_commit": getattr(model.config, "_commit_hash", None),
         "data_sha256": {path.name: file_sha256(path) for path in sorted(settings.data.iterdir()) if path.is_file()},
@@ -217,7 +217,7 @@ def _train_into(folder: Path, settings: Settings, data: Mapping[str, Sequence[Co
         "seconds": round(seconds, 1),
         **dataclasses.asdict(trained),
     }
-    (folder / ADAPTER.record).write_text(as_json(record), encoding="utf-8")
+    (folder / ADAPTER.marker).write_text(as_json(record), encoding="utf-8")
     return trained
 
 
@@ -292,7 +292,7 @@ def _without_long(
             else:
                 left_out[split].append(one["id"])
         if not kept[split]:
-            shown = some(left_out[split])
+            shown = list_names(left_out[split])
             raise FinetuneError(f"nothing is left of '{split}': all are longer than {limit} tokens ({shown})")
     return kept, left_out
 

@@ -2,29 +2,32 @@
 
 import json
 import re
+from collections.abc import Callable
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
 import yaml
-from inspect_ai.log import EvalSample
+from inspect_ai import eval as inspect_eval
+from inspect_ai.log import EvalSample, list_eval_logs
 from inspect_ai.scorer import value_to_float
 from jsonschema import Draft202012Validator
 
 from music_evals import benchmarks
-from music_evals.evals.hub_prompts import pattern_of, write_prompted
+from music_evals.evals.hub_prompts import pattern_of, write_prompts
 from music_evals.evals.registry import MODULES
 from music_evals.reports.hub_runs import ALONE
 from music_evals.reports.logs import read_headers
-from music_evals.reports.sections import make_report
-from tests.hub_site import Site, write_muse
+from music_evals.reports.sections import read_parts
+from tests.fake_hub import FakeHub
 
 SPECIFICATION: Final = json.loads((Path(__file__).parent / "data" / "hub_specification.json").read_text())
 TASKS: Final = {
     name: [task.name for task in benchmarks.load(name).tasks.values() if task.prompted is not None]
     for name in benchmarks.names()
 }
+Folders = Callable[[str], Path]
 
 
 class Scored(NamedTuple):
@@ -35,57 +38,55 @@ class Scored(NamedTuple):
     score: float
 
 
-def run_both(name: str, logs: str) -> list[tuple[str, dict[str, Scored], dict[str, Scored]]]:
-    """Run a repository by Inspect alone, and the same samples by the suite: task, and samples by id of both."""
-    from inspect_ai import eval as inspect_eval
-
-    options: dict[str, Any] = {"log_dir": logs, "display": "none", "log_realtime": False}
-    found = []
-    models = ["baseline/chance", "baseline/majority"]
-    for log in inspect_eval(f"hf/ORG/{name}", model=models, limit=20, **options):
-        theirs = {sample.metadata["id"]: scored(sample) for sample in log.samples or []}
-        task = json.loads((log.samples or [])[0].metadata["asks"])["task"]
-        asked = benchmarks.load(name).tasks[task].prompted or {}
-        made = getattr(MODULES[name], task)(dataset=f"hf://datasets/ORG/{name}", **asked)
-        (own,) = inspect_eval(made, model=log.eval.model, sample_id=list(theirs), **options)
-        found.append((task, theirs, {str(sample.id): scored(sample) for sample in own.samples or []}))
-    return found
-
-
 def scored(sample: EvalSample) -> Scored:
     (score,) = (sample.scores or {}).values()
-    # What follows the reply, a picture of the music, was not sent.
+    # Messages after the reply, such as a picture of the music, were not sent.
     sent = takewhile(lambda message: message.role != "assistant", sample.messages)
-    return Scored([(one.role, one.text) for one in sent], sample.output.completion, value_to_float()(score.value))
+    texts = [(message.role, message.text) for message in sent]
+    return Scored(texts, sample.output.completion, value_to_float()(score.value))
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_inspect_alone_asks_and_scores_as_the_suite_does(name: str, site: Site, tmp_path: Path) -> None:
-    site.publish(name, "--yes")
-    declared = yaml.safe_load(site.repo(name).head["eval.yaml"].data)
+def test_inspect_alone_asks_and_scores_as_the_suite_does(
+    name: str, hub: FakeHub, built_datasets: Folders, tmp_path: Path
+) -> None:
+    hub.publish(built_datasets(name), "--yes")
+    declared = yaml.safe_load(hub.files(f"ORG/{name}")["eval.yaml"])
     Draft202012Validator(SPECIFICATION["eval.yaml"]).validate(declared)
     assert [task["id"] for task in declared["tasks"]] == TASKS[name]
+    options: dict[str, Any] = {"log_dir": str(tmp_path / "logs"), "display": "none", "log_realtime": False}
+    options["model"] = "baseline/majority"
+    tasks = [
+        getattr(MODULES[name], task)(
+            dataset=f"hf://datasets/ORG/{name}", **(benchmarks.load(name).tasks[task].prompted or {})
+        )
+        for task in TASKS[name]
+    ]
     right = 0.0
-    asked = set()
-    for task, theirs, ours in site.client.call(run_both, name, str(tmp_path)):
-        asked.add(task)
-        assert theirs.keys() == ours.keys()
-        for key, one in theirs.items():
-            assert (one.sent, one.reply) == (ours[key].sent, ours[key].reply)
+    alone = inspect_eval(f"hf/ORG/{name}", limit=8, **options)
+    ids = [sample.metadata["id"] for log in alone for sample in log.samples or []]
+    own = inspect_eval(tasks, sample_id=ids, **options)
+    for log, twin in zip(alone, own, strict=True):
+        ours = {str(sample.id): scored(sample) for sample in twin.samples or []}
+        for sample in log.samples or []:
+            one, other = scored(sample), ours[sample.metadata["id"]]
+            assert (one.sent, one.reply) == (other.sent, other.reply)
             # An order of measures is right or wrong there, where the suite has Kendall's τ.
-            own = float(ours[key].score == 1) if task == "bar_sequencing" else ours[key].score
-            assert one.score == pytest.approx(own, abs=0.005), (task, key, one.reply)
+            expected = float(other.score == 1) if sample.metadata["task"] == "bar_sequencing" else other.score
+            assert one.score == pytest.approx(expected, abs=0.005), (sample.metadata["id"], one.reply)
             right += one.score
-    assert asked == set(TASKS[name])
     assert right > 0
-    headers, unreadable = read_headers(sorted(tmp_path.glob("*.eval")))
-    made = make_report(headers, {})
-    assert (unreadable, made.passed_over) == ([], [])
-    alone = [run for run in made.runs if ALONE in run.condition]
-    assert {(run.part.benchmark, run.task) for run in alone} == {(name, task) for task in asked}
-    assert not any(run.is_papers for run in alone)
-    assert {run.facts["dataset"] for run in made.runs} == {f"hf://datasets/ORG/{name}"}
-    assert all(run.gain() for run in alone if benchmarks.load(name).tasks[run.task].chance)
+    headers, unreadable = read_headers(
+        [Path(info.name.removeprefix("file://")) for info in list_eval_logs(options["log_dir"])]
+    )
+    parts, passed_over = read_parts(headers, {})
+    assert (unreadable, passed_over) == ([], [])
+    all_runs = [run for part in parts for run in part.runs]
+    runs = [run for run in all_runs if ALONE in run.condition]
+    assert {(run.part.benchmark, run.task) for run in runs} == {(name, task) for task in TASKS[name]}
+    assert not any(run.is_papers for run in runs)
+    assert {run.facts["dataset"] for run in all_runs} == {f"hf://datasets/ORG/{name}"}
+    assert all(run.gain() for run in runs if benchmarks.load(name).tasks[run.task].chance)
 
 
 @pytest.mark.parametrize(
@@ -116,11 +117,10 @@ def test_patterns_take_the_answer(answer_type: str, form: str, reply: str, answe
     assert (found and found[1]) == answer
 
 
-def test_what_cannot_be_put_as_text_is_left_out_and_told(tmp_path: Path) -> None:
-    write_muse(tmp_path / "muse")
-    for path in (tmp_path / "muse").glob("chord_quality/test-*"):
+def test_a_task_that_cannot_be_rendered_is_left_out_and_named(small_dataset: Folders, tmp_path: Path) -> None:
+    for path in small_dataset("muse").glob("chord_quality/test-*"):
         path.unlink()
-    made = write_prompted(tmp_path / "muse", tmp_path)
+    prompts = write_prompts(tmp_path / "copies" / "muse", tmp_path)
     data = "00000-of-00001.parquet"
-    assert list(made.files) == [f"prompted/syncopation-{data}", f"prompted/transposition-{data}", "eval.yaml"]
-    assert "is incomplete: chord_quality/test-00000-of-00001.parquet is missing" in made.left_out["chord_quality"]
+    assert list(prompts.files) == [f"prompted/syncopation-{data}", f"prompted/transposition-{data}", "eval.yaml"]
+    assert "is incomplete: chord_quality/test-00000-of-00001.parquet is missing" in prompts.left_out["chord_quality"]

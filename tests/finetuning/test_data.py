@@ -71,7 +71,7 @@ def test_one_conversation_a_question_in_both_formats(tmp_path: Path) -> None:
     layout = {"formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": {**tags, "system_tag": "system"}}
     assert info == {f"msu_{split}": {"file_name": f"{split}.jsonl", **layout} for split in ("train", "validation")}
 
-    record = json.loads((out / TRAINING_DATA.record).read_text(encoding="utf-8"))
+    record = json.loads((out / TRAINING_DATA.marker).read_text(encoding="utf-8"))
     assert record["conversations"] == {"train": 4, "validation": 4}
     assert record["source"]["dataset_label"] == "generated-seed1"
 

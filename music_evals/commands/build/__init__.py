@@ -11,17 +11,17 @@ from music_evals.commands.build.lilybench_generation import lilybench_generation
 from music_evals.commands.build.msu import msu
 from music_evals.commands.build.muse import muse
 from music_evals.commands.build.ziqi import ziqi
-from music_evals.commands.output import Address, Engines, Out, Overwrite, building, cluster, say
+from music_evals.commands.output import Address, Engines, Out, Overwrite, building, cluster, say_counts
 
 app = typer.Typer(no_args_is_help=True)
-OF_THEIR_OWN: Mapping[str, Callable[..., None]] = {
+COMMANDS: Mapping[str, Callable[..., None]] = {
     "lilybench": lilybench,
     "lilybench-generation": lilybench_generation,
     "msu": msu,
     "muse": muse,
     "ziqi": ziqi,
 }
-"""Datasets whose commands have more to ask and to show than a builder's `build` takes."""
+"""Datasets with a command of their own, which has more options than a builder's `build`."""
 
 
 @app.callback()
@@ -32,7 +32,9 @@ def build(context: typer.Context, engine: Engines = "processes", address: Addres
 
 
 def _command(name: str) -> Callable[..., None]:
-    """The command of a dataset whose builder has a function `build`."""
+    """Return the command of a dataset whose builder has a function `build`."""
+    facts = dataset_facts(name)
+    generated = facts.sources.get("generated")
 
     def command(
         out: Out,
@@ -45,23 +47,20 @@ def _command(name: str) -> Callable[..., None]:
         # Here, so that `music-evals --help` need not wait for it.
         from music_evals.datasets_builders import builder
 
+        if source is None and generated is None:
+            raise typer.BadParameter(f"{name} has published data only; give a copy, or 'hub'", param_hint="--source")
         if source is not None and seed is not None:
-            raise typer.BadParameter(
-                "a seed is for generated rows; published ones are what they are", param_hint="--seed"
-            )
+            raise typer.BadParameter("a seed is for generated rows, not for published ones", param_hint="--seed")
         with building(out, overwrite=overwrite) as console:
-            seeded = {} if seed is None else {"seed": seed}
-            made = builder(name).build(out, source=source, overwrite=overwrite, **seeded)
-            for config, splits in made.counts.items():
-                say(console, f"{config}: " + ", ".join(f"{count} rows in {split}" for split, count in splits.items()))
+            options = {} if seed is None else {"seed": seed}
+            provenance = builder(name).build(out, source=source, overwrite=overwrite, **options)
+            say_counts(console, provenance.counts)
 
-    facts = dataset_facts(name)
-    title = facts.sources["generated"].title
-    command.__doc__ = (
-        f"Build {load(facts.benchmark).title}: {title[0].lower()}{title[1:]}, or the published data with --source."
-    )
+    title = load(facts.benchmark).title
+    choice = f"{generated.title[0].lower()}{generated.title[1:]}, or " if generated else ""
+    command.__doc__ = f"Build {title}: {choice}the published data with --source."
     return command
 
 
 for dataset in dataset_names():
-    app.command(dataset)(OF_THEIR_OWN.get(dataset) or _command(dataset))
+    app.command(dataset)(COMMANDS.get(dataset) or _command(dataset))

@@ -1,4 +1,4 @@
-"""`music-evals build lilybench`: ten tasks on LilyPond scores, of Mutopia and EMOPIA or made offline."""
+"""`music-evals build lilybench`: ten tasks on LilyPond scores, from Mutopia and EMOPIA or made offline."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,13 +32,13 @@ def lilybench(
 
     if emopia is not None and source is None:
         raise typer.BadParameter("the default dataset composes its own clips; give --source too", param_hint="--emopia")
-    chosen = builder.DEFAULT_SEED if seed is None else seed
+    seed = builder.DEFAULT_SEED if seed is None else seed
     with building(out, overwrite=overwrite) as console:
         with counting_pieces(console) as advance:
             if source is None:
-                plan = builder.build_generated(chosen, on_piece=advance)
+                plan = builder.build_generated(seed, on_piece=advance)
             else:
-                plan = builder.build_mutopia(source, emopia, free_only=free_only, seed=chosen, on_piece=advance)
+                plan = builder.build_mutopia(source, emopia, free_only=free_only, seed=seed, on_piece=advance)
             builder.write(plan, out, overwrite=overwrite)
         rows = table("task", "strict", "paper")
         for task, splits in plan.rows.items():
@@ -51,7 +51,6 @@ def _pieces(plan: "Plan") -> Iterator[str]:
     pieces = len(plan.corpus)
     compiled = sum(row["compiles"] for row in plan.corpus)
     usable = sum(row["usable"] for row in plan.corpus)
-    yield f"{pieces} pieces, of which LilyPond compiles {compiled} ({compiled / pieces:.1%});"
-    yield f"{usable} are usable by strict tasks" + (". The others:" if plan.unusable else ".")
+    yield f"LilyPond compiles {compiled} of {pieces} pieces ({compiled / pieces:.1%}). Strict tasks use {usable}."
     for reason, count in plan.unusable.most_common():
         yield f"  {count:4}  {reason}"

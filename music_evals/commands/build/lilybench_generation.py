@@ -33,27 +33,22 @@ def lilybench_generation(
         raise typer.BadParameter(
             "the prompts of this set come from BMdataset; give --bmdataset too", param_hint="--mutopia"
         )
-    chosen = builder.DEFAULT_SEED if seed is None else seed
+    seed = builder.DEFAULT_SEED if seed is None else seed
     with building(out, overwrite=overwrite) as console:
         with counting_pieces(console) as advance:
             if bmdataset is None:
-                plan = builder.build_generated(chosen, encoder=encoder, on_piece=advance)
+                plan = builder.build_generated(seed, encoder=encoder, on_piece=advance)
             else:
                 plan = builder.build_bmdataset(
-                    bmdataset,
-                    mutopia,
-                    free_only=free_only,
-                    seed=chosen,
-                    encoder=encoder,
-                    on_piece=advance,
+                    bmdataset, mutopia, free_only=free_only, seed=seed, encoder=encoder, on_piece=advance
                 )
-            made = builder.write(plan, out, overwrite=overwrite)
+            provenance = builder.write(plan, out, overwrite=overwrite)
         rows = table("config", "split", "rows", "compile", text=2)
-        for config, splits in made.counts.items():
+        for config, splits in provenance.counts.items():
             for split, count in splits.items():
                 compiled = sum(row["compiles"] for row in plan.references.get(config, ()))
                 rows.add_row(config, split, str(count), str(compiled) if config in plan.references else "")
         console.print(rows)
         held_out = sum(work["split"] == "test" for work in plan.works)
         say(console, f"{len(plan.works)} works, {held_out} of them held out.")
-        say(console, *(f"Missing: {what}" for what in plan.provenance.missing), *left_out_lines(plan.left_out))
+        say(console, *(f"Missing: {name}" for name in plan.provenance.missing), *left_out_lines(plan.left_out))

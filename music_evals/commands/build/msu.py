@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands.output import Out, Overwrite, building, say, table
+from music_evals.commands.output import Out, Overwrite, building, left_out_lines, say, table
 from music_evals.datasets_builders.progress import counting_pieces
 
 HUB = "hub"
@@ -36,29 +36,28 @@ def msu(
         raise typer.BadParameter("only the Hub has revisions; give --source hub too", param_hint="--revision")
     if works is not None and source is not None:
         raise typer.BadParameter("all scores of a source are read; --works is for music21's", param_hint="--works")
-    chosen = builder.DEFAULT_SEED if seed is None else seed
+    seed = builder.DEFAULT_SEED if seed is None else seed
     with building(out, overwrite=overwrite) as console:
         with counting_pieces(console) as advance:
             if source is None:
-                plan = builder.build_generated(chosen, default_works()[:works], on_score=advance)
+                plan = builder.build_generated(seed, default_works()[:works], on_score=advance)
             elif source == HUB:
                 snapshot, commit = published.download_published(revision)
-                plan = published.build_snapshot(snapshot, revision=commit, seed=chosen)
+                plan = published.build_snapshot(snapshot, revision=commit, seed=seed)
             elif published.is_snapshot(folder := Path(source).expanduser()):
-                plan = published.build_snapshot(folder, seed=chosen)
+                plan = published.build_snapshot(folder, seed=seed)
             elif (folder / published.QUESTIONS_FILE).is_file():
-                plan = published.build_spreadsheets(folder, seed=chosen)
+                plan = published.build_spreadsheets(folder, seed=seed)
             else:
-                plan = builder.build_own(folder, chosen, on_score=advance)
+                plan = builder.build_own(folder, seed, on_score=advance)
             builder.write(plan, out, overwrite=overwrite, on_score=advance)
         rows = table("split", "scores", "questions", "levels 1 / 2 / 3 / 4")
         for split, scores in plan.scores.items():
             levels = Counter(row["level"] for row in plan.questions[split])
-            shown = " / ".join(str(levels[level]) for level in (1, 2, 3, 4))
-            rows.add_row(split, str(len(scores)), str(levels.total()), shown)
+            counts = " / ".join(str(levels[level]) for level in (1, 2, 3, 4))
+            rows.add_row(split, str(len(scores)), str(levels.total()), counts)
         console.print(rows)
-        if plan.left_out:
-            console.print(f"Left out, {len(plan.left_out)} scores:", style="yellow")
-            say(console, *(f"  {name}: {reason}" for name, reason in plan.left_out.items()))
-        odd = {what: count for what, count in plan.provenance.anomalies.items() if not what.startswith("left out")}
-        say(console, *(f"{what}: {count}" for what, count in odd.items()))
+        say(console, *left_out_lines(plan.left_out or {}))
+        for anomaly, count in plan.provenance.anomalies.items():
+            if not anomaly.startswith("left out"):
+                say(console, f"{anomaly}: {count}")

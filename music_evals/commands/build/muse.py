@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from music_evals.commands.output import Out, Overwrite, building, say
+from music_evals.commands.output import Out, Overwrite, building, say, say_counts
 from music_evals.datasets_builders.progress import progress_bar
 
 
@@ -31,13 +31,13 @@ def muse(
     from music_evals.datasets_builders.muse import dataset as builder
     from music_evals.datasets_builders.muse.recordings import build_recordings
 
-    asked = {"syncopation": syncopation, "transposition": transposition, "chord_quality": chord_quality}
-    counts = {config: count for config, count in asked.items() if count is not None}
+    options = {"syncopation": syncopation, "transposition": transposition, "chord_quality": chord_quality}
+    counts = {config: count for config, count in options.items() if count is not None}
     if source is None and allow_partial:
         raise typer.BadParameter("only recordings can be partial; give --source too", param_hint="--allow-partial")
     if source is not None and (seed is not None or soundfont is not None or counts):
         raise typer.BadParameter(
-            "--seed, --soundfont and numbers of rows are for generated stimuli; recordings are what they are",
+            "--seed, --soundfont and numbers of rows are for generated stimuli, not for recordings",
             param_hint="--source",
         )
 
@@ -46,22 +46,19 @@ def muse(
             if source is not None:
                 plan = build_recordings(source, allow_partial=allow_partial)
             else:
-                chosen = builder.DEFAULT_SEED if seed is None else seed
-                plan = builder.build_generated(chosen, builder.Counts(**counts), soundfont=soundfont)
+                seed = builder.DEFAULT_SEED if seed is None else seed
+                plan = builder.build_generated(seed, builder.Counts(**counts), soundfont=soundfont)
         with progress_bar(console) as progress:
             task = progress.add_task("", total=plan.n_rows)
 
             def advance(config: str, split: str) -> None:
                 progress.update(task, advance=1, description=f"{config} {split}")
 
-            made = builder.write(plan, out, overwrite=overwrite, on_row=advance)
-        if made.missing:
-            console.print(f"Built without {len(made.missing)} files that {source} lacks:", style="yellow")
-            say(console, *(f"  {name}" for name in made.missing))
-        if made.anomalies:
-            console.print(
-                "Recordings that sound other than they are keyed or named, and stay as they are:", style="yellow"
-            )
-            say(console, *(f"  {what}" for what in made.anomalies))
-        for config, splits in made.counts.items():
-            say(console, f"{config}: " + ", ".join(f"{count} rows in {split}" for split, count in splits.items()))
+            provenance = builder.write(plan, out, overwrite=overwrite, on_row=advance)
+        if provenance.missing:
+            console.print(f"Built without {len(provenance.missing)} files that {source} lacks:", style="yellow")
+            say(console, *(f"  {name}" for name in provenance.missing))
+        if provenance.anomalies:
+            console.print("Recordings that differ from their key or name, and stay as they are:", style="yellow")
+            say(console, *(f"  {anomaly}" for anomaly in provenance.anomalies))
+        say_counts(console, provenance.counts)

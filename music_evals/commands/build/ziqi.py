@@ -1,4 +1,4 @@
-"""`music-evals build ziqi`: the published questions, or a composed bank of the same form."""
+"""`music-evals build ziqi`: the published questions, or composed questions of the same form."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -31,20 +31,20 @@ def ziqi(
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Build ZIQI-Eval: a bank composed from a seed, or the published questions with --source."""
+    """Build ZIQI-Eval: questions composed from a seed, or the published ones with --source."""
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.ziqi import dataset as builder
     from music_evals.datasets_builders.ziqi.published import HUB_COMMIT, build_published, download_published
 
-    asked = {"theory": theory, "continuation": continuation}
-    counts = {name: count for name, count in asked.items() if count is not None}
+    options = {"theory": theory, "continuation": continuation}
+    counts = {name: count for name, count in options.items() if count is not None}
     if source is None and (skip_bad or revision is not None):
         raise typer.BadParameter(
             "--skip-bad and --revision are for the published questions; give --source too", param_hint="--source"
         )
     if source is not None and (seed is not None or counts):
         raise typer.BadParameter(
-            "--seed, --theory and --continuation are for composed questions; published ones are what they are",
+            "--seed, --theory and --continuation are for composed questions, not for published ones",
             param_hint="--source",
         )
     if revision is not None and source != HUB:
@@ -53,8 +53,7 @@ def ziqi(
     with building(out, overwrite=overwrite) as console:
         if source is None:
             with console.status("composing"):
-                chosen = builder.DEFAULT_SEED if seed is None else seed
-                plan = builder.build_generated(chosen, **counts)
+                plan = builder.build_generated(builder.DEFAULT_SEED if seed is None else seed, **counts)
         elif source == HUB:
             with console.status("downloading"):
                 folder, commit = download_published(revision or HUB_COMMIT)
@@ -64,21 +63,22 @@ def ziqi(
         builder.write(plan, out, overwrite=overwrite)
         console.print(_themes(plan))
         if plan.provenance.anomalies:
-            odd = table("odd in the source", "count")
-            for what, count in plan.provenance.anomalies.items():
-                odd.add_row(what, str(count))
-            console.print(odd)
+            anomalies = table("odd in the source", "count")
+            for anomaly, count in plan.provenance.anomalies.items():
+                anomalies.add_row(anomaly, str(count))
+            console.print(anomalies)
 
 
 def _themes(plan: "Plan") -> Table:
     import pandas as pd
 
-    shown = table("theme", "dev", "test", "sub-themes", "A / B / C / D in test", "duplicates")
-    every = [(split, row) for splits in plan.rows.values() for split, rows in splits.items() for row in rows]
-    rows = pd.DataFrame([{**row, "split": split} for split, row in every])
-    for theme, mine in rows.groupby("theme_en", sort=False):
-        test = mine[mine["split"] == "test"]
+    themes = table("theme", "dev", "test", "sub-themes", "A / B / C / D in test", "duplicates")
+    rows = pd.DataFrame(
+        {**row, "split": split} for splits in plan.rows.values() for split, rows in splits.items() for row in rows
+    )
+    for theme, group in rows.groupby("theme_en", sort=False):
+        test = group[group["split"] == "test"]
         letters = " / ".join(str((test["answer"] == letter).sum()) for letter in "ABCD")
-        counts = (len(mine) - len(test), len(test), mine["subtheme_en"].nunique())
-        shown.add_row(str(theme), *map(str, counts), letters, str(mine["duplicate_of"].notna().sum()))
-    return shown
+        counts = (len(group) - len(test), len(test), group["subtheme_en"].nunique())
+        themes.add_row(str(theme), *map(str, counts), letters, str(group["duplicate_of"].notna().sum()))
+    return themes

@@ -1,16 +1,16 @@
-"""Dataset folders in the layout of the Hugging Face Hub: written whole or not at all, described, published, loaded.
+"""Dataset folders in the layout of the Hugging Face Hub: written, described, published, loaded.
 
-A dataset folder holds one Parquet file a config and split (``<config>/<split>-00000-of-00001.parquet``), a card
+A dataset folder holds one Parquet file per config and split (``<config>/<split>-00000-of-00001.parquet``), a card
 (``README.md``, whose header lets `datasets.load_dataset` find the files) and ``provenance.json``, which says who
-built it from what.
+built it from what. A folder is written whole or not at all.
 
-A benchmark hands itself over as a `Benchmark` value: its columns and the function that builds its default
-generated dataset. Nothing here knows a benchmark by name.
+A builder describes its dataset as a `DatasetSpec`: its columns and the function that builds its default generated
+dataset. Nothing here knows a benchmark by name.
 """
 
+from music_evals.datasets_builders.dataset_io.folders import FolderKind, check_target, replace_folder
 from music_evals.datasets_builders.dataset_io.loading import (
-    ACCEPTED,
-    Benchmark,
+    DatasetSpec,
     Origin,
     benchmark_of,
     describe_dataset,
@@ -20,41 +20,30 @@ from music_evals.datasets_builders.dataset_io.loading import (
 from music_evals.datasets_builders.dataset_io.provenance import (
     CARD_FILE,
     EVAL_FILE,
-    FORMAT,
     GENERATED,
     PROMPTED,
-    PROVENANCE_FILE,
     DatasetError,
     Provenance,
     as_json,
     canary,
     data_file,
     file_sha256,
+    list_names,
     make_provenance,
     read_provenance,
     refusals,
-    some,
+    source_facts,
 )
 from music_evals.datasets_builders.dataset_io.rows import FileCell, FourOptions, Letter, Text, features_of
-from music_evals.datasets_builders.dataset_io.writing import (
-    FolderKind,
-    Rows,
-    check_target,
-    write_dataset,
-    write_rows,
-    written_whole,
-)
+from music_evals.datasets_builders.dataset_io.writing import Rows, write_dataset, write_rows
 
 __all__ = [
-    "ACCEPTED",
     "CARD_FILE",
     "EVAL_FILE",
-    "FORMAT",
     "GENERATED",
     "PROMPTED",
-    "PROVENANCE_FILE",
-    "Benchmark",
     "DatasetError",
+    "DatasetSpec",
     "FileCell",
     "FolderKind",
     "FourOptions",
@@ -72,12 +61,13 @@ __all__ = [
     "download",
     "features_of",
     "file_sha256",
+    "list_names",
     "load_split",
     "make_provenance",
     "read_provenance",
     "refusals",
-    "some",
+    "replace_folder",
+    "source_facts",
     "write_dataset",
     "write_rows",
-    "written_whole",
 ]

@@ -1,10 +1,11 @@
 """Dataset cards: the ``README.md`` that the Hub shows and that `datasets.load_dataset` reads its configs from.
 
 ``card.md`` in a benchmark's folder has a YAML header with what never changes (tags, task categories) and a body with
-``$placeholders``; what is to be said of each source stands in ``card-SOURCE.md``. The rest is filled in here.
+``$placeholders``; ``card-SOURCE.md`` describes the data of each source. This module fills in the rest.
 """
 
 from collections.abc import Sequence
+from importlib.resources import files
 from string import Template
 from typing import Any, Final
 
@@ -17,118 +18,96 @@ from music_evals.datasets_builders.dataset_io.provenance import (
     PROVENANCE_FILE,
     Provenance,
     canary,
+    source_facts,
 )
 
 _FOLDER: Final = "path/to/this/folder"  # in the examples of all cards
-_RUN: Final = """\
-## Run it
-
-Inspect AI runs the config `$config` without any other package, as `$file` says, all tasks or one of $tasks:
-
-```bash
-pip install inspect-ai datasets
-inspect eval hf/$repo --model openai/gpt-4o
-inspect eval hf/$repo/$first --model openai/gpt-4o
-```
-
-The config holds the prompts of the tasks with text, one at a time and without examples. Sound, pages, other conditions
-and all metrics need music-evals. Its scorers read more forms of answers than those of `$file`.
-
-```bash
-inspect eval music_evals/${benchmark}_$first -T dataset=hf://datasets/$repo --model openai/gpt-4o
-```"""
+_SIZES: Final = {"n<1K": 1_000, "1K<n<10K": 10_000, "10K<n<100K": 100_000, "100K<n<1M": 1_000_000}  # the Hub's names
 
 
 def make_card(provenance: Provenance) -> str:
-    """Fill in the card of a dataset, which its benchmark's folder holds."""
-    facts = dataset_facts(provenance.benchmark)
-    about, source = load(facts.benchmark), facts.sources[provenance.source]
+    """Fill in the card of a dataset from the card in its benchmark's folder."""
+    facts, source = dataset_facts(provenance.benchmark), source_facts(provenance.benchmark, provenance.source)
+    benchmark = load(facts.benchmark)
     card = DatasetCard(facts.card())
-    header = {
-        "pretty_name": source.title,
-        "language": list(source.language),
-        "license": provenance.licence,
-        "license_name": source.licence_name,
-        "license_link": source.link,
-        "size_categories": [_size_category(sum(sum(splits.values()) for splits in provenance.counts.values()))],
-        "configs": [
-            {
-                "config_name": config,
-                "data_files": [{"split": split, "path": f"{config}/{split}-*.parquet"} for split in splits],
-                **({"default": True} if number == 0 else {}),
-            }
-            for number, (config, splits) in enumerate(provenance.counts.items())
-        ],
-    }
-    _state(card, **header)
+    total = sum(sum(splits.values()) for splits in provenance.counts.values())
+    configs = [
+        _config(config, {split: f"{config}/{split}-*.parquet" for split in splits})
+        for config, splits in provenance.counts.items()
+    ]
+    configs[0]["default"] = True
+    _set_header(
+        card,
+        pretty_name=source.title,
+        language=list(source.language),
+        license=provenance.licence,
+        license_name=source.licence_name,
+        license_link=source.link,
+        size_categories=[next((name for name, limit in _SIZES.items() if total < limit), "n>1M")],
+        configs=configs,
+    )
+    counts = ["| config | split | rows |", "|---|---|---|"]
+    for config, splits in provenance.counts.items():
+        counts += [f"| `{config}` | `{split}` | {rows} |" for split, rows in splits.items()]
     card.text = Template(card.text).substitute(
         pretty_name=source.title,
-        title=about.paper,
-        homepage=about.homepage,
-        citation=about.citation.strip(),
+        title=benchmark.paper,
+        homepage=benchmark.homepage,
+        citation=benchmark.citation.strip(),
         stimuli=facts.card(provenance.source).strip(),
-        counts=_counts(provenance),
-        provenance=_provenance(provenance),
+        counts="\n".join(counts),
+        provenance="\n".join(_provenance_lines(provenance)),
     )
     return str(card)
 
 
-def publish_card(text: str, repo: str, licence: Source, benchmark: str, prompted: Sequence[str] = ()) -> str:
-    """Make a folder's card that of a repository: its examples name it, it says how to run it, and states the licence.
+def publish_card(text: str, repo: str, terms: Source, benchmark: str, tasks: Sequence[str] = ()) -> str:
+    """Adapt a folder's card to a repository: its examples name the repository, and it says how to run it.
 
-    `prompted` are the paths of the files with rendered prompts.
+    Args:
+        text: the card in the folder.
+        repo: the repository, ``ORG/NAME``.
+        terms: under which the data is published.
+        benchmark: name of the benchmark.
+        tasks: the splits of the config with rendered prompts.
     """
     card = DatasetCard(text)
-    _state(card, license=licence.licence, license_name=licence.licence_name, license_link=licence.link)
-    splits = {path.partition("/")[2].partition("-")[0]: path.replace("00000-of-00001", "*") for path in prompted}
-    if splits:
-        files = [{"split": split, "path": path} for split, path in splits.items()]
-        card.data["configs"] = [*card.data["configs"], {"config_name": PROMPTED, "data_files": files}]
-    named = {"first": next(iter(splits), ""), "config": PROMPTED, "file": EVAL_FILE, "benchmark": benchmark}
-    run = Template(_RUN).substitute(repo=repo, tasks=", ".join(splits), **named)
-    parts = [card.text.replace(_FOLDER, repo).rstrip(), *([run] if splits else [])]
-    card.text = "\n\n".join([*parts, "## Licence", licence.statement]) + "\n"
+    _set_header(card, license=terms.licence, license_name=terms.licence_name, license_link=terms.link)
+    sections = [card.text.replace(_FOLDER, repo).rstrip()]
+    if tasks:
+        prompts = _config(PROMPTED, {task: f"{PROMPTED}/{task}-*.parquet" for task in tasks})
+        card.data["configs"] = [*card.data["configs"], prompts]
+        names = {"config": PROMPTED, "file": EVAL_FILE, "benchmark": benchmark, "repo": repo}
+        section = Template(files(__package__).joinpath("run_section.md").read_text("utf-8"))
+        sections.append(section.substitute(names, tasks=", ".join(tasks), first=tasks[0]).rstrip())
+    card.text = "\n\n".join([*sections, "## Licence", terms.statement]) + "\n"
     return str(card)
 
 
-def _state(card: DatasetCard, **header: Any) -> None:
-    for key, value in header.items():
+def _config(name: str, paths: dict[str, str]) -> dict[str, Any]:
+    return {"config_name": name, "data_files": [{"split": split, "path": path} for split, path in paths.items()]}
+
+
+def _set_header(card: DatasetCard, **entries: Any) -> None:
+    for key, value in entries.items():
         if value is not None:
             card.data[key] = value
 
 
-def _counts(provenance: Provenance) -> str:
-    lines = ["| config | split | rows |", "|---|---|---|"]
-    lines += [
-        f"| `{config}` | `{split}` | {rows} |"
-        for config, splits in provenance.counts.items()
-        for split, rows in splits.items()
-    ]
-    return "\n".join(lines)
-
-
-def _provenance(provenance: Provenance) -> str:
-    facts: dict[str, object] = {
+def _provenance_lines(provenance: Provenance) -> list[str]:
+    entries: dict[str, object] = {
         "builder": f"music-evals, `{provenance.benchmark}` version {provenance.builder_version}",
         "source": provenance.source,
         "source revision": provenance.source_revision,
         "SHA-256 over the source files": provenance.source_sha256,
         "seed": provenance.seed,
-        **{f"made with {what}": which for what, which in provenance.made_with.items()},
+        **{f"made with {name}": value for name, value in provenance.made_with.items()},
     }
-    lines = [f"- {name}: {value}" for name, value in facts.items() if value is not None]
+    lines = [f"- {name}: {value}" for name, value in entries.items() if value is not None]
     if provenance.missing:
         lines.append(f"- built from a partial copy, which lacks {len(provenance.missing)} files:")
         lines += [f"    - `{name}`" for name in provenance.missing]
     if provenance.anomalies:
         lines.append("- what is odd in the source, counted:")
-        lines += [f"    - {what}: {count}" for what, count in provenance.anomalies.items()]
-    lines.append(f"- {canary(provenance.benchmark)}")
-    lines.append(f"- checksums of the data files: `{PROVENANCE_FILE}`")
-    return "\n".join(lines)
-
-
-def _size_category(rows: int) -> str:
-    """Return the Hub's name for a number of rows."""
-    bounds = [(1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")]
-    return next((name for bound, name in bounds if rows < bound), "n>1M")
+        lines += [f"    - {anomaly}: {count}" for anomaly, count in provenance.anomalies.items()]
+    return [*lines, f"- {canary(provenance.benchmark)}", f"- checksums of the data files: `{PROVENANCE_FILE}`"]

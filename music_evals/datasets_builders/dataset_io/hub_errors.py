@@ -1,69 +1,51 @@
-"""What goes wrong between this machine and the Hub, in plain words and never with the token in them."""
+"""Errors of the Hub's client as one message each, without the token."""
 
-import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from huggingface_hub import get_token
 from huggingface_hub.errors import (  # type: ignore[attr-defined]
     HfHubHTTPError,
     HTTPError,  # of httpx or httpx2, as the client's version has it
+    LocalEntryNotFoundError,
     RepositoryNotFoundError,
+    RevisionNotFoundError,
 )
 
+from music_evals.datasets_builders.dataset_io.provenance import DatasetError
+
 LOG_IN: Final = "log in with `hf auth login`, or set HF_TOKEN"
-TRANSPORT_ERRORS: Final = (HTTPError, OSError)  # what the client raises where the Hub refuses or cannot be reached
-_TOKEN: Final = re.compile(r"[!-~]+")
-_HIDDEN: Final = "(the token)"
+_CHANGED: Final = "somebody else has changed the repository meanwhile; nothing was published, run the command again"
+_ADVICE: Final = {401: LOG_IN, 403: f"with a token that may write there, {LOG_IN}", 409: _CHANGED, 412: _CHANGED}
 
 
-def token_problem() -> str | None:
-    """Say why the token cannot be one, if so: asked first, because the HTTP client's own error quotes the token."""
-    token = get_token()
-    if token is None or _TOKEN.fullmatch(token):
-        return None
-    return f"the token for the Hub holds characters that no token has; {LOG_IN}"
+@contextmanager
+def plain_errors(place: str) -> Iterator[None]:
+    """Turn what the client raises into a DatasetError that begins with a place, such as the repository's name."""
+    try:
+        yield
+    except DatasetError:
+        raise
+    except (HTTPError, OSError, RuntimeError, ValueError) as error:
+        cause = error.__cause__ if isinstance(error, RuntimeError) and error.__cause__ else error  # a failed upload
+        message, token = f"{place}: {_explain(cause)}", get_token()
+        raise DatasetError(message.replace(token, "(the token)") if token else message) from None
 
 
-def explain(error: BaseException, repo: str) -> str:
-    """Say in one message, without the token, what an error of the client means.
-
-    >>> explain(ConnectionError("unreachable"), "ORG/muse")
-    'ORG/muse: the connection failed: unreachable; run it again, what has arrived is kept'
-    """
-    token = get_token()
-    return _message(error, repo).replace(token or _HIDDEN, _HIDDEN)
-
-
-def _message(error: BaseException, repo: str) -> str:
-    causes = list(_causes(error))
-    refused = next((cause for cause in causes if isinstance(cause, HfHubHTTPError)), None)
-    if refused is None:
-        transport = next((cause for cause in causes if isinstance(cause, TRANSPORT_ERRORS)), None)
-        if transport is None:
-            return f"{repo}: {error}"
-        what = str(transport) or type(transport).__name__
-        return f"{repo}: the connection failed: {what}; run it again, what has arrived is kept"
-    said = " ".join((refused.server_message or "").split()) or f"status {refused.response.status_code}"
-    match refused.response.status_code:
-        case 401 if not isinstance(refused, RepositoryNotFoundError):
-            return f"{repo}: the Hub does not accept the token ({said}); {LOG_IN}"
-        case 401 | 404 if isinstance(refused, RepositoryNotFoundError):
-            return f"the Hub has no repository {repo}, or you have no access to it; if it is private, {LOG_IN}"
-        case 403:
-            return f"{repo}: the Hub refuses access ({said}); with a token that may write there, {LOG_IN}"
-        case 409 | 412:
-            return f"{repo}: somebody else has changed it meanwhile ({said}); nothing was published, run it again"
-        case 413 | 507:
-            return f"{repo}: the Hub has no room for it ({said}); nothing was published"
+def _explain(error: BaseException) -> str:
+    match error:
+        case RepositoryNotFoundError():
+            return f"the Hub has no such repository, or you have no access to it; if it is private, {LOG_IN}"
+        case RevisionNotFoundError():
+            return "the Hub has no such branch, tag or commit"
+        case LocalEntryNotFoundError():
+            return "it is not in the local cache and the Hub cannot be reached"
+        case HfHubHTTPError():
+            status = error.response.status_code
+            reason = " ".join((error.server_message or f"status {status}").split())
+            return f"the Hub refused ({reason}); {_ADVICE.get(status, 'try again later')}"
+        case HTTPError():
+            return f"the connection failed ({error or type(error).__name__}); run the command again"
         case _:
-            return f"{repo}: the Hub refused ({said})"
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    at: BaseException | None = error
-    while at is not None and id(at) not in seen:
-        seen.add(id(at))
-        yield at
-        at = at.__cause__ or at.__context__
+            return str(error)

@@ -1,4 +1,4 @@
-"""What a row may hold: columns that a `TypedDict` declares, and the check of rows, written or loaded."""
+"""What a row may hold: columns that a `TypedDict` declares, and the check of rows when they are written or loaded."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -10,19 +10,19 @@ from datasets import Audio, Features, Image, List, Value
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict  # pydantic takes that of `typing` from Python 3.12 on
 
-from music_evals.datasets_builders.dataset_io.provenance import DatasetError, Printable, told
+from music_evals.datasets_builders.dataset_io.provenance import DatasetError, Printable, format_error
 
 _COLUMNS: Final = {str: "string", int: "int64", float: "float64", bool: "bool", bytes: "binary"}
 
 
-def _written(text: str) -> str:
+def _not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("It is blank")
     return text
 
 
-Text = Annotated[str, Field(max_length=2_000_000), AfterValidator(_written)]
-"""What is read or asked: not blank, and short enough for it."""
+Text = Annotated[str, Field(max_length=2_000_000), AfterValidator(_not_blank)]
+"""A text that a model is asked or that a reply is compared with: not blank, and not too long for that."""
 FourOptions = Annotated[list[Text], Field(min_length=4, max_length=4)]
 Letter = Annotated[str, Field(pattern="^[ABCD]$")]
 
@@ -42,8 +42,8 @@ class Columns(Features):  # type: ignore[misc]
 
     @cached_property
     def adapters(self) -> Mapping[str, TypeAdapter[Any]]:
-        """Column → what its values, as a list, are checked by."""
-        config = ConfigDict(allow_inf_nan=False)  # types are Arrow's matter
+        """Column → the check of a list of its values."""
+        config = ConfigDict(allow_inf_nan=False)  # Arrow checks the types
         hints = get_type_hints(self.row, include_extras=True)
         hints[next(iter(hints))] = Annotated[Printable, Field(min_length=1, max_length=300)]
         return {name: TypeAdapter(list[kind], config=config) for name, kind in hints.items()}  # type: ignore[valid-type]
@@ -53,21 +53,21 @@ def features_of(row: type, check: Callable[..., str | None] | None = None, /, **
     """Declare the columns of a `TypedDict` of texts, bytes, numbers, lists of these, and any of them or None.
 
     Args:
-        row: the `TypedDict`; values must be as it says, with what `Annotated` adds, and null only where it says None.
-        check: says what is wrong with a row, None if nothing is, from the columns that its parameters name.
-        columns: those of any other kind, as for audio and images; a literal is a text.
+        row: the `TypedDict`. Values must be as it says, with what `Annotated` adds, and null only where it says None.
+        check: says what is wrong with a row, or None, from the columns that its parameters name.
+        columns: columns of another kind, such as audio and images.
 
     >>> from typing import TypedDict
     >>> features_of(TypedDict("Row", {"id": str, "pitches": list[int] | None}))
     {'id': Value('string'), 'pitches': List(Value('int64'))}
     """
-    made = Columns({name: columns.get(name) or _column(kind) for name, kind in get_type_hints(row).items()})
-    made.row, made.check = row, check
-    return made
+    features = Columns({name: columns.get(name) or _column(kind) for name, kind in get_type_hints(row).items()})
+    features.row, features.check = row, check
+    return features
 
 
 def as_files(features: Features) -> Features:
-    """Return columns with audio and images as the files that they are, for which no decoder is needed.
+    """Return columns with audio and images as files, which need no decoder.
 
     >>> as_files(Features({"id": Value("string"), "pages": List(Image())}))
     {'id': Value('string'), 'pages': List(Image(mode=None, decode=False))}
@@ -82,23 +82,23 @@ def _as_file(kind: Any) -> Any:
 
 
 def _column(kind: Any) -> Value | List:
-    if get_origin(kind) in (Union, UnionType):  # the former where an arm is `Annotated`
-        (kind,) = (one for one in get_args(kind) if one is not NoneType)
+    if get_origin(kind) in (Union, UnionType):  # `Union` if an arm is `Annotated`
+        (kind,) = (arm for arm in get_args(kind) if arm is not NoneType)
     if get_origin(kind) is list:
         return List(_column(get_args(kind)[0]))
     return Value("string" if get_origin(kind) is Literal else _COLUMNS[kind])
 
 
 class RowCheck:
-    """Checks the rows of a split, some at a time, against columns of `features_of`; no two may have the same id."""
+    """Checks the rows of a split, group by group, against columns of `features_of`; ids must differ."""
 
     def __init__(self, columns: Features, where: str) -> None:
         self._columns, self._where = columns, where
         self._key = next(iter(columns))
-        self._seen: set[Any] = set()
+        self._ids: set[Any] = set()
 
     def __call__(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Check rows, which have the same columns or some of them; DatasetError names the first bad one."""
+        """Check rows that all have the same columns, or the same few of them; DatasetError names the first bad row."""
         if not isinstance(self._columns, Columns) or not rows:
             return
         for name in [name for name in self._columns.adapters if name in rows[0]]:
@@ -106,14 +106,14 @@ class RowCheck:
                 self._columns.adapters[name].validate_python([row[name] for row in rows])
             except ValidationError as error:
                 number = int(error.errors(include_url=False)[0]["loc"][0])
-                raise DatasetError(f"{self._place(rows[number])}, {name}{told(error, 1)}") from error
+                raise DatasetError(f"{self._place(rows[number])}, {name}{format_error(error, 1)}") from error
         check = self._columns.check
-        needed = [] if check is None else list(inspect.signature(check).parameters)
+        needed = list(inspect.signature(check).parameters) if check else []
         for row in rows:
-            if row.get(self._key) in self._seen:
+            if row.get(self._key) in self._ids:
                 raise DatasetError(f"{self._place(row)}: an earlier row has the same id")
             if self._key in row:
-                self._seen.add(row[self._key])
+                self._ids.add(row[self._key])
             if check and all(name in row for name in needed) and (problem := check(**{n: row[n] for n in needed})):
                 raise DatasetError(f"{self._place(row)}: {problem}")
 

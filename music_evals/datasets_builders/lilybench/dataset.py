@@ -19,8 +19,8 @@ from datasets import Features
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
-    Benchmark,
     DatasetError,
+    DatasetSpec,
     Provenance,
     Rows,
     make_provenance,
@@ -200,4 +200,4 @@ def _generate(out: Path, on_piece: OnPiece) -> None:
     write(build_generated(sources=first_sources(), sizes=_FIRST_SIZES, on_piece=on_piece), out, overwrite=True)
 
 
-BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)

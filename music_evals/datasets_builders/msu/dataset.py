@@ -20,8 +20,8 @@ from scipy.cluster.hierarchy import DisjointSet
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
-    Benchmark,
     DatasetError,
+    DatasetSpec,
     FileCell,
     Provenance,
     Rows,
@@ -285,5 +285,5 @@ def _generate(out: Path, on_score: OnPiece) -> None:
     write(plan, out, overwrite=True, on_score=on_score)
 
 
-BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
 """MSU-Bench for `load_split` and `describe_dataset`."""

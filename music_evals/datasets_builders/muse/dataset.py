@@ -21,8 +21,8 @@ from typing import Any, Final, TypeVar
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
-    Benchmark,
     DatasetError,
+    DatasetSpec,
     Provenance,
     make_provenance,
     write_dataset,
@@ -306,6 +306,6 @@ def write(
     )
 
 
-BENCHMARK: Final = Benchmark(
+BENCHMARK: Final = DatasetSpec(
     NAME, VERSION, DEFAULT_SEED, rows.FEATURES, lambda out, _: write(build_generated(), out, overwrite=True)
 )

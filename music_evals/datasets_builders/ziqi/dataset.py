@@ -20,8 +20,8 @@ from datasets import Features
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
-    Benchmark,
     DatasetError,
+    DatasetSpec,
     FourOptions,
     Letter,
     Provenance,
@@ -181,5 +181,5 @@ def _generate(out: Path, _: OnPiece) -> None:
     write(_plan(DEFAULT_SEED, _THEORY, _CONTINUATION), out, overwrite=True)
 
 
-BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
 """ZIQI-Eval for `load_split` and `describe_dataset`."""

@@ -18,7 +18,7 @@ from operator import ne
 from pathlib import Path
 from typing import Final
 
-from music_evals.datasets_builders.dataset_io import DatasetError, download, make_provenance, some
+from music_evals.datasets_builders.dataset_io import DatasetError, download, list_names, make_provenance
 from music_evals.datasets_builders.questions.question_rows import LETTERS
 from music_evals.datasets_builders.ziqi.dataset import (
     NAME,
@@ -72,7 +72,7 @@ def build_published(source: Path, *, skip_bad: bool = False, revision: str | Non
         folder = folder / _FOLDER
     files = [(split, theme, folder / split / f"{theme.file}.csv") for split in SPLITS for theme in published_themes()]
     if missing := [str(path.relative_to(folder)) for _, _, path in files if not path.is_file()]:
-        raise DatasetError(f"{source} lacks {len(missing)} of {len(files)} files of ZIQI-Eval: {some(missing)}")
+        raise DatasetError(f"{source} lacks {len(missing)} of {len(files)} files of ZIQI-Eval: {list_names(missing)}")
     report = _Report()
     rows: dict[ConfigName, dict[str, list[Row]]] = {}
     for split, theme, path in files:

@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
-    Benchmark,
     DatasetError,
+    DatasetSpec,
     Provenance,
     Rows,
     make_provenance,
@@ -217,4 +217,4 @@ def _generate(out: Path, on_piece: OnPiece) -> None:
     write(build_generated(sources=first_sources(), on_piece=on_piece), out, overwrite=True)
 
 
-BENCHMARK: Final = Benchmark(NAME, VERSION, DEFAULT_SEED, rows.FEATURES, _generate)
+BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, rows.FEATURES, _generate)

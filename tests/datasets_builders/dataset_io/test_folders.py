@@ -1,0 +1,135 @@
+"""Folders appear whole or not at all, and only folders of the same kind are replaced."""
+
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from music_evals.datasets_builders.dataset_io import DatasetError, FolderKind, check_target, replace_folder
+
+LETTERS = FolderKind("letters", "kind.json", '"letters"')
+LISTS = FolderKind("lists", "*/*.yaml", contents=("*/*.yaml",))
+STEPS = ("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir")
+
+
+def write(path: Path, letter: str, overwrite: bool = True) -> None:
+    """Write a folder of three files, each with a letter in it."""
+    with replace_folder(path, LETTERS, overwrite=overwrite) as folder:
+        (folder / "deep").mkdir()
+        for name in ("one", "deep/two"):
+            (folder / name).write_text(letter)
+        (folder / "kind.json").write_text('{"kind": "letters"}')
+
+
+def letters(path: Path) -> set[str]:
+    """The letters in a folder; none if there is no folder."""
+    if not path.exists():
+        return set()
+    assert sorted(os.listdir(path)) == ["deep", "kind.json", "one"]
+    return {(path / name).read_text() for name in ("one", "deep/two")}
+
+
+def in_child(work: Callable[[], object]) -> int:
+    """Do work in a process of its own, and return its exit code: 0, 1 after an error, or a negative signal."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def kill_at(step: int, work: Callable[[], object]) -> None:
+    """Do work until a numbered step, which is an audit event of Python, and kill this process there."""
+    count = 0
+
+    def hook(event: str, _: Any) -> None:
+        nonlocal count
+        count += event in STEPS
+        if event in STEPS and count == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+    work()
+
+
+@pytest.mark.parametrize("before", [set(), {"a"}], ids=["new", "replaced"])
+def test_a_kill_at_any_step_leaves_a_whole_folder(before: set[str], tmp_path: Path) -> None:
+    code = step = 0
+    while code != 0 or step == 0:
+        step += 1
+        path = tmp_path / str(step) / "out"
+        path.parent.mkdir()
+        for letter in before:
+            write(path, letter)
+        code = in_child(lambda step=step, path=path: kill_at(step, lambda: write(path, "b")))  # type: ignore[misc]
+        assert code in (0, -signal.SIGKILL)
+        # A kill between two renames leaves no folder; the next call puts the old one back.
+        assert letters(path) in (before, {"b"}, set())
+        with pytest.raises(TypeError):
+            write(path, None)  # type: ignore[arg-type]
+        assert letters(path) in (before, {"b"})
+        write(path, "c")
+        assert letters(path) == {"c"}
+        assert os.listdir(path.parent) == ["out"]
+    assert step > 10
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
+    """No file may grow beyond 10 kB, which a process learns by the same kind of error as of a full disk."""
+    path = tmp_path / "out"
+    write(path, "a")
+
+    def fill() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+        write(path, "b" * 20_000)
+
+    assert in_child(fill) == 1
+    assert letters(path) == {"a"}
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_one_process_writes_a_target_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    with (
+        replace_folder(path, LETTERS) as folder,
+        pytest.raises(DatasetError, match=f"another process is writing {path}"),
+        replace_folder(path, LETTERS),
+    ):
+        pass
+    assert not folder.exists()
+    assert path.exists()
+
+
+def test_a_folder_of_another_kind_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "kind.json").write_text("{}")
+    write(tmp_path / "out", "a")
+    for overwrite in (False, True):
+        for name, message in (
+            ("file", "file is not a folder; give a new or an empty one"),
+            ("file/new", "file is not a folder"),
+            ("thesis", "thesis is not empty and does not hold letters of ours"),
+        ):
+            with pytest.raises(DatasetError, match=message):
+                check_target(tmp_path / name, LETTERS, overwrite=overwrite)
+    with pytest.raises(DatasetError, match="out already holds letters; give another folder, or replace it with --over"):
+        write(tmp_path / "out", "b", overwrite=False)
+    (tmp_path / "link").symlink_to("out")
+    write(tmp_path / "link", "b")
+    assert letters(tmp_path / "out") == {"b"}
+    (tmp_path / "lists" / "a").mkdir(parents=True)
+    (tmp_path / "lists" / "a" / "b.yaml").touch()
+    check_target(tmp_path / "lists", LISTS, overwrite=True)
+    (tmp_path / "lists" / "notes.txt").touch()
+    with pytest.raises(DatasetError, match="does not hold lists of ours"):
+        check_target(tmp_path / "lists", LISTS, overwrite=True)

@@ -1,0 +1,145 @@
+"""Over HTTP with the unmodified client: publish, load with `datasets` and with our loader."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from base64 import b64decode
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+from huggingface_hub.utils.sha import git_hash
+
+NAME = "ORG/musictheorybench"
+# In a process of its own, as the client reads HF_ENDPOINT when it is imported.
+SCRIPT = """
+import json, sys
+from datasets import load_dataset
+from music_evals.datasets_builders.dataset_io import describe_dataset, hub, load_split
+from music_evals.datasets_builders.musictheorybench import BENCHMARK
+
+folder, name = sys.argv[1], "ORG/musictheorybench"
+origin = describe_dataset(folder, benchmark=BENCHMARK)
+made = hub.commit(hub.plan_dataset(hub.look_up(name, "dataset"), origin, {}), "first")
+commit = describe_dataset(f"hf://datasets/{name}", benchmark=BENCHMARK).revision
+ours = load_split(f"hf://datasets/{name}@{commit}", "reasoning", "test", benchmark=BENCHMARK).to_list()
+theirs = load_dataset(name, "reasoning", split="test", revision=commit).to_list()
+again = hub.plan_dataset(hub.look_up(name, "dataset"), origin, {})
+print(json.dumps({"commits": [made.oid, commit], "rows": [ours, theirs], "again": len(again.operations)}))
+"""
+
+
+class HubServer(BaseHTTPRequestHandler):
+    """A Hub of one repository, which takes all files as regular ones."""
+
+    protocol_version = "HTTP/1.1"
+    commits: dict[str, dict[str, bytes]]  # the last is the head of main
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def send(self, body: bytes, status: int = 200, **headers: str) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def send_json(self, value: object) -> None:
+        self.send(json.dumps(value).encode(), Content_Type="application/json")
+
+    def head(self) -> str:
+        return next(reversed(self.commits))
+
+    def push(self, files: dict[str, bytes]) -> str:
+        oid = hashlib.sha1(repr(sorted(files.items())).encode()).hexdigest()
+        self.commits[oid] = files
+        return oid
+
+    def entry(self, path: str, content: bytes) -> dict[str, Any]:
+        return {"type": "file", "path": path, "size": len(content), "oid": git_hash(content)}
+
+    def tree(self, commit: dict[str, bytes], above: str, is_flat: bool) -> list[dict[str, Any]]:
+        entries = {}
+        for name in [name for name in commit if name.startswith(above)]:
+            child, deeper, _ = name.removeprefix(above).partition("/")
+            entries[child if is_flat else name] = self.entry(name, commit[name])
+            if deeper and is_flat:
+                entries[child] = {"type": "directory", "path": above + child, "oid": "0" * 40, "size": 0}
+        return list(entries.values())
+
+    def handle_any(self) -> None:
+        url = unquote(urlsplit(self.path).path)
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        address = f"http://{self.headers['Host']}/datasets/{NAME}"
+        if url == "/api/repos/create":
+            self.push({})
+            return self.send_json({"url": address})
+        if url == "/api/validate-yaml":
+            return self.send_json({"errors": [], "warnings": []})
+        if not self.commits or f"/datasets/{NAME}" not in url:
+            return self.send(b"{}", 404, X_Error_Code="RepoNotFound")
+        parts = url.partition(f"/datasets/{NAME}")[2].strip("/").split("/", 2)
+        action, revision, path = [*parts, "", ""][:3]
+        commit = self.commits.get(revision) or self.commits[self.head()]
+        match action:
+            case "" | "revision":
+                siblings = [{"rfilename": name} for name in commit]
+                self.send_json({"id": NAME, "sha": self.head(), "private": False, "siblings": siblings, "tags": []})
+            case "refs":
+                main = {"name": "main", "ref": "refs/heads/main", "targetCommit": self.head()}
+                self.send_json({"branches": [main], "tags": [], "converts": []})
+            case "tree":
+                self.send_json(self.tree(commit, f"{path}/" if path else "", "recursive=false" in self.path.lower()))
+            case "paths-info":
+                asked = json.loads(body)["paths"] if body.startswith(b"{") else parse_qs(body.decode())["paths"]
+                self.send_json([self.entry(name, commit[name]) for name in asked if name in commit])
+            case "preupload":
+                mode = {"uploadMode": "regular", "shouldIgnore": False}
+                self.send_json({"files": [{"path": file["path"], **mode} for file in json.loads(body)["files"]]})
+            case "commit":
+                changes = [json.loads(line) for line in body.splitlines()]
+                files = [change["value"] for change in changes if change["key"] == "file"]
+                oid = self.push({**commit, **{file["path"]: b64decode(file["content"]) for file in files}})
+                self.send_json({"commitUrl": f"{address}/commit/{oid}", "commitOid": oid})
+            case "resolve" if path in commit:
+                content = commit[path]
+                self.send(content, X_Repo_Commit=revision, ETag=f'"{git_hash(content)}"', Accept_Ranges="bytes")
+            case _:
+                self.send(b"{}", 404, X_Error_Code="EntryNotFound")
+
+        return None
+
+    do_GET = do_HEAD = do_POST = handle_any  # noqa: N815
+
+
+@pytest.fixture
+def endpoint() -> Iterator[str]:
+    handler = type("Handler", (HubServer,), {"commits": {}})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_from_a_folder_to_the_hub_and_back(
+    endpoint: str, built_datasets: Callable[[str], Path], tmp_path: Path
+) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING"))}
+    variables = {"HF_ENDPOINT": endpoint, "HF_HOME": str(tmp_path / "home"), "HF_TOKEN": "hf_test"}
+    variables |= {"PYTHONPATH": str(Path(__file__).parents[3]), "INSPECT_CACHE_DIR": str(tmp_path / "inspect")}
+    command = [sys.executable, "-c", SCRIPT, str(built_datasets("musictheorybench"))]
+    done = subprocess.run(command, capture_output=True, text=True, env=kept | variables, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert len(result["rows"][0]) == 8
+    assert result["rows"][0] == result["rows"][1]
+    assert result["commits"][0] == result["commits"][1]
+    assert result["again"] == 0

@@ -1,0 +1,249 @@
+"""Dataset folders of a small benchmark of letters: written, loaded back, and refused with clear errors."""
+
+import io
+import json
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+import PIL.Image
+import pytest
+from datasets import Audio, Features, Image, List, Value, load_dataset
+from pydantic import Field
+
+from music_evals.benchmarks import dataset_facts, dataset_names
+from music_evals.datasets_builders.dataset_io import (
+    DatasetError,
+    DatasetSpec,
+    Provenance,
+    Text,
+    describe_dataset,
+    features_of,
+    load_split,
+    write_dataset,
+)
+
+FEATURES = Features({"id": Value("string"), "audio": Audio(decode=False), "notes": List(Value("int64"))})
+LETTERS = Provenance("letters", "1.0", source="generated", licence="mit", seed=7)
+DATA = "abc/test-00000-of-00001.parquet"
+ACCEPTED = "a dataset folder (as `music-evals build` writes it) or hf://datasets/ORG/NAME[@REVISION]"
+
+
+def rows(count: int) -> list[dict[str, Any]]:
+    return [{"id": f"row-{i}", "audio": {"bytes": bytes([i]), "path": None}, "notes": [i, 1]} for i in range(count)]
+
+
+def write(out: Path, test: Iterable[dict[str, Any]] | None = None, **options: Any) -> Provenance:
+    splits = {"test": rows(3) if test is None else test, "fewshot": []}
+    options = {"features": {"abc": FEATURES}, "provenance": LETTERS, "card": str, **options}
+    return write_dataset(out, {"abc": splits}, **options)
+
+
+def spec(**changes: Any) -> DatasetSpec:
+    generate = lambda out, _: write(out, overwrite=True)  # noqa: E731
+    return replace(DatasetSpec("letters", "1.0", 7, {"abc": FEATURES}, generate), **changes)
+
+
+def error(dataset: Path | str, config: str = "abc", split: str = "test", **changes: Any) -> str:
+    with pytest.raises(DatasetError) as caught:
+        load_split(str(dataset), config, split, benchmark=spec(**changes))
+    return str(caught.value)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("MUSIC_EVALS_CACHE", str(folder))
+    return folder
+
+
+def test_written_rows_are_loaded_back(tmp_path: Path) -> None:
+    made = write(tmp_path / "out", rows(70))  # more than one group of rows; the split without rows is left out
+    loaded = load_split(str(tmp_path / "out"), "abc", "test", benchmark=spec())
+    assert loaded.to_list() == rows(70)
+    assert loaded.features == FEATURES
+    assert made.counts == {"abc": {"test": 70}}
+    assert describe_dataset(str(tmp_path / "out"), benchmark=spec()).provenance == made
+    assert load_split(str(tmp_path / "out"), "abc", "test", benchmark=spec(), columns=["notes"])[5] == {"notes": [5, 1]}
+    write(tmp_path / "out", overwrite=True, extra_files={"LICENCE.md": b"free"})
+    assert sorted(os.listdir(tmp_path / "out")) == ["LICENCE.md", "README.md", "abc", "provenance.json"]
+
+
+def test_audio_and_pages_are_decoded_by_datasets_and_files_for_tasks(tmp_path: Path) -> None:
+    PIL.Image.new("RGB", (3, 2)).save(page := io.BytesIO(), "PNG")
+    features = Features({"id": Value("string"), "audio": Audio(), "pages": List(Image())})
+    row = {"id": "row", "audio": {"bytes": b"RIFF", "path": None}, "pages": [{"bytes": page.getvalue(), "path": None}]}
+    write(tmp_path / "out", [row], features={"abc": features})
+    decoded = load_dataset(
+        "parquet", data_files=str(tmp_path / "out" / DATA), split="train", cache_dir=str(tmp_path / "hf")
+    )
+    assert decoded.features == features
+    assert [image.size for image in decoded.remove_columns("audio")[0]["pages"]] == [(3, 2)]
+    assert load_split(str(tmp_path / "out"), "abc", "test", benchmark=spec(features={"abc": features}))[0] == row
+
+
+@pytest.mark.parametrize(
+    ("test", "message"),
+    [
+        ([{"id": "odd"}], "abc/test, row odd: columns missing or unknown: audio, notes"),
+        ([{"id": "odd", "audio": None, "notes": ["x"]}], "abc/test, rows odd to odd: a value does not fit its column"),
+        ([], "nothing to write"),
+    ],
+)
+def test_rows_that_do_not_fit_are_named(tmp_path: Path, test: list[dict[str, Any]], message: str) -> None:
+    with pytest.raises(DatasetError, match=message):
+        write(tmp_path / "out", test)
+    assert os.listdir(tmp_path) == []
+
+
+class Row(TypedDict):
+    id: str
+    question: Text
+    options: list[str] | None
+    level: Annotated[int, Field(ge=1)]
+
+
+def level_is_marked(question: str, level: int) -> str | None:
+    return None if str(level) in question else f"level {level} is not in its question"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"question": None}, "row b, question: input should be a valid string, not None"),
+        ({"question": " "}, "row b, question: it is blank, not ' '"),
+        ({"level": 0}, "row b, level: input should be greater than or equal to 1, not 0"),
+        ({"options": ["x", None]}, "row b, options, 1: input should be a valid string, not None"),
+        ({"level": 2}, "row b: level 2 is not in its question"),
+        ({"id": "a"}, "row a: an earlier row has the same id"),
+        ({"id": "a\x1b"}, r"row 'a\\x1b', id: it holds control characters, not 'a\\x1b'"),
+    ],
+)
+def test_rows_are_checked_when_written_and_when_loaded(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    row = {"id": "b", "question": "1?", "options": None, "level": 1}
+    bad, checked = [{**row, "id": "a"}, {**row, **changes}], features_of(Row, level_is_marked)
+    with pytest.raises(DatasetError, match=f"abc/test, {message}"):
+        write(tmp_path, bad, features={"abc": checked})
+    write(tmp_path, bad, features={"abc": Features(checked)})
+    with pytest.raises(DatasetError, match=f"parquet of {tmp_path}, {message}"):
+        load_split(str(tmp_path), "abc", "test", benchmark=spec(features={"abc": checked}))
+
+
+def test_errors_name_what_is_wrong_and_what_is_accepted(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write(out)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("x")
+    assert error(out, "xyz") == "letters has no config 'xyz'; it has: abc"
+    assert error(out, split="train") == f"config 'abc' of {out} has no split 'train'; it has: test"
+    either = f"accepted: 'generated', {ACCEPTED}"
+    assert error(tmp_path / "nowhere") == f"dataset '{tmp_path}/nowhere' does not exist; {either}"
+    assert error(tmp_path / "file") == f"dataset '{tmp_path}/file' is not a folder; {either}"
+    assert "is no dataset of ours: it has no provenance.json; accepted" in error(tmp_path / "folder")
+    assert error(out, name="numbers") == f"'{out}' is a dataset of letters, not of numbers"
+    assert error("generated", generate=None) == f"letters has no generated dataset; dataset= accepts {ACCEPTED}"
+    wider = Features({**FEATURES, "tempo": Value("float64")})
+    message = "lacks the columns tempo (built by version 1.0 of the builder, this is 2.0)"
+    assert message in error(out, features={"abc": wider}, version="2.0")
+    other = Features({**FEATURES, "notes": Value("int64")})
+    assert "has columns of another type: notes (built by" in error(out, features={"abc": other})
+    for name in ("datasets/name", "models/a/b", "datasets/a/b@", "datasets/a/b/c"):
+        assert error(f"hf://{name}") == f"hf://{name} is no dataset on the Hub; write hf://datasets/ORG/NAME[@REVISION]"
+
+
+def test_what_a_partial_copy_lacks_is_named_where_a_split_is_missing(tmp_path: Path) -> None:
+    partial_copy = Provenance("letters", "1.0", source="alphabet", licence="mit", missing=("x.wav", "y.wav"))
+    write(tmp_path / "out", provenance=partial_copy)
+    assert error(tmp_path / "out", split="fewshot").endswith("(built from a copy that lacks x.wav, y.wav)")
+    assert describe_dataset(str(tmp_path / "out"), benchmark=spec()).label == "alphabet-partial"
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda file: file.unlink(), f"is incomplete: {DATA} is missing"),
+        (lambda file: file.write_bytes(file.read_bytes()[:-1]), "is not the file that its provenance.json names"),
+    ],
+)
+def test_a_changed_or_missing_file_is_refused(damage: Callable[[Path], Any], message: str, tmp_path: Path) -> None:
+    write(tmp_path / "out")
+    damage(tmp_path / "out" / DATA)
+    assert message in error(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "[]", "{}", "[" * 100_000, '{"format": "2"}'),
+        json.dumps({**json.loads(LETTERS.to_json()), "x": 1}),
+        LETTERS.to_json().replace('"counts": {}', '"counts": {"abc": 3}'),
+        LETTERS.to_json().replace('"source": "generated"', '"source": "../../up"'),
+        LETTERS.to_json().replace('"licence": "mit"', '"licence": "\\u001b[2J"'),
+    ],
+)
+def test_foreign_provenance_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "provenance.json").write_text(text)
+    assert "is no dataset of ours: not a provenance file" in error(tmp_path)
+
+
+@pytest.mark.parametrize("uri", ["hf://datasets/org/name", "hf://datasets/org/name@v1", "hf://datasets/org/na--me"])
+def test_an_unreachable_hub_is_one_clear_error(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert error(uri).startswith(f"{uri}: ")
+
+
+def test_titles_of_data_that_is_not_the_benchmarks_own_say_so() -> None:
+    for name in dataset_names():
+        sources = dataset_facts(name).sources.values()
+        assert len({source.title for source in sources}) == len(sources)
+        assert [source.is_benchmark for source in sources] == ["in the form of" not in each.title for each in sources]
+
+
+# --- the generated dataset ---
+
+
+def test_the_generated_dataset_is_built_once_and_again_when_it_is_no_longer_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    builds: list[Path] = []
+
+    def build(version: str, out: Path, _: Any) -> None:
+        builds.append(out)
+        write(out, provenance=replace(LETTERS, builder_version=version), overwrite=True)
+
+    def load(version: str = "1.0") -> int:
+        generated = spec(version=version, generate=partial(build, version))
+        return len(load_split("generated", "abc", "test", benchmark=generated))
+
+    assert (load(), load(), len(builds)) == (3, 3, 1)
+    message = "making the default dataset of letters, once\nmade the default dataset of letters in "
+    assert capsys.readouterr().err.strip().startswith(message)
+    assert (load("1.1"), len(builds)) == (3, 2)
+    (builds[0] / DATA).write_bytes(b"PAR1")
+    assert (load(), len(builds)) == (3, 3)
+    # A folder that records another version than its name says is built again.
+    text = (builds[0] / "provenance.json").read_text()
+    (builds[0] / "provenance.json").write_text(text.replace('"builder_version": "1.0"', '"builder_version": "0.9"'))
+    assert (load(), len(builds)) == (3, 4)
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path / "file" / "cache"))
+    assert "name another folder in MUSIC_EVALS_CACHE" in error("generated")
+
+
+def _generate_and_note(out: Path, _: Any) -> None:
+    (out.parent / f"built-by-{os.getpid()}").touch()
+    write(out, overwrite=True)
+
+
+def _load_generated(_number: int) -> int:
+    return len(load_split("generated", "abc", "test", benchmark=spec(generate=_generate_and_note)))
+
+
+def test_processes_at_the_same_time_build_once(cache: Path) -> None:
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        assert pool.map(_load_generated, range(4), chunksize=1) == [3] * 4
+    assert len(list(cache.rglob("built-by-*"))) == 1

@@ -1,0 +1,193 @@
+"""A stand-in for the client of the Hugging Face Hub: the methods of `HfApi` that the suite calls, on folders."""
+
+import hashlib
+import shutil
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import datasets
+import httpx
+import huggingface_hub
+import pytest
+from huggingface_hub import CommitInfo, CommitOperationAdd
+from huggingface_hub.errors import RepositoryNotFoundError
+from huggingface_hub.hf_api import RepoFile
+from huggingface_hub.utils.sha import git_hash
+
+from music_evals.datasets_builders import builder
+from tests.commands.cli import run
+
+ADDRESS = "https://huggingface.co"
+
+
+class FakeHub:
+    """Repositories by name; each commit is a folder that has the commit's id as its name."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.branches: dict[str, dict[str, str]] = {}  # repository → branch → commit
+        self.private: set[str] = set()
+        self.pull_requests: list[SimpleNamespace] = []
+        self.leaderboard: list[Any] = []
+        self.uploads: list[str] = []
+        self.error: Exception | None = None  # raised when a commit is made
+
+    def __call__(self) -> "FakeHub":
+        return self
+
+    def push(self, repo: str, files: dict[str, bytes], branch: str = "main") -> str:
+        """Make a commit of exactly these files, as somebody else would."""
+        digest = hashlib.sha1(repr(sorted(files.items())).encode()).hexdigest()
+        for path, content in files.items():
+            (self.root / repo / digest / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / repo / digest / path).write_bytes(content)
+        self.branches.setdefault(repo, {})[branch] = digest
+        return digest
+
+    def files(self, repo: str, branch: str = "main") -> dict[str, bytes]:
+        folder = self.folder(repo, branch)
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    def folder(self, repo: str, revision: str | None = None) -> Path:
+        return self.root / repo / self.branches[repo].get(revision or "main", revision or "")
+
+    # --- methods of HfApi ---
+
+    def repo_info(self, repo: str, **_: Any) -> SimpleNamespace:
+        if repo not in self.branches:
+            request = httpx.Request("GET", ADDRESS)
+            raise RepositoryNotFoundError("no such repository", response=httpx.Response(404, request=request))
+        return SimpleNamespace(sha=self.branches[repo]["main"], private=repo in self.private)
+
+    def list_repo_refs(self, repo: str, **_: Any) -> SimpleNamespace:
+        heads = self.branches[repo].items()
+        return SimpleNamespace(branches=[SimpleNamespace(name=name, target_commit=commit) for name, commit in heads])
+
+    def list_repo_tree(self, repo: str, *, revision: str, **_: Any) -> Iterator[RepoFile]:
+        for path, content in self.files(repo, revision).items():
+            digest = hashlib.sha256(content).hexdigest()
+            lfs = {"size": len(content), "oid": digest, "pointerSize": 130} if path.endswith(".parquet") else None
+            yield RepoFile(path=path, size=len(content), oid=git_hash(content), lfs=lfs)
+
+    def list_repo_commits(self, repo: str, **_: Any) -> list[SimpleNamespace]:
+        return [SimpleNamespace(commit_id=folder.name) for folder in (self.root / repo).iterdir()]
+
+    def hf_hub_download(self, repo_id: str, filename: str, *, revision: str | None = None, **_: Any) -> str:
+        return str(self.folder(repo_id, revision) / filename)
+
+    def snapshot_download(self, repo: str, *, revision: str | None = None, allow_patterns: list[str], **_: Any) -> str:
+        self.repo_info(repo)
+        folder = self.folder(repo, revision)
+        assert any(fnmatch(path, pattern) for path in self.files(repo, folder.name) for pattern in allow_patterns)
+        return str(folder)
+
+    def create_repo(self, repo: str, *, private: bool, **_: Any) -> None:
+        self.push(repo, {".gitattributes": b""})
+        self.private |= {repo} if private else set()
+
+    def create_branch(self, repo: str, *, branch: str, **_: Any) -> None:
+        self.branches[repo][branch] = self.branches[repo]["main"]
+
+    def create_commit(
+        self, repo: str, operations: list[Any], *, revision: str, commit_message: str, create_pr: bool, **_: Any
+    ) -> CommitInfo:
+        if self.error:
+            raise self.error
+        files = self.files(repo, revision)
+        for operation in operations:
+            if isinstance(operation, CommitOperationAdd):
+                with operation.as_file() as file:
+                    files[operation.path_in_repo] = file.read()
+                self.uploads.append(operation.path_in_repo)
+            else:
+                del files[operation.path_in_repo]
+        address = f"{ADDRESS}/{repo}/discussions/{len(self.pull_requests) + 1}" if create_pr else None
+        if create_pr:
+            self.pull_requests.append(SimpleNamespace(title=commit_message, url=address))
+            revision = f"refs/pr/{len(self.pull_requests)}"
+        oid = self.push(repo, files, revision)
+        return CommitInfo(f"{ADDRESS}/{repo}/commit/{oid}", commit_message, "", oid, pr_url=address)
+
+    def get_repo_discussions(self, _repo: str, **_: Any) -> list[SimpleNamespace]:
+        return self.pull_requests
+
+    def get_dataset_leaderboard(self, repo: str, **_: Any) -> list[Any]:
+        self.repo_info(repo)
+        return self.leaderboard
+
+    # --- what a user does ---
+
+    def publish(self, folder: Path, *options: str, repo: str | None = None, code: int = 0) -> str:
+        """Publish a dataset folder to ``ORG/`` its name, and return the output."""
+        name = folder.name
+        status, output = run("publish", name, "--repo", repo or f"ORG/{name}", "--dir", folder, *options)
+        assert status == code, output
+        return output
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
+    """A Hub without repositories, for this suite, `datasets` and Inspect."""
+    fake, load_dataset = FakeHub(tmp_path / "hub"), datasets.load_dataset
+
+    def load(path: str, name: str | None = None, split: str | None = None, **options: Any) -> Any:
+        folder = fake.folder(path, options.get("revision"))
+        return load_dataset(str(folder), name, split=split, cache_dir=str(tmp_path / "datasets"))
+
+    monkeypatch.setattr(huggingface_hub, "HfApi", fake)
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", fake.hf_hub_download)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", fake.snapshot_download)
+    monkeypatch.setattr(datasets, "load_dataset", load)
+    monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "inspect"))
+    return fake
+
+
+def write_small(name: str, folder: Path) -> None:
+    """Write a small dataset of a benchmark."""
+    if name == "muse":
+        muse = builder("muse")
+        muse.write(muse.build_generated(3, muse.Counts(1, 1, 4)), folder)
+    elif name == "ziqi":
+        from music_evals.datasets_builders.ziqi.published import build_published
+        from tests.ziqi_source import write_source
+
+        source = write_source(folder.with_name("ziqi-source"), test_rows=1)
+        builder("ziqi").write(build_published(source), folder)
+    elif name == "musictheorybench":
+        from music_evals.datasets_builders.musictheorybench import COMPOSED, VERSION
+        from music_evals.datasets_builders.questions.question_rows import composed_rows, write_question_rows
+        from music_evals.datasets_builders.questions.theory import compose_theory
+
+        rows = composed_rows(compose_theory(13, 3), "letters")
+        configs = {config: {"dev": rows[:5], "test": rows[5:]} for config in COMPOSED}
+        write_question_rows(name, VERSION, configs, folder, source="generated", seed=3)
+    elif name == "msu":
+        from tests import msu_dataset
+
+        msu_dataset.write_small(folder)
+    else:
+        from tests import lilybench_dataset
+
+        lilybench_dataset.write_small(folder, "generated")
+
+
+@pytest.fixture(scope="session")
+def built_datasets(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return a small dataset folder of a benchmark, which nobody may change."""
+    root = tmp_path_factory.mktemp("small")
+
+    def folder(name: str) -> Path:
+        if not (root / name).exists():
+            write_small(name, root / name)
+        return root / name
+
+    return folder
+
+
+@pytest.fixture
+def small_dataset(built_datasets: Callable[[str], Path], tmp_path: Path) -> Callable[[str], Path]:
+    """Return a copy of a small dataset folder."""
+    return lambda name: Path(shutil.copytree(built_datasets(name), tmp_path / "copies" / name))
