@@ -104,7 +104,7 @@ def _server() -> str:
     import httpx
 
     url = os.environ.get("VLLM_BASE_URL", "http://127.0.0.1:8000/v1").rstrip("/")
-    headers = {"Authorization": f"Bearer {os.environ.get('VLLM_API_KEY', '')}"}
+    headers = {"Authorization": f"Bearer {os.environ.get('VLLM_API_KEY', 'inspectai')}"}
     models = httpx.get(f"{url}/models", headers=headers, timeout=5).raise_for_status().json()["data"]
     return f"{url}: {', '.join(model['id'] for model in models)}"
 

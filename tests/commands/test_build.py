@@ -25,14 +25,15 @@ def test_build_writes_a_dataset_and_shows_what_is_in_it(tmp_path: Path) -> None:
 
 
 def test_existing_dataset_is_replaced_only_when_told(tmp_path: Path) -> None:
-    asked = ("build", "ziqi", "--out", tmp_path / "out", "--theory", "4", "--continuation", "0")
-    assert run(*asked)[0] == 0
+    command = ("build", "ziqi", "--out", tmp_path / "out", "--source")
+    assert run(*command, write_source(tmp_path / "small", test_rows=1))[0] == 0
     before = (tmp_path / "out" / "provenance.json").read_text()
-    code, output = run(*asked, "--seed", "9")
+    larger = write_source(tmp_path / "large", test_rows=2)
+    code, output = run(*command, larger)
     assert code == 1
     assert "already holds a dataset; give another folder, or replace it with --overwrite" in output
     assert (tmp_path / "out" / "provenance.json").read_text() == before
-    assert run(*asked, "--seed", "9", "--overwrite")[0] == 0
+    assert run(*command, larger, "--overwrite")[0] == 0
     assert (tmp_path / "out" / "provenance.json").read_text() != before
 
 
@@ -47,7 +48,7 @@ def test_existing_dataset_is_replaced_only_when_told(tmp_path: Path) -> None:
         (["muse", "--source", ".", "--seed", "1"], 2, "are for generated stimuli"),
         (["muse", "--seed", "one"], 2, "Invalid value for '--seed'"),
         (["ziqi", "--skip-bad"], 2, "give --source too"),
-        (["ziqi", "--source", "somewhere", "--theory", "9"], 2, "published ones are what they are"),
+        (["ziqi", "--source", "somewhere", "--theory", "9"], 2, "not for published ones"),
         (["ziqi", "--source", "somewhere", "--revision", "main"], 2, "a folder is at one revision only"),
         (["ziqi", "--source", "no/such/folder"], 1, "no/such/folder is not a folder"),
         (["ziqi", "--theory", "-1"], 1, "theory is -1; a number of questions from 0 is needed"),

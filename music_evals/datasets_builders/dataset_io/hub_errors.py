@@ -9,6 +9,7 @@ from huggingface_hub.errors import (  # type: ignore[attr-defined]
     HfHubHTTPError,
     HTTPError,  # of httpx or httpx2, as the client's version has it
     LocalEntryNotFoundError,
+    OfflineModeIsEnabled,
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
@@ -39,7 +40,7 @@ def _explain(error: BaseException) -> str:
             return f"the Hub has no such repository, or you have no access to it; if it is private, {LOG_IN}"
         case RevisionNotFoundError():
             return "the Hub has no such branch, tag or commit"
-        case LocalEntryNotFoundError():
+        case LocalEntryNotFoundError() | OfflineModeIsEnabled():
             return "it is not in the local cache and the Hub cannot be reached"
         case HfHubHTTPError():
             status = error.response.status_code
