@@ -12,7 +12,7 @@ from music_evals.benchmarks import dataset_names
 from music_evals.commands.output import failed, say, table
 
 if TYPE_CHECKING:
-    from music_evals.datasets_builders.dataset_io.hub import Plan, Repository
+    from music_evals.datasets_builders.dataset_io.hub import Plan
 
 NAMES = dataset_names()
 
@@ -35,18 +35,18 @@ def publish(
         raise typer.BadParameter(f"{name} is no dataset; accepted: {', '.join(NAMES)}")
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import DatasetError
-    from music_evals.datasets_builders.dataset_io.hub import commit, look_up
+    from music_evals.datasets_builders.dataset_io.hub import commit
 
     console = Console()
     try:
         with TemporaryDirectory() as temporary:  # holds prompts until they are uploaded
-            repository = look_up(repo, "dataset", revision)
+            if board is None:
+                plan = _plan_data(console, name, dir, repo, revision, Path(temporary))
+            else:
+                plan = _plan_board(console, name, board, repo)
+            repository = plan.repository
             if private and repository.head and not repository.is_private:
                 raise DatasetError(f"{repo} is public; --private is for a new repository or a private one")
-            if board is None:
-                plan = _plan_data(console, name, dir, repository, Path(temporary))
-            else:
-                plan = _plan_board(console, name, board, repository)
             if repository.head and not plan.operations and not repository.is_new_branch:
                 say(console, f"{repo} is up to date at {repository.head}; nothing was done.")
             elif not yes:
@@ -58,7 +58,7 @@ def publish(
         raise failed(error) from error
 
 
-def _plan_data(console: Console, name: str, folder: Path | None, repository: "Repository", temporary: Path) -> "Plan":
+def _plan_data(console: Console, name: str, folder: Path | None, repo: str, branch: str, temporary: Path) -> "Plan":
     from music_evals.datasets_builders import builder
     from music_evals.datasets_builders.dataset_io import EVAL_FILE, GENERATED, describe_dataset, source_facts
     from music_evals.datasets_builders.dataset_io.hub import plan_dataset
@@ -67,11 +67,11 @@ def _plan_data(console: Console, name: str, folder: Path | None, repository: "Re
     with console.status("reading the dataset and rendering prompts"):
         origin = describe_dataset(str(folder or GENERATED), benchmark=builder(name).BENCHMARK)
         prompts = write_prompts(origin.folder, temporary)
-        plan = plan_dataset(repository, origin, prompts.files)
-    terms = source_facts(name, origin.provenance.source)
+        plan = plan_dataset(origin, prompts.files, repo, branch)
+    terms, repository = source_facts(name, origin.provenance.source), plan.repository
     state = "to be created" if repository.head is None else "private" if repository.is_private else "public"
-    branch = f"{repository.branch}, to be created from main" if repository.is_new_branch else repository.branch
-    say(console, f"From    {origin.folder}", f"To      {repository.name} ({state}), branch {branch}")
+    new = ", to be created from main" if repository.is_new_branch else ""
+    say(console, f"From    {origin.folder}", f"To      {repo} ({state}), branch {branch}{new}")
     say(console, f"Licence {terms.licence_label}, as stated in {terms.stated}")
     files = table("", "file", "size", text=2)
     files.columns[1].overflow = "fold"
@@ -81,21 +81,22 @@ def _plan_data(console: Console, name: str, folder: Path | None, repository: "Re
     upload = sum(change.size for change in plan.changes if change.kind in ("added", "changed"))
     say(console, f"To upload: {decimal(upload)}. Files of others are kept.")
     say(console, *(f"Inspect alone cannot run {task}: {reason}" for task, reason in prompts.left_out.items()))
-    at = "" if repository.branch == "main" else f"@{repository.branch}"
-    say(console, f"To load it: inspect eval … -T dataset=hf://datasets/{repository.name}{at}")
+    place = repo if branch == "main" else f"{repo}@{branch}"
+    say(console, f"To load it: inspect eval … -T dataset=hf://datasets/{place}")
     if EVAL_FILE in prompts.files:
-        say(console, f"To run it without music-evals: inspect eval hf/{repository.name}{at} --model …")
+        say(console, f"To run it without music-evals: inspect eval hf/{place} --model …")
     return plan
 
 
-def _plan_board(console: Console, name: str, board: str, repository: "Repository") -> "Plan":
+def _plan_board(console: Console, name: str, board: str, repo: str) -> "Plan":
     from music_evals.datasets_builders.dataset_io import DatasetError, list_names
-    from music_evals.datasets_builders.dataset_io.hub import plan_files
+    from music_evals.datasets_builders.dataset_io.hub import look_up, plan_files
     from music_evals.evals.hub_prompts import board_files
 
-    contents = board_files(name, board, repository.name)
+    contents = board_files(name, board, repo)
+    repository = look_up(repo, "dataset")
     if repository.other_files:
-        raise DatasetError(f"{repository.name} holds {list_names(repository.other_files)}; name an empty repository")
+        raise DatasetError(f"{repo} holds {list_names(repository.other_files)}; name an empty repository")
     for path, content in contents.items():
         say(console, f"{path}:", *(f"    {line}" for line in content.decode().splitlines()))
     return plan_files(repository, contents)

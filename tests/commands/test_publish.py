@@ -158,13 +158,18 @@ def test_no_connection_is_one_message(built_datasets: Folders, monkeypatch: pyte
         assert (code, output.startswith("Error: ORG/msu: ")) == (1, True), output
 
 
-def test_bad_names_and_folders_are_refused(hub: FakeHub, small_dataset: Folders, tmp_path: Path) -> None:
+def test_bad_names_and_folders_are_refused(
+    hub: FakeHub, built_datasets: Folders, small_dataset: Folders, tmp_path: Path
+) -> None:
     msu = small_dataset("msu")
     (msu / "scores" / "test-00000-of-00001.parquet").write_bytes(b"")
     write_rows(tmp_path / "own", {"test": [score("song")]}, {}, source="own-scores")
     assert "accepted: lilybench, lilybench-generation, msu, " in run("publish", "songs", "--repo", "ORG/songs")[1]
     for arguments, message in (
-        (["msu", "--repo", "msu"], "'msu' names no repository of the Hub; write ORG/NAME"),
+        (
+            ["msu", "--repo", "msu", "--dir", built_datasets("msu")],
+            "'msu' names no repository of the Hub; write ORG/NAME",
+        ),
         (["msu", "--dir", tmp_path / "absent"], f"dataset '{tmp_path / 'absent'}' does not exist"),
         (["muse", "--dir", msu], "is a dataset of msu, not of muse"),
         (["msu", "--dir", msu], "scores/test-00000-of-00001.parquet is not the file that its provenance.json names"),

@@ -131,13 +131,14 @@ def _is_same(addition: CommitOperationAdd, present: RepoFile) -> bool:
         return git_hash(file.read()) == present.blob_id
 
 
-def plan_dataset(repository: Repository, origin: Origin, prompts: Mapping[str, Path]) -> Plan:
+def plan_dataset(origin: Origin, prompts: Mapping[str, Path], repo: str, branch: str = MAIN) -> Plan:
     """Plan to publish a dataset folder.
 
     Args:
-        repository: its present state.
         origin: the dataset.
         prompts: path in the repository → file, of the rendered prompts and ``eval.yaml``.
+        repo: the repository, ``ORG/NAME``.
+        branch: the branch.
 
     Raises:
         DatasetError: the licence forbids it, the folder is damaged or holds a secret, or the repository holds
@@ -148,11 +149,11 @@ def plan_dataset(repository: Repository, origin: Origin, prompts: Mapping[str, P
     for path, digest in provenance.files.items():
         if not (folder / path).is_file() or file_sha256(folder / path) != digest:
             raise DatasetError(f"{folder}: {path} is not the file that its {PROVENANCE_FILE} names; build it again")
-    earlier = _published_files(repository, provenance.benchmark)
     tasks = [Path(path).name.partition("-")[0] for path in prompts if path != EVAL_FILE]
-    text = (folder / CARD_FILE).read_text(encoding="utf-8")
-    card = publish_card(text, repository.name, terms, provenance.benchmark, tasks)
+    card = publish_card((folder / CARD_FILE).read_text("utf-8"), repo, terms, provenance.benchmark, tasks)
     contents = {path: folder / path for path in (*provenance.files, PROVENANCE_FILE)}
+    repository = look_up(repo, "dataset", branch)
+    earlier = _published_files(repository, provenance.benchmark)
     prompted = [path for path in repository.files if path.startswith(f"{PROMPTED}/")]
     return plan_files(repository, {**contents, **prompts, CARD_FILE: card.encode()}, [*earlier, *prompted])
 

@@ -26,11 +26,11 @@ from music_evals.datasets_builders.musictheorybench import BENCHMARK
 
 folder, name = sys.argv[1], "ORG/musictheorybench"
 origin = describe_dataset(folder, benchmark=BENCHMARK)
-made = hub.commit(hub.plan_dataset(hub.look_up(name, "dataset"), origin, {}), "first")
+made = hub.commit(hub.plan_dataset(origin, {}, name), "first")
 commit = describe_dataset(f"hf://datasets/{name}", benchmark=BENCHMARK).revision
 ours = load_split(f"hf://datasets/{name}@{commit}", "reasoning", "test", benchmark=BENCHMARK).to_list()
 theirs = load_dataset(name, "reasoning", split="test", revision=commit).to_list()
-again = hub.plan_dataset(hub.look_up(name, "dataset"), origin, {})
+again = hub.plan_dataset(origin, {}, name)
 print(json.dumps({"commits": [made.oid, commit], "rows": [ours, theirs], "again": len(again.operations)}))
 """
 
