@@ -6,11 +6,20 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
+from datasets import Features, Value
 
-from music_evals.datasets_builders.dataset_io import DatasetError, FolderKind, check_target, replace_folder
+from music_evals.datasets_builders.dataset_io import (
+    DatasetError,
+    FolderKind,
+    Provenance,
+    check_target,
+    replace_folder,
+    write_dataset,
+)
 
 LETTERS = FolderKind("letters", "kind.json", '"letters"')
 LISTS = FolderKind("lists", "*/*.yaml", contents=("*/*.yaml",))
@@ -95,6 +104,21 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     assert in_child(fill) == 1
     assert letters(path) == {"a"}
     assert os.listdir(tmp_path) == ["out"]
+
+
+def test_a_full_disk_leaves_no_dataset(tmp_path: Path) -> None:
+    """Arrow writes to the full disk here; it must neither end the process nor leave a file."""
+
+    def fill() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+        rows = {"letters": {"test": ({"id": str(n), "data": Random(n).randbytes(5000)} for n in range(200))}}
+        features = {"letters": Features({"id": Value("string"), "data": Value("binary")})}
+        made = Provenance("letters", "1.0", source="generated", licence="mit")
+        with pytest.raises(OSError, match="too large"):
+            write_dataset(tmp_path / "out", rows, features=features, provenance=made)
+
+    assert in_child(fill) == 0
+    assert os.listdir(tmp_path) == []
 
 
 def test_one_process_writes_a_target_at_a_time(tmp_path: Path) -> None:
