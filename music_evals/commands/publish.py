@@ -60,8 +60,9 @@ def publish(
 
 def _plan_data(console: Console, name: str, folder: Path | None, repo: str, branch: str, temporary: Path) -> "Plan":
     from music_evals.datasets_builders import builder
-    from music_evals.datasets_builders.dataset_io import EVAL_FILE, GENERATED, describe_dataset, source_facts
+    from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset
     from music_evals.datasets_builders.dataset_io.hub import plan_dataset
+    from music_evals.datasets_builders.dataset_io.provenance import source_facts
     from music_evals.evals.hub_prompts import write_prompts
 
     with console.status("reading the dataset and rendering prompts"):
@@ -83,7 +84,7 @@ def _plan_data(console: Console, name: str, folder: Path | None, repo: str, bran
     say(console, *(f"Inspect alone cannot run {task}: {reason}" for task, reason in prompts.left_out.items()))
     place = repo if branch == "main" else f"{repo}@{branch}"
     say(console, f"To load it: inspect eval … -T dataset=hf://datasets/{place}")
-    if EVAL_FILE in prompts.files:
+    if prompts.files:
         say(console, f"To run it without music-evals: inspect eval hf/{place} --model …")
     return plan
 

@@ -22,19 +22,15 @@ from inspect_ai.model import ChatMessageSystem
 from typing_extensions import TypedDict
 
 from music_evals import benchmarks
-from music_evals.datasets_builders.dataset_io import (
+from music_evals.datasets_builders.dataset_io import DatasetError, Text, canary, features_of, read_provenance
+from music_evals.datasets_builders.dataset_io.provenance import (
     CARD_FILE,
     EVAL_FILE,
     PROMPTED,
-    DatasetError,
-    Text,
-    canary,
     data_file,
-    features_of,
-    read_provenance,
     source_facts,
-    write_rows,
 )
+from music_evals.datasets_builders.dataset_io.writing import write_rows
 from music_evals.evals.registry import MODULES
 
 # Answers of MSU-Bench that a pattern reads, and their types.

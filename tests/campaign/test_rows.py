@@ -19,7 +19,8 @@ import pytest
 from inspect_ai import Task
 
 from music_evals.datasets_builders import builder
-from music_evals.datasets_builders.dataset_io import DatasetError, data_file, file_sha256
+from music_evals.datasets_builders.dataset_io import DatasetError, file_sha256
+from music_evals.datasets_builders.dataset_io.provenance import data_file
 from music_evals.evals import lilybench, msu, muse, musictheorybench, ziqi
 from music_evals.evals.tasks import ParameterError
 from tests.campaign.conftest import Counting

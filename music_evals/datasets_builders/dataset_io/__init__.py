@@ -18,30 +18,22 @@ from music_evals.datasets_builders.dataset_io.loading import (
     load_split,
 )
 from music_evals.datasets_builders.dataset_io.provenance import (
-    CARD_FILE,
-    EVAL_FILE,
     GENERATED,
-    PROMPTED,
     DatasetError,
     Provenance,
     as_json,
     canary,
-    data_file,
     file_sha256,
     list_names,
     make_provenance,
     read_provenance,
     refusals,
-    source_facts,
 )
 from music_evals.datasets_builders.dataset_io.rows import FileCell, FourOptions, Letter, Text, features_of
-from music_evals.datasets_builders.dataset_io.writing import Rows, write_dataset, write_rows
+from music_evals.datasets_builders.dataset_io.writing import Rows, write_dataset
 
 __all__ = [
-    "CARD_FILE",
-    "EVAL_FILE",
     "GENERATED",
-    "PROMPTED",
     "DatasetError",
     "DatasetSpec",
     "FileCell",
@@ -56,7 +48,6 @@ __all__ = [
     "benchmark_of",
     "canary",
     "check_target",
-    "data_file",
     "describe_dataset",
     "download",
     "features_of",
@@ -67,7 +58,5 @@ __all__ = [
     "read_provenance",
     "refusals",
     "replace_folder",
-    "source_facts",
     "write_dataset",
-    "write_rows",
 ]

@@ -69,18 +69,26 @@ def replace_folder(path: Path, kind: FolderKind = DATASET, *, overwrite: bool = 
     check_target(path, kind, overwrite=overwrite)
     with _locked(path.with_name(f".{path.name}.partial")) as partial:
         new, old = partial / "new", partial / "old"
-        if old.exists() and not path.exists():  # killed between the two renames below
-            old.rename(path)
+        _put_back(old, path)
         for leftover in (new, old):
             shutil.rmtree(leftover, ignore_errors=True)
         new.mkdir()
-        yield new
-        check_target(path, kind, overwrite=overwrite)
-        if path.exists():
-            path.rename(old)
-        new.rename(path)
+        try:
+            yield new
+            check_target(path, kind, overwrite=overwrite)
+            if path.exists():
+                path.rename(old)
+            new.rename(path)
+        finally:
+            _put_back(old, path)
         if old.exists():
             old.rename(new)  # a folder that is removed by half must not be put back
+
+
+def _put_back(old: Path, path: Path) -> None:
+    """Undo the first of two renames after a stop between them."""
+    if old.exists() and not path.exists():
+        old.rename(path)
 
 
 @contextmanager
@@ -89,16 +97,14 @@ def _locked(folder: Path) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     lock = os.open(folder, os.O_RDONLY)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            target = folder.name.removeprefix(".").removesuffix(".partial")
-            raise DatasetError(f"another process is writing {folder.with_name(target)}; wait until it ends") from error
-        except OSError:
-            pass  # a file system without locks
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(lock)
+        raise DatasetError(f"another process is writing {folder}; wait until it ends") from error
+    except OSError:
+        pass  # a file system without locks
+    try:
+        yield folder
     finally:
+        shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)

@@ -24,7 +24,6 @@ from music_evals.datasets_builders.dataset_io.provenance import (
     canary,
     data_file,
     file_sha256,
-    in_a_line,
     list_names,
     read_provenance,
 )
@@ -114,45 +113,43 @@ def load_split(
         raise DatasetError(f"{benchmark.name} has no config '{config}'; it has: {', '.join(benchmark.features)}")
     origin = describe_dataset(dataset, benchmark=benchmark, files=[f"{config}/*"])
     provenance = origin.provenance
-    lacks = f" (built from a copy that lacks {list_names(provenance.missing)})" if provenance.missing else ""
-    if config not in provenance.counts:
-        raise DatasetError(f"{dataset} has no config '{config}'; it has: {', '.join(provenance.counts)}{lacks}")
-    if split not in provenance.counts[config]:
-        splits = ", ".join(provenance.counts[config])
-        raise DatasetError(f"config '{config}' of {dataset} has no split '{split}'; it has: {splits}{lacks}")
+    splits = provenance.counts.get(config, {})
+    if split not in splits:
+        lacks = f" (built from a copy that lacks {list_names(provenance.missing)})" if provenance.missing else ""
+        accepted = ", ".join(splits) or "none"
+        raise DatasetError(f"config '{config}' of {dataset} has no split '{split}'; it has: {accepted}{lacks}")
     path = data_file(config, split)
-    file = origin.folder / path
+    file, where = origin.folder / path, f"{path} of {dataset}"
     if not file.is_file():
         raise DatasetError(f"{dataset} is incomplete: {path} is missing; build or download it again")
     digest = file_sha256(file)
     if digest != provenance.files.get(path):
-        raise DatasetError(f"{path} of {dataset} is not the file that its {PROVENANCE_FILE} names; build it again")
-    try:
-        table = _read(file, f"{path} of {dataset}", benchmark, config, columns, provenance.builder_version)
-    except (OSError, pa.ArrowException) as error:
-        raise DatasetError(f"{path} of {dataset} cannot be read as Parquet: {in_a_line(error)}") from error
+        raise DatasetError(f"{where} is not the file that its {PROVENANCE_FILE} names; build it again")
+    declared = benchmark.features[config]
+    schema = as_files(Features({name: declared[name] for name in columns or declared})).arrow_schema
+    built = f"built by version {provenance.builder_version} of the builder, this is {benchmark.version}"
+    table = _read(file, schema, where, built)
+    check = RowCheck(declared, where)
+    for batch in table.to_batches(_ROWS_PER_CHECK):
+        check(batch.to_pylist())
     # With a fingerprint, as `datasets` would otherwise pickle the whole table to hash it.
     return Dataset(table, fingerprint=hashlib.sha256(digest.encode()).hexdigest()[:16])
 
 
-def _read(
-    file: Path, where: str, benchmark: DatasetSpec, config: str, columns: Sequence[str] | None, built_by: str
-) -> pa.Table:
-    """Read columns of a file and check their rows."""
-    declared = benchmark.features[config]
-    schema = as_files(Features({name: declared[name] for name in columns or declared})).arrow_schema
-    by = f"built by version {built_by} of the builder, this is {benchmark.version}"
-    with pq.ParquetFile(file) as parquet:
-        present = parquet.schema_arrow
-        if lacking := [name for name in schema.names if name not in present.names]:
-            raise DatasetError(f"{where} lacks the columns {', '.join(lacking)} ({by}); build it again")
-        if other := [name for name in schema.names if present.field(name).type != schema.field(name).type]:
-            raise DatasetError(f"{where} has columns of another type: {', '.join(other)} ({by})")
-        table = parquet.read(columns=schema.names)
-    table.validate(full=True)
-    check = RowCheck(declared, where)
-    for batch in table.to_batches(_ROWS_PER_CHECK):
-        check(batch.to_pylist())
+def _read(file: Path, schema: pa.Schema, where: str, built: str) -> pa.Table:
+    """Read the columns of a schema; errors name the file by `where`, and the version that `built` it."""
+    try:
+        with pq.ParquetFile(file) as parquet:
+            present = parquet.schema_arrow
+            if lacking := [name for name in schema.names if name not in present.names]:
+                raise DatasetError(f"{where} lacks the columns {', '.join(lacking)} ({built}); build it again")
+            if other := [name for name in schema.names if present.field(name).type != schema.field(name).type]:
+                raise DatasetError(f"{where} has columns of another type: {', '.join(other)} ({built})")
+            table = parquet.read(columns=schema.names)
+        table.validate(full=True)
+    except (OSError, pa.ArrowException) as error:
+        reason = "".join(char if char.isprintable() else " " for char in str(error))  # it may quote bytes of the file
+        raise DatasetError(f"{where} cannot be read as Parquet: {reason:.300}") from error
     return table.select(schema.names).cast(schema)
 
 
@@ -208,33 +205,29 @@ def _generated_folder(benchmark: DatasetSpec) -> Path:
     """Return the cached default dataset; it is built first if it is absent, of another version, or damaged."""
     if benchmark.generate is None:
         raise DatasetError(f"{benchmark.name} has no generated dataset; dataset= accepts {_PUBLISHED}")
-    root = cache_folder() / "datasets"
-    folder = root / f"{benchmark.name}-{benchmark.version}-seed{benchmark.seed}"
-    if not _is_current(folder, benchmark):
-        try:
-            root.mkdir(parents=True, exist_ok=True)
-            with FileLock(root / f"{folder.name}.lock"):
-                if not _is_current(folder, benchmark):  # another process may have built it meanwhile
-                    with announced(f"the default dataset of {benchmark.name}") as on_piece:
-                        benchmark.generate(folder, on_piece)
-        except OSError as error:
-            raise DatasetError(
-                f"cannot write the generated dataset to {root}: {error}; name another folder in MUSIC_EVALS_CACHE"
-            ) from error
+    folder = cache_folder() / "datasets" / f"{benchmark.name}-{benchmark.version}-seed{benchmark.seed}"
+    if _is_current(folder, benchmark):
+        return folder
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder.with_name(f"{folder.name}.lock")):
+            if not _is_current(folder, benchmark):  # another process may have built it meanwhile
+                with announced(f"the default dataset of {benchmark.name}") as on_piece:
+                    benchmark.generate(folder, on_piece)
+    except OSError as error:
+        advice = "name another folder in MUSIC_EVALS_CACHE"
+        raise DatasetError(f"cannot write the generated dataset to {folder}: {error}; {advice}") from error
     return folder
 
 
 def _is_current(folder: Path, benchmark: DatasetSpec) -> bool:
     try:
         found = read_provenance(folder)
-    except DatasetError:
+        is_whole = all(file_sha256(folder / path) == digest for path, digest in found.files.items())
+    except (DatasetError, FileNotFoundError):
         return False
     expected = (benchmark.name, benchmark.version, GENERATED, benchmark.seed)
-    if (found.benchmark, found.builder_version, found.source, found.seed) != expected:
-        return False
-    return all(
-        (folder / path).is_file() and file_sha256(folder / path) == digest for path, digest in found.files.items()
-    )
+    return is_whole and (found.benchmark, found.builder_version, found.source, found.seed) == expected
 
 
 def download(repo: str, revision: str | None = None, files: Sequence[str] | None = None) -> Path:

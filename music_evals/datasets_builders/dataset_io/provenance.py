@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Final
 from uuid import UUID, uuid5
@@ -37,11 +37,8 @@ class DatasetError(ValueError):
 def canary(benchmark: str) -> str:
     """Return the sentence by which makers of training data can find the rows of a dataset and leave them out.
 
-    It is in the card, in the metadata of the data files, and in the logs of runs.
-
-    Example:
-        >>> canary("muse")
-        'Test data, not for training: music-evals muse canary c90270f2-cb1b-58d5-93ea-89bb8f3b534e'
+    >>> canary("muse")
+    'Test data, not for training: music-evals muse canary c90270f2-cb1b-58d5-93ea-89bb8f3b534e'
     """
     return f"Test data, not for training: music-evals {benchmark} canary {uuid5(_CANARIES, benchmark)}"
 
@@ -97,25 +94,16 @@ class Provenance:
         if not isinstance(entries, dict) or entries.pop("format", None) != FORMAT:
             raise DatasetError(f"not a provenance file: its 'format' is not {FORMAT!r}")
         try:
-            return _adapter().validate_json(json.dumps(entries))
+            return _ADAPTER.validate_json(json.dumps(entries))
         except ValidationError as error:
             raise DatasetError(f"not a provenance file{format_error(error)}") from error
 
 
-@cache
-def _adapter() -> TypeAdapter[Provenance]:
-    return TypeAdapter(Provenance)
+_ADAPTER: Final = TypeAdapter(Provenance)
 
 
 def format_error(error: ValidationError, start: int = 0) -> str:
-    """Name the first problem that pydantic found, after its place without the first `start` steps.
-
-    >>> try:
-    ...     TypeAdapter(dict[str, int]).validate_python({"a": "x"}, strict=True)
-    ... except ValidationError as error:
-    ...     format_error(error)
-    ", 'a': input should be a valid integer, not 'x'"
-    """
+    """Name the first problem that pydantic found, after its place without the first `start` steps."""
     first = error.errors(include_url=False)[0]
     place = "".join(f", {step!r:.100}" for step in first["loc"][start:] if step != "[key]")
     problem = first["msg"].removeprefix("Value error, ")
@@ -150,12 +138,9 @@ def make_provenance(dataset: str, version: str, source: str, **entries: Any) -> 
 def read_provenance(folder: Path) -> Provenance:
     """Read what a dataset folder says about itself; DatasetError where it has no provenance file of ours."""
     try:
-        content = (folder / PROVENANCE_FILE).read_bytes()
+        return Provenance.from_json((folder / PROVENANCE_FILE).read_bytes())
     except (FileNotFoundError, NotADirectoryError) as error:
         raise DatasetError(f"it has no {PROVENANCE_FILE}") from error
-    except OSError as error:
-        raise DatasetError(f"its {PROVENANCE_FILE} cannot be read: {error}") from error
-    return Provenance.from_json(content)
 
 
 def data_file(config: str, split: str) -> str:
@@ -179,16 +164,6 @@ def _sha256_of(path: Path, *_identity: int) -> str:
     """Hash a file once for as long as it does not change: a grid of tasks loads the same files dozens of times."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def in_a_line(error: BaseException) -> str:
-    """Return the text of a library's error in one line, without bytes of a file that it may quote.
-
-    >>> in_a_line(OSError("no such type: \\x0e\\n"))
-    'no such type:'
-    """
-    text = "".join(char if char.isprintable() else " " for char in str(error))
-    return f"{' '.join(text.split()):.300}"
 
 
 def list_names(names: Sequence[str], most: int = 3) -> str:

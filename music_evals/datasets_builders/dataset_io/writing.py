@@ -83,15 +83,7 @@ def write_dataset(
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Features, where: str, mark: str) -> int:
     """Write rows as one Parquet file and return their number; without rows write no file.
 
-    Args:
-        path: the file; its folder is made.
-        rows: the rows, which are read in groups.
-        features: declared columns.
-        where: names the rows in errors.
-        mark: the canary for the file's metadata.
-
-    Raises:
-        DatasetError: a row does not fit its columns.
+    `where` names the rows in errors; `mark` is the canary for the file's metadata.
     """
     has_files = any(isinstance(kind, Audio | Image) or kind == Value("binary") for kind in features.values())
     size = _ROWS_WITH_FILES_PER_GROUP if has_files else _ROWS_PER_GROUP
