@@ -64,12 +64,7 @@ def make_card(provenance: Provenance) -> str:
 def publish_card(text: str, repo: str, terms: Source, benchmark: str, tasks: Sequence[str] = ()) -> str:
     """Adapt a folder's card to a repository: its examples name the repository, and it says how to run it.
 
-    Args:
-        text: the card in the folder.
-        repo: the repository, ``ORG/NAME``.
-        terms: under which the data is published.
-        benchmark: name of the benchmark.
-        tasks: the splits of the config with rendered prompts.
+    `terms` are those under which the data is published; `tasks` are the splits of the config with rendered prompts.
     """
     card = DatasetCard(text)
     _set_header(card, license=terms.licence, license_name=terms.licence_name, license_link=terms.link)

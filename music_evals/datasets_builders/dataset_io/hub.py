@@ -97,12 +97,9 @@ def look_up(name: str, kind: Kind, branch: str = MAIN) -> Repository:
 
 
 def plan_files(repository: Repository, contents: Mapping[str, Path | bytes], obsolete: Collection[str] = ()) -> Plan:
-    """Plan a commit that writes files and deletes obsolete ones; DatasetError if a file holds a secret.
+    """Plan a commit that writes files by their paths in the repository, and deletes obsolete files.
 
-    Args:
-        repository: its present state.
-        contents: path in the repository → content.
-        obsolete: paths in the repository to delete if `contents` has no such file.
+    DatasetError if a file holds a secret.
     """
     check_secrets(contents)
     changes: list[Change] = []
@@ -132,17 +129,10 @@ def _is_same(addition: CommitOperationAdd, present: RepoFile) -> bool:
 
 
 def plan_dataset(origin: Origin, prompts: Mapping[str, Path], repo: str, branch: str = MAIN) -> Plan:
-    """Plan to publish a dataset folder.
+    """Plan to publish a dataset folder, with the files of its rendered prompts by their paths in the repository.
 
-    Args:
-        origin: the dataset.
-        prompts: path in the repository → file, of the rendered prompts and ``eval.yaml``.
-        repo: the repository, ``ORG/NAME``.
-        branch: the branch.
-
-    Raises:
-        DatasetError: the licence forbids it, the folder is damaged or holds a secret, or the repository holds
-            something else than an earlier version of this dataset.
+    DatasetError if the licence forbids it, the folder is damaged or holds a secret, or the repository holds something
+    else than an earlier version of this dataset.
     """
     folder, provenance = origin.folder, origin.provenance
     terms = check_publishable(folder, provenance)
@@ -162,8 +152,9 @@ def _published_files(repository: Repository, dataset: str) -> Collection[str]:
     """Return the files of a dataset's earlier version; DatasetError if the repository holds something else."""
     if not repository.other_files:
         return ()
+    text = repository.read(PROVENANCE_FILE) or b""
     try:
-        earlier = Provenance.from_json(repository.read(PROVENANCE_FILE) or b"")
+        earlier = Provenance.from_json(text)
         if earlier.benchmark == dataset:
             return earlier.files
         content = f"a dataset of {earlier.benchmark}"

@@ -18,12 +18,7 @@ def is_free(licence: str | None) -> bool:
 
 
 def check_publishable(folder: Path, provenance: Provenance) -> Source:
-    """Return under which terms a dataset folder may be published; DatasetError if it may not be.
-
-    Args:
-        folder: the dataset folder.
-        provenance: what it says about itself.
-    """
+    """Return the terms under which a dataset folder may be published; DatasetError if it may not be."""
     where = f"{provenance.benchmark} from {provenance.source} may not be published"
     terms = source_facts(provenance.benchmark, provenance.source)
     if terms.licence is None:
