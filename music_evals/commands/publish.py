@@ -41,9 +41,9 @@ def publish(
     try:
         with TemporaryDirectory() as temporary:  # holds prompts until they are uploaded
             if board is None:
-                plan = _plan_data(console, name, dir, repo, revision, Path(temporary))
+                plan, message = _plan_data(console, name, dir, repo, revision, Path(temporary))
             else:
-                plan = _plan_board(console, name, board, repo)
+                plan, message = _plan_board(console, name, board, repo), f"Board {board} of music-evals, {name}"
             repository = plan.repository
             if private and repository.head and not repository.is_private:
                 raise DatasetError(f"{repo} is public; --private is for a new repository or a private one")
@@ -52,13 +52,15 @@ def publish(
             elif not yes:
                 say(console, "This was a dry run: nothing was changed. --yes publishes.")
             else:
-                made = commit(plan, f"music-evals: {name if board is None else f'board {board}'}", private=private)
-                say(console, f"Published {repo} at {made.oid}")
+                say(console, f"Published {repo} at {commit(plan, message, private=private).oid}")
     except (DatasetError, OSError) as error:
         raise failed(error) from error
 
 
-def _plan_data(console: Console, name: str, folder: Path | None, repo: str, branch: str, temporary: Path) -> "Plan":
+def _plan_data(
+    console: Console, name: str, folder: Path | None, repo: str, branch: str, temporary: Path
+) -> "tuple[Plan, str]":
+    """Show what publishing a dataset changes, and return the plan with the message of its commit."""
     from music_evals.datasets_builders import builder
     from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset
     from music_evals.datasets_builders.dataset_io.hub import plan_dataset
@@ -86,7 +88,7 @@ def _plan_data(console: Console, name: str, folder: Path | None, repo: str, bran
     say(console, f"To load it: inspect eval … -T dataset=hf://datasets/{place}")
     if prompts.files:
         say(console, f"To run it without music-evals: inspect eval hf/{place} --model …")
-    return plan
+    return plan, f"{name} {origin.provenance.builder_version}, {origin.label}"
 
 
 def _plan_board(console: Console, name: str, board: str, repo: str) -> "Plan":

@@ -53,7 +53,7 @@ def test_runs(name: str, tmp_path: Path, counting: Counting, full: bool) -> None
             with tally.case(number):
                 killed([*command, str(logs)], takes * random.uniform(0.3, 1.0))
                 ended([*command, str(logs)])
-                found = [read_eval_log(info) for info in list_eval_logs(str(logs))]
-                complete = [log for log in found if log.status == "success"]
+                run_logs = [read_eval_log(info) for info in list_eval_logs(str(logs))]
+                complete = [log for log in run_logs if log.status == "success"]
                 assert [len(log.samples or []) for log in complete] == [12] * len(complete)
                 assert complete

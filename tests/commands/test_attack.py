@@ -16,10 +16,10 @@ def test_attack_shows_and_writes_what_guessers_get(tmp_path: Path) -> None:
     shown = {line[1]: line[2:] for line in lines_of_table(output)}
     with (tmp_path / "shares.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    whole = {row["guesser"]: row for row in rows if row["form"] == "all"}
-    assert {row["questions"] for row in whole.values()} == {"44"}  # four rows of each of eleven themes
-    assert shown["longest"][0] == f"{float(whole['longest']['right']):.1%}"
-    assert float(whole["commonest place"]["low"]) < float(whole["commonest place"]["right"])
+    totals = {row["guesser"]: row for row in rows if row["form"] == "all"}
+    assert {row["questions"] for row in totals.values()} == {"44"}  # four rows of each of eleven themes
+    assert shown["longest"][0] == f"{float(totals['longest']['right']):.1%}"
+    assert float(totals["commonest place"]["low"]) < float(totals["commonest place"]["right"])
 
 
 def test_what_is_no_dataset_is_named(tmp_path: Path) -> None:

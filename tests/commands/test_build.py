@@ -16,10 +16,10 @@ def test_build_writes_a_dataset_and_shows_what_is_in_it(tmp_path: Path) -> None:
     assert run("--version")[1].startswith("music-evals 0.")
     code, output = run("build", "muse", "--out", tmp_path / "out", "--seed", "9", *SMALL)
     assert code == 0, output
-    made = json.loads((tmp_path / "out" / "provenance.json").read_text())
-    assert made["seed"] == 9
+    provenance = json.loads((tmp_path / "out" / "provenance.json").read_text())
+    assert provenance["seed"] == 9
     numbers = {"syncopation": 2, "transposition": 2, "chord_quality": 4}
-    assert made["counts"] == {config: {"test": number, "fewshot": number} for config, number in numbers.items()}
+    assert provenance["counts"] == {config: {"test": number, "fewshot": number} for config, number in numbers.items()}
     for config, number in numbers.items():
         assert f"{config}: {number} rows in test, {number} rows in fewshot" in output
 
@@ -55,8 +55,8 @@ def test_existing_dataset_is_replaced_only_when_told(tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_is_one_clear_error(tmp_path: Path, arguments: list[str], code: int, message: str) -> None:
-    found, output = run("build", *arguments, "--out", tmp_path / "out")
-    assert found == code
+    status, output = run("build", *arguments, "--out", tmp_path / "out")
+    assert status == code
     assert message in output
     assert os.listdir(tmp_path) == []
 

@@ -26,13 +26,13 @@ def write_source(out: Path) -> Path:
 
 def test_data_are_counted_and_the_prompts_are_those_of_the_evaluation(tmp_path: Path) -> None:
     source = write_source(tmp_path / "source")
-    asked = ("finetune-data", "msu", "--dataset", source, "--out", tmp_path / "out")
-    code, output = run(*asked, "--max-characters", 1500)
+    command = ("finetune-data", "msu", "--dataset", source, "--out", tmp_path / "out")
+    code, output = run(*command, "--max-characters", 1500)
     assert code == 0, output
     assert "Left out of train: train-500 (too long)" in output
     assert lines_of_table(output)[0][1:5] == ["train", "1", "1", "1"]
 
-    assert run(*asked, "--overwrite")[0] == 0
+    assert run(*command, "--overwrite")[0] == 0
     lines = (tmp_path / "out" / "train.jsonl").read_text(encoding="utf-8").splitlines()
     samples = list(textual(dataset=str(source), asking="single", split="train").dataset)
     assert len(lines) == 2

@@ -66,8 +66,8 @@ def test_from_logs_to_a_pull_request(hub: FakeHub, logs: Path, tmp_path: Path) -
         assert entry["value"] == pytest.approx(log.results.scores[0].metrics["accuracy"].value, abs=5e-5)
         assert entry["date"].startswith(log.eval.created[:10])
         assert entry["source"]["url"] == f"https://huggingface.co/spaces/ORG/logs/{quote(Path(log.location).name)}"
-        for part in ("accuracy, from 0 to 1", "95% interval ", "best floor 0.", "asked and scored by Inspect alone"):
-            assert part in entry["notes"]
+        for note in ("accuracy, from 0 to 1", "95% interval ", "best floor 0.", "asked and scored by Inspect alone"):
+            assert note in entry["notes"]
     assert not by_task
     (audio,) = files[f"{MODEL}/.eval_results/ORG_muse-audio.yaml"]
     assert audio["dataset"] == {"id": "ORG/muse-audio", "task_id": "syncopation"}
@@ -75,19 +75,19 @@ def test_from_logs_to_a_pull_request(hub: FakeHub, logs: Path, tmp_path: Path) -
 
     absent = (1, f"Error: the Hub has no model {MODEL}, or you have no access to it\n")
     assert run("publish-results", out, "--yes") == absent
-    others = [
+    earlier = [
         {"dataset": {"id": "ORG/muse", "task_id": "another"}, "value": 0.5},
         {"dataset": {"id": "ORG/muse", "task_id": "syncopation"}, "value": 0.5},
     ]
-    hub.push(MODEL, {"README.md": b"# Tiny", FILE: yaml.safe_dump(others).encode()})
+    hub.push(MODEL, {"README.md": b"# Tiny", FILE: yaml.safe_dump(earlier).encode()})
     code, output = run("publish-results", out)
     assert (code, f"{MODEL}: {FILE}" in output, "This was a dry run" in output) == (0, True, True)
     assert not hub.pull_requests
     code, output = run("publish-results", out, "--yes")
     assert (code, f"Opened https://huggingface.co/{MODEL}/discussions/1" in output) == (0, True), output
     proposed = hub.files(MODEL, "refs/pr/1")
-    assert yaml.safe_load(proposed[FILE]) == [others[0], *files[f"{MODEL}/{FILE}"]]
-    assert yaml.safe_load(hub.files(MODEL)[FILE]) == others
+    assert yaml.safe_load(proposed[FILE]) == [earlier[0], *files[f"{MODEL}/{FILE}"]]
+    assert yaml.safe_load(hub.files(MODEL)[FILE]) == earlier
     assert "already has an open pull request" in run("publish-results", out, "--yes")[1]
     hub.push(MODEL, proposed)
     assert f"{MODEL} has these results; there is nothing to do." in run("publish-results", out, "--yes")[1]

@@ -69,12 +69,12 @@ def test_inspect_alone_asks_and_scores_as_the_suite_does(
     for log, twin in zip(alone, own, strict=True):
         ours = {str(sample.id): scored(sample) for sample in twin.samples or []}
         for sample in log.samples or []:
-            one, other = scored(sample), ours[sample.metadata["id"]]
-            assert (one.sent, one.reply) == (other.sent, other.reply)
+            alone_score, own_score = scored(sample), ours[sample.metadata["id"]]
+            assert (alone_score.sent, alone_score.reply) == (own_score.sent, own_score.reply)
             # An order of measures is right or wrong there, where the suite has Kendall's τ.
-            expected = float(other.score == 1) if sample.metadata["task"] == "bar_sequencing" else other.score
-            assert one.score == pytest.approx(expected, abs=0.005), (sample.metadata["id"], one.reply)
-            right += one.score
+            expected = float(own_score.score == 1) if sample.metadata["task"] == "bar_sequencing" else own_score.score
+            assert alone_score.score == pytest.approx(expected, abs=0.005), (sample.metadata["id"], alone_score.reply)
+            right += alone_score.score
     assert right > 0
     headers, unreadable = read_headers(
         [Path(info.name.removeprefix("file://")) for info in list_eval_logs(options["log_dir"])]
@@ -113,8 +113,8 @@ def test_inspect_alone_asks_and_scores_as_the_suite_does(
     ],
 )
 def test_patterns_take_the_answer(answer_type: str, form: str, reply: str, answer: str | None) -> None:
-    found = re.search(pattern_of({"answer_type": answer_type, "form": form, "answers": list("ABCD")}), reply, re.I)
-    assert (found and found[1]) == answer
+    match = re.search(pattern_of({"answer_type": answer_type, "form": form, "answers": list("ABCD")}), reply, re.I)
+    assert (match and match[1]) == answer
 
 
 def test_a_task_that_cannot_be_rendered_is_left_out_and_named(small_dataset: Folders, tmp_path: Path) -> None:

@@ -222,12 +222,12 @@ def _generated_folder(benchmark: DatasetSpec) -> Path:
 
 def _is_current(folder: Path, benchmark: DatasetSpec) -> bool:
     try:
-        found = read_provenance(folder)
-        is_whole = all(file_sha256(folder / path) == digest for path, digest in found.files.items())
+        present = read_provenance(folder)
+        is_whole = all(file_sha256(folder / path) == digest for path, digest in present.files.items())
     except (DatasetError, FileNotFoundError):
         return False
     expected = (benchmark.name, benchmark.version, GENERATED, benchmark.seed)
-    return is_whole and (found.benchmark, found.builder_version, found.source, found.seed) == expected
+    return is_whole and (present.benchmark, present.builder_version, present.source, present.seed) == expected
 
 
 def download(repo: str, revision: str | None = None, files: Sequence[str] | None = None) -> Path:

@@ -129,9 +129,9 @@ def test_a_full_disk_leaves_no_dataset(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
         rows = {"letters": {"test": ({"id": str(n), "data": Random(n).randbytes(5000)} for n in range(200))}}
         features = {"letters": Features({"id": Value("string"), "data": Value("binary")})}
-        made = Provenance("letters", "1.0", source="generated", licence="mit")
+        provenance = Provenance("letters", "1.0", source="generated", licence="mit")
         with pytest.raises(OSError, match="too large"):
-            write_dataset(tmp_path / "out", rows, features=features, provenance=made)
+            write_dataset(tmp_path / "out", rows, features=features, provenance=provenance)
 
     assert in_child(fill) == 0
     assert os.listdir(tmp_path) == []

@@ -26,12 +26,12 @@ from music_evals.datasets_builders.musictheorybench import BENCHMARK
 
 folder, name = sys.argv[1], "ORG/musictheorybench"
 origin = describe_dataset(folder, benchmark=BENCHMARK)
-made = hub.commit(hub.plan_dataset(origin, {}, name), "first")
+info = hub.commit(hub.plan_dataset(origin, {}, name), "first")
 commit = describe_dataset(f"hf://datasets/{name}", benchmark=BENCHMARK).revision
 ours = load_split(f"hf://datasets/{name}@{commit}", "reasoning", "test", benchmark=BENCHMARK).to_list()
 theirs = load_dataset(name, "reasoning", split="test", revision=commit).to_list()
 again = hub.plan_dataset(origin, {}, name)
-print(json.dumps({"commits": [made.oid, commit], "rows": [ours, theirs], "again": len(again.operations)}))
+print(json.dumps({"commits": [info.oid, commit], "rows": [ours, theirs], "again": len(again.operations)}))
 """
 
 
@@ -99,8 +99,8 @@ class HubServer(BaseHTTPRequestHandler):
             case "tree":
                 self.send_json(self.tree(commit, f"{path}/" if path else "", "recursive=false" in self.path.lower()))
             case "paths-info":
-                asked = json.loads(body)["paths"] if body.startswith(b"{") else parse_qs(body.decode())["paths"]
-                self.send_json([self.entry(name, commit[name]) for name in asked if name in commit])
+                names = json.loads(body)["paths"] if body.startswith(b"{") else parse_qs(body.decode())["paths"]
+                self.send_json([self.entry(name, commit[name]) for name in names if name in commit])
             case "preupload":
                 mode = {"uploadMode": "regular", "shouldIgnore": False}
                 self.send_json({"files": [{"path": file["path"], **mode} for file in json.loads(body)["files"]]})

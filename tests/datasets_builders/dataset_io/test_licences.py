@@ -20,11 +20,11 @@ def check(
         name: {"full": [{"id": f"piece{n}", "licence": piece} for n, piece in enumerate(licences)]}
         for name, licences in configs.items()
     }
-    made = Provenance(dataset, "1.0", source, licence)
+    provenance = Provenance(dataset, "1.0", source, licence)
     features = dict.fromkeys(rows, COLUMNS)
-    made = write_dataset(folder, rows, features=features, card=str, provenance=made, **more)
+    provenance = write_dataset(folder, rows, features=features, card=str, provenance=provenance, **more)
     try:
-        return check_publishable(folder, made).licence_label
+        return check_publishable(folder, provenance).licence_label
     except DatasetError as error:
         return str(error)
 

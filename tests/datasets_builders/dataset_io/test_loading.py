@@ -200,7 +200,9 @@ def test_titles_of_data_that_is_not_the_benchmarks_own_say_so() -> None:
     for name in dataset_names():
         sources = dataset_facts(name).sources.values()
         assert len({source.title for source in sources}) == len(sources)
-        assert [source.is_benchmark for source in sources] == ["in the form of" not in each.title for each in sources]
+        assert [source.is_benchmark for source in sources] == [
+            "in the form of" not in source.title for source in sources
+        ]
 
 
 # --- the generated dataset ---
