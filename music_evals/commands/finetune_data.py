@@ -34,22 +34,24 @@ def finetune_data(
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import check_target
     from music_evals.datasets_builders.msu.dataset import BENCHMARK
-    from music_evals.finetuning.data import TRAINING_DATA, read_plan, write_plan
+    from music_evals.finetuning.data import TRAINING_DATA, make_training_data, write_training_data
 
     console = Console()
     try:
         check_target(out, overwrite=overwrite, kind=TRAINING_DATA)
         with console.status("reading"):
-            plan = read_plan(dataset, benchmark=BENCHMARK, make_prompt=_prompt(prompts), max_characters=max_characters)
-        write_plan(plan, out, overwrite=overwrite)
+            data = make_training_data(
+                dataset, benchmark=BENCHMARK, make_prompt=_prompt(prompts), max_characters=max_characters
+            )
+        write_training_data(data, out, overwrite=overwrite)
     except (ValueError, OSError) as error:
         raise failed(error) from error
     shown = table("split", "conversations", "left out", "scores left out")
-    for split, conversations in plan.conversations.items():
-        row = (len(conversations), plan.questions_left_out.get(split, 0), len(plan.left_out[split]))
+    for split, conversations in data.conversations.items():
+        row = (len(conversations), data.questions_left_out.get(split, 0), len(data.left_out[split]))
         shown.add_row(split, *map(str, row))
     console.print(shown)
-    for split, left_out in plan.left_out.items():
+    for split, left_out in data.left_out.items():
         say(console, *(f"Left out of {split}: {score} ({reason})" for score, reason in left_out.items()))
     say(console, f"Wrote {out}")
 
