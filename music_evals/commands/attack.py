@@ -28,7 +28,7 @@ def attack(
     out: Annotated[Path | None, typer.Option(help="Write every guesser's share of every form to a CSV file.")] = None,
 ) -> None:
     """Guess the answers of a dataset from options and questions alone, without the music."""
-    # Here, so that `music-evals --help` need not wait for them.
+    # Imported here, so that `music-evals --help` does not load them.
     from music_evals.datasets_builders import builder
     from music_evals.datasets_builders.dataset_io import GENERATED, DatasetError, benchmark_of
     from music_evals.datasets_builders.questions.attack import ALL, best
@@ -48,38 +48,36 @@ def attack(
             _write(out, shares)
     except (DatasetError, OSError) as error:
         raise failed(error) from error
-    whole = table("guesser, all questions", "right", "95% interval", "chance", "questions")
-    forms = table("form", "best guesser, in hindsight", "right", "95% interval", "chance", "questions", text=2)
-    is_single = len(favourites) == 1
+    totals = table("guesser, all questions", "right", "95% interval", "chance", "questions")
     for share in shares:
-        if share.form == ALL or is_single:
-            whole.add_row(share.guesser, *_figures(share))
+        if share.form == ALL or len(favourites) == 1:
+            totals.add_row(share.guesser, *_figures(share))
+    forms = table("form", "best guesser, in hindsight", "right", "95% interval", "chance", "questions", text=2)
     for form, share in favourites.items():
         if form != ALL:
             forms.add_row(form, share.guesser, *_figures(share))
     console.print(forms)
-    console.print(whole)
-    taught = "the other splits" if learned else "four fifths of the groups for the fifth"
-    say(console, f"Guessers that learn were taught by {taught}.")
+    console.print(totals)
+    source = "the other splits" if learned else "four fifths of the groups for the last fifth"
+    say(console, f"Guessers that learn have learned from {source}.")
 
 
 def _items(dataset: str, benchmark: "Benchmark") -> "tuple[list[Item], list[Item]]":
-    """The questions to guess, and those of splits to learn from."""
+    """Return the questions to guess, and those of splits to learn from."""
     from music_evals.datasets_builders.dataset_io import describe_dataset, load_split
     from music_evals.datasets_builders.questions.floors import items_of, pools
     from music_evals.datasets_builders.questions.items import COLUMNS
 
-    counts = describe_dataset(dataset, benchmark=benchmark).provenance.counts
     items: list[Item] = []
     learned: list[Item] = []
-    for config, splits in counts.items():
-        wanted = [name for name in benchmark.features[config] if name in COLUMNS]
-        if not {"answer", "target"} & {*wanted}:
+    for config, splits in describe_dataset(dataset, benchmark=benchmark).provenance.counts.items():
+        columns = [name for name in benchmark.features[config] if name in COLUMNS]
+        if not {"answer", "target"} & {*columns}:
             continue
         for pool in pools(splits):
             for split in pool:
                 form = f"{config} {split}" if pool == [split] != ["test"] else config
-                rows = load_split(dataset, config, split, benchmark=benchmark, columns=wanted).to_list()
+                rows = load_split(dataset, config, split, benchmark=benchmark, columns=columns).to_list()
                 (learned if split in _LEARNED_FROM else items).extend(items_of(benchmark.name, config, rows, form))
     return items, learned
 
@@ -93,6 +91,6 @@ def _write(out: Path, shares: "list[Share]") -> None:
     with out.open("w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file)
         lines.writerow(["form", "guesser", "right", "low", "high", "chance", "questions"])
-        for one in shares:
-            low, high = one.interval()
-            lines.writerow([one.form, one.guesser, *(f"{x:.4f}" for x in (one.value, low, high, one.chance)), one.n])
+        for share in shares:
+            figures = (share.value, *share.interval(), share.chance)
+            lines.writerow([share.form, share.guesser, *(f"{figure:.4f}" for figure in figures), share.n])
