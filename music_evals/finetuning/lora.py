@@ -84,12 +84,14 @@ def _train_into(folder: Path, settings: Settings, data: Mapping[str, Sequence[Co
     import torch
     from peft import LoraConfig
     from transformers import AutoConfig, AutoTokenizer, PrinterCallback
+    from transformers.utils.hub import cached_file, extract_commit_hash
     from trl import SFTTrainer
 
     _check_devices()
     try:
         arguments = _training_arguments(settings, folder / "checkpoints")
         adapter = LoraConfig(task_type="CAUSAL_LM", **settings.lora)
+        path = cached_file(settings.model, "config.json", revision=settings.revision)
         config = AutoConfig.from_pretrained(settings.model, revision=settings.revision)
         tokenizer = AutoTokenizer.from_pretrained(settings.model, revision=settings.revision)
         limit = settings.max_tokens or getattr(config.get_text_config(), "max_position_embeddings", None)
@@ -113,7 +115,7 @@ def _train_into(folder: Path, settings: Settings, data: Mapping[str, Sequence[Co
     losses = {key: [step[key] for step in trainer.state.log_history if key in step] for key in ("loss", "eval_loss")}
     return {
         "settings": settings.model_dump(mode="json"),
-        "model_commit": getattr(config, "_commit_hash", None),
+        "model_commit": extract_commit_hash(path, None),
         "data_sha256": {path.name: file_sha256(path) for path in sorted(settings.data.iterdir()) if path.is_file()},
         "versions": {name: version(name) for name in ("music-evals", *LIBRARIES)},
         "device": torch.cuda.get_device_name() if arguments.device.type == "cuda" else arguments.device.type,
