@@ -1,24 +1,30 @@
-"""What the suite adds to Inspect: MUSE's tasks against a bare Inspect task, as ratios of CPU and wall-clock times.
+"""What the suite adds to Inspect's own time: MUSE's tasks against a bare Inspect task.
 
-The bare task asks the same model the same prompts with Inspect's own `generate` and `match`. For LogicLM it asks twice,
-as often as a formulation that is valid at once does, and once with and once without a tool call in between: the
-difference is what the tool event costs that a log of LogicLM has to show. Both tasks run alternately in one process
-with the same flags, from the making of the task to its log. The ratio of CPU times is the one to go by: other work on
-the machine changes it least. What the log shows of the first ten samples, sound and pictures, is left out.
+The bare task sends the same prompts to the same model, with Inspect's own `generate` and `match`. For LogicLM it sends
+two requests, as many as a formulation that is valid at once. It does so once with a tool call in between and once
+without: the difference is the cost of the tool event in a log of LogicLM.
+
+Both tasks run alternately in one process with the same flags, from making the task to writing its log. Compare the
+ratios of CPU times: other work on the machine changes them least. Sound and pictures in the log are off (`media=0`).
 
     python perf/harness.py [--samples 500] [--repeats 10] [--model baseline/chance] [--only logiclm]
 """
 
+import statistics
 import tempfile
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from inspect_ai import Task
-from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, execute_tools
+import typer
+from inspect_ai import Task, task
+from inspect_ai import eval as inspect_eval
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, GenerateConfig, execute_tools
+from inspect_ai.scorer import match
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 from inspect_ai.tool import ToolCall, ToolDef
-from measuring import bare_task, paired, run, start
 
 from music_evals.datasets_builders.muse.dataset import Counts, build_generated, write
 from music_evals.evals.muse import syncopation
@@ -26,7 +32,7 @@ from music_evals.evals.muse import syncopation
 
 @solver
 def ask_twice(with_tool: bool) -> Solver:
-    """Ask, then ask once more: the model calls of LogicLM, with or without a tool call between them."""
+    """Send two requests, as LogicLM does, with or without a tool call between them."""
 
     async def count(transcription: str) -> str:
         return str(len(transcription))
@@ -44,26 +50,62 @@ def ask_twice(with_tool: bool) -> Solver:
     return solve
 
 
-def compare(what: str, make: Callable[[], Task], asker: Solver, model: str, repeats: int) -> None:
-    """Print how the runs of a task and of a bare one compare."""
+def bare_task(samples: list[Sample], asker: Solver) -> Task:
+    """Make a task of Inspect's own parts, in a module as the suite's tasks: Inspect looks up its package once a run."""
+
+    @task
+    def bare() -> Task:
+        config = GenerateConfig(temperature=0.0)
+        return Task(dataset=MemoryDataset(samples), solver=asker, scorer=match(), config=config)
+
+    return bare()
+
+
+def measure(make: Callable[[], Task], model: str) -> tuple[float, float]:
+    """Run a task; return its CPU seconds and its wall-clock seconds.
+
+    The display and its metrics are off: Inspect computes them more often in a longer run.
+    """
+    cpu, wall = time.process_time(), time.perf_counter()
+    options = {"display": "none", "score_display": False, "log_realtime": False}
+    with tempfile.TemporaryDirectory() as folder:
+        (log,) = inspect_eval(make(), model=model, log_dir=folder, **options)
+    assert log.status == "success", log.error
+    return time.process_time() - cpu, time.perf_counter() - wall
+
+
+def compare(title: str, make: Callable[[], Task], asker: Solver, model: str, repeats: int) -> None:
+    """Run a task and a bare one alternately, and print the median ratio of their times.
+
+    The first pair pays for imports and caches, and is left out.
+    """
     samples = list(make().dataset)
-    paired(what, lambda: run(make(), model), "bare Inspect", lambda: run(bare_task(samples, asker), model), repeats)
+    makers = (make, lambda: bare_task(samples, asker))
+    pairs = [[measure(maker, model) for maker in makers] for _ in range(repeats + 1)][1:]
+    for clock, name in enumerate(("CPU", "wall-clock")):
+        suite, bare = ([pair[side][clock] for pair in pairs] for side in (0, 1))
+        ratios = sorted(ours / theirs for ours, theirs in zip(suite, bare, strict=True))
+        print(
+            f"{title}: {name} {statistics.median(suite):.4g} s, bare Inspect {statistics.median(bare):.4g} s, "
+            f"median ratio of {repeats} pairs {statistics.median(ratios):.3f} ({ratios[0]:.3f} to {ratios[-1]:.3f})",
+            flush=True,
+        )
 
 
 def main(samples: int = 500, repeats: int = 10, model: str = "baseline/chance", only: str = "") -> None:
+    """Compare MUSE's strategies with a bare Inspect task."""
     with tempfile.TemporaryDirectory() as folder:
         write(build_generated(counts=Counts(samples, 2, 4)), Path(folder) / "muse")
-        for strategy, what, asker in (
+        for strategy, requests, asker in (
             ("standalone", "one call", generate()),
             ("cot", "one call", generate()),
             ("logiclm", "two calls and a tool", ask_twice(with_tool=True)),
             ("logiclm", "two calls", ask_twice(with_tool=False)),
         ):
-            if only not in ("", strategy):
-                continue
-            make = partial(syncopation, dataset=f"{folder}/muse", strategy=strategy, media=0)
-            compare(f"{strategy} against {what}, {samples} samples", make, asker, model, repeats)
+            if only in ("", strategy):
+                make = partial(syncopation, dataset=f"{folder}/muse", strategy=strategy, media=0)
+                compare(f"{strategy} against {requests}, {samples} samples", make, asker, model, repeats)
 
 
 if __name__ == "__main__":
-    start(main, __doc__)
+    typer.run(main)

@@ -1,30 +1,29 @@
-"""How fast LilyPond texts become MIDI: all texts through `compile_texts`, beside one plain LilyPond process each.
+"""How fast LilyPond texts become MIDI: all texts through `compile_texts`, beside one plain LilyPond process per text.
 
-The texts are pieces of the Mutopia Project (folder as argument) that consist of one file and include nothing, taken
-evenly, brought to the current syntax by convert-ly ahead of all measuring. The plain process is ``lilypond
--dno-print-pages``, as usual for MIDI, one text after the other. It runs in the same sandbox, which costs it some
-hundredths of a second a text: LilyPond executes what its input says. Nothing is cached.
+The texts are pieces of the Mutopia Project (the folder in the argument) that consist of one file and include nothing.
+They are taken evenly, and convert-ly brings them to the current syntax before the measurement. The plain process is
+``lilypond -dno-print-pages``, one text after the other. It runs in the same sandbox, because LilyPond executes what its
+input says; that adds some hundredths of a second per text. Nothing is cached.
 
     python perf/lilypond_compiling.py MUTOPIA [--pieces 200]
 
-A third run lets one LilyPond work on several texts (``together``), as builds do.
-
-Checks that exit status and MIDI are the same, file by file. Target: at least 8 times as fast on four cores.
+A third run lets one LilyPond work on several texts (``together``), as builds do. The script checks that exit status and
+MIDI are the same, file by file. Target: at least 8 times as fast on four cores.
 """
 
 import resource
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
-from operator import eq
 from pathlib import Path
 
-from measuring import show, start, timed
+import typer
 
 from music_evals.notation.lilypond.compiler import Compiled, ConversionError, compile_texts, modernise
 from music_evals.notation.lilypond.sandbox import Limits, available_confinement
 from music_evals.notation.lilypond.source import read_text
 
-LIMITS = Limits(seconds=120)  # enough for every engraving, so that the plain process is never stopped
+LIMITS = Limits(seconds=120)  # long enough for every text, so that the plain process is never stopped
 
 
 def modern(path: Path) -> str | None:
@@ -35,54 +34,49 @@ def modern(path: Path) -> str | None:
 
 
 def choose(folder: Path, pieces: int) -> dict[str, str]:
-    """Take pieces of one file evenly, and in place of one that cannot be converted the next."""
+    """Take pieces of one file evenly, without the files that cannot be converted."""
     files = sorted(path for path in folder.rglob("*.ly") if not path.parent.name.endswith("-lys"))
     paths = [path for path in files if b"\\include" not in path.read_bytes()]
     with ThreadPoolExecutor() as pool:
-        texts = {str(path.relative_to(folder)): text for path, text in zip(paths, pool.map(modern, paths), strict=True)}
-    usable = [(name, text) for name, text in texts.items() if text is not None]
+        texts = zip(paths, pool.map(modern, paths), strict=True)
+        usable = [(str(path.relative_to(folder)), text) for path, text in texts if text is not None]
     pieces = min(pieces, len(usable))
     return dict(usable[number * len(usable) // pieces] for number in range(pieces))
+
+
+def cpu_seconds() -> float:
+    usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def compiled(
     texts: list[str], settings: str | None, workers: int | None, *, together: bool = False
 ) -> tuple[float, float, list[Compiled]]:
     """Compile texts; return the seconds that it took, the CPU seconds of all processes, and the results."""
-    before = cpu_seconds()
-    seconds, results = timed(
-        lambda: list(compile_texts(texts, settings=settings, limits=LIMITS, workers=workers, together=together))
-    )
-    return seconds, cpu_seconds() - before, results
-
-
-def cpu_seconds() -> float:
-    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+    cpu, started = cpu_seconds(), time.perf_counter()
+    results = list(compile_texts(texts, settings=settings, limits=LIMITS, workers=workers, together=together))
+    return time.perf_counter() - started, cpu_seconds() - cpu, results
 
 
 def main(mutopia: Path, pieces: int = 200) -> None:
+    """Compile pieces in three ways, and print the ratios and the differences."""
     print(f"sandbox: {available_confinement()}")
     texts = choose(mutopia, pieces)
     if not texts:
         sys.exit(f"{mutopia} holds no LilyPond file that includes nothing")
     print(f"{len(texts)} texts, {sum(map(len, texts.values())):,} characters")
-    seconds, cpu, ours = compiled(list(texts.values()), None, None)
-    shared_seconds, shared_cpu, shared = compiled(list(texts.values()), None, None, together=True)
-    plain_seconds, plain_cpu, plain = compiled(list(texts.values()), "", 1)
-    show("compile_texts", seconds, "plain, one after the other", plain_seconds)
-    show("the same in seconds of CPU", cpu, "plain", plain_cpu)
-    show("compile_texts, together", shared_seconds, "plain, one after the other", plain_seconds)
-    show("the same in seconds of CPU", shared_cpu, "plain", plain_cpu)
-    print(f"alike, alone and together: {sum(map(eq, ours, shared))} of {len(texts)}")
-    for name, one, other in zip(texts, ours, plain, strict=True):
-        if (one.status, one.midi) != (other.status, other.midi):
-            print(f"DIFFERENT {name}: {len(one.midi)} files, {one.problem}; plain {len(other.midi)}, {other.problem}")
-    same_status = sum(one.status == other.status for one, other in zip(ours, plain, strict=True))
-    same_midi = sum(one.midi == other.midi for one, other in zip(ours, plain, strict=True))
-    print(f"same exit status: {same_status} of {len(texts)}; same MIDI, byte by byte: {same_midi} of {len(texts)}")
-    print(f"exit status 0: {sum(one.succeeded for one in ours)}; with MIDI: {sum(bool(one.midi) for one in ours)}")
+    runs = {
+        "compile_texts": compiled(list(texts.values()), None, None),
+        "compile_texts, together": compiled(list(texts.values()), None, None, together=True),
+    }
+    plain = compiled(list(texts.values()), "", 1)
+    for name, (seconds, cpu, results) in runs.items():
+        print(f"{name}: {seconds:.4g} s, plain {plain[0]:.4g} s, ratio {plain[0] / seconds:.3g}")
+        print(f"  CPU {cpu:.4g} s, plain {plain[1]:.4g} s, ratio {plain[1] / cpu:.3g}", flush=True)
+        for text, ours, theirs in zip(texts, results, plain[2], strict=True):
+            if (ours.status, ours.midi) != (theirs.status, theirs.midi):
+                print(f"  DIFFERENT {text}: {len(ours.midi)} files, {ours.problem}; plain {len(theirs.midi)}")
 
 
 if __name__ == "__main__":
-    start(main, __doc__)
+    typer.run(main)

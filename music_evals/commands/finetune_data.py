@@ -1,4 +1,4 @@
-"""`music-evals finetune-data`: training conversations from a benchmark, without its test split."""
+"""`music-evals finetune-data`: training conversations from a benchmark, without anything of its test split."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,7 +26,7 @@ def finetune_data(
     prompts: Annotated[
         str | None, typer.Option(help="A TOML file with other wording, as for the tasks' parameter of that name.")
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace earlier training data.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace training data that is there.")] = False,
 ) -> None:
     """Write train.jsonl and validation.jsonl, for `music-evals finetune`, TRL and LLaMA-Factory."""
     if benchmark not in BENCHMARKS:
@@ -34,28 +34,30 @@ def finetune_data(
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import check_target
     from music_evals.datasets_builders.msu.dataset import BENCHMARK
-    from music_evals.finetuning.data import TRAINING_DATA, read_plan, write_plan
+    from music_evals.finetuning.data import TRAINING_DATA, make_training_data, write_training_data
 
     console = Console()
     try:
         check_target(out, TRAINING_DATA, overwrite=overwrite)
         with console.status("reading"):
-            plan = read_plan(dataset, benchmark=BENCHMARK, make_prompt=_prompt(prompts), max_characters=max_characters)
-        write_plan(plan, out, overwrite=overwrite)
+            data = make_training_data(
+                dataset, benchmark=BENCHMARK, make_prompt=_prompt(prompts), max_characters=max_characters
+            )
+        write_training_data(data, out, overwrite=overwrite)
     except (ValueError, OSError) as error:
         raise failed(error) from error
-    counts = table("split", "conversations", "left out", "scores left out")
-    for split, conversations in plan.conversations.items():
-        row = (len(conversations), plan.questions_left_out.get(split, 0), len(plan.left_out[split]))
-        counts.add_row(split, *map(str, row))
-    console.print(counts)
-    for split, reasons in plan.left_out.items():
-        say(console, *(f"Left out of {split}: {score} ({reason})" for score, reason in reasons.items()))
+    shown = table("split", "conversations", "left out", "scores left out")
+    for split, conversations in data.conversations.items():
+        row = (len(conversations), data.questions_left_out.get(split, 0), len(data.left_out[split]))
+        shown.add_row(split, *map(str, row))
+    console.print(shown)
+    for split, left_out in data.left_out.items():
+        say(console, *(f"Left out of {split}: {score} ({reason})" for score, reason in left_out.items()))
     say(console, f"Wrote {out}")
 
 
 def _prompt(prompts: str | None) -> "MakePrompt":
-    """Return a function that words a question as the task `textual` does with one question at a time."""
+    """Return what words a question as the task `textual` does when it asks one at a time."""
     from music_evals.benchmarks.prompts import load_prompts
     from music_evals.evals.msu import prompt_messages
     from music_evals.notation.renderings import as_it_stands

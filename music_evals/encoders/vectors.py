@@ -1,7 +1,6 @@
-"""Vectors kept by content: one small file each, in a folder for what can be computed again."""
+"""A cache of vectors: a small file per vector, by a key of what the vector depends on."""
 
 import hashlib
-import io
 from pathlib import Path
 
 import numpy as np
@@ -11,41 +10,25 @@ from music_evals.notation.cache import cache_get, cache_put
 
 
 def content_key(*parts: str) -> str:
-    """Return a key for a vector that depends on these texts, which UTF-8 can write, and on their borders.
+    """Return a key for a vector that depends on these texts and on the borders between them.
 
     Example:
         >>> content_key("encoder", "c4 d e") == content_key("encoderc4", " d e")
         False
     """
-    digest = hashlib.sha256()
-    for part in parts:
-        content = part.encode()
-        digest.update(f"{len(content)}:".encode() + content)
-    return digest.hexdigest()
+    contents = [part.encode() for part in parts]
+    return hashlib.sha256(b"".join(b"%d:%b" % (len(content), content) for content in contents)).hexdigest()
 
 
 def read_vector(folder: Path, key: str, dimension: int) -> NDArray[np.float32] | None:
-    """Read the vector that `write_vector` kept under a key; None if there is none of this length, or it is damaged."""
-    blank = _as_file(np.zeros(dimension, np.float32))
-    header = blank[: -4 * dimension]
-    content = cache_get(folder, _name(key), len(blank) + 1)
-    # All vectors of one length have the same header, so that none needs to be parsed.
-    if content is None or len(content) != len(blank) or not content.startswith(header):
+    """Read the vector of a key, shape (dimension,); None if there is none or the file is damaged."""
+    content = cache_get(folder, f"{key[:2]}/{key}.f32", 4 * dimension + 1)
+    if content is None or len(content) != 4 * dimension:
         return None
-    vector = np.frombuffer(content, "<f4", offset=len(header)).astype(np.float32)
+    vector = np.frombuffer(content, "<f4").astype(np.float32)
     return vector if np.isfinite(vector).all() else None
 
 
 def write_vector(folder: Path, key: str, vector: NDArray[np.float32]) -> None:
-    """Keep a vector, shape (d,), under a key of `content_key`, as a ``.npy`` file."""
-    cache_put(folder, _name(key), _as_file(vector))
-
-
-def _name(key: str) -> str:
-    return f"{key[:2]}/{key}.npy"
-
-
-def _as_file(vector: NDArray[np.float32]) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, vector.astype("<f4"), allow_pickle=False)
-    return stream.getvalue()
+    """Write the vector of a key, shape (dimension,), as little-endian 32-bit numbers."""
+    cache_put(folder, f"{key[:2]}/{key}.f32", vector.astype("<f4").tobytes())

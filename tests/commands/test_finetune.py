@@ -9,7 +9,7 @@ import pytest
 
 from music_evals.evals.msu import textual
 from music_evals.finetuning import lora
-from music_evals.finetuning.data import Conversation, Message, Plan, write_plan
+from music_evals.finetuning.data import TrainingData, write_training_data
 from tests.commands.cli import lines_of_table, run
 from tests.msu_dataset import question, score, write_rows
 
@@ -69,9 +69,9 @@ def test_bad_data_arguments_are_named(
 
 
 def write_config(folder: Path, **changes: Any) -> Path:
-    conversation = Conversation(id="q", messages=[Message(role=role, content="?") for role in ("user", "assistant")])
+    conversation = {"id": "q", "messages": [{"role": role, "content": "?"} for role in ("user", "assistant")]}
     split = {"train": [conversation], "validation": [conversation]}
-    write_plan(Plan(split, {"train": {}, "validation": {}}, {}, {}, None), folder / "data")
+    write_training_data(TrainingData(split, {"train": {}, "validation": {}}, {}, {}, None), folder / "data")
     entries = {"model": "no/model", "data": str(folder / "data"), "out": str(folder / "out"), **changes}
     path = folder / "config.toml"
     path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in entries.items()), encoding="utf-8")
@@ -81,7 +81,10 @@ def write_config(folder: Path, **changes: Any) -> Path:
 def test_a_bad_config_is_named_before_any_work(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text("model = ")
     for config, message in (
-        (write_config(tmp_path, leraning_rate=1e-4), "unknown key 'leraning_rate'; accepted: model, data, out"),
+        (
+            write_config(tmp_path, leraning_rate=1e-4),
+            "'leraning_rate': Extra inputs are not permitted; accepted keys: model, data, out",
+        ),
         (tmp_path / "nowhere.toml", "nowhere.toml cannot be read as a TOML file"),
         (tmp_path / "bad.toml", "bad.toml cannot be read as a TOML file"),
     ):

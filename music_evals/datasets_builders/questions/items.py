@@ -1,4 +1,4 @@
-"""Questions of any benchmark's rows, as one may see them who does not get the music."""
+"""Questions of any benchmark's rows, as a guesser sees them who does not get the music."""
 
 import re
 from collections.abc import Mapping
@@ -6,28 +6,28 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any, Final
 
-_MUSIC: Final = re.compile(r"\b[XML]: ?\d")  # where a score in ABC begins
-_LANGUAGE: Final = re.compile(r"-(zh|en)$")  # at the end of the id of a question that comes in both
+_MUSIC: Final = re.compile(r"\b[XML]: ?\d")  # the beginning of a score in ABC
+_LANGUAGE: Final = re.compile(r"-(zh|en)$")  # the end of the id of a question in two languages
 _KINDS: Final = ("language", "level", "subtheme_en", "kind")
 COLUMNS: Final = (*_KINDS, *("id", "question", "options", "answer", "target", "piece", "score_id", "score"))
-"""What is read of a row, where it is there; sound and pages stay unread."""
+"""The columns that are read where a row has them; sound and pages are not read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A question as a guesser may see it; without options it has to be answered by an answer seen before."""
+    """A question as a guesser may see it."""
 
     form: str
     question: str  # without the music that it is about
-    options: tuple[str, ...]
-    answer: str  # a text; among the options, where there are any
-    group: str  # what is not to be both learned from and tried on, as the questions of one piece
-    unit: str  # the question, whatever its language: in two, it counts once
-    opening: str = ""  # the music that the options go on with, where they do
+    options: tuple[str, ...]  # empty for an open question
+    answer: str  # a text; one of the options, if there are any
+    group: str  # a piece or work; a guesser never learns from the group that it is tried on
+    unit: str  # the question in any language: two languages count once
+    opening: str = ""  # the music that the options continue, if they do
 
 
 def form_of(row: Mapping[str, Any]) -> str:
-    """Return what questions of the same kind in a dataset's config have in common, by the columns that say so.
+    """Return the form of a question: the values of the columns that name kinds of questions.
 
     >>> form_of({"language": "en", "subtheme_en": "chords", "answer": "A"}), form_of({"answer": "A"})
     ('en chords', 'all')
@@ -36,14 +36,13 @@ def form_of(row: Mapping[str, Any]) -> str:
 
 
 def item_of(row: Mapping[str, Any], config: str = "", *, continues: bool = False) -> Item | None:
-    """Read a row of any benchmark, or None where its answer is not one option, as an order of options is.
+    """Read a row of any benchmark; None if its answer is not one option, such as an order of options.
 
     Args:
-        row: with `answer` or `target`: a text, one of the texts `options`, or the letter or index of one; `question`,
-            `piece` or `score_id` and the kind (`language`, `level`, `subtheme_en`, `kind`) are used where they are
-            there.
-        config: what comes first in the name of its form.
-        continues: whether the options go on with the music in `score`, or in the question.
+        row: has `COLUMNS`, of which `id` and either `answer` or `target` are needed. The answer is a text, one of the
+            texts `options`, or the letter or index of an option.
+        config: comes first in the name of the form.
+        continues: whether the options continue the music in `score`, or in the question.
 
     >>> item_of({"id": "a", "options": ["C", "D"], "answer": "1", "kind": ""}, "keys")
     Item(form='keys all', question='', options=('C', 'D'), answer='D', group='a', unit='a', opening='')
@@ -56,9 +55,9 @@ def item_of(row: Mapping[str, Any], config: str = "", *, continues: bool = False
         answer = options[place]
     elif options and answer not in options:
         return None
-    question = row.get("question") or row.get("kind") or ""
-    asked, *_ = _MUSIC.split(question, maxsplit=1)
-    opening = (row.get("score") or question[len(asked) :]) if continues else ""
+    text = row.get("question") or row.get("kind") or ""
+    question, *_ = _MUSIC.split(text, maxsplit=1)
+    opening = (row.get("score") or text[len(question) :]) if continues else ""
     unit = _LANGUAGE.sub("", row["id"])
-    form = f"{config} {form_of(row)}".strip()
-    return Item(form, asked, options, answer, row.get("piece") or row.get("score_id") or unit, unit, opening)
+    group = row.get("piece") or row.get("score_id") or unit
+    return Item(f"{config} {form_of(row)}".strip(), question, options, answer, group, unit, opening)

@@ -25,7 +25,7 @@ from zlib import crc32
 
 from music21 import corpus
 
-from music_evals.datasets_builders.questions.attack import OPTIONS_ALONE, refuse_guessable
+from music_evals.datasets_builders.questions.attack import refuse_guessable
 from music_evals.datasets_builders.questions.items import Item
 from music_evals.datasets_builders.questions.question_rows import LANGUAGES, Language, Question, places
 from music_evals.notation.abc import (
@@ -144,7 +144,7 @@ def refuse_guessable_continuations() -> None:
         _blind([part for part in _parts() if (crc32(part.source.name.encode()) % 3 == 0) is is_learned])
         for is_learned in (True, False)
     )
-    refuse_guessable("continuations", learned, fresh, guessers=tuple(OPTIONS_ALONE))
+    refuse_guessable("continuations", learned, fresh)
 
 
 def _blind(parts: Sequence[_Part]) -> list[Item]:

@@ -1,7 +1,7 @@
 """Intervals of means of outcomes that may go together in clusters, such as the answers to questions on one score.
 
 A percentile bootstrap over clusters covers too rarely where they are few and of unequal sizes. The interval here is
-t-based; ``perf/interval_coverage.py`` measures how often both hold the truth.
+t-based; ``docs/reports.md`` has how often both contain the true value in simulations.
 """
 
 from collections.abc import Hashable, Sequence

@@ -1,4 +1,4 @@
-"""Floors: what is earned without the music, stored with a dataset when it is built."""
+"""Floors: the score without the music, stored with a dataset when it is built."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -39,28 +39,20 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Provenance:
 
 
 def test_the_provenance_has_the_floors_of_each_form(made: Provenance) -> None:
-    assert set(made.floors["knowledge"]) == {"test"}  # nobody is asked what is in dev
+    assert set(made.floors["knowledge"]) == {"test"}  # dev has worked examples
     forms = made.floors["knowledge"]["test"]
     assert {form: floors["questions"] for form, floors in forms.items()} == {"long": 200, "plain": 200}
     assert all(floors["chance"] == 0.25 for floors in forms.values())
     assert forms["long"]["blind"] > 0.85
-    # The best guesser of one form is none for the other.
+    # The best guesser of one form is no good for the other.
     assert 0.15 < forms["plain"]["blind"] < 0.35
 
 
 def test_a_blind_guesser_that_finds_nothing_has_chance(tmp_path: Path) -> None:
-    some = {"knowledge": {"test": rows(40, "plain", leaky=False, seed=2)}}
-    (floors,) = (
-        write_question_rows("musictheorybench", "1.0", some, tmp_path / "bank", source="generated", seed=1)
-        .floors["knowledge"]["test"]
-        .values()
-    )
-    assert floors == {
-        "questions": 40,
-        "chance": 0.25,
-        "majority": 0.25,
-        "blind": 0.25,
-    }
+    plain = {"knowledge": {"test": rows(40, "plain", leaky=False, seed=2)}}
+    made = write_question_rows("musictheorybench", "1.0", plain, tmp_path / "bank", source="generated", seed=1)
+    (floors,) = made.floors["knowledge"]["test"].values()
+    assert floors == {"questions": 40, "chance": 0.25, "majority": 0.25, "blind": 0.25}
 
 
 def test_a_log_has_the_floors_of_the_questions_that_are_asked(made: Provenance) -> None:
@@ -69,7 +61,7 @@ def test_a_log_has_the_floors_of_the_questions_that_are_asked(made: Provenance) 
     mixed = floors_of(origin, "knowledge", {"test": [{"kind": "long"}, *[{"kind": "plain"}] * 3]})
     assert mixed["blind"]["value"] == pytest.approx((long + 3 * plain) / 4)
     assert mixed["chance"] == {"value": 0.25}  # known exactly
-    # (1/4)² / 200 + (3/4)² / 200 is the variance of as many as 320 questions.
+    # (1/4)² / 200 + (3/4)² / 200 is the variance of 320 questions.
     alone = floors_of(origin, "knowledge", {"test": [{"kind": "plain"}]})
     widths = [floors["blind"]["high"] - floors["blind"]["low"] for floors in (mixed, alone)]
     assert widths[0] < widths[1]
@@ -81,7 +73,7 @@ def test_what_a_guesser_can_answer_is_taken_from_rows_of_any_benchmark() -> None
     row = {"id": "a", "options": ["Yes", "No"], "target": "No", "question": "Same?"}
     (item,) = items_of("muse", "transposition", [row])
     assert (item.answer, item.opening) == ("No", "")
-    # A letter or an index is one, though an option may have the same text.
+    # A letter is the place of an option, even if an option has the same text.
     assert items_of("muse", "chord_quality", [{**row, "options": ["B", "A"], "target": "B"}])[0].answer == "A"
     assert items_of("lilybench", "bar_sequencing", [{"id": "b", "options": [*"wxyz"], "answer": "2031"}]) == []
     tune = {"id": "c", "question": "Which goes on?\nX:1\nCDE", "options": ["F", "G"], "answer": "A"}

@@ -6,7 +6,7 @@ from functools import cache
 from random import Random
 from typing import Final
 
-from music_evals.datasets_builders.questions.attack import OPTIONS_ALONE, refuse_guessable
+from music_evals.datasets_builders.questions.attack import refuse_guessable
 from music_evals.datasets_builders.questions.items import Item
 from music_evals.datasets_builders.questions.question_rows import LANGUAGES, LETTERS, Language, Question
 from music_evals.datasets_builders.questions.theory import chords, pitches, rhythm, tonality
@@ -58,7 +58,7 @@ def refuse_guessable_theory() -> None:
         [blind_item(question, number) for number, question in enumerate(compose_theory(count, seed))]
         for count, seed in ((2_000, 1_801), (8_000, 1_802))
     )
-    refuse_guessable("music theory questions", learned, fresh, guessers=tuple(OPTIONS_ALONE))
+    refuse_guessable("music theory questions", learned, fresh)
 
 
 def blind_item(question: Question, number: int) -> Item:
