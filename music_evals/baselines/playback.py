@@ -16,10 +16,11 @@ import anyio
 import anyio.to_thread
 
 from music_evals.baselines.asking import Asked, BaselineError
-from music_evals.notation.lilypond.compiler import ConversionError, LilyPondError, lilypond_version
+from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
+from music_evals.notation.lilypond.converters import ConversionError
 from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.notation.lilypond.source import OWN_FILES, SourceError, included_names, read_text, resolve_includes
-from music_evals.notation.lilypond.syntax import version_of
+from music_evals.notation.lilypond.syntax.header import version_of
 from music_evals.notation.lilypond.upgrade import upgrade
 
 FIRST_SEED: Final = 1234

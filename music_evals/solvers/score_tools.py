@@ -19,9 +19,9 @@ from inspect_ai.tool import ToolDef, ToolError
 from inspect_ai.util import store
 
 from music_evals.notation.lilypond.compiler import NOT_MEASURED, lilypond_cache
-from music_evals.notation.lilypond.slots import cores
+from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structure
-from music_evals.notation.lilypond.syntax import read_header
+from music_evals.notation.lilypond.syntax.header import read_header
 from music_evals.solvers.replies import asked
 from music_evals.solvers.symbolic.lilypond import tell_count, tell_header, tell_measure, tell_problems, tell_signatures
 

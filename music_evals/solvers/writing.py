@@ -12,7 +12,7 @@ from inspect_ai.model import ChatMessageUser
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from music_evals.notation.descriptors import Protocol
-from music_evals.notation.lilypond.slots import cores
+from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.writing import Written, compile_reply
 from music_evals.solvers.replies import generated
 

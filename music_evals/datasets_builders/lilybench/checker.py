@@ -21,9 +21,9 @@ from typing import Final
 
 from music_evals.datasets_builders.lilybench.measures import Span, find_spans
 from music_evals.datasets_builders.lilybench.rows import Corruption
-from music_evals.notation.lilypond.languages import language_of, pitch_of
 from music_evals.notation.lilypond.structure import Event, Key, Structure
-from music_evals.notation.lilypond.syntax import Lines, Token, code_tokens, string_value
+from music_evals.notation.lilypond.syntax.languages import language_of, pitch_of
+from music_evals.notation.lilypond.syntax.lexer import Lines, Token, code_tokens, string_value
 
 MAX_LEAP: Final = 10  # steps of the staff; more is an error
 _MODES: Final = frozenset(

@@ -18,9 +18,9 @@ from typing import Final, NamedTuple
 from music_evals.datasets_builders.lilybench.checker import Places, find_errors, is_foreign
 from music_evals.datasets_builders.lilybench.measures import find_spans
 from music_evals.datasets_builders.lilybench.rows import Corruption
-from music_evals.notation.lilypond.languages import language_of, name_of, pitch_of
 from music_evals.notation.lilypond.structure import Event, Structure, StructureError, read_structures
-from music_evals.notation.lilypond.syntax import Token, code_tokens
+from music_evals.notation.lilypond.syntax.languages import language_of, name_of, pitch_of
+from music_evals.notation.lilypond.syntax.lexer import Token, code_tokens
 
 _NOTE: Final = re.compile(
     r"(?P<name>[^\W\d_]+)(?P<octave>'*|,*)(?P<shown>[!?]?)"

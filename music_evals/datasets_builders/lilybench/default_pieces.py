@@ -30,13 +30,10 @@ from music_evals.datasets_builders.lilybench.rows import Piece, not_measured
 from music_evals.datasets_builders.msu.works import default_works
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.cache import cache_get, cache_put
-from music_evals.notation.lilypond.compiler import (
-    ConversionError,
-    compile_texts,
-    lilypond_version,
-    musicxml_to_lilypond,
-)
-from music_evals.notation.lilypond.syntax import block_spans, read_header
+from music_evals.notation.lilypond.compiler import compile_texts, lilypond_version
+from music_evals.notation.lilypond.converters import ConversionError, musicxml_to_lilypond
+from music_evals.notation.lilypond.syntax.header import read_header
+from music_evals.notation.lilypond.syntax.lexer import block_spans
 from music_evals.notation.limited import LimitError, map_in_subprocess
 from music_evals.notation.score_file import (
     NO_NAME,

@@ -42,7 +42,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     stable_hash,
     task_row,
 )
-from music_evals.notation.lilypond.compiler import ConversionError, midi_to_lilypond
+from music_evals.notation.lilypond.converters import ConversionError, midi_to_lilypond
 from music_evals.notation.midi import load_score, write_midi
 from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
 

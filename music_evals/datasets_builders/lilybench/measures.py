@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from music_evals.notation.lilypond.structure import Event, Structure
-from music_evals.notation.lilypond.syntax import Kind, code_tokens
+from music_evals.notation.lilypond.syntax.lexer import Kind, code_tokens
 
 
 class Span(NamedTuple):

@@ -20,9 +20,10 @@ from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.dataset_io.licences import is_free
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.rows import Piece, not_measured
-from music_evals.notation.lilypond.compiler import ConversionError, modernise
+from music_evals.notation.lilypond.converters import ConversionError, modernise
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
-from music_evals.notation.lilypond.syntax import code_tokens, read_header
+from music_evals.notation.lilypond.syntax.header import read_header
+from music_evals.notation.lilypond.syntax.lexer import code_tokens
 from music_evals.notation.lilypond.upgrade import prepare_upgrades, upgrade
 from music_evals.notation.limited import LimitError, map_in_subprocess
 

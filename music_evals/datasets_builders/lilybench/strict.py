@@ -56,7 +56,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     task_row,
 )
 from music_evals.notation.lilypond.structure import StructureError
-from music_evals.notation.lilypond.syntax import Token, code_tokens
+from music_evals.notation.lilypond.syntax.lexer import Token, code_tokens
 
 OPTIONS: Final = 4
 MASK: Final = "?"  # what stands in place of a masked key or metre

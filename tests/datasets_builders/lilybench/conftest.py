@@ -9,7 +9,7 @@ import pytest
 from music_evals.datasets_builders.lilybench.corpus import Usable, survey
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.notation.lilypond.compiler import lilypond_cache
-from music_evals.notation.lilypond.syntax import read_header
+from music_evals.notation.lilypond.syntax.header import read_header
 
 PIECES = Path(__file__).parents[2] / "golden" / "data" / "mutopia" / "ftp"
 

@@ -19,7 +19,7 @@ from music_evals.datasets_builders.lilybench.default_pieces import (
 )
 from music_evals.datasets_builders.lilybench.facts import STYLES, composer_named, composer_of, style_of, title_of
 from music_evals.datasets_builders.msu.works import first_works
-from music_evals.notation.lilypond.compiler import ConversionError
+from music_evals.notation.lilypond.converters import ConversionError
 from music_evals.notation.lilypond.structure import read_structures
 
 BY_ID = {source.id: source for source in default_sources()}

@@ -21,7 +21,7 @@ from music_evals.datasets_builders.lilybench.facts import (
     title_of,
 )
 from music_evals.notation.lilypond.source import read_text
-from music_evals.notation.lilypond.syntax import read_header
+from music_evals.notation.lilypond.syntax.header import read_header
 
 MUTOPIA = Path(__file__).parents[3].parent / "shared" / "data" / "mutopia" / "ftp"
 BACH = Composer("Johann Sebastian Bach", 1685, 1750)

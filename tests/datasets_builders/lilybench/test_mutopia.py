@@ -7,7 +7,7 @@ import pytest
 
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench.mutopia import find_pieces, main_file, read_pieces
-from music_evals.notation.lilypond.compiler import ConversionError
+from music_evals.notation.lilypond.converters import ConversionError
 from tests.datasets_builders.lilybench.conftest import write_files
 
 MUTOPIA = Path(__file__).parents[4] / "shared" / "data" / "mutopia"

@@ -11,7 +11,7 @@ import pytest
 
 from music_evals.datasets_builders.lilybench.paper import corrupt, make_rows, split_bars
 from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, SIZES, TASKS, Piece, TaskName, TaskRow
-from music_evals.notation.lilypond.syntax import read_header
+from music_evals.notation.lilypond.syntax.header import read_header
 
 MUTOPIA = Path(__file__).parents[4] / "shared" / "data" / "mutopia" / "ftp"
 needs_mutopia = pytest.mark.skipif(not MUTOPIA.is_dir(), reason="no copy of Mutopia in ../shared/data/mutopia")

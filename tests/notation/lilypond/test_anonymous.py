@@ -12,7 +12,8 @@ import pytest
 from music_evals.notation.lilypond.anonymous import anonymise
 from music_evals.notation.lilypond.compiler import compile_texts
 from music_evals.notation.lilypond.source import SourceError, resolve_includes
-from music_evals.notation.lilypond.syntax import Kind, definitions, read_header, scheme_tokens, tokens
+from music_evals.notation.lilypond.syntax.header import definitions, read_header
+from music_evals.notation.lilypond.syntax.lexer import Kind, scheme_tokens, tokenize
 from music_evals.notation.lilypond.upgrade import mend, upgrade
 from tests.notation.lilypond.conftest import MUTOPIA, needs_mutopia
 
@@ -102,7 +103,7 @@ OF_MUSIC = {"treble", "bass", "alto", "tenor", "soprano"}
 
 def words_of(text: str) -> set[str]:
     """Words in the comments and strings of a text, and in the names that it gives to variables and contexts."""
-    found = list(tokens(text))
+    found = list(tokenize(text))
     told = [token.text for token in found if token.kind in (Kind.COMMENT, Kind.STRING)]
     told = [each for each in told if not re.fullmatch(r'"[A-Za-z_]+_(engraver|performer)"', each)]
     for token in found:

@@ -11,13 +11,15 @@ import mido
 import pytest
 from music21 import converter
 
-from music_evals.notation.lilypond import compiler
+from music_evals.notation.lilypond import compiler, converters
 from music_evals.notation.lilypond.compiler import (
     Compiled,
-    ConversionError,
     LilyPondError,
     compile_text,
     compile_texts,
+)
+from music_evals.notation.lilypond.converters import (
+    ConversionError,
     midi_to_lilypond,
     modernise,
     modernise_together,
@@ -183,7 +185,7 @@ def test_many_old_texts_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     alone = [modernise(text) for text in texts[::2]]
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path))
     modernise_together(texts[::2])
-    monkeypatch.setattr(compiler, "_convert", None)  # nothing is left to do
+    monkeypatch.setattr(converters, "_convert", None)  # nothing is left to do
     assert [modernise(text, cache=True) for text in texts[::2]] == alone
     monkeypatch.undo()
     modernise_together(texts)
@@ -195,11 +197,11 @@ def test_no_lilypond(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> str:
         raise compiler.PackageNotFoundError(name)
 
-    compiler._lilypond.cache_clear()
+    compiler.lilypond_folder.cache_clear()
     monkeypatch.setattr(compiler, "version", missing)
     with pytest.raises(LilyPondError, match=r"pip install 'music-evals\[lilypond\]'"):
         list(compile_texts([SCALE]))
-    compiler._lilypond.cache_clear()
+    compiler.lilypond_folder.cache_clear()
 
 
 def test_midi_to_lilypond_and_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

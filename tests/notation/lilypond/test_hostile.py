@@ -20,12 +20,10 @@ import pytest
 
 from music_evals.notation.lilypond.compiler import (
     Compiled,
-    ConversionError,
     compile_text,
     compile_texts,
-    midi_to_lilypond,
-    musicxml_to_lilypond,
 )
+from music_evals.notation.lilypond.converters import ConversionError, midi_to_lilypond, musicxml_to_lilypond
 from music_evals.notation.lilypond.sandbox import Confinement, Limits
 from tests.notation.lilypond.conftest import with_each_confinement
 

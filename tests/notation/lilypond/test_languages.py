@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from music_evals.notation.lilypond.languages import (
+from music_evals.notation.lilypond.syntax.languages import (
     LANGUAGES,
     language_changes,
     language_of,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from music_evals.notation.lilypond.markups import ARGUMENTS, markup_end, value_end
-from music_evals.notation.lilypond.syntax import code_tokens
+from music_evals.notation.lilypond.syntax.lexer import code_tokens
+from music_evals.notation.lilypond.syntax.markups import ARGUMENTS, markup_end, value_end
 
 CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from music_evals.notation.lilypond.pictures import MAX_WIDTH, PictureError, _reduced, first_system, opening
+from music_evals.notation.lilypond.pictures import MAX_WIDTH, PictureError, _reduce, first_system, opening
 from music_evals.notation.lilypond.sandbox import Limits
 
 pytestmark = pytest.mark.usefixtures("lilypond_runs")
@@ -95,12 +95,12 @@ def test_attacks_and_texts_without_music_give_no_picture(attack: str, why: str) 
 
 def test_files_are_checked_before_they_are_decoded() -> None:
     line = b"\0" + b"\xff" * 10 + b"\0" * 5 + b"\xff" * 5
-    assert pixels(_reduced(png(20, 3, line * 3))).shape == (3 + 12, 5 + 12)
-    assert _reduced(png(20, 3, line * 3)[:-30]) is None
-    assert _reduced(png(20, 3, b"\xff" * 63)) is None  # a row's first byte is its filter, and there is none of 255
-    assert _reduced(png(20, 3, (b"\0" + b"\xff" * 20) * 3)) is None  # nothing but white
-    assert _reduced(png(50_000, 50_000, line)) is None
-    assert _reduced(png(0, 0, b"")) is None
-    assert _reduced(b"GIF89a" + bytes(100)) is None
-    assert _reduced(png(20, 3, line * 3) + bytes(1_000_000)) is None
-    assert pixels(_reduced(png(3000, 100, bytes(3001) * 100))).shape == ((100 + 12) * MAX_WIDTH // 3012, MAX_WIDTH)
+    assert pixels(_reduce(png(20, 3, line * 3))).shape == (3 + 12, 5 + 12)
+    assert _reduce(png(20, 3, line * 3)[:-30]) is None
+    assert _reduce(png(20, 3, b"\xff" * 63)) is None  # a row's first byte is its filter, and there is none of 255
+    assert _reduce(png(20, 3, (b"\0" + b"\xff" * 20) * 3)) is None  # nothing but white
+    assert _reduce(png(50_000, 50_000, line)) is None
+    assert _reduce(png(0, 0, b"")) is None
+    assert _reduce(b"GIF89a" + bytes(100)) is None
+    assert _reduce(png(20, 3, line * 3) + bytes(1_000_000)) is None
+    assert pixels(_reduce(png(3000, 100, bytes(3001) * 100))).shape == ((100 + 12) * MAX_WIDTH // 3012, MAX_WIDTH)

@@ -18,14 +18,15 @@ from pathlib import Path
 
 import pytest
 
-from music_evals.notation.lilypond import launcher, sandbox
 from music_evals.notation.lilypond.sandbox import (
     Confinement,
     Ended,
     Limits,
     SandboxError,
     available_confinement,
+    launcher,
     run_confined,
+    runner,
     why_unavailable,
 )
 from tests.notation.lilypond.conftest import with_each_confinement
@@ -156,7 +157,7 @@ def test_refusal_without_any_sandbox_or_where_name_spaces_are_forbidden(
 ) -> None:
     which = shutil.which
     with monkeypatch.context() as patch:
-        patch.setattr(sandbox.shutil, "which", lambda name: None if name in ("bwrap", "unshare") else which(name))
+        patch.setattr(runner.shutil, "which", lambda name: None if name in ("bwrap", "unshare") else which(name))
         with pytest.raises(SandboxError, match="apt install bubblewrap") as refusal:
             run_confined([str(program("true"))], {}, readable=[program("true")])
     assert "bwrap is not installed" in str(refusal.value)

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from music_evals.notation.lilypond import sandbox, slots
 from music_evals.notation.lilypond.compiler import compile_text
-from music_evals.notation.lilypond.sandbox import Ended, Limits
-from music_evals.notation.lilypond.slots import every_slot, slot
+from music_evals.notation.lilypond.sandbox import Ended, Limits, runner, slots
+from music_evals.notation.lilypond.sandbox.slots import every_slot, slot
 
 
 @pytest.fixture
@@ -27,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 HOLDER = """
 import sys, threading
 from pathlib import Path
-from music_evals.notation.lilypond import slots
+from music_evals.notation.lilypond.sandbox import slots
 slots._folder, slots.cores = lambda: Path(sys.argv[1]), lambda: 2
 stop = threading.Event()
 with slots.slot() as held:
@@ -94,7 +93,7 @@ def test_no_more_than_there_are_cores_and_one_alone(folder: Path) -> None:
 def test_what_the_clock_stopped_runs_again_alone_and_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     ends = [Ended(None, "clock", "", ""), Ended(None, "clock", "", ""), Ended(-9, None, "", ""), Ended(0, None, "", "")]
     served = iter(ends)
-    monkeypatch.setattr(sandbox, "_serve", lambda *_: next(served))
+    monkeypatch.setattr(runner, "_serve", lambda *_: next(served))
     stopped = compile_text("{ c4 }", limits=Limits(seconds=2))
     assert (stopped.problem, stopped.is_measured) == ("did not end in 20 s, of which LilyPond got too few", False)
     again = compile_text("{ c4 }")
@@ -107,7 +106,7 @@ def test_a_folder_of_somebody_else_is_not_used(tmp_path: Path, monkeypatch: pyte
     elsewhere.mkdir()
     (tmp_path / f"music-evals-{os.getuid()}").symlink_to(elsewhere)
     code = """
-        from music_evals.notation.lilypond.slots import slot
+        from music_evals.notation.lilypond.sandbox.slots import slot
         with slot() as held:
             print(held)
     """

@@ -5,7 +5,8 @@ from fractions import Fraction
 import pytest
 from music21 import converter, corpus
 
-from music_evals.notation.lilypond.compiler import compile_text, modernise, musicxml_to_lilypond
+from music_evals.notation.lilypond.compiler import compile_text
+from music_evals.notation.lilypond.converters import modernise, musicxml_to_lilypond
 from music_evals.notation.lilypond.source import read_text
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structure, read_structures
 from music_evals.notation.score_file import score_to_musicxml

@@ -8,19 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from music_evals.notation.lilypond.syntax import (
+from music_evals.notation.lilypond.syntax.header import definitions, read_header, version_of
+from music_evals.notation.lilypond.syntax.lexer import (
     Kind,
     Lines,
     block_spans,
-    closing,
+    closing_index,
     code_tokens,
     comment_spans,
-    definitions,
-    read_header,
     scheme_tokens,
     string_value,
-    tokens,
-    version_of,
+    tokenize,
 )
 
 CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -31,13 +29,13 @@ any_text = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 
 
 def kinds(text: str) -> list[tuple[str, str]]:
-    return [(token.kind.value, token.text) for token in tokens(text)]
+    return [(token.kind.value, token.text) for token in tokenize(text)]
 
 
 @given(any_text | st.text(max_size=60))
 def test_tokens_cover_all_but_white_space(text: str) -> None:
     reached = 0
-    for token in tokens(text):
+    for token in tokenize(text):
         assert token.start >= reached
         assert not text[reached : token.start].strip(" \t\n\r\f\v\ufeff")
         assert text[token.start : token.end] == token.text != ""
@@ -61,7 +59,7 @@ HOSTILE += ["#'", "\\\\", "a-b_"]
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_grows_with_the_text_alone(piece: str) -> None:
     text = piece * 10_000  # for which quadratic time would be minutes
-    assert next(tokens(text))
+    assert next(tokenize(text))
     read_header(text)
     definitions(text)
 
@@ -73,7 +71,7 @@ def test_scheme_ends_where_its_datum_ends(text: str, scheme: str) -> None:
 
 def test_comments_within_scheme() -> None:
     text = '#(f ; a " b\n "c;d" #{ e % f\n #})'
-    parts = [(part.kind, part.text) for part in scheme_tokens(text, next(tokens(text)))]
+    parts = [(part.kind, part.text) for part in scheme_tokens(text, next(tokenize(text)))]
     assert (Kind.COMMENT, '; a " b') in parts
     assert (Kind.STRING, '"c;d"') in parts
     assert (Kind.SCHEME, "#{ e % f\n #}") in parts
@@ -108,7 +106,7 @@ def test_blocks() -> None:
     ]
     assert block_spans("\\paper { \\paper { } } \\paper {", "\\paper") == [(0, 21), (22, 30)]
     found = code_tokens("{ { } ")
-    assert closing(found, 0) == 2
+    assert closing_index(found, 0) == 2
 
 
 @pytest.mark.parametrize("case", CASES["tokens"], ids=lambda case: case["text"][:20])

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from music_evals.notation.lilypond.compiler import ConversionError, compile_texts
-from music_evals.notation.lilypond.syntax import edited
+from music_evals.notation.lilypond.compiler import compile_texts
+from music_evals.notation.lilypond.converters import ConversionError
+from music_evals.notation.lilypond.syntax.lexer import apply_edits
 from music_evals.notation.lilypond.upgrade import mend, upgrade
 
 pytestmark = pytest.mark.usefixtures("lilypond_runs")
@@ -38,5 +39,5 @@ def test_upgrade() -> None:
 
 
 def test_edits() -> None:
-    assert edited("abcdef", [(4, 5, "X"), (1, 3, ""), (2, 3, "lost"), (1, 2, "lost")]) == "adXf"
-    assert edited("ab", [(1, 1, "-")]) == "a-b"
+    assert apply_edits("abcdef", [(4, 5, "X"), (1, 3, ""), (2, 3, "lost"), (1, 2, "lost")]) == "adXf"
+    assert apply_edits("ab", [(1, 1, "-")]) == "a-b"

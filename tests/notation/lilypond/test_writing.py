@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from music_evals.notation.lilypond.compiler import Compiled, compile_texts, lilypond_version
-from music_evals.notation.lilypond.syntax import version_of
+from music_evals.notation.lilypond.syntax.header import version_of
 from music_evals.notation.lilypond.writing import (
     MAX_CHARACTERS,
     VERSION,

@@ -24,10 +24,10 @@ from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.generation.rows import FULL, Description, Score
 from music_evals.datasets_builders.lilybench.generation.works import Entry, Work
 from music_evals.datasets_builders.lilybench.rows import not_measured
-from music_evals.notation.lilypond.compiler import ConversionError
-from music_evals.notation.lilypond.languages import pitch_of
+from music_evals.notation.lilypond.converters import ConversionError
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
-from music_evals.notation.lilypond.syntax import read_header
+from music_evals.notation.lilypond.syntax.header import read_header
+from music_evals.notation.lilypond.syntax.languages import pitch_of
 from music_evals.notation.lilypond.upgrade import upgrade
 
 LABELS: Final = "labels_v1.json"

@@ -1,16 +1,16 @@
-"""Running one program that nobody trusts: what it can see, change and use up is bounded.
+"""Runs one untrusted program with bounds on what it can see, change and use up.
 
-LilyPond executes Scheme from its input and has no safe mode (removed in version 2.23.12), so a text that a model wrote
-is a program that a model wrote. It runs without network, in name spaces of its own, in a file system that holds nothing
-but the system's libraries, the program's own folder and an empty scratch folder in memory, without privileges, under a
-filter of system calls that allows no new process and no socket. CPU time, memory, files and output are bounded. When
-it ends, or the caller does, nothing of it is left, running or on disk. `launcher` is the part of this that runs inside.
+LilyPond executes Scheme from its input and has no safe mode (removed in version 2.23.12). So a text that a model wrote
+is a program that a model wrote. It runs without network, in name spaces of its own, without privileges, under a filter
+of system calls that allows no new process and no socket. Its file system holds only the system's libraries, the
+program's own folder and an empty scratch folder in memory. CPU time, memory, files and output are bounded. When the
+program ends, or its caller does, nothing of it is left running or on disk. `launcher` is the part that runs inside.
 
-What becomes of a program does not depend on what else the machine does: CPU time decides, no more programs run than
-there are cores (`slots`), and what only the clock stopped runs again, alone.
+The result does not depend on other work of the machine. CPU time is what counts, no more programs run than there are
+cores (`slots`), and a program that only the clock stopped runs again, alone.
 
-Two ways to make the file system and the name spaces are known, and both are as tight: bubblewrap where it is installed,
-and Linux's name spaces by util-linux's ``unshare``. Where neither works, `run_confined` refuses.
+There are two confinements, equally tight: bubblewrap where it is installed, and Linux's name spaces by util-linux's
+``unshare``. If neither works, `run_confined` refuses.
 """
 
 import functools
@@ -33,22 +33,22 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
-from music_evals.notation.lilypond import launcher
-from music_evals.notation.lilypond.slots import every_slot, slot
+from music_evals.notation.lilypond.sandbox import launcher
+from music_evals.notation.lilypond.sandbox.slots import every_slot, slot
 
 _SYSTEM_LIBRARIES: Final = tuple(f"{top}/lib{kind}" for top in ("", "/usr") for kind in ("", "32", "64", "x32"))
-_GRACE: Final = 5.0  # seconds for a report that has begun, after the program's own time
-_AFTERMATH: Final = 1.0  # seconds for all to end after the report
-_LOOK_EVERY: Final = 0.2  # seconds between two looks at whether to stop
+_REPORT_TIME: Final = 5.0  # seconds for the rest of a report that has begun, after the program's own time
+_END_TIME: Final = 1.0  # seconds for all processes to end after the report
+_CHECK_EVERY: Final = 0.2  # seconds between two checks whether to stop
 _CHUNK: Final = 1 << 16
 
 
 class SandboxError(RuntimeError):
-    """A program cannot be confined here, or cannot be started."""
+    """A program cannot be confined on this machine, or cannot be started."""
 
 
 class Confinement(StrEnum):
-    """How a program is kept from everything else."""
+    """How a program is kept apart from the rest of the machine."""
 
     BUBBLEWRAP = "bubblewrap"
     NAMESPACES = "namespaces"
@@ -58,57 +58,57 @@ class Confinement(StrEnum):
 class Limits:
     """What a program may use up."""
 
-    seconds: int = 15  # of CPU time; the clock stops only what does not end in `patience` times that
+    seconds: int = 15  # of CPU time; the clock stops a program only after `patience` times as many
     patience: int = 10
     memory: int = 1 << 30  # bytes of address space
-    file_bytes: int = 32 << 20  # of any one file that it writes
-    scratch_bytes: int = 64 << 20  # of all its files together, which lie in memory too
-    scratch_files: int = 1000  # files and folders
+    file_bytes: int = 32 << 20  # size of a single file that it writes
+    scratch_bytes: int = 64 << 20  # size of all its files together, which are in memory too
+    scratch_files: int = 1000  # number of files and folders
     output_bytes: int = 1 << 20  # standard output and standard error together
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a program ended; what is not UTF-8 in its output is replaced."""
+    """How a program ended; bytes of its output that are not UTF-8 are replaced."""
 
     status: int | None  # exit status, or a negative signal; None if it was stopped
-    # It used up its CPU time; it did nothing for as long; it made too much (output, files, or threads); or the clock
-    # ran out, or the caller stopped it, which says nothing of the program.
+    # "time": it used up its CPU time. "idle": it did nothing for as long. "output": it made too much output, too many
+    # files or too many threads. "clock": the clock ran out or the caller stopped it, through no fault of the program.
     stopped: Literal["time", "idle", "output", "clock"] | None
-    stdout: str  # as far as the limit goes
+    stdout: str  # up to the limit
     stderr: str
-    files: Mapping[str, bytes] = field(default_factory=dict)  # those that were asked for, as they were last written
+    files: Mapping[str, bytes] = field(default_factory=dict)  # the files that match `collect`, oldest first
 
 
 def available_confinement() -> Confinement:
-    """Find the way in which programs are confined here, by really running one; SandboxError says why there is none."""
+    """Return the first confinement in which a program really runs here; SandboxError says why there is none."""
     reasons = []
     for confinement in Confinement:
         reason = why_unavailable(confinement)
         if reason is None:
             return confinement
         reasons.append(f"- {confinement}: {reason}")
-    what = "No sandbox works here, and LilyPond executes what its input says."
+    problem = "No sandbox works here, and LilyPond executes what its input says."
     advice = (
         "Install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap), or run on a "
         "machine or in a container that allows user name spaces."
     )
-    raise SandboxError("\n".join([what, *reasons, *_forbidding_settings(), advice]))
+    raise SandboxError("\n".join([problem, *reasons, *_forbidding_settings(), advice]))
 
 
 @functools.cache
 def why_unavailable(confinement: Confinement) -> str | None:
-    """Try a confinement and say why it does not work here; None if it does."""
+    """Try a confinement and return why it does not work here; None if it works."""
     if platform.system() != "Linux" or platform.machine() not in ("x86_64", "aarch64"):
         return f"only on Linux on x86_64 or aarch64, not on {platform.system()} on {platform.machine()}"
     tool = {"bubblewrap": "bwrap", "namespaces": "unshare"}[confinement]
     if shutil.which(tool) is None:
         return f"{tool} is not installed"
-    if (found := shutil.which("true")) is None:
+    if (path := shutil.which("true")) is None:
         return "the program `true`, to try it with, is not installed"
-    nothing = os.path.realpath(found)
+    program = os.path.realpath(path)
     try:
-        ended = run_confined([nothing], {}, readable=[Path(nothing)], confinement=confinement)
+        ended = run_confined([program], {}, readable=[Path(program)], confinement=confinement)
     except SandboxError as error:
         return str(error)
     return None if ended.status == 0 else f"`true` ended with {ended.status}: {ended.stderr.strip()}"
@@ -126,18 +126,21 @@ def run_confined(
 ) -> Ended:
     """Run a program in a sandbox and wait for its end; several threads may do so at the same time.
 
-    It works in a scratch folder that at first holds the given files, has no input, no network and no right to write
-    anywhere else, and cannot start other programs. SandboxError if there is no way to confine it, or it does not start.
+    The program works in a scratch folder with the given files. It has no input, no network and no right to write
+    anywhere else, and cannot start other programs.
 
     Args:
         command: the program, an absolute path, and its arguments.
-        files: plain names and contents of the files that it finds.
-        collect: patterns, such as ``*.midi``, of the files right in the scratch folder that are handed back; no link is
+        files: plain name → content of the files in the scratch folder.
+        collect: patterns, such as ``*.midi``, of the files to return from the scratch folder itself; no link is
             followed.
-        readable: files and folders that it may read beside the system's libraries: absolute, with no symbolic link.
+        readable: files and folders that it may read besides the system's libraries: absolute, without symbolic links.
         limits: what it may use up; default `Limits()`.
-        confinement: default is what `available_confinement` finds.
-        stop: when this is set, the program is ended, as if the clock had run out.
+        confinement: default is `available_confinement`.
+        stop: setting this event ends the program, as if the clock had run out.
+
+    Raises:
+        SandboxError: the program cannot be confined, does not start, or an argument is not as above.
     """
     limits = limits or Limits()
     confinement = confinement or available_confinement()
@@ -148,7 +151,7 @@ def run_confined(
     scratch = launcher.SCRATCH
     request = {
         "command": list(command),
-        # More threads to collect garbage would use up more CPU time on a machine of more cores.
+        # Otherwise LilyPond collects garbage with a thread per core, and uses more CPU time on larger machines.
         "environment": {
             "PATH": "/usr/bin:/bin",
             "HOME": scratch,
@@ -161,24 +164,24 @@ def run_confined(
         "read_only": _read_only(readable),
         **asdict(limits),
     }
-    with tempfile.TemporaryFile() as asked:
-        asked.write(launcher.pack(request, files.values()))
-        asked.flush()
-        outer = [*_outer_command(confinement, request), confinement.value, str(asked.fileno())]
+    with tempfile.TemporaryFile() as request_file:
+        request_file.write(launcher.pack(request, files.values()))
+        request_file.flush()
+        outer = [*_outer_command(confinement, request), confinement.value, str(request_file.fileno())]
         for wait in (slot, every_slot):
             with wait(stop) as is_our_turn:
                 if not is_our_turn:
                     return Ended(None, "clock", "", "")
-                os.lseek(asked.fileno(), 0, os.SEEK_SET)
-                ended = _serve(outer, asked.fileno(), limits, stop)
-            # A program that was killed, as for want of the machine's memory, has another chance as well.
+                os.lseek(request_file.fileno(), 0, os.SEEK_SET)
+                ended = _serve(outer, request_file.fileno(), limits, stop)
+            # A program that was killed, for example because the machine was out of memory, gets a second chance too.
             if ended.stopped not in ("clock", "idle") and ended.status != -signal.SIGKILL:
                 break
         return ended
 
 
 def _serve(outer: Sequence[str], request_fd: int, limits: Limits, stop: threading.Event | None) -> Ended:
-    """Run the launcher, gather what comes back within the limits, and leave nothing running."""
+    """Run the launcher, read its output and report within the limits, and leave nothing running."""
     report_end, report_write = os.pipe()
     deadline = time.monotonic() + limits.patience * limits.seconds
     with open(report_end, "rb", buffering=0) as report_stream:
@@ -202,7 +205,7 @@ def _serve(outer: Sequence[str], request_fd: int, limits: Limits, stop: threadin
             try:
                 stopped = _gather(streams, report_stream, deadline, limits, stop)
             finally:
-                # The group lives at least as long as its first process, which is not waited for until after this.
+                # The process group exists at least until its first process is waited for, which happens after this.
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
     stdout, stderr = (streams[stream].decode(errors="replace") for stream in (process.stdout, process.stderr))
@@ -214,10 +217,10 @@ def _serve(outer: Sequence[str], request_fd: int, limits: Limits, stop: threadin
     report = launcher.unpack_header(content)
     if "error" in report:
         raise SandboxError(report["error"])
-    used_up = report["status"] == -signal.SIGKILL and report["cpu"] >= limits.seconds
-    why: Any = report["stopped"] or ("time" if used_up or report["status"] == -signal.SIGXCPU else None)
-    if why:
-        return Ended(None, why, stdout, stderr)
+    has_used_up = report["status"] == -signal.SIGKILL and report["cpu"] >= limits.seconds
+    reason: Any = report["stopped"] or ("time" if has_used_up or report["status"] == -signal.SIGXCPU else None)
+    if reason:
+        return Ended(None, reason, stdout, stderr)
     files = {name: content.read(size) for name, size in report["files"]}
     return Ended(report["status"], None, stdout, stderr, files)
 
@@ -225,40 +228,40 @@ def _serve(outer: Sequence[str], request_fd: int, limits: Limits, stop: threadin
 def _gather(
     streams: Mapping[Any, bytearray], report: BinaryIO, deadline: float, limits: Limits, stop: threading.Event | None
 ) -> Literal["clock", "output"] | None:
-    """Read all streams to their ends, and say why a report was not waited for."""
-    output = [gathered for stream, gathered in streams.items() if stream is not report]
+    """Read all streams to their ends; return why the report was not waited for, or None if it is complete."""
+    output = [content for stream, content in streams.items() if stream is not report]
     with selectors.DefaultSelector() as selector:
         for stream in streams:
             os.set_blocking(stream.fileno(), False)
             selector.register(stream, selectors.EVENT_READ)
-        complete, reported_by = False, deadline + _GRACE
+        is_complete, report_deadline = False, deadline + _REPORT_TIME
         while selector.get_map():
-            left = deadline - time.monotonic()
-            if left <= 0 or (stop is not None and stop.is_set()):
-                return None if complete else "clock"
-            for key, _ in selector.select(min(left, _LOOK_EVERY)):
+            time_left = deadline - time.monotonic()
+            if time_left <= 0 or (stop is not None and stop.is_set()):
+                return None if is_complete else "clock"
+            for key, _ in selector.select(min(time_left, _CHECK_EVERY)):
                 chunk = os.read(key.fd, _CHUNK)
                 streams[key.fileobj] += chunk
                 if chunk:
                     continue
                 selector.unregister(key.fileobj)
                 if key.fileobj is report:
-                    # What is left to come lies in the pipes, and their end comes with the end of all processes.
-                    complete, deadline = True, time.monotonic() + _AFTERMATH
-            if streams[report] and not complete:
-                deadline = max(deadline, reported_by)
+                    # The rest is in the pipes already, and the pipes end when all processes have ended.
+                    is_complete, deadline = True, time.monotonic() + _END_TIME
+            if streams[report] and not is_complete:
+                deadline = max(deadline, report_deadline)
             if sum(map(len, output)) > limits.output_bytes:
                 return "output"
     return None
 
 
 def _outer_command(confinement: Confinement, request: Mapping[str, Any]) -> list[str]:
-    """Make the command line that starts the launcher in a confinement, but for the launcher's arguments."""
+    """The command line that starts the launcher in a confinement, without the launcher's arguments."""
     script = os.path.realpath(launcher.__file__)
     python = [_interpreter(), "-I", "-S", "-B"]
     if confinement is Confinement.NAMESPACES:
-        apart = ("--user", "--map-root-user", "--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup")
-        return [_tool("unshare"), *apart, "--fork", "--kill-child=KILL", "--", *python, script]
+        name_spaces = ("--user", "--map-root-user", "--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup")
+        return [_tool("unshare"), *name_spaces, "--fork", "--kill-child=KILL", "--", *python, script]
     command = [_tool("bwrap"), "--unshare-all", "--unshare-user", "--die-with-parent", "--as-pid-1"]
     command += ["--cap-drop", "ALL", "--clearenv"]
     for path in [*_system_libraries(), *_needs_of_launcher()]:
@@ -280,7 +283,7 @@ def _tool(name: str) -> str:
 
 
 def _interpreter() -> str:
-    """Return this Python without its virtual environment."""
+    """The Python interpreter behind the virtual environment."""
     return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
 
 
@@ -300,7 +303,7 @@ def _system_libraries() -> tuple[str, ...]:
 
 @functools.cache
 def _needs_of_launcher() -> tuple[str, ...]:
-    """Find the files that the launcher's interpreter needs where nothing but the system's libraries is at hand."""
+    """The files that the launcher's interpreter needs besides the system's libraries."""
     command = [_interpreter(), "-I", "-S", "-B", os.path.realpath(launcher.__file__), "needs"]
     answer = subprocess.run(command, capture_output=True, check=True, timeout=30, text=True, cwd="/")
     paths = json.loads(answer.stdout)
@@ -310,21 +313,20 @@ def _needs_of_launcher() -> tuple[str, ...]:
 
 @functools.cache
 def _packages_of_interpreter() -> tuple[str, ...]:
-    """Find the folders of installed packages within what the launcher needs, which it does not need."""
+    """The folders of installed packages within the launcher's files, which it does not need."""
     folders = (os.path.join(path, name) for path in _needs_of_launcher() for name in ("site-packages", "dist-packages"))
     return tuple(folder for folder in folders if os.path.isdir(folder))
 
 
 def _forbidding_settings() -> list[str]:
-    """Say which of the system's settings forbid user name spaces."""
+    """The system's settings that forbid user name spaces, as lines of a message."""
     settings = {
         "kernel/unprivileged_userns_clone": "0",
         "kernel/apparmor_restrict_unprivileged_userns": "1",
         "user/max_user_namespaces": "0",
     }
-    found = []
-    for name, forbidding in settings.items():
-        path = Path("/proc/sys") / name
-        if path.exists() and path.read_text().strip() == forbidding:
-            found.append(f"- the setting {name.replace('/', '.')}={forbidding} forbids user name spaces (see sysctl)")
-    return found
+    return [
+        f"- the setting {name.replace('/', '.')}={forbidding} forbids user name spaces (see sysctl)"
+        for name, forbidding in settings.items()
+        if (path := Path("/proc/sys") / name).exists() and path.read_text().strip() == forbidding
+    ]

@@ -1,12 +1,13 @@
-"""What runs inside a confinement: it starts the one program, waits, and hands back what the program left.
+"""The script that runs inside a confinement: it starts one program, waits, and returns the files that it left.
 
-`sandbox` starts this file as a script, in namespaces of its own, with an interpreter that sees no packages; so it
-imports nothing but the standard library, and everything ahead of `enter_private_root`. Its arguments are a mode and two
-file descriptors. From the first it reads a request, to the second it writes a report, both packed as by `pack`. Its
-standard input is a pipe whose other end the caller holds: when that is closed, the caller is gone and everything ends.
+`runner` starts this file as a script, in name spaces of its own, with an interpreter that sees no packages. So it
+imports nothing but the standard library, and imports everything ahead of `enter_private_root`. Its arguments are a mode
+and two file descriptors. It reads a request from the first and writes a report to the second; `pack` packs both. Its
+standard input is a pipe whose other end the caller holds. When that end closes, the caller is gone, and everything is
+ended.
 
-The program starts with a second lock: no privilege, no way to get one, and a filter of system calls under which there
-are no new processes, no sockets, and none of the calls by which programs have broken out of namespaces before.
+The program is locked in a second time: it has no privileges, no way to get any, and a filter of system calls. Under the
+filter there are no new processes, no sockets, and none of the calls by which programs have broken out of name spaces.
 """
 
 from __future__ import annotations
@@ -24,31 +25,30 @@ import struct
 import sys
 import time
 
-TYPE_CHECKING = False  # the script starts for every text, and `typing` alone would be a fifth of its start
+TYPE_CHECKING = False  # the script starts for every text, and importing `typing` would take a fifth of that time
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, BinaryIO, Final
 
-SCRATCH: Final = "/scratch"  # the one folder of a confined program that it can write to, and its working folder
-
-THREADS: Final = 100  # how many threads a confined program may start
+SCRATCH: Final = "/scratch"  # the working folder of a confined program, the only one that it can write to
+THREADS: Final = 100  # most threads that a confined program may start
 
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC = 1, 2, 4, 8, 4096, 16384
 _MNT_DETACH = 2
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_SECUREBITS, _PR_CAP_AMBIENT = 38, 22, 24, 28, 47
 _SECUREBITS = 0b11101111  # NOROOT, NO_SETUID_FIXUP and NO_CAP_AMBIENT_RAISE, each locked, and KEEP_CAPS locked off
-_LOOK_EVERY = 0.05  # seconds between two looks at the number of files and threads
-_LOOKS = 20  # in which a program that is at work gets CPU time, as the launcher does
-_AT_WORK = 0.01  # seconds of it
+_CHECK_EVERY = 0.05  # seconds between two checks of the number of files and threads
+_CHECKS = 20  # checks between two looks at the CPU time: enough for a program at work to get some, as the launcher does
+_AT_WORK = 0.01  # seconds of CPU time within `_CHECKS` from which on a program is at work
 
 _MACHINE = os.uname().machine
-# Numbers of system calls: x86_64, aarch64 (None where there is none), from Linux's tables.
+# Numbers of system calls on x86_64 and aarch64 (None where there is no such call), from Linux's tables.
 _PIVOT_ROOT, _MOUNT_SETATTR, _CAPSET = {"x86_64": (155, 442, 126), "aarch64": (41, 442, 91)}.get(_MACHINE, (0, 0, 0))
 _AUDIT_ARCH: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE: Final = {"x86_64": 56, "aarch64": 220}
 _CLONE_THREAD: Final = 0x10000
-_CLONE3: Final = 435  # the same everywhere, as all numbers from 424 on
+_CLONE3: Final = 435  # from 424 on, numbers are the same on both machines
 _FORBIDDEN: Final[Mapping[str, tuple[int | None, int | None]]] = {
     # Processes.
     **{"fork": (57, None), "vfork": (58, None), "execveat": (322, 281), "ptrace": (101, 117)},
@@ -77,53 +77,53 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class _StartError(Exception):
-    """What kept the program from starting."""
+    """The program could not be started."""
 
 
 def pack(header: Mapping[str, Any], blobs: Iterable[bytes]) -> bytes:
-    """Pack a JSON header and blobs, whose sizes the header tells."""
+    """Pack a JSON header, which states the sizes of the blobs, and the blobs."""
     text = json.dumps(header).encode()
     return b"".join([struct.pack("!Q", len(text)), text, *blobs])
 
 
 def unpack_header(stream: BinaryIO) -> dict[str, Any]:
-    """Read the header of what `pack` packed and leave the stream at the first blob."""
+    """Read the header that `pack` wrote, and leave the stream at the first blob."""
     (length,) = struct.unpack("!Q", stream.read(8))
     header: dict[str, Any] = json.loads(stream.read(length))
     return header
 
 
 def seccomp_filter(machine: str) -> bytes:
-    """Assemble the filter of system calls of x86_64 or aarch64, as an array of Linux's ``struct sock_filter``."""
-    column = ("x86_64", "aarch64").index(machine) if machine in _AUDIT_ARCH else None
-    if column is None:
-        raise KeyError(machine)
+    """Assemble the filter of system calls as an array of Linux's ``struct sock_filter``.
+
+    KeyError if the machine is neither x86_64 nor aarch64.
+    """
+    architecture, column = _AUDIT_ARCH[machine], list(_AUDIT_ARCH).index(machine)
     allow, kill = 0x7FFF0000, 0x80000000
 
     def refuse(error: int) -> int:
         return 0x00050000 | error
 
     load, equal, at_least, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
-    # In struct seccomp_data the call's number is at 0, the architecture at 4, the low word of the first argument at 16
-    # (both machines are little-endian).
+    # In struct seccomp_data the number of the call is at 0, the architecture at 4, and the low word of the first
+    # argument at 16 (both machines are little-endian).
     program = [
         (load, 0, 0, 4),
-        (equal, 1, 0, _AUDIT_ARCH[machine]),
+        (equal, 1, 0, architecture),
         (give, 0, 0, kill),
         (load, 0, 0, 0),
-        (at_least, 0, 1, 0x40000000),  # x86_64's second table of the same calls (x32)
+        (at_least, 0, 1, 0x40000000),  # the second table of the same calls on x86_64 (x32)
         (give, 0, 0, kill),
         (equal, 0, 1, _CLONE3),
-        (give, 0, 0, refuse(errno.ENOSYS)),  # its flags lie in memory; libc falls back on clone
+        (give, 0, 0, refuse(errno.ENOSYS)),  # its flags are in memory; libc falls back on clone
     ]
     for numbers in _FORBIDDEN.values():
-        number = numbers[column]
-        if number is not None:
+        if (number := numbers[column]) is not None:
             program += [(equal, 0, 1, number), (give, 0, 0, refuse(errno.EPERM))]
     program += [
         (equal, 0, 3, _CLONE[machine]),
         (load, 0, 0, 16),
-        (any_bit, 1, 0, _CLONE_THREAD),  # a thread of the same process: GLib, and with it LilyPond, needs one
+        (any_bit, 1, 0, _CLONE_THREAD),  # a thread of the same process, which GLib and so LilyPond needs
         (give, 0, 0, refuse(errno.EPERM)),
         (give, 0, 0, allow),
     ]
@@ -131,7 +131,7 @@ def seccomp_filter(machine: str) -> bytes:
 
 
 def needs() -> list[str]:
-    """List the files and folders outside the system's libraries that this interpreter needs to run this script."""
+    """List the files and folders that this interpreter needs to run this script, besides the system's libraries."""
     standard_library = os.path.dirname(os.path.realpath(os.__file__))
     mapped = {os.path.realpath(sys.executable), standard_library}
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
@@ -170,8 +170,8 @@ def _pivot_root(new: str, old: str) -> None:
 
 
 def enter_private_root(read_only: Sequence[str], scratch_bytes: int, scratch_files: int) -> None:
-    """Leave the machine's file system for one that holds the scratch folder and what is named, at the same paths."""
-    _mount("none", "/", None, _MS_REC | (1 << 18))  # private: no mount is seen outside
+    """Leave the machine's file system for one with only the scratch folder and the paths in `read_only`."""
+    _mount("none", "/", None, _MS_REC | (1 << 18))  # private: mounts cannot be seen outside
     _mount("tmpfs", "/tmp", "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755,size=64k")
     os.mkdir("/tmp/new")
     os.mkdir("/tmp/old")
@@ -195,23 +195,23 @@ def enter_private_root(read_only: Sequence[str], scratch_bytes: int, scratch_fil
     _mount("tmpfs", "/new" + SCRATCH, "tmpfs", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, options)
     _make_read_only("/new", recursively=False)
     os.chdir("/new")
-    _pivot_root(".", ".")  # the old root now lies upon the new one, and goes with all below it
+    _pivot_root(".", ".")  # the old root is now mounted on the new one, and goes with all mounts below it
     _check(_libc.umount2(b".", ctypes.c_int(_MNT_DETACH)), "leaving the old root folder")
     os.chdir(SCRATCH)
 
 
 def drop_privileges() -> None:
-    """Give up all capabilities, also those that a program could get when it is started."""
+    """Give up all capabilities, also the ones that a program could get when it starts."""
 
     def prctl(option: int, *arguments: int) -> int:
         padded = (*arguments, 0, 0, 0, 0)[:4]
         return int(_libc.prctl(ctypes.c_int(option), *(ctypes.c_ulong(value) for value in padded)))
 
-    # Both calls are refused to a process that has no privileges, and has nothing to lose by them either.
+    # A process without privileges may make neither call, and has nothing to lose by them.
     prctl(_PR_SET_SECUREBITS, _SECUREBITS)
     for capability in range(64):
         prctl(_PR_CAPBSET_DROP, capability)
-    prctl(_PR_CAP_AMBIENT, 4)  # clear all
+    prctl(_PR_CAP_AMBIENT, 4)  # clears all
     header, none = struct.pack("=Ii", 0x20080522, 0), bytes(24)
     _check(_libc.syscall(ctypes.c_long(_CAPSET), header, none), "giving up privileges")
     _check(prctl(_PR_SET_NO_NEW_PRIVS, 1), "forbidding new privileges")
@@ -231,11 +231,11 @@ def _install_filter() -> None:
 
 
 def _become_program(request: Mapping[str, Any]) -> None:
-    """Turn this process into the program."""
+    """Replace this process by the program."""
     os.setsid()
-    empty, held = os.pipe()
-    os.dup2(empty, 0)
-    os.close(held)
+    empty_input, writing_end = os.pipe()
+    os.dup2(empty_input, 0)
+    os.close(writing_end)
     limits = {
         resource.RLIMIT_AS: request["memory"],
         resource.RLIMIT_FSIZE: request["file_bytes"],
@@ -246,7 +246,7 @@ def _become_program(request: Mapping[str, Any]) -> None:
         hard = resource.getrlimit(kind)[1]
         limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         resource.setrlimit(kind, (limit, limit))
-    # A program may ignore the signal of the first limit, and not that of the second.
+    # A program can ignore the signal of the first limit, but not the signal of the second.
     resource.setrlimit(resource.RLIMIT_CPU, (request["seconds"], request["seconds"] + 1))
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
@@ -256,8 +256,8 @@ def _become_program(request: Mapping[str, Any]) -> None:
 
 
 def _start(request: Mapping[str, Any]) -> int:
-    """Start the program and return its process id, or fail with the reason why it did not start."""
-    failure, notice = os.pipe()  # closed by a successful start
+    """Start the program and return its process id; _StartError with the reason if it does not start."""
+    failure, notice = os.pipe()  # a successful start closes the pipe
     child = os.fork()
     if child == 0:
         try:
@@ -277,7 +277,7 @@ def _start(request: Mapping[str, Any]) -> int:
 
 
 def _newest_process() -> int:
-    """Start a process that does nothing, for its number: processes and threads of a name space are numbered in turn."""
+    """Return the number of a new process that ends at once: a name space numbers processes and threads in turn."""
     child = os.fork()
     if child == 0:
         os._exit(0)
@@ -285,46 +285,52 @@ def _newest_process() -> int:
     return child
 
 
-def _wait(child: int, folder: int, request: Mapping[str, Any]) -> tuple[int, float, str]:
-    """Wait for the end of the program; return its status, its CPU time in seconds, and why it was ended, if it was.
+def _watch(child: int, folder: int, request: Mapping[str, Any]) -> str:
+    """Watch the program until it ends or the caller is gone; return why it has to be ended, or nothing.
 
-    That is ``output``, where it made too many files or threads, or ``idle``, where it waits for what never comes.
+    The reason is ``output`` if it made too many files or threads, and ``idle`` if it did nothing for too long.
     """
-    why, idle, used_before = "", 0.0, 0.0
-    clock = (~child << 3) | 2  # of the CPU time of a process, as Linux numbers it
-    if hasattr(os, "pidfd_open"):
-        ended = os.pidfd_open(child)
-        poll = select.poll()
-        poll.register(ended, select.POLLIN)
-        poll.register(0, select.POLLIN)
-        looks = 0
-        while not why and not (events := poll.poll(_LOOK_EVERY * 1000)):
-            looks += 1
-            counts = os.fstatvfs(folder)
-            too_many = counts.f_files - counts.f_ffree > request["scratch_files"]
-            if too_many or not 0 <= _newest_process() - child - looks <= THREADS:
-                why = "output"
-            if looks % _LOOKS == 0:
-                used = time.clock_gettime(clock)
-                idle += _LOOKS * _LOOK_EVERY if used - used_before < _AT_WORK else 0
-                used_before = used
-                why = why or ("idle" if idle >= request["seconds"] else "")
-        if why or ended not in dict(events):
-            os.kill(child, signal.SIGKILL)
+    if not hasattr(os, "pidfd_open"):
+        return ""
+    clock = (~child << 3) | 2  # the clock of the CPU time of a process, as Linux numbers it
+    reason, idle, used_before, checks = "", 0.0, 0.0, 0
+    process = os.pidfd_open(child)
+    poll = select.poll()
+    poll.register(process, select.POLLIN)
+    poll.register(0, select.POLLIN)
+    while not reason and not (events := poll.poll(_CHECK_EVERY * 1000)):
+        checks += 1
+        counts = os.fstatvfs(folder)
+        has_too_many_files = counts.f_files - counts.f_ffree > request["scratch_files"]
+        if has_too_many_files or not 0 <= _newest_process() - child - checks <= THREADS:
+            reason = "output"
+        if checks % _CHECKS == 0:
+            used = time.clock_gettime(clock)
+            idle += _CHECKS * _CHECK_EVERY if used - used_before < _AT_WORK else 0
+            used_before = used
+            reason = reason or ("idle" if idle >= request["seconds"] else "")
+    if reason or process not in dict(events):
+        os.kill(child, signal.SIGKILL)
+    return reason
+
+
+def _wait(child: int, folder: int, request: Mapping[str, Any]) -> tuple[int, float, str]:
+    """Wait for the end of the program; return its status, its CPU time in seconds, and why it was ended, if it was."""
+    reason = _watch(child, folder, request)
     _, status, usage = os.wait4(child, 0)
     try:
         os.kill(-1, signal.SIGKILL)
         while True:
             os.wait()
     except (ProcessLookupError, ChildProcessError):
-        pass  # nothing else runs
-    return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, why
+        pass  # no other process is left
+    return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, reason
 
 
 def _collect(folder: int, patterns: Sequence[str], most: int) -> tuple[list[tuple[str, bytes]], bool]:
     """Read the regular files that the program left, oldest first, and no links; none and True if over `most` bytes."""
-    found: list[tuple[int, int, str, bytes]] = []
-    left = most
+    files: list[tuple[int, int, str, bytes]] = []
+    room = most
     os.fchmod(folder, 0o700)  # the program may have locked it
     for name in os.listdir(folder):
         if not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
@@ -333,22 +339,22 @@ def _collect(folder: int, patterns: Sequence[str], most: int) -> tuple[list[tupl
             file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
         except OSError:
             continue  # a link, or a file that its owner cannot read
-        facts = os.fstat(file)
-        if not stat.S_ISREG(facts.st_mode):
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
             os.close(file)
             continue
         with open(file, "rb") as stream:
-            if facts.st_size > left:
+            if status.st_size > room:
                 return [], True
-            content = stream.read(facts.st_size)
-            left -= len(content)
-            # The clock of a file system stands still for milliseconds; one in memory numbers its files as they come.
-            found.append((facts.st_mtime_ns, facts.st_ino, name, content))
-    return [(name, content) for _, _, name, content in sorted(found)], False
+            content = stream.read(status.st_size)
+            room -= len(content)
+            # Times of files are the same for milliseconds; a file system in memory numbers its files in order.
+            files.append((status.st_mtime_ns, status.st_ino, name, content))
+    return [(name, content) for _, _, name, content in sorted(files)], False
 
 
 def main(mode: str, request_fd: int, report_fd: int) -> None:
-    """Serve one request; in mode ``namespaces`` make the file system private first, which bubblewrap has done."""
+    """Serve one request; in mode ``namespaces`` make the file system private first, as bubblewrap does itself."""
     os.set_inheritable(request_fd, False)
     os.set_inheritable(report_fd, False)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -364,13 +370,13 @@ def main(mode: str, request_fd: int, report_fd: int) -> None:
             for name, size in request["files"]:
                 with open(name, "wb") as file:
                     file.write(stream.read(size))
-            status, cpu, why = _wait(_start(request), folder, request)
+            status, cpu, reason = _wait(_start(request), folder, request)
         except (_StartError, OSError) as error:
             out.write(pack({"error": str(error)}, ()))
             return
         files, too_much = _collect(folder, request["collect"], request["scratch_bytes"])
         sizes = [(name, len(content)) for name, content in files]
-        report = {"status": status, "cpu": cpu, "stopped": why or ("output" if too_much else ""), "files": sizes}
+        report = {"status": status, "cpu": cpu, "stopped": reason or ("output" if too_much else ""), "files": sizes}
         out.write(pack(report, (content for _, content in files)))
 
 
