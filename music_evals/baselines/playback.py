@@ -74,7 +74,7 @@ def current_text(path: Path, root: Path) -> str:
     try:
         if _is_current(text) and OWN_FILES.issuperset(included_names(text)):
             return text
-        return resolve_includes(path, root=root, convert=_converted).text
+        return resolve_includes(path, root=root, convert=_converted)
     except (ConversionError, LilyPondError, SandboxError, SourceError):
         return text
 

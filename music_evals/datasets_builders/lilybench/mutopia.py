@@ -170,7 +170,7 @@ def _read(name: str, files: Sequence[Path], convert: Callable[[str], str]) -> Pi
         # Files of a piece do not reach out of its folder.
         last = name.split("/")[-1]
         root = next((folder for folder in main.parents if folder.name == last), main.parent)
-        text = resolve_includes(main, root=root, convert=convert).text
+        text = resolve_includes(main, root=root, convert=convert)
         if not holds_music(text):
             return f"{main.name} holds no music"
         return Piece(name, _modern(raw) if convert is _UPGRADE else raw, text, read_header(text))

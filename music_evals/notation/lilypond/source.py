@@ -38,36 +38,41 @@ class SourceError(ValueError):
     """Files cannot be joined to one text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """A self-contained text, which includes only files that come with LilyPond; lines end in a line feed."""
-
-    text: str
-    files: tuple[str, ...]  # in order of first use, relative to the source root; the main file is first
-    problems: tuple[str, ...]  # what was wrong and could be mended, such as a file that is not in UTF-8
-
-
-def decode(data: bytes) -> tuple[str, str]:
-    """Return the text of a file, with line feeds and without byte-order mark, and the name of its encoding."""
+def decode(data: bytes) -> str:
+    """Return the text of a file in UTF-8, UTF-16, Windows-1252 or Latin-1, with line feeds and no byte-order mark."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return _with_line_feeds(data.decode("utf-16", errors="replace")), "utf-16"
-    for encoding, name in (("utf-8-sig", "utf-8"), ("cp1252", "cp1252")):
-        with suppress(UnicodeDecodeError):
-            return _with_line_feeds(data.decode(encoding)), name
-    return _with_line_feeds(data.decode("latin-1")), "latin-1"
+        text = data.decode("utf-16", errors="replace")
+    else:
+        for encoding in ("utf-8-sig", "cp1252", "latin-1"):  # the last one decodes any bytes
+            with suppress(UnicodeDecodeError):
+                text = data.decode(encoding)
+                break
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a LilyPond file, decoded; SourceError if it cannot be read or is larger than `MAX_BYTES`."""
-    return _read(path, path.name)[0]
+def read_text(path: Path, name: str = "") -> str:
+    """Return the text of a LilyPond file, decoded.
+
+    SourceError if the file cannot be read or is larger than `MAX_BYTES`; the message calls it `name`, by default as it
+    is called.
+    """
+    name = name or path.name
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise SourceError(f"{name} cannot be read: {error.strerror}") from error
+    if len(data) > MAX_BYTES:
+        raise SourceError(f"{name} is larger than {MAX_BYTES:,} bytes")
+    return decode(data)
 
 
-def resolve_includes(path: Path, *, root: Path | None = None, convert: Callable[[str], str] | None = None) -> Resolved:
-    r"""Join a file and the files that it includes, as LilyPond would read them.
+def resolve_includes(path: Path, *, root: Path | None = None, convert: Callable[[str], str] | None = None) -> str:
+    r"""Join a file and the files that it includes to one text, as LilyPond would read them.
 
     An included file is looked for beside the file that includes it, then beside the main file. Files that come with
     LilyPond (`OWN_FILES`) stay an ``\include``. The text has one ``\version``, at its top: the main file's, or else the
-    first one found.
+    first one found. Lines end in a line feed.
 
     Args:
         path: the main file.
@@ -82,7 +87,7 @@ def resolve_includes(path: Path, *, root: Path | None = None, convert: Callable[
     joiner = _Joiner((root or path.parent).resolve(), path.parent.resolve(), convert)
     text = joiner.joined(path.resolve(), ())
     top = "" if joiner.version is None else f'\\version "{joiner.version}"\n'
-    return Resolved(top + text.lstrip("\n"), tuple(joiner.contents), tuple(joiner.problems))
+    return top + text.lstrip("\n")
 
 
 def included_names(text: str) -> list[str]:
@@ -98,7 +103,6 @@ class _Joiner:
     version: str | None = None
     main_version: str | None = None  # as the main file states it, before any conversion
     contents: dict[str, str] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
     strings: dict[str, str] = field(default_factory=dict)  # variables that hold strings, which may name files
     inclusions: int = 0
     characters: int = 0
@@ -129,9 +133,7 @@ class _Joiner:
         """A file's text, converted, without its version."""
         if name in self.contents:
             return self.contents[name]
-        text, encoding = _read(path, name)
-        if encoding != "utf-8":
-            self.problems.append(f"{name} is not in UTF-8 and was read as {encoding}")
+        text = read_text(path, name)
         version = version_of(text)
         if not self.contents:
             self.main_version = version
@@ -141,7 +143,10 @@ class _Joiner:
             text = self.convert(text)
         if self.version is None:
             self.version = version_of(text)
-        self.contents[name] = content = _without_version(text)
+        pairs = pairwise(code_tokens(text))
+        versions = [pair for pair in pairs if pair[0].text == "\\version" and literal_value(pair[1]) is not None]
+        content = apply_edits(text, [(token.start, version.end, "") for token, version in versions])
+        self.contents[name] = content
         self.strings |= {
             definition.name: string_value(content[definition.value : definition.end])
             for definition in definitions(content)
@@ -182,24 +187,3 @@ def _inclusions(text: str) -> list[tuple[int, int, Token]]:
     """Start and end of every inclusion, and the token that names the file."""
     pairs = pairwise(code_tokens(text))
     return [(token.start, name.end, name) for token, name in pairs if token.text == "\\include"]
-
-
-def _without_version(text: str) -> str:
-    pairs = pairwise(code_tokens(text))
-    versions = [pair for pair in pairs if pair[0].text == "\\version" and literal_value(pair[1]) is not None]
-    return apply_edits(text, [(token.start, version.end, "") for token, version in versions])
-
-
-def _read(path: Path, name: str) -> tuple[str, str]:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise SourceError(f"{name} cannot be read: {error.strerror}") from error
-    if len(data) > MAX_BYTES:
-        raise SourceError(f"{name} is larger than {MAX_BYTES:,} bytes")
-    return decode(data)
-
-
-def _with_line_feeds(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")

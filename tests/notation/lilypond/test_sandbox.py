@@ -24,11 +24,11 @@ from music_evals.notation.lilypond.sandbox import (
     Limits,
     SandboxError,
     available_confinement,
-    launcher,
     run_confined,
     runner,
     why_unavailable,
 )
+from music_evals.notation.lilypond.sandbox.system_calls import seccomp_filter
 from tests.notation.lilypond.conftest import with_each_confinement
 
 
@@ -178,7 +178,7 @@ def test_refusal_without_any_sandbox_or_where_name_spaces_are_forbidden(
 def decide(machine: str, architecture: int, number: int, argument: int = 0) -> int:
     """Run the filter as the kernel's classic BPF machine does, on a call's number and first argument."""
     data = struct.pack("=iIQQ", number, architecture, 0, argument) + bytes(40)
-    program = list(struct.iter_unpack("=HBBI", launcher.seccomp_filter(machine)))
+    program = list(struct.iter_unpack("=HBBI", seccomp_filter(machine)))
     place = value = 0
     while True:
         code, true, false, constant = program[place]
@@ -217,4 +217,4 @@ def test_filter(machine: str, architecture: int, calls: dict[str, int]) -> None:
         assert decide(machine, architecture, 0x40000000 | calls["read"]) == KILL  # x32
         assert {decide(machine, architecture, number) for number in (57, 58)} == {ERRNO | errno.EPERM}  # fork, vfork
     with pytest.raises(KeyError):
-        launcher.seccomp_filter("riscv64")
+        seccomp_filter("riscv64")

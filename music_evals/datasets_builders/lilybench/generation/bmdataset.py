@@ -141,7 +141,7 @@ def _read(folder: Path, works: Sequence[str], convert: Callable[[str], str], pat
     if work is None:
         return "it belongs to no work of the labels"
     try:
-        text = resolve_includes(path, root=folder, convert=convert).text
+        text = resolve_includes(path, root=folder, convert=convert)
     except (SourceError, ConversionError) as error:
         if isinstance(error, ConversionError) and not error.is_measured:
             raise not_measured([_id(folder, path)]) from error

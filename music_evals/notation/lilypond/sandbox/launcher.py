@@ -6,14 +6,14 @@ and two file descriptors. It reads a request from the first and writes a report 
 standard input is a pipe whose other end the caller holds. When that end closes, the caller is gone, and everything is
 ended.
 
-The program is locked in a second time: it has no privileges, no way to get any, and a filter of system calls. Under the
-filter there are no new processes, no sockets, and none of the calls by which programs have broken out of name spaces.
+The program is locked in a second time: it has no privileges, no way to get any, and a filter of system calls, which the
+request contains. Under the filter there are no new processes, no sockets, and none of the calls by which programs have
+broken out of name spaces.
 """
 
 from __future__ import annotations
 
 import ctypes
-import errno
 import fnmatch
 import json
 import os
@@ -42,36 +42,9 @@ _CHECK_EVERY = 0.05  # seconds between two checks of the number of files and thr
 _CHECKS = 20  # checks between two looks at the CPU time: enough for a program at work to get some, as the launcher does
 _AT_WORK = 0.01  # seconds of CPU time within `_CHECKS` from which on a program is at work
 
-_MACHINE = os.uname().machine
-# Numbers of system calls on x86_64 and aarch64 (None where there is no such call), from Linux's tables.
-_PIVOT_ROOT, _MOUNT_SETATTR, _CAPSET = {"x86_64": (155, 442, 126), "aarch64": (41, 442, 91)}.get(_MACHINE, (0, 0, 0))
-_AUDIT_ARCH: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_CLONE: Final = {"x86_64": 56, "aarch64": 220}
-_CLONE_THREAD: Final = 0x10000
-_CLONE3: Final = 435  # from 424 on, numbers are the same on both machines
-_FORBIDDEN: Final[Mapping[str, tuple[int | None, int | None]]] = {
-    # Processes.
-    **{"fork": (57, None), "vfork": (58, None), "execveat": (322, 281), "ptrace": (101, 117)},
-    **{"process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "process_madvise": (440, 440)},
-    **{"pidfd_open": (434, 434), "pidfd_getfd": (438, 438), "kcmp": (312, 272)},
-    # Sockets.
-    **{"socket": (41, 198), "socketpair": (53, 199)},
-    # Name spaces, and the file system.
-    **{"unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41)},
-    **{"chroot": (161, 51), "move_mount": (429, 429), "open_tree": (428, 428), "fsopen": (430, 430)},
-    **{"fsmount": (432, 432), "fsconfig": (431, 431), "fspick": (433, 433), "mount_setattr": (442, 442)},
-    **{"name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265), "quotactl": (179, 60)},
-    **{"fanotify_init": (300, 262)},
-    # The kernel.
-    **{"add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "bpf": (321, 280)},
-    **{"perf_event_open": (298, 241), "userfaultfd": (323, 282), "io_uring_setup": (425, 425)},
-    **{"io_uring_enter": (426, 426), "io_uring_register": (427, 427), "kexec_load": (246, 104)},
-    **{"kexec_file_load": (320, 294), "init_module": (175, 105), "finit_module": (313, 273)},
-    **{"delete_module": (176, 106)},
-    # Memory that the limit on a process's address space does not count.
-    **{"memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "msgget": (68, 186)},
-    **{"semget": (64, 190), "mq_open": (240, 180)},
-}
+# Numbers of system calls, from Linux's tables.
+_CALLS: Final = {"x86_64": (155, 442, 126), "aarch64": (41, 442, 91)}
+_PIVOT_ROOT, _MOUNT_SETATTR, _CAPSET = _CALLS.get(os.uname().machine, (0, 0, 0))
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -91,43 +64,6 @@ def unpack_header(stream: BinaryIO) -> dict[str, Any]:
     (length,) = struct.unpack("!Q", stream.read(8))
     header: dict[str, Any] = json.loads(stream.read(length))
     return header
-
-
-def seccomp_filter(machine: str) -> bytes:
-    """Assemble the filter of system calls as an array of Linux's ``struct sock_filter``.
-
-    KeyError if the machine is neither x86_64 nor aarch64.
-    """
-    architecture, column = _AUDIT_ARCH[machine], list(_AUDIT_ARCH).index(machine)
-    allow, kill = 0x7FFF0000, 0x80000000
-
-    def refuse(error: int) -> int:
-        return 0x00050000 | error
-
-    load, equal, at_least, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
-    # In struct seccomp_data the number of the call is at 0, the architecture at 4, and the low word of the first
-    # argument at 16 (both machines are little-endian).
-    program = [
-        (load, 0, 0, 4),
-        (equal, 1, 0, architecture),
-        (give, 0, 0, kill),
-        (load, 0, 0, 0),
-        (at_least, 0, 1, 0x40000000),  # the second table of the same calls on x86_64 (x32)
-        (give, 0, 0, kill),
-        (equal, 0, 1, _CLONE3),
-        (give, 0, 0, refuse(errno.ENOSYS)),  # its flags are in memory; libc falls back on clone
-    ]
-    for numbers in _FORBIDDEN.values():
-        if (number := numbers[column]) is not None:
-            program += [(equal, 0, 1, number), (give, 0, 0, refuse(errno.EPERM))]
-    program += [
-        (equal, 0, 3, _CLONE[machine]),
-        (load, 0, 0, 16),
-        (any_bit, 1, 0, _CLONE_THREAD),  # a thread of the same process, which GLib and so LilyPond needs
-        (give, 0, 0, refuse(errno.EPERM)),
-        (give, 0, 0, allow),
-    ]
-    return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
 
 
 def needs() -> list[str]:
@@ -200,34 +136,21 @@ def enter_private_root(read_only: Sequence[str], scratch_bytes: int, scratch_fil
     os.chdir(SCRATCH)
 
 
+def _prctl(option: int, *arguments: int) -> int:
+    padded = (*arguments, 0, 0, 0, 0)[:4]
+    return int(_libc.prctl(ctypes.c_int(option), *(ctypes.c_ulong(value) for value in padded)))
+
+
 def drop_privileges() -> None:
     """Give up all capabilities, also the ones that a program could get when it starts."""
-
-    def prctl(option: int, *arguments: int) -> int:
-        padded = (*arguments, 0, 0, 0, 0)[:4]
-        return int(_libc.prctl(ctypes.c_int(option), *(ctypes.c_ulong(value) for value in padded)))
-
-    # A process without privileges may make neither call, and has nothing to lose by them.
-    prctl(_PR_SET_SECUREBITS, _SECUREBITS)
+    # A process without privileges may make none of these three calls, and has nothing to lose by them.
+    _prctl(_PR_SET_SECUREBITS, _SECUREBITS)
     for capability in range(64):
-        prctl(_PR_CAPBSET_DROP, capability)
-    prctl(_PR_CAP_AMBIENT, 4)  # clears all
-    header, none = struct.pack("=Ii", 0x20080522, 0), bytes(24)
-    _check(_libc.syscall(ctypes.c_long(_CAPSET), header, none), "giving up privileges")
-    _check(prctl(_PR_SET_NO_NEW_PRIVS, 1), "forbidding new privileges")
-
-
-def _install_filter() -> None:
-    code = ctypes.create_string_buffer(seccomp_filter(_MACHINE))
-
-    class Program(ctypes.Structure):
-        _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_void_p)]
-
-    program = Program((len(code) - 1) // 8, ctypes.addressof(code))
-    result = _libc.prctl(
-        ctypes.c_int(_PR_SET_SECCOMP), ctypes.c_ulong(2), ctypes.byref(program), ctypes.c_ulong(0), ctypes.c_ulong(0)
-    )
-    _check(result, "installing the filter of system calls")
+        _prctl(_PR_CAPBSET_DROP, capability)
+    _prctl(_PR_CAP_AMBIENT, 4)  # clears all
+    header, no_capabilities = struct.pack("=Ii", 0x20080522, 0), bytes(24)
+    _check(_libc.syscall(ctypes.c_long(_CAPSET), header, no_capabilities), "giving up privileges")
+    _check(_prctl(_PR_SET_NO_NEW_PRIVS, 1), "forbidding new privileges")
 
 
 def _become_program(request: Mapping[str, Any]) -> None:
@@ -251,7 +174,10 @@ def _become_program(request: Mapping[str, Any]) -> None:
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    _install_filter()
+    filter_code = ctypes.create_string_buffer(bytes.fromhex(request["filter"]))
+    program = struct.pack("@HP", len(filter_code) // 8, ctypes.addressof(filter_code))  # struct sock_fprog
+    program_buffer = ctypes.create_string_buffer(program)
+    _check(_prctl(_PR_SET_SECCOMP, 2, ctypes.addressof(program_buffer)), "installing the filter of system calls")
     os.execve(request["command"][0], request["command"], request["environment"])
 
 

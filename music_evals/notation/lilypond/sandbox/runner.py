@@ -35,6 +35,7 @@ from typing import Any, BinaryIO, Final, Literal
 
 from music_evals.notation.lilypond.sandbox import launcher
 from music_evals.notation.lilypond.sandbox.slots import every_slot, slot
+from music_evals.notation.lilypond.sandbox.system_calls import seccomp_filter
 
 _SYSTEM_LIBRARIES: Final = tuple(f"{top}/lib{kind}" for top in ("", "/usr") for kind in ("", "32", "64", "x32"))
 _REPORT_TIME: Final = 5.0  # seconds for the rest of a report that has begun, after the program's own time
@@ -161,6 +162,7 @@ def run_confined(
         },
         "files": [(name, len(content)) for name, content in files.items()],
         "collect": list(collect),
+        "filter": seccomp_filter(platform.machine()).hex(),
         "read_only": _read_only(readable),
         **asdict(limits),
     }

@@ -139,23 +139,19 @@ class Lines:
 
     def offset(self, line: int, character: int) -> int:
         """Return the offset of a place; ValueError if the text has no such place."""
-        if not 1 <= line <= len(self._starts):
-            raise ValueError(f"the text has {len(self._starts)} lines; there is no line {line}")
-        offset = self._starts[line - 1] + character
-        if character < 0 or offset > self._end(line):
-            raise ValueError(f"line {line} has {self._end(line) - self._starts[line - 1]} characters, not {character}")
-        return offset
+        if not 1 <= line <= len(self._starts) or not 0 <= character <= self._end(line) - self._starts[line - 1]:
+            raise ValueError(f"the text has no character {character} in line {line}")
+        return self._starts[line - 1] + character
 
     def offset_of_column(self, line: int, column: int) -> int:
         """Return the offset of a place in a message (``file:3:5``); columns count from 0, tab stops are at 8."""
-        start, passed = self.offset(line, 0), 0
-        for offset in range(start, self._end(line)):
-            if passed >= column:
-                return offset
+        offset, passed = self.offset(line, 0), 0
+        while passed < column:
+            if offset == self._end(line):
+                raise ValueError(f"line {line} has {passed} columns, not {column}")
             passed += 8 - passed % 8 if self._text[offset] == "\t" else 1
-        if passed < column:
-            raise ValueError(f"line {line} has {passed} columns, not {column}")
-        return self._end(line)
+            offset += 1
+        return offset
 
     def _end(self, line: int) -> int:
         return self._starts[line] - 1 if line < len(self._starts) else len(self._text)
