@@ -1,7 +1,7 @@
-"""Which pieces the strict tasks may use: their leak-free texts, and LilyPond's reading of them.
+"""Which pieces the strict tasks may use: their leak-free texts, and LilyPond's reading of these.
 
-What the machine, and not the text, kept LilyPond from finishing is no reason to leave a piece out: two builds would
-differ. It is an error, once all pieces were tried.
+If the machine, and not the text, kept LilyPond from finishing, the piece is not left out: two builds would differ. That
+is an error, once all pieces were tried.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,11 +17,11 @@ from music_evals.notation.lilypond.source import included_names
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structures
 from music_evals.notation.limited import LimitError, map_in_subprocess
 
-_MOST_MESSAGES = 2_000  # characters of LilyPond's messages that a row keeps
+_MAX_MESSAGES = 2_000  # characters of LilyPond's messages in a row
 
 
 class Usable(NamedTuple):
-    """A piece that strict tasks can use: its text without identifying marks, and LilyPond's reading of that."""
+    """A piece for strict tasks: its leak-free text as `score`, and LilyPond's reading of that."""
 
     id: str
     header: Mapping[str, str]
@@ -32,47 +32,53 @@ class Usable(NamedTuple):
 def survey(
     pieces: Sequence[Piece], *, cache: Path | None = None, on_piece: Callable[[str, int], None] = lambda *_: None
 ) -> Iterator[tuple[CorpusRow, Usable | None]]:
-    """Compile every piece, and find out what is known of it and whether the strict tasks can use it.
+    """Compile every piece, and yield its row and, if strict tasks can use it, its leak-free form.
 
-    DatasetError after the last piece, where LilyPond could not finish some through no fault of theirs.
+    DatasetError after the last piece if LilyPond could not finish some through no fault of theirs.
     """
     texts = [piece.text for piece in pieces]
-    how: Running = {"cache": cache, "together": True}
+    options: Running = {"cache": cache, "together": True}
     scores = [
-        ValueError(f"its cleaning {one}") if isinstance(one, LimitError) else one
-        for one in map_in_subprocess(_anonymised, texts, few=64)
+        ValueError(f"its cleaning {score}") if isinstance(score, LimitError) else score
+        for score in map_in_subprocess(_anonymise, texts, few=64)
     ]
-    found = []
-    for run, original in zip(compile_texts(texts, **how), read_structures(texts, **how), strict=True):
-        found.append((run, original))
+    runs: list[Compiled] = []
+    readings: list[Structure | StructureError] = []
+    for run, reading in zip(compile_texts(texts, **options), read_structures(texts, **options), strict=True):
+        runs.append(run)
+        readings.append(reading)
         on_piece("compiling", len(pieces))
-    reasons = [
-        _reason(piece, run, original, score)
-        for piece, (run, original), score in zip(pieces, found, scores, strict=True)
-    ]
+    reasons = list(map(_reason, pieces, runs, readings, scores))
     clean = [score for score, reason in zip(scores, reasons, strict=True) if not reason and isinstance(score, str)]
-    reread = read_structures(clean, **how)
+    clean_readings = read_structures(clean, **options)
     unmeasured = []
-    for piece, (run, original), score, reason in zip(pieces, found, scores, reasons, strict=True):
-        usable, read = None, [original]
+    for piece, run, reading, score, reason in zip(pieces, runs, readings, scores, reasons, strict=True):
+        usable, results = None, [reading]
         if not reason and isinstance(score, str):
-            structure = next(reread)
-            read.append(structure)
+            structure = next(clean_readings)
+            results.append(structure)
             on_piece("compiling without words", len(clean))
             if isinstance(structure, StructureError):
                 reason = f"without its words LilyPond does not read it: {structure}"
-            elif isinstance(original, Structure) and _music(original) != _music(structure):
+            elif isinstance(reading, Structure) and _content(reading) != _content(structure):
                 reason = "without its words it is other music"
             else:
                 usable = Usable(piece.id, piece.header, score, structure)
-        yield _row(piece, run, original, reason), usable
-        if not (run.is_measured and all(isinstance(one, Structure) or one.is_measured for one in read)):
+        yield _row(piece, run, reading, reason), usable
+        if not (run.is_measured and all(isinstance(result, Structure) or result.is_measured for result in results)):
             unmeasured.append(piece.id)
     if unmeasured:
         raise not_measured(unmeasured)
 
 
-def _anonymised(text: str) -> str | ValueError:
+def opening(reading: Structure | StructureError) -> tuple[str | None, str | None]:
+    """Return the names of the first key and the first metre; None for one that is absent or cannot be read."""
+    if isinstance(reading, StructureError):
+        return None, None
+    return reading.keys[0].name if reading.keys else None, reading.metres[0].name if reading.metres else None
+
+
+def _anonymise(text: str) -> str | ValueError:
     try:
         return anonymise(text)
     except ValueError as error:
@@ -81,39 +87,29 @@ def _anonymised(text: str) -> str | ValueError:
         return ValueError(f"{type(error).__name__}: {error}")
 
 
-def _reason(
-    piece: Piece, compiled: Compiled, original: Structure | StructureError, score: str | ValueError
-) -> str | None:
+def _reason(piece: Piece, run: Compiled, reading: Structure | StructureError, score: str | ValueError) -> str | None:
+    """Why strict tasks cannot use a piece."""
     if included_names(piece.raw) and not holds_music(piece.raw):
         return "its main file holds no music, but includes other files"
-    if compiled.problem is not None:
-        return f"LilyPond does not compile it: {compiled.problem}"
-    if isinstance(original, StructureError):
-        return str(original)
-    if original.problems:
-        return "; ".join(original.problems)
-    if isinstance(score, ValueError):
-        return f"it cannot be freed of leaks: {score}"
-    return None
+    if run.problem is not None:
+        return f"LilyPond does not compile it: {run.problem}"
+    if isinstance(reading, StructureError):
+        return str(reading)
+    if reading.problems:
+        return "; ".join(reading.problems)
+    return f"it cannot be freed of leaks: {score}" if isinstance(score, ValueError) else None
 
 
-def _music(structure: Structure) -> list[tuple[object, ...]]:
+def _content(structure: Structure) -> list[tuple[object, ...]]:
     return sorted(
         (event.kind, event.moment, event.grace, event.measure, event.step or 0, event.alteration, event.octave)
         for event in structure.events
     )
 
 
-def opening(read: Structure | StructureError) -> tuple[str | None, str | None]:
-    """The first key and the first metre by name; None for what is not there, and for both of what cannot be read."""
-    if isinstance(read, StructureError):
-        return None, None
-    return read.keys[0].name if read.keys else None, read.metres[0].name if read.metres else None
-
-
-def _row(piece: Piece, compiled: Compiled, read: Structure | StructureError, reason: str | None) -> CorpusRow:
+def _row(piece: Piece, run: Compiled, reading: Structure | StructureError, reason: str | None) -> CorpusRow:
     composer = composer_of(piece.header, piece.id)
-    key, metre = opening(read)
+    key, metre = opening(reading)
     return {
         "id": piece.id,
         "text": piece.text,
@@ -123,10 +119,10 @@ def _row(piece: Piece, compiled: Compiled, read: Structure | StructureError, rea
         "instrument": instrument_of(piece.header),
         "key": key,
         "metre": metre,
-        "measures": None if isinstance(read, StructureError) or read.problems else read.measures,
+        "measures": None if isinstance(reading, StructureError) or reading.problems else reading.measures,
         "licence": licence_of(piece.header),
-        "compiles": compiled.succeeded,
-        "messages": compiled.messages[:_MOST_MESSAGES],
+        "compiles": run.succeeded,
+        "messages": run.messages[:_MAX_MESSAGES],
         "usable": reason is None,
         "reason": reason,
     }

@@ -92,6 +92,11 @@ class Metre:
         """A name such as ``3/4``."""
         return f"{self.numerator}/{self.denominator}"
 
+    @property
+    def length(self) -> Fraction:
+        """Whole notes in a measure."""
+        return Fraction(self.numerator, self.denominator)
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
