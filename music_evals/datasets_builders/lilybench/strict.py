@@ -1,27 +1,25 @@
 """Strict rows of the tasks on Mutopia: no word of the score gives the answer away, and LilyPond made the ground truth.
 
-What is shown is the piece's leak-free text.
+The score is the piece's leak-free text.
 
-*Options tell nothing.* Four pieces with four values (keys, metres, composers, styles, titles) share their options, and
-each is asked about: whatever four options are shown, each of them is right as often as the others. The four are near
-each other: keys of nearly the same signature, metres of measures about as long, composers born about the same time,
-titles of the same kind of piece. Composers that may be one person under two names are no options together, nor are
-titles that differ in numbers and keys alone (``Étude No. 4``, ``Étude No. 7``), or of which one holds the other. Values
-take turns, or most keys would be C major. Only what no four pieces are left for is asked with the options of others.
+*Options tell nothing*, see `options`. The options are keys of nearly the same signature, metres of measures about as
+long, composers born about the same time, or titles of the same kind of piece. Composers that may be one person under
+two names are not options together. Neither are titles that differ only in numbers and keys (``Étude No. 4``, ``Étude
+No. 7``), or of which one contains the other.
 
-*Note lengths* are asked of metres over 2, 4, 8 and 16, and these are the options. A lower number 1 is left out: music
-that has it counts in breves or semibreves, and which of them is the beat is a matter of opinion. As hardly any music
-has 16, a guesser who knows that is right in one of three of these rows.
+*Note lengths* are asked of metres over 2, 4, 8 and 16, and these are the options. A lower number 1 is left out: such
+music counts in breves or semibreves, and which of them is the beat is a matter of opinion. As hardly any music has 16,
+a guesser who knows that is right in one of three of these rows.
 
-*Draws are stable.* What is taken first is decided by a hash of the seed, the task and the piece, and a row's own
-choices are drawn from these alone. A piece less takes its row with it; where it was the last of its value, the three
+*Draws are stable.* A hash of the seed, the task and the piece decides which pieces are taken first, and a row's own
+choices are drawn from these alone. One piece less takes its row with it. If it was the last of its value, the three
 rows that share its options change too, and sometimes those of another four. Of 24 to 30 rows on 150 pieces of Mutopia,
 one piece less changed 0.2 (number of measures) to 1.5 (style) on average, and 9 at most.
 """
 
 import random
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -43,6 +41,14 @@ from music_evals.datasets_builders.lilybench.facts import (
     title_of,
 )
 from music_evals.datasets_builders.lilybench.measures import Span, find_spans
+from music_evals.datasets_builders.lilybench.options import (
+    OPTIONS,
+    Grouping,
+    collection_ranks,
+    draw_questions,
+    fixed_options,
+    near_fours,
+)
 from music_evals.datasets_builders.lilybench.rows import (
     CLEAN,
     CORRUPTIONS,
@@ -56,36 +62,34 @@ from music_evals.datasets_builders.lilybench.rows import (
     task_row,
 )
 from music_evals.notation.lilypond.structure import StructureError
-from music_evals.notation.lilypond.syntax.lexer import Token, code_tokens
+from music_evals.notation.lilypond.syntax.lexer import Edit, apply_edits, code_tokens
 
-OPTIONS: Final = 4
-MASK: Final = "?"  # what stands in place of a masked key or metre
+MASK: Final = "?"  # replaces a masked key or metre
 _FIFTHS: Final = "FCGDAEB"
 _MODES: Final = {"major": 0, "mixolydian": -1, "dorian": -2, "minor": -3, "phrygian": -4, "locrian": -5, "lydian": 1}
 _NOTE_LENGTHS: Final = ("2", "4", "8", "16")
-# Words by which a text tells its metre or key though every command of that name is masked.
+# Words that give away metre or key in a text whose commands of that name are masked.
 _TELLTALE: Final = re.compile(
     r"timeSignature|measureLength|beatStructure|baseMoment|keySignature|keyAlteration|barNumber"
 )
 # Only 4/4 and 2/2 have two styles, numbers and a sign.
 _STYLE_OF_METRE: Final = re.compile(r"\\(?:numeric|default)TimeSignature\b[ \t]*")
-# What may stand in a measure shown alone: not what is about the score around it.
-_ALONE: Final = re.compile(
+# Code that a measure must not contain if it is shown alone, since it is about the score around it.
+_NOT_ALONE: Final = re.compile(
     r"[{}%#$]|<<|>>|\\(?:repeat|alternative|bar|time|key|partial|new|context|set|unset|\\)\b|\\\\"
 )
 _SHOWN: Final = 4  # measures in the two tasks on measures
-_ATTEMPTS: Final = 4  # places of a piece that a kind of error may have, one a row
-_Sets = Callable[[Sequence[str], Iterable[str], str], Iterator[tuple[Sequence[str], Sequence[str]]]]
-"""Of values by number of pieces left, all values, and a salt: values to ask about now, with their options."""
+_MAX_BEAT_STRUCTURE: Final = 40  # tokens after \time
+_ATTEMPTS: Final = 4  # most rows of one kind of error on one piece
 
 
 def make_rows(
     task: TaskName, pieces: Sequence[Usable], seed: int, size: int, *, cache: Path | None = None
 ) -> list[TaskRow]:
-    """Make the strict rows of a task on Mutopia, by id; ValueError where the pieces do not give so many.
+    """Make the strict rows of a task on Mutopia, sorted by id; ValueError if the pieces give fewer than `size`.
 
-    Each task draws by itself. For ``error_detection`` the size is that of the corrupted rows, a fifth of each kind;
-    besides there are as many clean controls as of a kind.
+    The draws of a task do not depend on the other tasks. For ``error_detection`` the size is the number of corrupted
+    rows, a fifth of each kind; in addition there are as many clean rows as of a kind.
     """
     salt = f"{seed} strict {task}"
     if task == "error_detection":
@@ -93,7 +97,7 @@ def make_rows(
     elif task in ("metadata_qa", "metadata_prediction"):
         rows = _metadata_rows(task, pieces, salt, size)
     else:
-        rows = _enough(task, _MAKERS[task](pieces, salt), size)
+        rows = _take(task, _MAKERS[task](pieces, salt), size)
     return sorted(rows, key=lambda row: row["id"])
 
 
@@ -101,25 +105,13 @@ def _draw(salt: str, piece: Usable) -> random.Random:
     return random.Random(f"{salt}\0{piece.id}")
 
 
-def _turns(pieces: Iterable[Usable], salt: str) -> dict[str, int]:
-    """By id, how many pieces of its collection come ahead: pieces of a series look alike in more than music."""
-    seen: Counter[str] = Counter()
-    turns = {}
-    for piece in sorted(pieces, key=lambda piece: stable_hash(salt, piece.id)):
-        collection = piece.id.rpartition("/")[0]
-        turns[piece.id] = seen[collection]
-        seen[collection] += 1
-    return turns
+def _in_order(pieces: Sequence[Usable], salt: str) -> list[Usable]:
+    """Sort by hash: one piece of every collection first, then a second of each."""
+    ranks = collection_ranks(pieces, salt)
+    return sorted(pieces, key=lambda piece: (ranks[piece.id], stable_hash(salt, piece.id)))
 
 
-def _in_order(pieces: Iterable[Usable], salt: str) -> list[Usable]:
-    """By hash; one piece of every collection first, then a second of each."""
-    pieces = list(pieces)
-    turns = _turns(pieces, salt)
-    return sorted(pieces, key=lambda piece: (turns[piece.id], stable_hash(salt, piece.id)))
-
-
-def _enough(task: str, rows: Iterable[TaskRow], size: int) -> list[TaskRow]:
+def _take(task: str, rows: Iterable[TaskRow], size: int) -> list[TaskRow]:
     taken = list(islice(rows, size))
     if len(taken) < size:
         raise ValueError(f"{task}: {size} rows are needed, and the pieces give {len(taken)}")
@@ -130,11 +122,11 @@ def _row(task: TaskName, piece: Usable, answer: str, score: str | None = None, *
     return task_row(task, "strict", piece.id, answer, score=piece.score if score is None else score, **more)
 
 
-def _shuffled(true: str, others: Iterable[str], draw: random.Random) -> tuple[list[str], str]:
-    """Options in random order, with the index of the true one."""
-    options = [true, *others]
+def _shuffled(right: str, others: Iterable[str], draw: random.Random) -> tuple[list[str], str]:
+    """Options in random order, and the index of the right one."""
+    options = [right, *others]
     draw.shuffle(options)
-    return options, str(options.index(true))
+    return options, str(options.index(right))
 
 
 def _choice_rows(
@@ -142,86 +134,18 @@ def _choice_rows(
     pieces: Iterable[Usable],
     values: Mapping[str, str],
     salt: str,
-    sets: _Sets,
+    grouping: Grouping,
     *,
     kind: str = "",
-    shown: Mapping[str, str] | None = None,
+    scores: Mapping[str, str] | None = None,
 ) -> Iterator[TaskRow]:
-    """Rows that ask for a value; `values` and `shown` are by the pieces' ids, and pieces without a value left out."""
-    for piece, asked in _asked([piece for piece in pieces if piece.id in values], values, salt, sets):
-        true = values[piece.id]
-        options, answer = _shuffled(true, (other for other in asked if other != true), _draw(salt, piece))
-        score = None if shown is None else shown[piece.id]
-        yield _row(task, piece, answer, kind=kind, score=score, options=options)
-
-
-def _asked(
-    pieces: Sequence[Usable], values: Mapping[str, str], salt: str, sets: _Sets
-) -> Iterator[tuple[Usable, Sequence[str]]]:
-    """Pieces with their options, by turns in which each value is asked for once at most."""
-    turns = _turns(pieces, salt)
-    left: dict[str, list[Usable]] = defaultdict(list)
-    for piece in pieces:
-        left[values[piece.id]].append(piece)
-    pieces_of = {value: len(some) for value, some in left.items()}
-    for turn in range(max(pieces_of.values(), default=0)):
-        now = f"{salt} {turn}"
-        # The piece of a value that had to wait stays to the end; in the next turn it would move all that follow.
-        still = sorted(
-            (value for value in left if pieces_of[value] > turn),
-            key=lambda value: (-pieces_of[value], stable_hash(now, value)),
-        )
-        for asked, options in sets(still, left, now):
-            for value in sorted(asked, key=lambda value: stable_hash(now, value)):
-                # By a hash of the turn too, so that a piece less does not move all the later ones a turn ahead.
-                piece = min(left[value], key=lambda piece: (turns[piece.id], stable_hash(now, piece.id)))
-                left[value].remove(piece)
-                yield piece, options
-    rest = (piece for some in left.values() for piece in some)
-    for piece in sorted(rest, key=lambda piece: stable_hash(salt, piece.id)):
-        for _, options in sets([values[piece.id]], left, salt):
-            yield piece, options
-
-
-def _fours(far: Callable[[str, str], Any], alike: Callable[[str, str], bool] = lambda *_: False) -> _Sets:
-    """Values by fours that are near each other, no two of them alike; one value after the other chooses its mates."""
-
-    def sets(
-        values: Sequence[str], everything: Iterable[str], salt: str
-    ) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-        # Of the last few values, those of the fewest pieces wait: the more fours there will be.
-        some = values[:OPTIONS] if len(values) < 2 * OPTIONS else values
-        order = sorted(some, key=lambda value: stable_hash(salt, value))
-        free = dict.fromkeys(order)
-        fours = []
-        for value in order:
-            if value in free and len(four := [value, *nearest(value, free, salt)]) == OPTIONS:
-                fours.append(four)
-                for one in four:
-                    del free[one]
-        if fours:
-            yield from ((four, four) for four in fours)
-        else:
-            options = ((value, [value, *nearest(value, everything, salt)]) for value in values)
-            yield from (([value], some) for value, some in options if len(some) == OPTIONS)
-
-    def nearest(value: str, others: Iterable[str], salt: str) -> list[str]:
-        found: list[str] = []
-        for other in sorted(others, key=lambda other: (far(value, other), stable_hash(salt, value, other))):
-            if len(found) == OPTIONS - 1:
-                break
-            if other != value and not any(alike(other, one) for one in (value, *found)):
-                found.append(other)
-        return found
-
-    return sets
-
-
-def _alone(options: Sequence[str]) -> _Sets:
-    """Each value by itself, with options that are always the same."""
-    return lambda values, _, salt: (
-        ([value], options) for value in sorted(values, key=lambda one: stable_hash(salt, one))
-    )
+    """Rows that ask for a value; `values` and `scores` are by id, and pieces without a value are left out."""
+    with_value = [piece for piece in pieces if piece.id in values]
+    for piece, choices in draw_questions(with_value, values, salt, grouping):
+        right = values[piece.id]
+        options, answer = _shuffled(right, (value for value in choices if value != right), _draw(salt, piece))
+        score = None if scores is None else scores[piece.id]
+        yield _row(task, piece, answer, score, kind=kind, options=options)
 
 
 def _bar_count(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
@@ -232,7 +156,7 @@ def _bar_count(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
 
 
 def _metadata(piece: Usable, field: Field) -> str | None:
-    """A value; None where none is written, or for a key without a name or not that of all (transposing) staves."""
+    """A value; None if it is not written, has no name, or differs between (transposing) staves."""
     if field == "key":
         names = {key.name for key in piece.structure.keys if key.moment == 0}
         return names.pop() if len(names) == 1 else None
@@ -251,10 +175,10 @@ def _signature(key: str) -> int:
     return _FIFTHS.index(tonic[0]) - 1 + signs + _MODES[mode]
 
 
-_SETS: Final[Mapping[Field, _Sets]] = {
-    "key": _fours(lambda one, other: abs(_signature(one) - _signature(other))),
-    "metre": _fours(lambda one, other: max(Fraction(one) / Fraction(other), Fraction(other) / Fraction(one))),
-    "note_length": _alone(_NOTE_LENGTHS),
+_GROUPINGS: Final[Mapping[Field, Grouping]] = {
+    "key": near_fours(lambda key, other: abs(_signature(key) - _signature(other))),
+    "metre": near_fours(lambda metre, other: max(Fraction(metre) / Fraction(other), Fraction(other) / Fraction(metre))),
+    "note_length": fixed_options(_NOTE_LENGTHS),
 }
 
 
@@ -263,53 +187,41 @@ def _metadata_rows(task: TaskName, pieces: Sequence[Usable], salt: str, size: in
     for index, field in enumerate(FIELDS):
         share = size // len(FIELDS) + (index < size % len(FIELDS))
         shown = {piece.id: piece.score if task == "metadata_qa" else _masked(piece, field) for piece in pieces}
-        texts = {name: text for name, text in shown.items() if text is not None}
-        values = {piece.id: value for piece in pieces if piece.id in texts and (value := _metadata(piece, field))}
-        made = _choice_rows(task, pieces, values, f"{salt} {field}", _SETS[field], kind=field, shown=texts)
-        rows += _enough(f"{task} ({field})", made, share)
+        scores = {name: text for name, text in shown.items() if text is not None}
+        values = {piece.id: value for piece in pieces if piece.id in scores and (value := _metadata(piece, field))}
+        made = _choice_rows(task, pieces, values, f"{salt} {field}", _GROUPINGS[field], kind=field, scores=scores)
+        rows += _take(f"{task} ({field})", made, share)
     return rows
 
 
 def _masked(piece: Usable, field: Field) -> str | None:
-    """The score with every key or every time signature masked; None where it tells it otherwise, or changes it."""
-    found = piece.structure.keys if field == "key" else piece.structure.metres
-    if _TELLTALE.search(piece.score) or len({one.name for one in found}) != 1:
+    """The score with every key or time signature masked; None if it changes, or if the score gives it away."""
+    signatures = piece.structure.keys if field == "key" else piece.structure.metres
+    if _TELLTALE.search(piece.score) or len({signature.name for signature in signatures}) != 1:
         return None
-    if field == "key":
-        return _mask(piece.score, "\\key", 2)
-    return _mask(_STYLE_OF_METRE.sub("", piece.score), "\\time", 40)
-
-
-def _mask(text: str, command: str, most: int) -> str:
-    found = code_tokens(text)
-    pieces, end = [], 0
-    for index, token in enumerate(found):
-        if token.text != command:
-            continue
-        following = found[index + 1 : index + 1 + most]
-        arguments = _fraction(following) if command == "\\time" else following
-        pieces.append(f"{text[end : token.end]} {MASK}")
-        end = arguments[-1].end if arguments else token.end
-    return "".join(pieces) + text[end:]
-
-
-def _fraction(following: Sequence[Token]) -> Sequence[Token]:
-    """The arguments of ``\\time``: all up to the number after the stroke; ahead of it a beat structure may stand."""
-    for index, token in enumerate(following):
-        if token.text == "/":
-            return following[: index + 2]
-    return following[:1]
+    command, text = ("\\key", piece.score) if field == "key" else ("\\time", _STYLE_OF_METRE.sub("", piece.score))
+    tokens = code_tokens(text)
+    edits: list[Edit] = []
+    for index, token in enumerate(tokens):
+        if token.text == command:
+            arguments = tokens[index + 1 : index + 3]
+            if command == "\\time":
+                # A beat structure may be ahead of the fraction.
+                following = tokens[index + 1 : index + 1 + _MAX_BEAT_STRUCTURE]
+                stroke = next((place for place, sign in enumerate(following) if sign.text == "/"), -1)
+                arguments = following[: stroke + 2]
+            edits.append((token.end, arguments[-1].end if arguments else token.end, f" {MASK}"))
+    return apply_edits(text, edits)
 
 
 # --- measures ---------------------------------------------------------------------------------------------------------
 
 
 def _phrases(piece: Usable, measures: int) -> Iterator[list[Span]]:
-    """Runs of so many complete consecutive measures of one voice that can be shown by themselves."""
+    """Runs of complete consecutive measures of one voice that can be shown by themselves."""
     run: list[Span] = []
     for span in find_spans(piece.score, piece.structure):
-        text = piece.score[span.start : span.end]
-        good = (
+        is_good = (
             span.closed
             and not span.shared
             and span.measure >= 1
@@ -318,10 +230,10 @@ def _phrases(piece: Usable, measures: int) -> Iterator[list[Span]]:
             and any(event.kind == "note" for event in span.events)
             and span.length is not None
             and fills_its_measure(span, piece.structure)
-            and not _ALONE.search(text)
+            and not _NOT_ALONE.search(piece.score[span.start : span.end])
         )
         follows = bool(run) and run[-1].voice == span.voice and run[-1].end + 1 == span.start
-        run = [*run, span] if good and follows else [span] if good else []
+        run = [*run, span] if is_good and follows else [span] if is_good else []
         if len(run) >= measures:
             yield run[-measures:]
 
@@ -342,8 +254,8 @@ def _sequences(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
         while order == sorted(order):
             draw.shuffle(order)
         answer = "".join(str(order.index(place)) for place in range(_SHOWN))
-        shown = [texts[place] for place in order]
-        yield _row("bar_sequencing", piece, answer, "", options=shown, measure=phrase[0].measure)
+        options = [texts[place] for place in order]
+        yield _row("bar_sequencing", piece, answer, "", options=options, measure=phrase[0].measure)
 
 
 def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
@@ -351,21 +263,19 @@ def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
     draw.shuffle(phrases)
     pairs = {(_text(piece, earlier), _text(piece, later)) for phrase in phrases for earlier, later in pairwise(phrase)}
     for phrase in phrases:
-        *context, true = [_text(piece, span) for span in phrase]
-        lengths = phrase[-1].length
-        others = [
+        *context, right = [_text(piece, span) for span in phrase]
+        others = dict.fromkeys(
             text
             for other in phrases
             for span in other
-            if span.voice == phrase[0].voice and span.length == lengths
-            # What follows the same measure elsewhere in the piece is no wrong answer.
-            if (text := _text(piece, span)) not in (true, *context) and (context[-1], text) not in pairs
-        ]
-        others = list(dict.fromkeys(others))
-        if len(others) >= OPTIONS - 1 and true not in context:
-            shown = " |\n".join(context) + " |"
-            options, answer = _shuffled(true, draw.sample(others, OPTIONS - 1), draw)
-            yield _row("next_bar_prediction", piece, answer, shown, options=options, measure=phrase[-1].measure)
+            if span.voice == phrase[0].voice and span.length == phrase[-1].length
+            # A measure that follows the same measure elsewhere in the piece is no wrong answer.
+            if (text := _text(piece, span)) not in (right, *context) and (context[-1], text) not in pairs
+        )
+        if len(others) >= OPTIONS - 1 and right not in context:
+            score = " |\n".join(context) + " |"
+            options, answer = _shuffled(right, draw.sample(list(others), OPTIONS - 1), draw)
+            yield _row("next_bar_prediction", piece, answer, score, options=options, measure=phrase[-1].measure)
 
 
 def _per_piece(
@@ -373,16 +283,16 @@ def _per_piece(
 ) -> Iterator[TaskRow]:
     """One row of each piece, then a second of each, and so on."""
     makers = [make(piece, _draw(salt, piece)) for piece in _in_order(pieces, salt)]
-    seen: set[str] = set()
+    ids: set[str] = set()
     while makers:
-        left = []
+        unfinished = []
         for maker in makers:
-            row = next((row for row in maker if row["id"] not in seen), None)
+            row = next((row for row in maker if row["id"] not in ids), None)
             if row is not None:
-                seen.add(row["id"])
-                left.append(maker)
+                ids.add(row["id"])
+                unfinished.append(maker)
                 yield row
-        makers = left
+        makers = unfinished
 
 
 # --- whole pieces -----------------------------------------------------------------------------------------------------
@@ -391,44 +301,44 @@ def _per_piece(
 def _captioning(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
     titles = {piece.id: title for piece in pieces if (title := title_of(piece.header)) is not None}
     counts = Counter(title.casefold() for title in titles.values())
-    single = {name: title for name, title in titles.items() if counts[title.casefold()] == 1}
-    about = {
-        single[piece.id]: (title_kind(single[piece.id]), style_of(piece.header), instrument_of(piece.header))
+    unique = {name: title for name, title in titles.items() if counts[title.casefold()] == 1}
+    facts = {
+        unique[piece.id]: (title_kind(unique[piece.id]), style_of(piece.header), instrument_of(piece.header))
         for piece in pieces
-        if piece.id in single
+        if piece.id in unique
     }
 
-    def unlike(title: str, other: str) -> tuple[bool, ...]:
-        return tuple(one != another for one, another in zip(about[title], about[other], strict=True))
+    def differences(title: str, other: str) -> tuple[bool, ...]:
+        return tuple(fact != other_fact for fact, other_fact in zip(facts[title], facts[other], strict=True))
 
-    return _choice_rows("music_captioning", pieces, single, salt, _fours(unlike, cached(are_siblings)))
+    return _choice_rows("music_captioning", pieces, unique, salt, near_fours(differences, cached(are_siblings)))
 
 
 def _composers(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
-    found = ((piece.id, composer_of(piece.header, piece.id)) for piece in pieces)
-    known = {name: composer for name, composer in found if composer is not None and composer.born is not None}
-    by_name = {composer.name: composer for composer in known.values()}
-    sets = _fours(
-        lambda one, other: abs((by_name[one].born or 0) - (by_name[other].born or 0)),
-        lambda one, other: may_be_one(by_name[one], by_name[other]),
+    composers = ((piece.id, composer_of(piece.header, piece.id)) for piece in pieces)
+    dated = {name: composer for name, composer in composers if composer is not None and composer.born is not None}
+    by_name = {composer.name: composer for composer in dated.values()}
+    grouping = near_fours(
+        lambda name, other: abs((by_name[name].born or 0) - (by_name[other].born or 0)),
+        lambda name, other: may_be_one(by_name[name], by_name[other]),
     )
-    names = {name: composer.name for name, composer in known.items()}
-    return _choice_rows("composer_recognition", pieces, names, salt, sets)
+    names = {name: composer.name for name, composer in dated.items()}
+    return _choice_rows("composer_recognition", pieces, names, salt, grouping)
 
 
 def _genres(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
     styles = {piece.id: style for piece in pieces if (style := style_of(piece.header)) is not None}
-    return _choice_rows("genre_recognition", pieces, styles, salt, _fours(lambda *_: 0))
+    return _choice_rows("genre_recognition", pieces, styles, salt, near_fours(lambda *_: 0))
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 
 def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int, cache: Path | None) -> list[TaskRow]:
-    """Rows of each kind from all pieces that can hold it, clean ones from the pieces of those rows.
+    """Rows of each kind from all pieces that can hold it, and clean ones from the pieces of those rows.
 
-    So no piece tells whether it has an error. Of the wrong keys and clefs, half are in pieces that have such commands
-    after measure 1, if there are so many.
+    So no piece tells whether it has an error. If possible, half of the wrong keys and clefs are in pieces that have
+    such commands after measure 1.
     """
     share = size // len(CORRUPTIONS)
     by_id = {piece.id: piece for piece in pieces}
@@ -441,15 +351,15 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int, 
             later = [piece for piece in order if metadata_measures(piece.score, piece.structure) - {1}]
             made = _corrupted_rows(kind, later, made, (share + 1) // 2, is_clean, seed, cache)
         made = _corrupted_rows(kind, order, made, share, is_clean, seed, cache)
-        return _enough(f"error_detection ({kind})", made, share)
+        return _take(f"error_detection ({kind})", made, share)
 
-    with ThreadPoolExecutor(len(CORRUPTIONS)) as pool:  # LilyPond has few texts at a time of each kind
+    with ThreadPoolExecutor(len(CORRUPTIONS)) as pool:  # LilyPond gets only a few texts of each kind at a time
         rows = [row for made in pool.map(rows_of, CORRUPTIONS) for row in made]
-    drawn = [row["piece"] for row in sorted(rows, key=lambda row: stable_hash(salt, row["id"]))]
+    corrupted = [row["piece"] for row in sorted(rows, key=lambda row: stable_hash(salt, row["id"]))]
     others = (piece.id for piece in _in_order(pieces, salt))
-    names = dict.fromkeys(name for name in chain(drawn, others) if is_clean(name))
+    names = dict.fromkeys(name for name in chain(corrupted, others) if is_clean(name))
     clean = (_row("error_detection", by_id[name], "none", kind=CLEAN) for name in names)
-    return [*rows, *_enough(f"error_detection ({CLEAN})", clean, share)]
+    return [*rows, *_take(f"error_detection ({CLEAN})", clean, share)]
 
 
 def _corrupted_rows(
@@ -461,25 +371,24 @@ def _corrupted_rows(
     seed: int,
     cache: Path | None,
 ) -> list[TaskRow]:
-    """Add rows up to so many or fewer: of pieces that have none yet, then of other places in any."""
+    """Add rows up to a number, or fewer: of pieces that have none yet, then of other places in any piece."""
     rows = list(rows)
     used = {row["piece"] for row in rows}
     for attempt in range(_ATTEMPTS):
-        left = (piece for piece in pieces if (attempt or piece.id not in used) and is_clean(piece.id))
-        # As many at a time as are missing, so that LilyPond runs on all cores and never for nothing.
-        while some := list(islice(left, size - len(rows))):
-            made = corrupt([(piece.score, piece.structure) for piece in some], kind, seed=seed + attempt, cache=cache)
-            if unmeasured := [
-                piece.id for piece, one in zip(some, made, strict=True) if isinstance(one, StructureError)
-            ]:
+        candidates = (piece for piece in pieces if (attempt or piece.id not in used) and is_clean(piece.id))
+        # Each batch has as many pieces as rows are missing, so LilyPond runs on all cores and never in vain.
+        while batch := list(islice(candidates, size - len(rows))):
+            scores = [(piece.score, piece.structure) for piece in batch]
+            pairs = list(zip(batch, corrupt(scores, kind, seed=seed + attempt, cache=cache), strict=True))
+            if unmeasured := [piece.id for piece, result in pairs if isinstance(result, StructureError)]:
                 raise not_measured(unmeasured)
-            found = (
-                _row("error_detection", piece, str(one.measure), one.text, kind=kind, measure=one.measure)
-                for piece, one in zip(some, made, strict=True)
-                if isinstance(one, Corrupted)
-            )
-            taken = {row["id"] for row in rows}
-            rows += [row for row in found if row["id"] not in taken]
+            made = [
+                _row("error_detection", piece, str(result.measure), result.text, kind=kind, measure=result.measure)
+                for piece, result in pairs
+                if isinstance(result, Corrupted)
+            ]
+            ids = {row["id"] for row in rows}
+            rows += [row for row in made if row["id"] not in ids]
     return rows
 
 

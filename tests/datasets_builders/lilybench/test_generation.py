@@ -22,7 +22,7 @@ from music_evals.datasets_builders.lilybench.generation.demonstrations import (
     a_minor_demonstrations,
     draw_demonstrations,
 )
-from music_evals.datasets_builders.lilybench.generation.music21_works import domains
+from music_evals.datasets_builders.lilybench.generation.music21_works import split_domains
 from music_evals.datasets_builders.lilybench.generation.references import load_demonstrations, load_references
 from music_evals.datasets_builders.lilybench.generation.rows import FEATURES, Description, Score
 from music_evals.datasets_builders.lilybench.generation.works import (
@@ -76,7 +76,7 @@ def test_labels_in_words(tmp_path: Path) -> None:
     (entry,) = suite.entries
     assert entry.id == "anon_suite"
     assert {field: value for field, value in entry.description.items() if value} == {"ensemble": "viola"}
-    assert concerto.shares == ("RV 1",)
+    assert concerto.shared_names == ("RV 1",)
     assert [entry.id.removeprefix("vivaldi_concerto_RV_1/") for entry in concerto.entries] == ["1", "2", "3"]
     assert concerto.entries[0].description == {
         "composer": "Vivaldi",
@@ -230,7 +230,7 @@ def test_movements_are_one_work_and_tunes_are_the_other_domain() -> None:
         text += "\\score { { \\key d \\minor \\time 3/8 d'8 e' f' } \\layout { } \\midi { } }\n"
         return Piece(name, text, text, read_header(text))
 
-    found = domains(
+    found = split_domains(
         [
             piece("k1/1", "String Quartet, K. 1, first movement", "Wolfgang Amadeus Mozart (1756–1791)"),
             piece("k1/2", "String Quartet, K. 1, second movement (beginning)", "Wolfgang Amadeus Mozart (1756–1791)"),
