@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from music_evals.datasets_builders.dataset_io import refusals
-from music_evals.datasets_builders.lilybench.corpus import survey
 from music_evals.datasets_builders.lilybench.mutopia import find_pieces, read_pieces
+from music_evals.datasets_builders.lilybench.strict.survey import survey
 from tests.campaign.conftest import Counting
 
 MUTOPIA: Final = Path(__file__).parents[3] / "shared/data/mutopia/ftp"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from music_evals.datasets_builders.lilybench.corpus import Usable, survey
 from music_evals.datasets_builders.lilybench.rows import Piece
+from music_evals.datasets_builders.lilybench.strict.survey import Usable, survey
 from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.syntax.header import read_header
 

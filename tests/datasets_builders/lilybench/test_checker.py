@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from music_evals.datasets_builders.lilybench.checker import find_errors, is_foreign
+from music_evals.datasets_builders.lilybench.strict.checker import find_errors, is_foreign
 from music_evals.notation.lilypond.structure import Key
 from music_evals.notation.lilypond.syntax.languages import name_of
 from tests.datasets_builders.lilybench.scores import ABSOLUTE, CLEAN, RELATIVE, TWO_VOICES, read

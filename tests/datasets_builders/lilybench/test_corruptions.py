@@ -2,10 +2,10 @@
 
 import pytest
 
-from music_evals.datasets_builders.lilybench.checker import find_errors
-from music_evals.datasets_builders.lilybench.corruptions import Corrupted, corrupt
 from music_evals.datasets_builders.lilybench.reasons import reasons
 from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, Corruption, task_row
+from music_evals.datasets_builders.lilybench.strict.checker import find_errors
+from music_evals.datasets_builders.lilybench.strict.corruptions import Corrupted, corrupt
 from music_evals.notation.lilypond.anonymous import anonymise
 from music_evals.notation.lilypond.compiler import lilypond_cache
 from tests.datasets_builders.lilybench.scores import CLEAN, RELATIVE, read

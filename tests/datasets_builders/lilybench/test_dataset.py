@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 
 from music_evals.commands.main import app
 from music_evals.datasets_builders.dataset_io import DatasetError
-from music_evals.datasets_builders.lilybench import corpus
-from music_evals.datasets_builders.lilybench.corpus import survey
 from music_evals.datasets_builders.lilybench.rows import Piece
+from music_evals.datasets_builders.lilybench.strict import survey as corpus
+from music_evals.datasets_builders.lilybench.strict.survey import survey
 from music_evals.notation.lilypond.compiler import Compiled, lilypond_cache
 from tests.datasets_builders.lilybench.conftest import write_files
 

@@ -11,7 +11,8 @@ import music21
 import pytest
 
 from music_evals.datasets_builders.dataset_io import DatasetError
-from music_evals.datasets_builders.lilybench.emopia import Clip, compose_clips, make_rows, read_clips, without_text
+from music_evals.datasets_builders.lilybench.composed_clips import compose_clips
+from music_evals.datasets_builders.lilybench.emopia import Clip, make_rows, read_clips, without_text
 from music_evals.datasets_builders.lilybench.rows import QUADRANT_LABELS, QUADRANTS
 from music_evals.notation.lilypond.compiler import compile_text
 from music_evals.notation.lilypond.converters import ConversionError

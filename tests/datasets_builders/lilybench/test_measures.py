@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from music_evals.datasets_builders.lilybench.measures import find_spans
+from music_evals.datasets_builders.lilybench.strict.spans import find_spans
 from tests.datasets_builders.lilybench.scores import RELATIVE, TWO_VOICES, read
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from music_evals.baselines.lilybench import count_measures, perform
 from music_evals.datasets_builders.dataset_io import DatasetError
-from music_evals.datasets_builders.lilybench import corruptions
-from music_evals.datasets_builders.lilybench.corpus import Usable
 from music_evals.datasets_builders.lilybench.rows import CLEAN, CORRUPTIONS, FIELDS, TASKS, TaskName, TaskRow
-from music_evals.datasets_builders.lilybench.strict import MASK, make_rows
+from music_evals.datasets_builders.lilybench.strict import corruptions
+from music_evals.datasets_builders.lilybench.strict.survey import Usable
+from music_evals.datasets_builders.lilybench.strict.tasks import MASK, make_rows
 from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.structure import StructureError
 from tests.oracles.lilypond_errors import wrong_measures

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from music_evals.datasets_builders import read_table
-from music_evals.datasets_builders.lilybench.corpus import opening
 from music_evals.datasets_builders.lilybench.generation.rows import (
     MAX_DEMONSTRATION,
     N_DEMONSTRATIONS,
@@ -21,6 +20,7 @@ from music_evals.datasets_builders.lilybench.generation.rows import (
     WorkSplit,
 )
 from music_evals.datasets_builders.lilybench.generation.works import Work
+from music_evals.datasets_builders.lilybench.strict.survey import opening
 from music_evals.notation.lilypond.compiler import compile_texts
 from music_evals.notation.lilypond.structure import read_structures
 from music_evals.notation.lilypond.writing import LIMITS, why_not

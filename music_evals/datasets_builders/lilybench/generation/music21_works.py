@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from music_evals.datasets_builders.lilybench.corpus import opening
 from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, style_of, title_kind, title_of
 from music_evals.datasets_builders.lilybench.generation.rows import Score
 from music_evals.datasets_builders.lilybench.generation.works import Entry, Work
 from music_evals.datasets_builders.lilybench.rows import Piece
+from music_evals.datasets_builders.lilybench.strict.survey import opening
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structures
 
 _PERIODS: Final = frozenset({"Renaissance", "Baroque", "Classical", "Romantic", "Modern"})

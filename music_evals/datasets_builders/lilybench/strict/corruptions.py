@@ -15,9 +15,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from music_evals.datasets_builders.lilybench.checker import Places, find_errors, is_foreign
-from music_evals.datasets_builders.lilybench.measures import find_spans
 from music_evals.datasets_builders.lilybench.rows import Corruption
+from music_evals.datasets_builders.lilybench.strict.checker import Places, find_errors, is_foreign
+from music_evals.datasets_builders.lilybench.strict.spans import find_spans
 from music_evals.notation.lilypond.structure import Event, Structure, StructureError, read_structures
 from music_evals.notation.lilypond.syntax.languages import language_of, name_of, pitch_of
 from music_evals.notation.lilypond.syntax.lexer import Edit, apply_edits, code_tokens

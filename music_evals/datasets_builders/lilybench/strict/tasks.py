@@ -28,9 +28,6 @@ from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from music_evals.datasets_builders.lilybench.checker import fills_its_measure, find_errors
-from music_evals.datasets_builders.lilybench.corpus import Usable
-from music_evals.datasets_builders.lilybench.corruptions import Corrupted, corrupt, metadata_measures
 from music_evals.datasets_builders.lilybench.facts import (
     are_siblings,
     composer_of,
@@ -39,15 +36,6 @@ from music_evals.datasets_builders.lilybench.facts import (
     style_of,
     title_kind,
     title_of,
-)
-from music_evals.datasets_builders.lilybench.measures import Span, find_spans
-from music_evals.datasets_builders.lilybench.options import (
-    OPTIONS,
-    Grouping,
-    collection_ranks,
-    draw_questions,
-    fixed_options,
-    near_fours,
 )
 from music_evals.datasets_builders.lilybench.rows import (
     CLEAN,
@@ -61,6 +49,18 @@ from music_evals.datasets_builders.lilybench.rows import (
     stable_hash,
     task_row,
 )
+from music_evals.datasets_builders.lilybench.strict.checker import fills_its_measure, find_errors
+from music_evals.datasets_builders.lilybench.strict.corruptions import Corrupted, corrupt, metadata_measures
+from music_evals.datasets_builders.lilybench.strict.options import (
+    OPTIONS,
+    Grouping,
+    collection_ranks,
+    draw_questions,
+    fixed_options,
+    near_fours,
+)
+from music_evals.datasets_builders.lilybench.strict.spans import Span, find_spans
+from music_evals.datasets_builders.lilybench.strict.survey import Usable
 from music_evals.notation.lilypond.structure import StructureError
 from music_evals.notation.lilypond.syntax.lexer import Edit, apply_edits, code_tokens
 

@@ -19,8 +19,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
-from music_evals.datasets_builders.lilybench.measures import Span, find_spans
 from music_evals.datasets_builders.lilybench.rows import Corruption
+from music_evals.datasets_builders.lilybench.strict.spans import Span, find_spans
 from music_evals.notation.lilypond.structure import Event, Key, Structure
 from music_evals.notation.lilypond.syntax.languages import language_of, pitch_of
 from music_evals.notation.lilypond.syntax.lexer import Lines, Token, code_tokens, string_value
