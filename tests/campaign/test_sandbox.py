@@ -9,7 +9,7 @@ import pytest
 from music_evals.notation.lilypond.compiler import Compiled, compile_texts
 from music_evals.notation.lilypond.sandbox import Confinement, Limits, why_unavailable
 from tests.campaign.conftest import Counting
-from tests.notation.lilypond.test_hostile import GOOD
+from tests.notation.lilypond.sandbox.test_hostile import GOOD
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY")
 SHOW = r"""\version "2.24.3"

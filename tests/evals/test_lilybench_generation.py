@@ -33,7 +33,7 @@ from music_evals.scorers import reference_pieces, written_pieces
 from tests.encoders.tiny_encoder import make_tiny_encoder
 from tests.generation_dataset import PROMPTS, make_dataset, piece
 from tests.harness import metrics, run, run_scripted, samples
-from tests.notation.lilypond.test_hostile import BOUNDED, STOPPED_BY_TIME
+from tests.notation.lilypond.sandbox.test_hostile import BOUNDED, STOPPED_BY_TIME
 from tests.oracles.lilybench_published_generation import embedded_texts, final_text, frechet, metadata_block
 
 METADATA = "%% === METADATA ==="
