@@ -1,6 +1,8 @@
 """LilyPond's own reading of scores: measures, keys, metres, voices, and the place of each note in the text."""
 
+import tomllib
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from music21 import converter, corpus
@@ -14,14 +16,8 @@ from tests.notation.lilypond.conftest import MUTOPIA, needs_mutopia
 
 pytestmark = pytest.mark.usefixtures("lilypond_runs")
 
-TWO_STAVES = r"""\version "2.24.0"
-melody = \relative c'' {
-  \key bes \major \time 3/4 \partial 4 d4 | g,8 a bes c d4 | \grace { es16 } g4 g g ~ | g2. | R2.*2 |
-  \repeat volta 2 { a4 bes c } \alternative { { d2. } { d2. } } \key e \minor \time 2/4 c2 fis4
-}
-\score { << \new Staff \melody \new Staff { \clef bass \partial 4 r4 c2. d2 } >> \layout { } }
-\score { \unfoldRepeats \melody \midi { } }
-"""
+CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+TWO_STAVES = CASES["two_staves"]
 
 
 def read_all(texts: list[str]) -> list[Structure]:
@@ -54,26 +50,13 @@ def test_measures_are_numbered_as_lilypond_does_and_notes_have_their_places() ->
 
 
 def test_bar_checks_are_not_counted_and_doubtful_counts_say_so() -> None:
-    counts = {
-        "{ c'1 c'1 c'1 }": 3,
-        "{ c'2 | c'2 | c'1 | }": 2,
-        "<< { c'1 | d' } \\\\ { c1 | d } >>": 2,
-        "{ \\repeat percent 4 { c'1 } \\repeat unfold 3 { d'1 } }": 7,
-        "{ R1*12 | c'2 }": 13,
-    }
-    doubts = {
-        "{ c'1 \\cadenzaOn d'1 \\cadenzaOff e'1 }": "it has unmeasured music",
-        "{ \\set Score.currentBarNumber = 12 c'1 d'1 }": "it numbers its measures otherwise",
-        "\\score { { c'1 } } \\score { { d'1 } }": "it holds 2 scores",
-        "{ c'2 \\partial 4 c'4 | c'1 }": "it has an incomplete measure inside",
-    }
     names = ["c \\major", "a \\minor", "d \\dorian", "fis \\minor", "es \\major", "b \\phrygian", "as \\mixolydian"]
     modes = "{ " + " ".join(f"\\key {name} c'1" for name in names) + " }"
-    read = read_all([*counts, *doubts, modes])
-    assert [one.measures for one in read[:5]] == list(counts.values())
-    assert all(problem in one.problems for problem, one in zip(doubts.values(), read[5:9], strict=True))
+    *read, last = read_all([*CASES["counts"], *CASES["doubts"], modes])
+    assert [one.measures for one in read[:5]] == list(CASES["counts"].values())
+    assert all(problem in one.problems for problem, one in zip(CASES["doubts"].values(), read[5:], strict=True))
     full = ["C major", "A minor", "D dorian", "F-sharp minor", "E-flat major", "B phrygian", "A-flat mixolydian"]
-    assert [key.name for key in read[9].keys] == full
+    assert [key.name for key in last.keys] == full
 
 
 def test_offsets_hold_after_accents_tabs_and_windows_line_ends() -> None:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from string import Template
 
 import pytest
 
@@ -36,23 +37,7 @@ BOUNDED |= {"zeros": "\0" * 10_000, "no character": "\ud800 { c }"}
 BOUNDED |= {"nesting": "{" * 100_000, "nested lists": "#" + "(" * 100_000}
 
 GOOD = r'\version "2.24.3" \score { { c4 } \midi { } }'
-SPY = r"""
-\version "2.24.3"
-#(use-modules (ice-9 ftw) (ice-9 rdelim) (system foreign))
-#(define out (open-file "found.txt" "wl"))
-#(define (try name action)
-   (catch #t
-     (lambda () (format out "~a: ~s\n" name (action)))
-     (lambda reason (format out "~a failed: ~s\n" name reason))))
-#(define (c name result . arguments)
-   (pointer->procedure result (dynamic-func name (dynamic-link)) arguments #:return-errno? #t))
-#(define (syscall . arguments)
-   (call-with-values
-    (lambda ()
-      (apply (apply c "syscall" long (map (lambda (argument) long) arguments)) arguments))
-    list))
-"""
-SCORE = r"\score { { c4 } \midi { } }"
+SPY, SCORE = ATTACKS["scheme"]["tools"], r"\score { { c4 } \midi { } }"
 
 
 @dataclass(frozen=True)
@@ -89,20 +74,8 @@ def spying(target: Target) -> str:
     """An attack that only looks, so that it can also be tried unconfined."""
     port = target.server.getsockname()[1]
     address = f"#vu8(2 0 {port >> 8} {port & 255} 127 0 0 1 0 0 0 0 0 0 0 0)"
-    return f"""{SPY}
-#(try "secret" (lambda () (call-with-input-file "{target.secret}" read-line)))
-#(try "neighbours" (lambda () (scandir "{target.folder}")))
-#(try "users" (lambda () (call-with-input-file "/etc/passwd" read-line)))
-#(try "home" (lambda () (scandir "{Path.home()}")))
-#(try "processes" (lambda () (scandir "/proc")))
-#(try "variable" (lambda () (getenv "SECRET_OF_THE_USER")))
-#(try "shell" (lambda () (system "echo shell > shell.txt")))
-#(try "fork" (lambda () (let ((child (primitive-fork))) (if (zero? child) (primitive-_exit 0) child))))
-#(try "connect" (lambda ()
-   (let ((number ((pointer->procedure int (dynamic-func "socket" (dynamic-link)) (list int int int)) 2 1 0)))
-     ((pointer->procedure int (dynamic-func "connect" (dynamic-link)) (list int '* int))
-      number (bytevector->pointer {address}) 16))))
-{SCORE}"""
+    names = {"SECRET": target.secret, "FOLDER": target.folder, "HOME": Path.home(), "ADDRESS": address}
+    return SPY + Template(ATTACKS["scheme"]["looks"]).substitute(names) + SCORE
 
 
 def test_what_an_unconfined_text_can_do(target: Target) -> None:
@@ -168,16 +141,8 @@ def test_system_calls_are_refused(confinement: Confinement) -> None:
         f'#(try "{name}" (lambda () (syscall {numbers[column]} {" ".join(map(str, arguments))})))'
         for name, (numbers, arguments, _) in calls.items()
     ]
-    # A process without privileges cannot become anybody else, nor get more of what is limited.
-    more = [
-        '#(try "uid" (lambda () (setuid 1000)))',
-        '#(try "device" (lambda () (mknod "device" \'block-special #o600 1)))',
-        '#(try "limit" (lambda () (setrlimit \'as #f #f)))',
-        '#(try "limit files" (lambda () (setrlimit \'fsize 1000000000 1000000000)))',
-    ]
-    compiled = compile_text(
-        "\n".join([SPY, *tries, *more, SCORE]), collect=["found.txt"], limits=LIMITS, confinement=confinement
-    )
+    text = "\n".join([SPY, *tries, ATTACKS["scheme"]["privileges"], SCORE])
+    compiled = compile_text(text, collect=["found.txt"], limits=LIMITS, confinement=confinement)
     results = findings(compiled)
     assert {name: results[name] for name in calls} == {name: f"(-1 {error})" for name, (_, _, error) in calls.items()}
     assert set(results) - set(calls) == {"uid failed", "device failed", "limit failed", "limit files failed"}
@@ -215,18 +180,7 @@ def test_everything_ends(confinement: Confinement) -> None:
 
 @with_each_confinement
 def test_only_plain_files_come_back(target: Target, confinement: Confinement) -> None:
-    attack = rf"""
-#(symlink "{target.secret}" "link.midi")
-#(symlink "/etc/passwd" "score.midi")
-#(symlink "own.midi" "link-of-own.midi")
-#(mknod "pipe.midi" 'fifo #o600 0)
-#(mkdir "folder.midi")
-#(call-with-output-file "folder.midi/inside.midi" newline)
-#(call-with-output-file "own.midi" (lambda (port) (display "own" port)))
-#(call-with-output-file "not for me.midi" newline)
-#(chmod "not for me.midi" 0)
-#(call-with-output-file "two\nlines.txt" newline)
-"""
+    attack = Template(ATTACKS["scheme"]["files"]).substitute(SECRET=target.secret)
     compiled = compile_text(SPY + attack, collect=["*"], limits=LIMITS, confinement=confinement)
     assert b"own" in compiled.midi
     assert set(compiled.midi) <= {b"own", b"\n"}
@@ -239,12 +193,7 @@ def test_converters_are_confined(target: Target, confinement: Confinement) -> No
     """What stands in an <alter> is evaluated by musicxml2ly, as Python."""
 
     def document(alteration: str) -> str:
-        return (
-            '<score-partwise version="4.0"><part-list><score-part id="P1"><part-name/></score-part></part-list>'
-            '<part id="P1"><measure number="1"><attributes><divisions>1</divisions></attributes><note><pitch>'
-            f"<step>C</step><alter>{alteration}</alter><octave>4</octave></pitch><duration>4</duration>"
-            "<voice>1</voice><type>whole</type></note></measure></part></score-partwise>"
-        )
+        return Template(ATTACKS["musicxml"]).substitute(ALTERATION=alteration)
 
     assert "cis'" in musicxml_to_lilypond(document("1"), confinement=confinement)
     with pytest.raises(ConversionError, match="No such file or directory"):
