@@ -41,7 +41,6 @@ from music_evals.notation.lilypond.structure import Structure, read_structures
 from music_evals.notation.lilypond.syntax.header import read_header
 from tests.datasets_builders.lilybench.conftest import write_files
 from tests.encoders.tiny_encoder import make_tiny_encoder
-from tests.oracles.lilybench_published_generation import drawn_files
 
 LABELS: Mapping[str, Mapping[str, Any]] = {
     "vivaldi_concerto_RV_1_processed.ly": {
@@ -130,7 +129,8 @@ def test_the_papers_prompts_are_drawn_from_files(tmp_path: Path) -> None:
     folder = write_files(write_labels(tmp_path, LABELS), {f"{name}.ly": "{ c4 }" for name in names})
     works = read_labels(folder).works
     prompts = draw_file_prompts(read_file_entries(folder, works), 1234)
-    assert [row["entry"] for row in prompts] == drawn_files(names, 1000)
+    oracle = json.loads((Path(__file__).parents[2] / "oracles/data/lilybench_generation.json").read_text("utf-8"))
+    assert [row["entry"] for row in prompts] == [sorted(names)[int(place)] for place in oracle["drawn_files"][0]]
     told = {row["entry"]: [row[field] for field in ("work", "composer", "form", "ensemble", "part")] for row in prompts}
     concerto = [
         "vivaldi_concerto_RV_1",
