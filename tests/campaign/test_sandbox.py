@@ -109,7 +109,7 @@ def test_attacks(confinement: Confinement, folder: Path, counting: Counting, ful
     secret, before = (folder / "canary.txt").read_text(), snapshot(folder)
     texts = attacks(folder)
     if not full:
-        texts = Random(7).sample(texts, 6)
+        texts = Random(7).sample(texts, 4)
     limits = Limits(seconds=10)
     ends = compile_texts(texts, collect=["*"], limits=limits, confinement=confinement)
     with counting(f"attacks out of the sandbox ({confinement})") as tally:

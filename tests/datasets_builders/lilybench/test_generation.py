@@ -2,11 +2,10 @@
 
 import hashlib
 import json
+import tomllib
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -42,21 +41,8 @@ from music_evals.notation.lilypond.syntax.header import read_header
 from tests.datasets_builders.lilybench.conftest import write_files
 from tests.encoders.tiny_encoder import make_tiny_encoder
 
-LABELS: Mapping[str, Mapping[str, Any]] = {
-    "vivaldi_concerto_RV_1_processed.ly": {
-        "unknown": [],
-        "composer": "Vivaldi",
-        "musical_form": ["concerto_grosso", "sinfonia"],
-        "midi_instruments": ["cello", "voice oohs", "violin", "synth voice", "glass harmonica"],
-        "meta": {
-            "1: allegro_molto": {"key": "sib", "scale": "major", "tempo": "4 = 60", "time": "3/4"},
-            "2: ": {"key": "fad", "scale": "minor", "tempo": "4 = 60", "time": "12/8"},
-            "3: aria": {"key": "ut", "scale": "major", "tempo": "4 = 60", "time": "C"},
-        },
-        "period": "Late Baroque",
-    },
-    "anon_suite_processed.ly": {"unknown": ["meta", "musical_form"], "midi_instruments": ["viola"]},
-}
+CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+LABELS = CASES["labels"]
 SILENT = "\\version \"2.24.0\" \\score { { c'4 d' } \\layout { } }"
 BROKEN = '\\version "2.24.0" \\score { { c\'4 \\nonsense } \\midi { } }'
 
@@ -77,39 +63,24 @@ def test_labels_in_words(tmp_path: Path) -> None:
     assert {field: value for field, value in entry.description.items() if value} == {"ensemble": "viola"}
     assert concerto.shared_names == ("RV 1",)
     assert [entry.id.removeprefix("vivaldi_concerto_RV_1/") for entry in concerto.entries] == ["1", "2", "3"]
-    assert concerto.entries[0].description == {
-        "composer": "Vivaldi",
-        "period": "Late Baroque",
-        "form": "concerto grosso, sinfonia",
-        "ensemble": "voice, violin, cello, glass harmonica",
-        "part": "1: allegro molto",
-        "key": "B-flat major",
-        "metre": "3/4",
-    }
+    assert concerto.entries[0].description == CASES["description"]
     told = [(one.description["part"], one.description["key"], one.description["metre"]) for one in concerto.entries]
     assert told[1:] == [("2", "F-sharp minor", "12/8"), ("3: aria", None, None)]
 
 
-@pytest.mark.parametrize(
-    ("labels", "said"),
-    [
-        ([], "lists no works"),
-        ({"a.ly": []}, "'a.ly' holds no object"),
-        ({"a.ly": {"composer": 3}}, "'composer' of 'a.ly' is no text"),
-        ({"a.ly": {"midi_instruments": "violin"}}, "'midi_instruments' of 'a.ly' is no list"),
-        ({"a.ly": {"meta": {"1: aria": "do"}}}, "'meta' of 'a.ly'"),
-        ({"a.ly": {}, "a_processed.ly": {}}, "lists the work 'a' twice"),
-    ],
-)
-def test_bad_labels_are_named(tmp_path: Path, labels: object, said: str) -> None:
+@pytest.mark.parametrize(("labels", "said"), CASES["bad_labels"])
+def test_bad_labels_are_named(tmp_path: Path, labels: str, said: str) -> None:
     with pytest.raises(DatasetError, match=said):
-        read_labels(write_labels(tmp_path / "one", labels))
-    (tmp_path / "one" / "labels_v1.json").write_text("{")
+        read_labels(write_files(tmp_path, {"labels_v1.json": labels}))
+
+
+def test_one_file_of_labels_is_needed(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="holds 0 files labels_v1"):
+        read_labels(tmp_path)
+    write_labels(tmp_path / "one", LABELS)
     write_labels(tmp_path / "two", LABELS)
-    (tmp_path / "none").mkdir()
-    for folder, told in (("one", "is no JSON"), ("none", "holds 0 files labels_v1"), ("", "holds 2 files")):
-        with pytest.raises(DatasetError, match=told):
-            read_labels(tmp_path / folder)
+    with pytest.raises(DatasetError, match="holds 2 files labels_v1"):
+        read_labels(tmp_path)
 
 
 def test_prompts_are_the_same_bytes_everywhere(tmp_path: Path) -> None:
@@ -132,12 +103,8 @@ def test_the_papers_prompts_are_drawn_from_files(tmp_path: Path) -> None:
     oracle = json.loads((Path(__file__).parents[2] / "oracles/data/lilybench_generation.json").read_text("utf-8"))
     assert [row["entry"] for row in prompts] == [sorted(names)[int(place)] for place in oracle["drawn_files"][0]]
     told = {row["entry"]: [row[field] for field in ("work", "composer", "form", "ensemble", "part")] for row in prompts}
-    concerto = [
-        "vivaldi_concerto_RV_1",
-        "Vivaldi",
-        "concerto grosso, sinfonia",
-        "voice, violin, cello, glass harmonica",
-    ]
+    facts = CASES["description"]
+    concerto = ["vivaldi_concerto_RV_1", facts["composer"], facts["form"], facts["ensemble"]]
     assert told == {
         "vivaldi_concerto_RV_1_violino_I": [*concerto, "violino I"],
         "vivaldi_concerto_RV_1_processed": [*concerto, "full"],
@@ -153,7 +120,7 @@ def test_demonstrations_are_as_long_as_the_papers_where_there_are_such(tunes: li
     texts = {name: tunes[place].text.strip() for place, name in enumerate(lines)}
     padded = {name: text + "\n%" * (lines[name] - len(text.splitlines())) for name, text in texts.items()}
     scores = [Score(name, name, text, None) for name, text in padded.items()]
-    for seed in range(3):
+    for seed in range(2):
         shown = draw_demonstrations(works, scores, dict.fromkeys(lines, "train"), seed, cache=lilypond_cache())
         assert {row["id"] for row in shown} == {"b", "d", "f"}
 
@@ -211,9 +178,10 @@ def test_files_belong_to_works_by_their_names(tmp_path: Path) -> None:
 
 def test_own_demonstrations_are_sound_music_in_a_minor() -> None:
     rows = a_minor_demonstrations()
-    engraved = list(compile_texts((row["text"] for row in rows), settings=""))
+    texts = [row["text"] for row in rows]
+    engraved = list(compile_texts(texts, settings="", together=True))
     assert [(one.status, one.messages, len(one.midi)) for one in engraved] == [(0, "", 1)] * 3
-    for row, read in zip(rows, read_structures(row["text"] for row in rows), strict=True):
+    for row, read in zip(rows, read_structures(texts, together=True), strict=True):
         assert isinstance(read, Structure)
         assert {key.name for key in read.keys} == {row["key"]} == {"A minor"}
         assert [metre.name for metre in read.metres] == [row["metre"]]
@@ -355,14 +323,7 @@ def test_labels_alone_make_prompts_and_say_what_is_missing(tmp_path: Path) -> No
         load_references(str(out), "mutopia")
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--mutopia", "."], "give --bmdataset too"),
-        (["--bmdataset", "no-such-folder"], "no-such-folder is not a folder"),
-        (["--encoder", "./no-such-encoder"], "no-such-encoder"),
-    ],
-)
+@pytest.mark.parametrize(("options", "said"), CASES["bad_options"])
 def test_what_is_asked_for_wrongly_is_one_clear_error(tmp_path: Path, options: list[str], said: str) -> None:
     arguments = ["build", "lilybench-generation", "--out", str(tmp_path / "out"), *options]
     ended = CliRunner(env={"COLUMNS": "200"}).invoke(app, arguments)

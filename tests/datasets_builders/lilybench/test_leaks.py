@@ -12,6 +12,7 @@ from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, QUADRANTS,
 from perf.lilybench_leaks import Share, commented_words, find_leaks, main, outside_words
 
 COMPOSERS = ("Ann Abelson", "Bo Bergström", "Cy Colewell", "Di Doverill")
+CODES = dict(zip(COMPOSERS, ("weimar", "uppsala", "london", "bergen"), strict=True))
 Plant = Callable[[TaskRow, random.Random], str]
 
 
@@ -20,12 +21,7 @@ def made(piece: str, score: str, answer: str, kind: str = "", options: Sequence[
 
 
 def rows_of(
-    plant: Plant,
-    options: tuple[str, ...] = COMPOSERS,
-    shuffled: bool = True,
-    kind: str = "",
-    n: int = 120,
-    seed: int = 7,
+    plant: Plant, options: Sequence[str] = COMPOSERS, shuffled: bool = True, kind: str = "", n: int = 80, seed: int = 7
 ) -> list[TaskRow]:
     """Rows whose answer is drawn evenly; `plant` writes the score, and may look at the answer."""
     rng = random.Random(seed)
@@ -38,127 +34,115 @@ def right(row: TaskRow) -> str:
     return row["options"][int(row["answer"])]
 
 
-def noise(rng: random.Random) -> str:
+def noise(row: TaskRow | None, rng: random.Random) -> str:
     words = " ".join(rng.choices(("lively", "solo", "edited", "second", "cantabile"), k=3))
     return f"% {words}\nvoice{rng.choice('ABC')} = {{ c4 d e f | g1 }}"
 
 
-HIDDEN: dict[str, Plant] = {
-    "another field of the header": lambda row, rng: f'\\header {{ mutopiacomposer = "{right(row)}" }} {noise(rng)}',
-    "a comment": lambda row, rng: f"{noise(rng)} % after {right(row)}",
-    "a block comment, in capitals": lambda row, rng: f"%{{ {right(row).upper()} %}} {noise(rng)}",
-    "a variable": lambda row, rng: f"{noise(rng)} music{right(row).split()[1]} = {{ c1 }}",
-    "a markup": lambda row, rng: f"{noise(rng)} c1^\\markup {{ \\bold {right(row)} }}",
-    "without the accent": lambda row, rng: f"{noise(rng)} % {right(row).replace('ö', 'o')}",
-}
+def hidden(form: str) -> Plant:
+    """A score that names the right option, in the form, its last word and its capitals and without accents."""
+
+    def plant(row: TaskRow, rng: random.Random) -> str:
+        name = right(row)
+        words = {"name": name, "last": name.split()[-1], "NAME": name.upper(), "plain": name.replace("ö", "o")}
+        return f"{noise(row, rng)} " + form % words
+
+    return plant
 
 
-@pytest.mark.parametrize("place", HIDDEN)
-def test_a_name_that_stayed_is_found(place: str) -> None:
-    found = find_leaks("composer_recognition", rows_of(HIDDEN[place]))
-    assert found.right == Share(120, 120)
-    assert found.wrong == Share(0, 360)
+@pytest.mark.parametrize("form", ["%%{ %(NAME)s %%}", "music%(last)s = { c1 }", "c1^\\markup { \\bold %(plain)s }"])
+def test_a_name_that_stayed_is_found(form: str) -> None:
+    found = find_leaks("composer_recognition", rows_of(hidden(form)))
+    assert (found.right, found.wrong) == (Share(80, 80), Share(0, 240))
     assert found.words is not None
     assert found.words.value > 0.9
     assert found.leaks == ["search", "words"]
 
 
-def test_a_word_that_only_tends_to_come_with_an_answer_is_learnt() -> None:
-    code = dict(zip(COMPOSERS, ("weimar", "uppsala", "london", "bergen"), strict=True))
-    found = find_leaks("composer_recognition", rows_of(lambda row, rng: f"{noise(rng)} % {code[right(row)]}"))
-    assert found.right == Share(0, 120)
+def test_words_and_options_that_tend_to_come_with_an_answer_are_learnt() -> None:
+    rows = rows_of(lambda row, rng: f"{noise(row, rng)} % {CODES[right(row)]}")
+    found = find_leaks("composer_recognition", rows)
+    assert found.right == Share(0, 80)
     assert found.words is not None
     assert found.words.value > 0.9
     assert found.leaks == ["words"]
-
-
-def test_options_that_tend_to_be_right_are_learnt() -> None:
     rng = random.Random(3)
-    rows = rows_of(lambda row, rng: noise(rng), tuple(f"Rare {name}" for name in ("Ip", "Jo", "Ka", "Lu", "My")))
+    rows = rows_of(noise, [f"Rare {name}" for name in ("Ip", "Jo", "Ka", "Lu", "My")])
     for row in rows:
         row["options"][int(row["answer"])] = rng.choice(("Baroque", "Classical"))
     found = find_leaks("genre_recognition", rows)
-    assert found.options == Share(120, 120)
+    assert found.options == Share(80, 80)
     assert "options alone" in found.leaks
     assert find_leaks("metadata_qa", rows).leaks == ["options alone"]
 
 
 def test_rows_without_a_leak_are_answered_by_chance() -> None:
     def anybody(row: TaskRow, rng: random.Random) -> str:
-        return f"{noise(rng)} % played by {rng.choice(row['options'])}"
+        return f"{noise(row, rng)} % played by {rng.choice(row['options'])}"
 
     names = (*COMPOSERS, "Ed Emmerich", "Flo Fargo")
-    found = [find_leaks("composer_recognition", rows_of(anybody, names, seed=seed)) for seed in range(4)]
+    found = [find_leaks("composer_recognition", rows_of(anybody, names, n=120, seed=seed)) for seed in range(3)]
     for shares in ([each.right for each in found], [each.options for each in found], [each.words for each in found]):
-        # Of 480 guesses the standard error is 0.02.
-        assert 0.18 < sum(share.hits for share in shares if share) / 480 < 0.32
+        # Of 360 guesses the standard error is 0.023.
+        assert 0.18 < sum(share.hits for share in shares if share) / 360 < 0.32
     assert sum(len(each.leaks) for each in found) <= 2
 
 
 def test_pieces_are_never_on_both_sides() -> None:
     """Each piece has a word of its own that comes with one answer: of no use unless it is seen in training."""
-    rows = rows_of(lambda row, rng: noise(rng), n=60)
-    twice = [
+    twice: list[TaskRow] = [
         {**row, "id": f"{row['id']}.{copy}", "score": f"{row['score']} % only{row['piece']}"}
-        for row in rows
+        for row in rows_of(noise, n=60)
         for copy in (1, 2)
     ]
-    found = find_leaks("composer_recognition", twice)  # type: ignore[arg-type]
+    found = find_leaks("composer_recognition", twice)
     assert found.words is not None
     assert found.words.value < 0.45
+
+
+KEYS = ("A major", "b minor", "E-flat major", "f minor")
+LILYPOND_KEYS = (r"bes \major", r"fis \minor", r"c \major", r"g \major")
 
 
 @pytest.mark.parametrize(
     ("field", "options", "left", "named"),
     [
-        (
-            "key",
-            ("A major", "b minor", "E-flat major", "f minor"),
-            r"{} \key ees \major \key a\major \key es\major",
-            "02",
-        ),
-        ("key", (r"bes \major", r"fis \minor", r"c \major", r"g \major"), r"{} \key bes\major \key fis  \minor", "01"),
-        ("metre", ("3/4", "4/4", "2/2", "12/8"), r"{} \time 3/4 \time 12/8", "03"),
-        ("note_length", ("1/2", "1/4", "1/8", "1/16"), r"{} \time 2/4 \time 3/16", "13"),
-        ("note_length", ("2", "4", "8", "16"), r"{} \time 2/4 \time 3/16", "13"),
+        ("key", KEYS, r"\key ees \major \key a\major \key es\major", "02"),
+        ("key", LILYPOND_KEYS, r"\key bes\major \key fis  \minor", "01"),
+        ("metre", ("3/4", "4/4", "2/2", "12/8"), r"\time 3/4 \time 12/8", "03"),
+        ("note_length", ("1/2", "1/4", "1/8", "1/16"), r"\time 2/4 \time 3/16", "13"),
+        ("note_length", ("2", "4", "8", "16"), r"\time 2/4 \time 3/16", "13"),
     ],
 )
 def test_a_later_key_or_metre_is_found(field: str, options: tuple[str, ...], left: str, named: str) -> None:
-    rows = rows_of(lambda row, rng: left.format(noise(rng)), options, shuffled=False, kind=field, n=40)
+    rows = rows_of(lambda row, rng: f"{noise(row, rng)} {left}", options, shuffled=False, kind=field, n=40)
     found = find_leaks("metadata_prediction", rows)
     assert found.right is not None
     assert found.right.hits == sum(row["answer"] in named for row in rows)
 
 
 def test_the_file_name_of_a_clip_is_found() -> None:
-    named: Plant = lambda row, rng: f"% from Q{int(row['answer']) + 1}_x{rng.randrange(10**6)}_0.mid\n{noise(rng)}"  # noqa: E731
+    named: Plant = lambda row, rng: f"% from Q{int(row['answer']) + 1}_x{rng.randrange(10**6)}_0.mid\n{noise(row, rng)}"  # noqa: E731
     found = find_leaks("emotion_recognition", rows_of(named, QUADRANTS, shuffled=False))
-    assert found.right == Share(120, 120)
-    assert found.wrong == Share(0, 360)
-    assert found.leaks == ["search", "words"]
-    clean = find_leaks("emotion_recognition", rows_of(lambda row, rng: noise(rng), QUADRANTS, shuffled=False))
-    assert clean.leaks == []
-    assert clean.right == Share(0, 120)
-
-
-def test_a_quadrant_is_told_by_its_label_wherever_that_stands() -> None:
-    labels = ("Q1", "Q2", "Q3", "Q4")
-    found = find_leaks("emotion_recognition", rows_of(lambda row, _: f"% from {right(row)}", labels))
-    assert found.words is not None
-    assert found.words.value > 0.9
+    assert (found.right, found.wrong, found.leaks) == (Share(80, 80), Share(0, 240), ["search", "words"])
+    clean = find_leaks("emotion_recognition", rows_of(noise, QUADRANTS, shuffled=False))
+    assert (clean.leaks, clean.right) == ([], Share(0, 80))
+    labels = find_leaks("emotion_recognition", rows_of(lambda row, _: f"% from {right(row)}", ("Q1", "Q2", "Q3", "Q4")))
+    assert labels.words is not None
+    assert labels.words.value > 0.9
 
 
 def corrupted(marked: bool, rng: random.Random) -> list[TaskRow]:
     """Rows whose kind of corruption a comment marks, or none does."""
     mark = " %%%bogus%%%" if marked else ""
     kinds = [(number, kind) for number in range(30) for kind in CORRUPTIONS]
-    return [made(f"p{n}", noise(rng) + (mark if kind == "invalid_content" else ""), "1", kind) for n, kind in kinds]
+    return [made(f"p{n}", noise(None, rng) + mark * (kind == "invalid_content"), "1", kind) for n, kind in kinds]
 
 
 def counted(numbered: bool, rng: random.Random) -> list[TaskRow]:
-    """Pieces of which comments number the bars, or say other numbers."""
+    """Pieces in which comments number the bars, or say other numbers."""
     numbers = {bars: range(1, bars + 1) if numbered else rng.choices(range(1, 60), k=bars) for bars in range(5, 45)}
-    texts = {bars: " | ".join(f"c1 % {number}\n" for number in some) for bars, some in numbers.items()}
+    texts = {bars: " | ".join(f"c1 % {number}\n" for number in group) for bars, group in numbers.items()}
     return [made(f"p{bars}", text, str(bars)) for bars, text in texts.items()]
 
 
@@ -189,7 +173,7 @@ def test_comments_and_numbers_that_tell_the_answer_are_learnt(
     assert found.leaks == leaks
     assert find_leaks(task, plant(False, random.Random(5))).leaks == []
     if task == "bar_count":
-        # Another's answer stands among a row's numbers where it is the smaller one: in half of all pairs.
+        # Another's answer is among a row's numbers if it is the smaller one: in half of all pairs.
         assert (found.right, found.wrong) == (Share(40, 40), Share(40 * 39 / 2, 40 * 39))
 
 
@@ -210,11 +194,11 @@ def test_words_beside_the_music() -> None:
 def test_the_script_reads_a_dataset_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "composer_recognition"
     folder.mkdir()
-    for protocol, place in (("paper", HIDDEN["a comment"]), ("strict", lambda row, rng: noise(rng))):
-        pq.write_table(pa.Table.from_pylist(rows_of(place)), folder / f"{protocol}-00000-of-00001.parquet")
+    for protocol, plant in (("paper", hidden("%% after %(name)s")), ("strict", noise)):
+        pq.write_table(pa.Table.from_pylist(rows_of(plant)), folder / f"{protocol}-00000-of-00001.parquet")
     main(tmp_path)
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in capsys.readouterr().out.splitlines()]
-    assert [line[:3] for line in lines[2:]] == [["composer_recognition", name, "120"] for name in ("strict", "paper")]
-    assert (lines[2][-1], lines[3][3], lines[3][-1]) == ("", "1.00 [0.97, 1.00]", "search, words")
+    assert [line[:3] for line in lines[2:]] == [["composer_recognition", name, "80"] for name in ("strict", "paper")]
+    assert (lines[2][-1], lines[3][3][:4], lines[3][-1]) == ("", "1.00", "search, words")
     with pytest.raises(SystemExit):
         main(folder)

@@ -1,6 +1,6 @@
 """The published procedure by hand: bars, draws that hardly depend on the corpus, and Mutopia's files.
 
-`tests/oracles/test_lilybench_published.py` compares it with another implementation.
+`tests/oracles/test_lilybench_published.py` compares it with the outputs of another implementation.
 """
 
 import random
@@ -76,18 +76,8 @@ def test_bars_by_hand(source: str, bars: list[str]) -> None:
 
 
 def test_hostile_texts_end() -> None:
-    for hostile in (
-        "\\header{",
-        '"',
-        "\\header ",
-        "\\key c ",
-        "\\time 1",
-        '\\bar "',
-        "title=",
-        '\\header{title="',
-        "\\",
-    ):
-        source = hostile * (200_000 // len(hostile)) + " " * 100_000 + "1" * 100_000
+    for hostile in (r"\header{", '"', r"\header ", r"\key c ", r"\time 1", r'\bar "', "title=", r'\header{title="'):
+        source = hostile * (100_000 // len(hostile)) + " " * 50_000 + "1" * 50_000
         assert split_bars(source) == []
         assert corrupt(source, "invalid_bar_duration", random.Random(1)) is None
         header = {"composer": "A", "style": "B"}
@@ -150,7 +140,7 @@ def test_fewer_pieces_make_fewer_rows_or_none() -> None:
 def mutopia() -> list[Piece]:
     """The largest file of each folder, which is what most pieces consist of."""
     folders = sorted({path.parent for path in MUTOPIA.rglob("*.ly") if not path.parent.name.endswith("-lys")})
-    files = [max(folder.glob("*.ly"), key=lambda path: (path.stat().st_size, path.name)) for folder in folders]
+    files = [max(folder.glob("*.ly"), key=lambda path: (path.stat().st_size, path.name)) for folder in folders[::2]]
     texts = [path.read_bytes().decode("utf-8", "replace") for path in files]
     return [
         Piece(str(path.parent.relative_to(MUTOPIA)), text, "", {"composer": path.parts[-4], "style": path.parts[-2]})

@@ -5,14 +5,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from music21 import converter, corpus
 
-from music_evals.notation.lilypond.compiler import compile_text
-from music_evals.notation.lilypond.converters import modernise, musicxml_to_lilypond
-from music_evals.notation.lilypond.source import read_text
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structure, read_structures
-from music_evals.notation.score_file import score_to_musicxml
-from tests.notation.lilypond.conftest import MUTOPIA, needs_mutopia
 
 pytestmark = pytest.mark.usefixtures("lilypond_runs")
 
@@ -74,24 +68,3 @@ def test_a_text_without_music_is_an_error_that_says_why() -> None:
     for error, why in zip(errors, ("there is no music", "score.ly:1:1: error", "cannot be read"), strict=True):
         assert isinstance(error, StructureError)
         assert why in str(error)
-    with pytest.raises(StructureError, match="there is no music in the text"):
-        read_structure("")
-
-
-def test_counts_of_scores_are_music21s() -> None:
-    score = corpus.parse("bach/bwv66.6")
-    measures = [measure.number for measure in score.parts[0].getElementsByClass("Measure")]
-    read = read_structure(musicxml_to_lilypond(score_to_musicxml(score)))
-    assert read.measures == max(measures)
-    assert read.pickup == (measures[0] == 0)
-    assert sum(event.kind == "note" and event.staff == 1 for event in read.events) > 10
-
-
-@needs_mutopia
-def test_the_count_of_a_mutopia_piece_is_that_of_its_midi() -> None:
-    """A piece of one metre and without pickup and repeats, so that MIDI's length in measures is the score's."""
-    text = modernise(read_text(MUTOPIA / "BachJS/BWV940/bwv-940/bwv-940.ly"))
-    read = read_structure(text)
-    heard = converter.parseData(compile_text(text).midi[0], format="midi")
-    assert read.measures == max(len(part.getElementsByClass("Measure")) for part in heard.parts) == 10
-    assert (read.problems, read.pickup, len(read.metres)) == ((), False, 1)
