@@ -172,8 +172,8 @@ def _plan(
                 rows[task] = {}
                 for protocol in PROTOCOLS:
                     per_quadrant = sizes[task] // len(QUADRANTS)
-                    made, bad_clips = emotion.make_rows(protocol, clips, seed, per_quadrant=per_quadrant)
-                    rows[task][protocol] = made
+                    clip_rows, bad_clips = emotion.make_rows(protocol, clips, seed, per_quadrant=per_quadrant)
+                    rows[task][protocol] = clip_rows
                     left_out = {**left_out, **bad_clips}
     except DatasetError:
         raise

@@ -176,8 +176,8 @@ def title_kind(title: str) -> str | None:
 
 def _last_kind(title: str) -> str | None:
     names = _names()
-    for part in reversed(_SEPARATOR.split(title)):
-        for word in reversed(_words(_PREPOSITION.sub("", _fold(part)))):
+    for phrase in reversed(_SEPARATOR.split(title)):
+        for word in reversed(_words(_PREPOSITION.sub("", _fold(phrase)))):
             if kind := names.kinds.get(word):
                 return kind
             for ending, kind in names.endings.items():

@@ -89,9 +89,9 @@ def find_pieces(root: Path) -> dict[str, list[Path]]:
     folders: dict[str, list[Path]] = {}
     for path in sorted(root.rglob("*")):
         if path.suffix in _SUFFIXES and path.is_file():
-            parts = path.relative_to(root).parts[:-1]
-            depth = next((index for index, part in enumerate(parts) if part.endswith("-lys")), len(parts))
-            folders.setdefault("/".join(parts[:depth]), []).append(path)
+            names = path.relative_to(root).parts[:-1]
+            depth = next((index for index, name in enumerate(names) if name.endswith("-lys")), len(names))
+            folders.setdefault("/".join(names[:depth]), []).append(path)
     return dict(sorted(folders.items()))
 
 
@@ -114,7 +114,7 @@ def main_file(name: str, files: Sequence[Path]) -> Path | None:
         ]
         for path, text in texts.items()
     }
-    included_files = {path for others in includes.values() for path in others}
+    included_files = {path for group in includes.values() for path in group}
     title = _letters(name.split("/")[-1])
     candidates = {}
     for path in files:

@@ -188,8 +188,8 @@ def _draw(task: TaskName, piece: Piece, seed: int) -> random.Random:
 
 def _choice(task: TaskName, piece: Piece, seed: int, right: str, pool: Sequence[str]) -> tuple[list[str], str] | None:
     """The right value and three others, shuffled, and its index; None if the pool has too few."""
-    others = (value for value in pool if value != right)
-    wrong = nsmallest(_WRONG, others, key=lambda value: stable_hash(seed, task, piece.id, value))
+    distractors = (value for value in pool if value != right)
+    wrong = nsmallest(_WRONG, distractors, key=lambda value: stable_hash(seed, task, piece.id, value))
     return None if len(wrong) < _WRONG else _shuffled(right, wrong, _draw(task, piece, seed))
 
 
@@ -229,13 +229,13 @@ def _with_bars(pieces: Sequence[Piece], least: int) -> Iterator[tuple[Piece, lis
 
 def _metadata(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
     values = {piece.id: {field: value for field in FIELDS if (value := _field(piece.raw, field))} for piece in pieces}
-    pools = {field: [*dict.fromkeys(known[field] for known in values.values() if field in known)] for field in FIELDS}
+    pools = {field: [*dict.fromkeys(own[field] for own in values.values() if field in own)] for field in FIELDS}
     sample = [piece for piece in pieces if values[piece.id]][:size]
     rows = []
     for piece, turn in _turns(task, sample, seed):
-        known = values[piece.id]
-        field = turn if turn in known else next(iter(known))
-        choice = _choice(task, piece, seed, known[field], pools[field])
+        own = values[piece.id]
+        field = turn if turn in own else next(iter(own))
+        choice = _choice(task, piece, seed, own[field], pools[field])
         if choice is not None:
             pattern = _KEY if field == "key" else _METRE
             score = piece.raw if task == "metadata_qa" else pattern.sub("", piece.raw)

@@ -67,7 +67,7 @@ def change(before: str, after: str) -> tuple[str, str]:
 def _common_length(first: str, second: str) -> int:
     """Length of the common beginning of two texts."""
     pairs = enumerate(zip(first, second, strict=False))
-    return next((place for place, (one, other) in pairs if one != other), min(len(first), len(second)))
+    return next((place for place, (left, right) in pairs if left != right), min(len(first), len(second)))
 
 
 def _error(row: TaskRow, text: str | None) -> str:

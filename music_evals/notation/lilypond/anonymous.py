@@ -114,10 +114,10 @@ class _Names:
     """Neutral names, in order of first appearance."""
 
     prefix: str
-    known: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
 
     def of(self, name: str) -> str:
-        return self.known.setdefault(name, self.prefix + _letters(len(self.known)))
+        return self.names.setdefault(name, self.prefix + _letters(len(self.names)))
 
 
 class _Cleaner:
@@ -201,16 +201,16 @@ class _Cleaner:
 
     def classify_scheme(self, token: Token) -> list[tuple[int, str]]:
         """Offset and name of a definition in Scheme whose value is no text."""
-        parts = [part for part in scheme_tokens(self.text, token) if part.kind is not Kind.COMMENT]
-        if len(parts) < 4:
+        inner = [item for item in scheme_tokens(self.text, token) if item.kind is not Kind.COMMENT]
+        if len(inner) < 4:
             return []
-        head, is_function = parts[1].text, parts[2].text == "("
-        name = parts[3 if is_function else 2].text
+        head, is_function = inner[1].text, inner[2].text == "("
+        name = inner[3 if is_function else 2].text
         if "markup" in head:
-            self.markups[name] = _kinds(parts)
+            self.markups[name] = _kinds(inner)
             self.remove(token.start, token.end)
             return []
-        if not is_function and any(_is_worded(part) for part in parts):
+        if not is_function and any(_is_worded(item) for item in inner):
             self.texts.add(name)
             self.markups[name] = ""
             self.remove(token.start, token.end)
@@ -248,7 +248,7 @@ class _Cleaner:
             return self.scheme_at(tokens, index)
         if token.start in self.defined:
             name = self.defined[token.start].name
-            if name in self.variables.known:
+            if name in self.variables.names:
                 self.edits.append((token.start, token.end, self.variables.of(name)))
             return index + 1
         if token.kind is Kind.WORD and _text_at(tokens, _path_end(tokens, index)) == "=":
@@ -273,7 +273,7 @@ class _Cleaner:
             return self.remove_tokens(tokens, index, index + (1 if word in _BREAKS else 2))
         if word in ("\\revert", "\\unset"):
             end = _path_end(tokens, index + 1, symbols=True)
-            is_musical = any(part.text in _MUSICAL for part in tokens[index:end])
+            is_musical = any(item.text in _MUSICAL for item in tokens[index:end])
             return end if is_musical else self.remove_tokens(tokens, index, end)
         if word in MARKUPS:
             return self.remove_tokens(tokens, index, markup_end(self.text, tokens, index, self.markups))
@@ -307,7 +307,7 @@ class _Cleaner:
 
     def is_known(self, name: str, token: Token) -> bool:
         """Whether a name is one of the text's own variables; ahead of its definition it is LilyPond's."""
-        return name in self.variables.known and self.first.get(name, 0) < token.start
+        return name in self.variables.names and self.first.get(name, 0) < token.start
 
     def remove_tokens(self, tokens: Sequence[Token], first: int, end: int) -> int:
         while first and tokens[first - 1].text in _PASSING:
@@ -340,9 +340,9 @@ class _Cleaner:
 
     def text_start(self, tokens: Sequence[Token], index: int) -> int:
         """Index after signs of direction, tweaks and tags."""
-        known = self.starts if tokens is self.tokens else {}
+        starts = self.starts if tokens is self.tokens else {}
         passed = []
-        while index not in known:
+        while index not in starts:
             word = _text_at(tokens, index)
             passed.append(index)
             if word == "\\tweak":
@@ -352,9 +352,9 @@ class _Cleaner:
             elif word in _SIGNS:
                 index += 1
             else:
-                known[index] = index
-        known |= dict.fromkeys(passed, known[index])
-        return known[index]
+                starts[index] = index
+        starts |= dict.fromkeys(passed, starts[index])
+        return starts[index]
 
     def value_end(self, tokens: Sequence[Token], index: int) -> int:
         if _text_at(tokens, index) in MARKUPS:
@@ -378,8 +378,8 @@ class _Cleaner:
         if token.text in MARKUPS or (token.kind is Kind.COMMAND and token.text[1:] in self.texts):
             return True
         if token.kind is Kind.SCHEME:
-            parts = list(scheme_tokens(self.text, token))
-            return any(_is_worded(part) or part.text in self.texts for part in parts)
+            inner = list(scheme_tokens(self.text, token))
+            return any(_is_worded(item) or item.text in self.texts for item in inner)
         return _is_worded(token)
 
     def assigned(self, tokens: Sequence[Token], index: int, path: int) -> int:
@@ -387,7 +387,7 @@ class _Cleaner:
         sign = _path_end(tokens, path, symbols=path > index)
         if _text_at(tokens, sign) != "=" or sign + 1 >= len(tokens):
             return index + 1
-        musical = tokens[index].text != "\\set" or any(part.text in _MUSICAL for part in tokens[path:sign])
+        musical = tokens[index].text != "\\set" or any(item.text in _MUSICAL for item in tokens[path:sign])
         if tokens[index].text == "\\override" or not musical or self.is_text_value(tokens[sign + 1]):
             return self.remove_tokens(tokens, index, self.value_end(tokens, sign + 1))
         return sign + 1
@@ -448,9 +448,9 @@ class _Cleaner:
         end = _tag_end(tokens, index)
         for token in tokens[index:end]:
             if token.kind is Kind.SCHEME:
-                for part in scheme_tokens(self.text, token):
-                    if part.kind is Kind.WORD:
-                        self.edits.append((part.start, part.end, self.tags.of(part.text)))
+                for item in scheme_tokens(self.text, token):
+                    if item.kind is Kind.WORD:
+                        self.edits.append((item.start, item.end, self.tags.of(item.text)))
             elif token.kind in (Kind.WORD, Kind.STRING):
                 self.rename(token, self.tags.of(token.text.strip('"')))
         return end
@@ -488,7 +488,7 @@ class _Cleaner:
                 return index  # an empty context for lyrics, ahead of another context
         elif token.text == "\\lyricsto":
             index += 2
-        elif token.text[1:] in self.texts or token.text[1:] in self.variables.known:
+        elif token.text[1:] in self.texts or token.text[1:] in self.variables.names:
             return index + 1
         else:
             index += 1
@@ -510,24 +510,24 @@ class _Cleaner:
 
     def scheme(self, token: Token) -> None:
         """Rename the text's own variables in Scheme, and report strings."""
-        parts = [part for part in scheme_tokens(self.text, token) if part.kind is not Kind.COMMENT]
-        is_definition = len(parts) > 1 and parts[1].text.startswith("define")
+        inner = [item for item in scheme_tokens(self.text, token) if item.kind is not Kind.COMMENT]
+        is_definition = len(inner) > 1 and inner[1].text.startswith("define")
         depth, quoted = 0, None
-        for index, part in enumerate(parts):
-            if part.kind is Kind.SCHEME:
-                self.walk(code_tokens(self.text, *embedded_span(self.text, part)))
-            elif _is_worded(part):
-                if is_definition and depth == 1 and _text_at(parts, index - 1) == ")" and index + 2 < len(parts):
-                    self.remove(part.start, part.end)  # the docstring of a function
+        for index, item in enumerate(inner):
+            if item.kind is Kind.SCHEME:
+                self.walk(code_tokens(self.text, *embedded_span(self.text, item)))
+            elif _is_worded(item):
+                if is_definition and depth == 1 and _text_at(inner, index - 1) == ")" and index + 2 < len(inner):
+                    self.remove(item.start, item.end)  # the docstring of a function
                 else:
-                    self.problem(part, "Scheme with the string")
-            elif part.kind is Kind.WORD and quoted is None and self.is_known(part.text, part):
-                self.edits.append((part.start, part.end, self.variables.of(part.text)))
-            if part.text in ("'", "#'") and part.kind is Kind.SIGN:
+                    self.problem(item, "Scheme with the string")
+            elif item.kind is Kind.WORD and quoted is None and self.is_known(item.text, item):
+                self.edits.append((item.start, item.end, self.variables.of(item.text)))
+            if item.text in ("'", "#'") and item.kind is Kind.SIGN:
                 quoted = depth if quoted is None else quoted
                 continue
-            depth += part.kind is Kind.SIGN and part.text.endswith(("(", "["))
-            depth -= part.kind is Kind.SIGN and part.text in (")", "]")
+            depth += item.kind is Kind.SIGN and item.text.endswith(("(", "["))
+            depth -= item.kind is Kind.SIGN and item.text in (")", "]")
             if quoted is not None and depth <= quoted:
                 quoted = None
 
@@ -603,18 +603,18 @@ def _tweaked(tokens: Sequence[Token], index: int) -> int:
     return index
 
 
-def _kinds(parts: Sequence[Token]) -> str:
+def _kinds(inner: Sequence[Token]) -> str:
     """The kinds of arguments of a markup command, by the predicates in its definition."""
     lists, depth = [], 0
-    for part in parts:
-        if part.text == "(" and part.kind is Kind.SIGN:
+    for item in inner:
+        if item.text == "(" and item.kind is Kind.SIGN:
             depth += 1
             if depth == 2:
                 lists.append("")
-        elif part.text == ")":
+        elif item.text == ")":
             depth -= 1
         elif depth == 2 and len(lists) == 2:
-            lists[1] += "m" if part.text in ("markup?", "markup-list?", "cheap-markup?") else "v"
+            lists[1] += "m" if item.text in ("markup?", "markup-list?", "cheap-markup?") else "v"
     return lists[1] if len(lists) > 1 else "m"
 
 

@@ -277,8 +277,8 @@ class _Job:
 
     def compiled(self, status: int | None, stopped: Stopped, messages: str, outputs: Mapping[str, bytes]) -> Compiled:
         midi = {name: content for name, content in outputs.items() if name.endswith((".midi", ".mid"))}
-        others = {name: content for name, content in outputs.items() if name not in midi}
-        return Compiled(status, stopped, messages, tuple(midi.values()), others, self.limits)
+        files = {name: content for name, content in outputs.items() if name not in midi}
+        return Compiled(status, stopped, messages, tuple(midi.values()), files, self.limits)
 
     def entry(self, content: bytes) -> str:
         """The name of a text's entry in the cache."""

@@ -128,8 +128,8 @@ def read_file_entries(folder: Path, works: Sequence[Work]) -> list[tuple[str, En
         name = path.stem.removesuffix(_PROCESSED)
         work = _longest(work for work in descriptions if _begins(name, work))
         part = None if work is None else _plain(name.removeprefix(work))
-        known = descriptions[work] if work else NOTHING_KNOWN
-        description: Description = {**known, "part": part or FULL, "key": None, "metre": None}
+        facts = descriptions[work] if work else NOTHING_KNOWN
+        description: Description = {**facts, "part": part or FULL, "key": None, "metre": None}
         entries.append((work or name, Entry(_id(folder, path), description)))
     return entries
 

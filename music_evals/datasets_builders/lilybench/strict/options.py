@@ -90,9 +90,9 @@ def near_fours(
             fours = [[value, *nearest(value, all_values, salt)] for value in values]
             yield from ((four[:1], four) for four in fours if len(four) == OPTIONS)
 
-    def nearest(value: str, others: Iterable[str], salt: str) -> list[str]:
+    def nearest(value: str, candidates: Iterable[str], salt: str) -> list[str]:
         chosen: list[str] = []
-        for other in sorted(others, key=lambda other: (distance(value, other), stable_hash(salt, value, other))):
+        for other in sorted(candidates, key=lambda other: (distance(value, other), stable_hash(salt, value, other))):
             if len(chosen) == OPTIONS - 1:
                 break
             if other != value and not any(are_alike(other, member) for member in (value, *chosen)):

@@ -122,9 +122,9 @@ def _row(task: TaskName, piece: Usable, answer: str, score: str | None = None, *
     return task_row(task, "strict", piece.id, answer, score=piece.score if score is None else score, **more)
 
 
-def _shuffled(right: str, others: Iterable[str], draw: random.Random) -> tuple[list[str], str]:
+def _shuffled(right: str, wrong: Iterable[str], draw: random.Random) -> tuple[list[str], str]:
     """Options in random order, and the index of the right one."""
-    options = [right, *others]
+    options = [right, *wrong]
     draw.shuffle(options)
     return options, str(options.index(right))
 
@@ -189,8 +189,8 @@ def _metadata_rows(task: TaskName, pieces: Sequence[Usable], salt: str, size: in
         shown = {piece.id: piece.score if task == "metadata_qa" else _masked(piece, field) for piece in pieces}
         scores = {name: text for name, text in shown.items() if text is not None}
         values = {piece.id: value for piece in pieces if piece.id in scores and (value := _metadata(piece, field))}
-        made = _choice_rows(task, pieces, values, f"{salt} {field}", _GROUPINGS[field], kind=field, scores=scores)
-        rows += _take(f"{task} ({field})", made, share)
+        choices = _choice_rows(task, pieces, values, f"{salt} {field}", _GROUPINGS[field], kind=field, scores=scores)
+        rows += _take(f"{task} ({field})", choices, share)
     return rows
 
 
@@ -264,7 +264,7 @@ def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
     pairs = {(_text(piece, earlier), _text(piece, later)) for phrase in phrases for earlier, later in pairwise(phrase)}
     for phrase in phrases:
         *context, right = [_text(piece, span) for span in phrase]
-        others = dict.fromkeys(
+        wrong = dict.fromkeys(
             text
             for other in phrases
             for span in other
@@ -272,9 +272,9 @@ def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
             # A measure that follows the same measure elsewhere in the piece is no wrong answer.
             if (text := _text(piece, span)) not in (right, *context) and (context[-1], text) not in pairs
         )
-        if len(others) >= OPTIONS - 1 and right not in context:
+        if len(wrong) >= OPTIONS - 1 and right not in context:
             score = " |\n".join(context) + " |"
-            options, answer = _shuffled(right, draw.sample(list(others), OPTIONS - 1), draw)
+            options, answer = _shuffled(right, draw.sample(list(wrong), OPTIONS - 1), draw)
             yield _row("next_bar_prediction", piece, answer, score, options=options, measure=phrase[-1].measure)
 
 
@@ -346,18 +346,18 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int, 
 
     def rows_of(kind: Corruption) -> list[TaskRow]:
         order = _in_order(pieces, f"{salt} {kind}")
-        made: list[TaskRow] = []
+        rows: list[TaskRow] = []
         if kind == "invalid_metadata":
             later = [piece for piece in order if metadata_measures(piece.score, piece.structure) - {1}]
-            made = _corrupted_rows(kind, later, made, (share + 1) // 2, is_clean, seed, cache)
-        made = _corrupted_rows(kind, order, made, share, is_clean, seed, cache)
-        return _take(f"error_detection ({kind})", made, share)
+            rows = _corrupted_rows(kind, later, rows, (share + 1) // 2, is_clean, seed, cache)
+        rows = _corrupted_rows(kind, order, rows, share, is_clean, seed, cache)
+        return _take(f"error_detection ({kind})", rows, share)
 
     with ThreadPoolExecutor(len(CORRUPTIONS)) as pool:  # LilyPond gets only a few texts of each kind at a time
-        rows = [row for made in pool.map(rows_of, CORRUPTIONS) for row in made]
+        rows = [row for kind_rows in pool.map(rows_of, CORRUPTIONS) for row in kind_rows]
     corrupted = [row["piece"] for row in sorted(rows, key=lambda row: stable_hash(salt, row["id"]))]
-    others = (piece.id for piece in _in_order(pieces, salt))
-    names = dict.fromkeys(name for name in chain(corrupted, others) if is_clean(name))
+    rest = (piece.id for piece in _in_order(pieces, salt))
+    names = dict.fromkeys(name for name in chain(corrupted, rest) if is_clean(name))
     clean = (_row("error_detection", by_id[name], "none", kind=CLEAN) for name in names)
     return [*rows, *_take(f"error_detection ({CLEAN})", clean, share)]
 
@@ -382,13 +382,13 @@ def _corrupted_rows(
             pairs = list(zip(batch, corrupt(scores, kind, seed=seed + attempt, cache=cache), strict=True))
             if unmeasured := [piece.id for piece, result in pairs if isinstance(result, StructureError)]:
                 raise not_measured(unmeasured)
-            made = [
+            new_rows = [
                 _row("error_detection", piece, str(result.measure), result.text, kind=kind, measure=result.measure)
                 for piece, result in pairs
                 if isinstance(result, Corrupted)
             ]
             ids = {row["id"] for row in rows}
-            rows += [row for row in made if row["id"] not in ids]
+            rows += [row for row in new_rows if row["id"] not in ids]
     return rows
 
 
