@@ -55,8 +55,8 @@ def test_replies_are_read_and_scored_as_published(task: str) -> None:
     for number, (reply, right, group, parsed, value) in enumerate(replies[task]):
         scores.append(scored(task, reply, right, number, group))
         score = scores[-1].score
-        found = float(score.value == "C") if isinstance(score.value, str) else score.value
-        assert found == pytest.approx(value, abs=1e-6), (reply, right)
+        number_value = float(score.value == "C") if isinstance(score.value, str) else score.value
+        assert number_value == pytest.approx(value, abs=1e-6), (reply, right)
         assert score.answer in ([parsed] if parsed else [None, "none"]), reply
     figures = {name: value for make in MAKE[task][1] for name, value in make()(scores).items()}
     published = replies["figures"][task]
@@ -84,35 +84,35 @@ def without(text: str, spans: list[list[int]], replacement: str = "") -> str:
     return text
 
 
-def corruptions(known: dict[str, Any], kind: str) -> set[tuple[str, int]]:
+def corruptions(facts: dict[str, Any], kind: str) -> set[tuple[str, int]]:
     """All corrupted texts that the published code may make, with the number of the bar."""
-    text, places = known["text"], known["separators"]
+    text, places = facts["text"], facts["separators"]
     if kind == "invalid_metadata":
-        return {(without(text, known["keys"][:1], r"\key xx \nonsense"), 1)} if known["keys"] else set()
-    if len(places) < 2 or (kind == "invalid_bar_duration" and not known["metres"]):
+        return {(without(text, facts["keys"][:1], r"\key xx \nonsense"), 1)} if facts["keys"] else set()
+    if len(places) < 2 or (kind == "invalid_bar_duration" and not facts["metres"]):
         return set()
-    foreign = [f" {note}4 " for note in known["foreign"]]
+    foreign = [f" {note}4 " for note in facts["foreign"]]
     inserted = foreign if kind == "accidental_outside_key" else data("lilybench_texts")["inserted"][kind]
     return {(text[:place] + new + text[place:], bar) for bar, place in enumerate(places, 1) for new in inserted}
 
 
 @pytest.mark.parametrize("kind", CORRUPTIONS)
 def test_bars_and_corruptions_of_any_text_are_as_published(kind: Any) -> None:
-    made = 0
-    for number, known in enumerate(texts()):
-        assert split_bars(known["text"]) == known["bars"]
-        possible = corruptions(known, kind)
-        corrupted = {corrupt(known["text"], kind, random.Random(f"{number} {seed}")) for seed in range(3)}
-        assert corrupted <= possible if possible else corrupted == {None}, known["text"]
-        made += bool(possible)
-    assert made > 50
-    for known in texts()[-6:]:  # short ones, in six keys
-        assert {corrupt(known["text"], kind, random.Random(seed)) for seed in range(300)} == corruptions(known, kind)
+    count = 0
+    for number, facts in enumerate(texts()):
+        assert split_bars(facts["text"]) == facts["bars"]
+        possible = corruptions(facts, kind)
+        corrupted = {corrupt(facts["text"], kind, random.Random(f"{number} {seed}")) for seed in range(3)}
+        assert corrupted <= possible if possible else corrupted == {None}, facts["text"]
+        count += bool(possible)
+    assert count > 50
+    for facts in texts()[-6:]:  # short ones, in six keys
+        assert {corrupt(facts["text"], kind, random.Random(seed)) for seed in range(300)} == corruptions(facts, kind)
 
 
 def rows_of(task: Any) -> list[tuple[TaskRow, dict[str, Any]]]:
-    """Rows with what is known of their texts."""
-    pieces = [Piece(str(n), known["text"], "", known) for n, known in enumerate(texts())]
+    """Rows with the facts on their texts."""
+    pieces = [Piece(str(n), facts["text"], "", facts) for n, facts in enumerate(texts())]
     return [(row, texts()[int(row["piece"])]) for row in make_rows(task, pieces, 3, dict.fromkeys(TASKS, 90))]
 
 
@@ -121,15 +121,15 @@ def right(row: TaskRow) -> str:
 
 
 def test_rows_on_bars_are_as_published() -> None:
-    for row, known in rows_of("bar_count"):
-        assert (row["score"], row["answer"]) == (known["text"], str(len(known["bars"])))
-    for row, known in rows_of("bar_sequencing"):
-        assert [row["options"][int(digit)] for digit in row["answer"]] == known["bars"][:4]
-    for row, known in rows_of("next_bar_prediction"):
-        *context, answer = known["bars"][:5]
+    for row, facts in rows_of("bar_count"):
+        assert (row["score"], row["answer"]) == (facts["text"], str(len(facts["bars"])))
+    for row, facts in rows_of("bar_sequencing"):
+        assert [row["options"][int(digit)] for digit in row["answer"]] == facts["bars"][:4]
+    for row, facts in rows_of("next_bar_prediction"):
+        *context, answer = facts["bars"][:5]
         assert (row["score"], right(row)) == ("\n".join(context), answer)
         assert row["options"].index(answer) == int(row["answer"])
-        wrong, rest = [*row["options"]], known["bars"][5:]
+        wrong, rest = [*row["options"]], facts["bars"][5:]
         wrong.remove(answer)
         for option in wrong:
             rest.remove(option)  # each occurs there as often
@@ -137,28 +137,28 @@ def test_rows_on_bars_are_as_published() -> None:
 
 @pytest.mark.parametrize("task", ["metadata_qa", "metadata_prediction"])
 def test_rows_on_metadata_are_as_published(task: str) -> None:
-    def value(known: dict[str, Any], kind: str) -> str | None:
-        found: str | None = known["key" if kind == "key" else "metre"]
-        return found.partition("/")[2] if found and kind == "note_length" else found
+    def value_of(facts: dict[str, Any], kind: str) -> str | None:
+        value: str | None = facts["key" if kind == "key" else "metre"]
+        return value.partition("/")[2] if value and kind == "note_length" else value
 
     rows = rows_of(task)
-    for row, known in rows:
-        assert right(row) == value(known, row["kind"])
+    for row, facts in rows:
+        assert right(row) == value_of(facts, row["kind"])
         assert len(set(row["options"])) == 4
-        assert set(row["options"]) <= {value(text, row["kind"]) for text in texts()}
-        spans = known["keys" if row["kind"] == "key" else "metres"]
-        assert row["score"] == (known["text"] if task == "metadata_qa" else without(known["text"], spans))
+        assert set(row["options"]) <= {value_of(text, row["kind"]) for text in texts()}
+        spans = facts["keys" if row["kind"] == "key" else "metres"]
+        assert row["score"] == (facts["text"] if task == "metadata_qa" else without(facts["text"], spans))
     assert {row["kind"] for row, _ in rows} == set(FIELDS)
 
 
 def test_rows_on_headers_are_as_published() -> None:
-    for row, known in rows_of("music_captioning"):
-        assert (right(row), row["score"]) == (known["title"], without(known["text"], known["title_strings"]))
+    for row, facts in rows_of("music_captioning"):
+        assert (right(row), row["score"]) == (facts["title"], without(facts["text"], facts["title_strings"]))
         assert set(row["options"]) <= {text["title"] for text in texts()}
-    for row, known in rows_of("composer_recognition"):
-        assert (right(row), row["score"]) == (known["composer"], without(known["text"], known["composer_strings"]))
-    for row, known in rows_of("genre_recognition"):
-        assert (right(row), row["score"]) == (known["style"], known["text"])
+    for row, facts in rows_of("composer_recognition"):
+        assert (right(row), row["score"]) == (facts["composer"], without(facts["text"], facts["composer_strings"]))
+    for row, facts in rows_of("genre_recognition"):
+        assert (right(row), row["score"]) == (facts["style"], facts["text"])
 
 
 def test_rows_with_errors_are_as_published() -> None:
@@ -166,9 +166,9 @@ def test_rows_with_errors_are_as_published() -> None:
     kinds = [row["kind"] for row, _ in rows]
     assert kinds == [kind for kind in CORRUPTIONS for _ in range(len(rows) // 5)]
     assert len({row["piece"] for row, _ in rows}) == len(rows) > 50
-    for row, known in rows:
-        assert len(known["bars"]) >= 4
-        assert (row["score"], int(row["answer"])) in corruptions(known, row["kind"])
+    for row, facts in rows:
+        assert len(facts["bars"]) >= 4
+        assert (row["score"], int(row["answer"])) in corruptions(facts, row["kind"])
 
 
 def test_rows_on_clips_are_as_published() -> None:

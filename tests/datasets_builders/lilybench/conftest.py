@@ -41,6 +41,6 @@ def tunes() -> list[Piece]:
 
 @pytest.fixture(scope="session")
 def usable_tunes(tunes: list[Piece]) -> list[Usable]:
-    found = list(survey(tunes[:12], cache=lilypond_cache()))
-    assert [row["reason"] for row, _ in found] == [None] * 12
-    return [piece for _, piece in found if piece is not None]
+    surveyed = list(survey(tunes[:12], cache=lilypond_cache()))
+    assert [row["reason"] for row, _ in surveyed] == [None] * 12
+    return [piece for _, piece in surveyed if piece is not None]

@@ -59,7 +59,7 @@ def converted() -> dict[str, Converted]:
 
 
 def test_measures_and_notes_are_those_of_music21(converted: dict[str, Converted]) -> None:
-    pieces = [one.piece for one in converted.values() if one.piece]
+    pieces = [result.piece for result in converted.values() if result.piece]
     assert len(pieces) == len(SHORT)
     readings = list(read_structures((piece.text for piece in pieces), together=True))
     for piece, read in zip(pieces, readings, strict=True):
@@ -73,20 +73,20 @@ def test_measures_and_notes_are_those_of_music21(converted: dict[str, Converted]
     # The chorale as it is printed (BWV 66, no. 6): nine measures and two eighths ahead of them, in F-sharp minor.
     bach = readings[0]
     assert isinstance(bach, Structure)
-    assert (bach.measures, bach.pickup, {one.name for one in bach.keys}) == (9, True, {"F-sharp minor"})
+    assert (bach.measures, bach.pickup, {key.name for key in bach.keys}) == (9, True, {"F-sharp minor"})
     assert [event.name for event in bach.voices[1][:6]] == ["cis''", "b'", "a'", "b'", "cis''", "e''"]
 
 
 def test_the_header_has_the_facts_and_nothing_of_the_converter_is_left(converted: dict[str, Converted]) -> None:
-    for name, one in converted.items():
-        assert one.piece is not None
-        source, header = BY_ID[name], one.piece.header
+    for name, result in converted.items():
+        assert result.piece is not None
+        source, header = BY_ID[name], result.piece.header
         composer = composer_of(header, name)
         assert (composer.name if composer else None) == source.composer
         assert (title_of(header), style_of(header)) == (source.title, source.style)
         traces = r"musicxml2ly|barNumberCheck|global-staff-size|\\paper|autoBeaming|lyric|/tmp"
-        assert not re.search(traces, one.piece.text)
-        assert one.piece.text.count("\\header") == one.piece.text.count("\\midi") == 1
+        assert not re.search(traces, result.piece.text)
+        assert result.piece.text.count("\\header") == result.piece.text.count("\\midi") == 1
     piece = converted["bach/bwv66.6"].piece
     assert piece is not None
     assert piece.header["composer"] == "Johann Sebastian Bach (1685–1750)"

@@ -92,12 +92,14 @@ def test_real_headers_tell_nearly_everything() -> None:
         if piece and piece not in headers and (field := required.search(text := read_text(path))):
             headers[piece] = read_header(text[: field.end() + 5000])
     assert len(headers) >= 60
-    composed = {piece: one for piece, one in headers.items() if not piece.startswith(("Anonymous", "Traditional"))}
-    composers = {piece: composer_of(one, piece) for piece, one in composed.items()}
+    composed = {
+        piece: header for piece, header in headers.items() if not piece.startswith(("Anonymous", "Traditional"))
+    }
+    composers = {piece: composer_of(header, piece) for piece, header in composed.items()}
     assert sum(map(bool, composers.values())) / len(composed) > 0.95
     for fact, share in ((title_of, 0.98), (style_of, 0.97), (instrument_of, 0.95)):
-        assert sum(fact(one) is not None for one in headers.values()) / len(headers) > share
+        assert sum(fact(header) is not None for header in headers.values()) / len(headers) > share
     free = re.compile(r"Public Domain|CC BY(-SA)?( \d\.\d)?")
-    assert sum(bool(free.fullmatch(licence_of(one) or "")) for one in headers.values()) / len(headers) > 0.95
+    assert sum(bool(free.fullmatch(licence_of(header) or "")) for header in headers.values()) / len(headers) > 0.95
     # Bach is written in a dozen ways.
     assert {composer for piece, composer in composers.items() if piece.startswith("BachJS/BWV8")} == {BACH}

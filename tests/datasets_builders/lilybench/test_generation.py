@@ -64,13 +64,13 @@ def test_labels_in_words(tmp_path: Path) -> None:
     assert concerto.shared_names == ("RV 1",)
     assert [entry.id.removeprefix("vivaldi_concerto_RV_1/") for entry in concerto.entries] == ["1", "2", "3"]
     assert concerto.entries[0].description == CASES["description"]
-    told = [(one.description["part"], one.description["key"], one.description["metre"]) for one in concerto.entries]
-    assert told[1:] == [("2", "F-sharp minor", "12/8"), ("3: aria", None, None)]
+    facts = [[entry.description[field] for field in ("part", "key", "metre")] for entry in concerto.entries]
+    assert facts[1:] == [["2", "F-sharp minor", "12/8"], ["3: aria", None, None]]
 
 
-@pytest.mark.parametrize(("labels", "said"), CASES["bad_labels"])
-def test_bad_labels_are_named(tmp_path: Path, labels: str, said: str) -> None:
-    with pytest.raises(DatasetError, match=said):
+@pytest.mark.parametrize(("labels", "message"), CASES["bad_labels"])
+def test_bad_labels_are_named(tmp_path: Path, labels: str, message: str) -> None:
+    with pytest.raises(DatasetError, match=message):
         read_labels(write_files(tmp_path, {"labels_v1.json": labels}))
 
 
@@ -84,15 +84,15 @@ def test_one_file_of_labels_is_needed(tmp_path: Path) -> None:
 
 
 def test_prompts_are_the_same_bytes_everywhere(tmp_path: Path) -> None:
-    one = read_labels(write_labels(tmp_path / "one", LABELS)).works
-    two = read_labels(write_labels(tmp_path / "two", dict(reversed(LABELS.items())))).works
-    prompts = draw_prompts(one, 1234)
-    assert prompts == draw_prompts(two, 1234)
-    assert prompts != draw_prompts(one, 1235)
+    works = read_labels(write_labels(tmp_path / "one", LABELS)).works
+    reordered = read_labels(write_labels(tmp_path / "two", dict(reversed(LABELS.items())))).works
+    prompts = draw_prompts(works, 1234)
+    assert prompts == draw_prompts(reordered, 1234)
+    assert prompts != draw_prompts(works, 1235)
     digest = hashlib.sha256(json.dumps(prompts[:200]).encode()).hexdigest()
     assert digest == "1f224025ba74d2481a1a3c33e7f89807c4695f4683fa8995b10e936f0ca71179"
     assert [prompts[7]["id"], prompts[999]["index"], len(prompts)] == ["prompt-007", 999, 1000]
-    assert draw_prompts(one, 1234, 200) == prompts[:200]
+    assert draw_prompts(works, 1234, 200) == prompts[:200]
 
 
 def test_the_papers_prompts_are_drawn_from_files(tmp_path: Path) -> None:
@@ -102,10 +102,12 @@ def test_the_papers_prompts_are_drawn_from_files(tmp_path: Path) -> None:
     prompts = draw_file_prompts(read_file_entries(folder, works), 1234)
     oracle = json.loads((Path(__file__).parents[2] / "oracles/data/lilybench_generation.json").read_text("utf-8"))
     assert [row["entry"] for row in prompts] == [sorted(names)[int(place)] for place in oracle["drawn_files"][0]]
-    told = {row["entry"]: [row[field] for field in ("work", "composer", "form", "ensemble", "part")] for row in prompts}
+    prompted = {
+        row["entry"]: [row[field] for field in ("work", "composer", "form", "ensemble", "part")] for row in prompts
+    }
     facts = CASES["description"]
     concerto = ["vivaldi_concerto_RV_1", facts["composer"], facts["form"], facts["ensemble"]]
-    assert told == {
+    assert prompted == {
         "vivaldi_concerto_RV_1_violino_I": [*concerto, "violino I"],
         "vivaldi_concerto_RV_1_processed": [*concerto, "full"],
         "anon_suite_basso": ["anon_suite", None, None, "viola", "basso"],
@@ -150,13 +152,13 @@ def test_what_belongs_together_is_on_one_side(tunes: list[Piece]) -> None:
 
 
 def test_files_belong_to_works_by_their_names(tmp_path: Path) -> None:
-    score = '\\version "2.24.0"\n\\header { license = "Public Domain" }\n\\score { { c\'4 } }\n'
-    files = dict.fromkeys(("air_processed.ly", "air_2.ly", "air_in_g/deep/1.ly", "airy.ly"), score)
+    text = '\\version "2.24.0"\n\\header { license = "Public Domain" }\n\\score { { c\'4 } }\n'
+    files = dict.fromkeys(("air_processed.ly", "air_2.ly", "air_in_g/deep/1.ly", "airy.ly"), text)
     files["suite_1.ly"] = '\\version "2.24.0"\n\\include "notes.ly"\n\\score { \\n }'
     files["suite_2.ly"] = '\\version "2.24.0"\n\\include "gone.ly"\n'
     write_files(tmp_path, {**files, "notes.ly": "n = { c'4 }"})
     scores, left_out = read_scores(tmp_path, works_named("air", "air_in_g", "suite"), convert=lambda text: text)
-    assert {found.id: found.work for found in scores} == {
+    assert {score.id: score.work for score in scores} == {
         "air_processed": "air",
         "air_2": "air",
         "air_in_g/deep/1": "air_in_g",
@@ -172,7 +174,7 @@ def test_files_belong_to_works_by_their_names(tmp_path: Path) -> None:
 
     with pytest.raises(DatasetError, match="not measured: a"):
         read_scores(tmp_path, works_named("air"), convert=busy)
-    assert [found.licence for found in scores] == ["Public Domain", "Public Domain", "Public Domain", None]
+    assert [score.licence for score in scores] == ["Public Domain", "Public Domain", "Public Domain", None]
     assert "n = { c'4 }" in scores[-1].text
 
 
@@ -180,7 +182,7 @@ def test_own_demonstrations_are_sound_music_in_a_minor() -> None:
     rows = a_minor_demonstrations()
     texts = [row["text"] for row in rows]
     engraved = list(compile_texts(texts, settings="", together=True))
-    assert [(one.status, one.messages, len(one.midi)) for one in engraved] == [(0, "", 1)] * 3
+    assert [(run.status, run.messages, len(run.midi)) for run in engraved] == [(0, "", 1)] * 3
     for row, read in zip(rows, read_structures(texts, together=True), strict=True):
         assert isinstance(read, Structure)
         assert {key.name for key in read.keys} == {row["key"]} == {"A minor"}
@@ -198,23 +200,23 @@ def test_movements_are_one_work_and_tunes_are_the_other_domain() -> None:
         text += "\\score { { \\key d \\minor \\time 3/8 d'8 e' f' } \\layout { } \\midi { } }\n"
         return Piece(name, text, text, read_header(text))
 
-    found = split_domains(
+    domains = split_domains(
         [
             piece("k1/1", "String Quartet, K. 1, first movement", "Wolfgang Amadeus Mozart (1756–1791)"),
             piece("k1/2", "String Quartet, K. 1, second movement (beginning)", "Wolfgang Amadeus Mozart (1756–1791)"),
             piece("reel", "The Reel", "Traditional"),
         ]
     )
-    (work,) = found.works
+    (work,) = domains.works
     assert work.id == "Wolfgang Amadeus Mozart: String Quartet, K. 1"
     parts = {entry.id: entry.description["part"] for entry in work.entries}
     assert parts == {"k1/1": "first movement", "k1/2": "second movement"}
-    told = work.entries[0].description
-    assert [told[field] for field in ("composer", "period", "form", "ensemble", "key", "metre")] == [
+    facts = work.entries[0].description
+    assert [facts[field] for field in ("composer", "period", "form", "ensemble", "key", "metre")] == [
         *("Wolfgang Amadeus Mozart", "Classical", "quartet", None, "D minor", "3/8")
     ]
-    assert [score.work for score in found.scores] == [work.id, work.id]
-    assert [score.id for score in found.others] == ["reel"]
+    assert [score.work for score in domains.scores] == [work.id, work.id]
+    assert [score.id for score in domains.others] == ["reel"]
 
 
 @pytest.fixture(scope="module")
@@ -269,37 +271,37 @@ def test_held_out_works_are_measured_and_others_are_shown(written: str) -> None:
 def test_references_hold_what_describing_and_embedding_them_gives(
     written: str, tunes: list[Piece], encoder: str
 ) -> None:
-    assert tuple(one.name for one in load_references(written)) == ("bmdataset-test", "mutopia")
-    found = load_references(written, "mutopia")[0]
-    assert found.ids == tuple(sorted([*(piece.id for piece in tunes[12:]), "BachJS/broken"]))
-    broken = found.ids.index("BachJS/broken")
-    assert [row["compiles"] for row in found.rows] == [place != broken for place in range(5)]
-    assert found.rows[broken]["undefined"] == "it does not compile"
-    assert "nonsense" in (found.rows[broken]["problem"] or "")
-    assert {row["licence"] for row in found.rows if row["compiles"]} == {"Public Domain"}
+    assert tuple(reference.name for reference in load_references(written)) == ("bmdataset-test", "mutopia")
+    references = load_references(written, "mutopia")[0]
+    assert references.ids == tuple(sorted([*(piece.id for piece in tunes[12:]), "BachJS/broken"]))
+    broken = references.ids.index("BachJS/broken")
+    assert [row["compiles"] for row in references.rows] == [place != broken for place in range(5)]
+    assert references.rows[broken]["undefined"] == "it does not compile"
+    assert "nonsense" in (references.rows[broken]["problem"] or "")
+    assert {row["licence"] for row in references.rows if row["compiles"]} == {"Public Domain"}
     for protocol in ("strict", "paper"):
-        values = found.descriptors(protocol)
+        values = references.descriptors(protocol)
         assert np.isnan(values).all(axis=1).tolist() == [place == broken for place in range(5)]
         for place in range(5):
             if place != broken:
-                described = describe(compile_text(found.texts[place], cache=lilypond_cache()).midi[0], protocol)
+                described = describe(compile_text(references.texts[place], cache=lilypond_cache()).midi[0], protocol)
                 assert [described.values[name] for name in DESCRIPTORS] == values[place].tolist()
-    assert not np.array_equal(found.descriptors("strict"), found.descriptors("paper"), equal_nan=True)
+    assert not np.array_equal(references.descriptors("strict"), references.descriptors("paper"), equal_nan=True)
     loaded = load_encoder(encoder)
-    assert found.encoder == loaded.identity
-    vectors = loaded.embed(found.texts)
+    assert references.encoder == loaded.identity
+    vectors = loaded.embed(references.texts)
     for pooling in ("first_token", "mean"):
-        embedded = found.embeddings(pooling)
+        embedded = references.embeddings(pooling)
         assert embedded is not None
         np.testing.assert_allclose(embedded, [vector[pooling] for vector in vectors], rtol=0, atol=1e-5)
 
 
 def test_every_config_loads(written: str, tmp_path: Path) -> None:
-    made = describe_dataset(written, benchmark=builder.BENCHMARK).provenance
-    assert made.missing == ()
-    assert made.anomalies["pieces of mutopia that do not compile"] == 1
+    provenance = describe_dataset(written, benchmark=builder.BENCHMARK).provenance
+    assert provenance.missing == ()
+    assert provenance.anomalies["pieces of mutopia that do not compile"] == 1
     # By the reader that users have, which knows nothing of this project.
-    for config, splits in made.counts.items():
+    for config, splits in provenance.counts.items():
         for split, rows in splits.items():
             loaded = load_dataset(written, config, split=split, cache_dir=str(tmp_path / "datasets"))
             assert loaded.num_rows == rows
@@ -323,12 +325,12 @@ def test_labels_alone_make_prompts_and_say_what_is_missing(tmp_path: Path) -> No
         load_references(str(out), "mutopia")
 
 
-@pytest.mark.parametrize(("options", "said"), CASES["bad_options"])
-def test_what_is_asked_for_wrongly_is_one_clear_error(tmp_path: Path, options: list[str], said: str) -> None:
+@pytest.mark.parametrize(("options", "message"), CASES["bad_options"])
+def test_what_is_asked_for_wrongly_is_one_clear_error(tmp_path: Path, options: list[str], message: str) -> None:
     arguments = ["build", "lilybench-generation", "--out", str(tmp_path / "out"), *options]
     ended = CliRunner(env={"COLUMNS": "200"}).invoke(app, arguments)
     assert ended.exit_code != 0
-    assert said in " ".join(ended.output.replace("│", " ").split())
+    assert message in " ".join(ended.output.replace("│", " ").split())
     assert "Traceback" not in ended.output
     assert not (tmp_path / "out").exists()
 
@@ -345,6 +347,6 @@ def test_the_default_dataset_needs_no_source(
     assert provenance.counts["music21-other"] == {"reference": 2}
     held_out = {work["id"] for work in plan.works if work["split"] == "test"}
     assert {row["work"] for row in load_references(str(tmp_path / "out"), "music21-test")[0].rows} == held_out
-    found = load_references(str(tmp_path / "out"), "music21-other")[0]
-    assert (found.encoder, found.embeddings("mean")) == (None, None)
+    references = load_references(str(tmp_path / "out"), "music21-other")[0]
+    assert (references.encoder, references.embeddings("mean")) == (None, None)
     assert "Not the published benchmark" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")

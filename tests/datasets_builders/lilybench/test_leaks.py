@@ -52,27 +52,27 @@ def hidden(form: str) -> Plant:
 
 @pytest.mark.parametrize("form", ["%%{ %(NAME)s %%}", "music%(last)s = { c1 }", "c1^\\markup { \\bold %(plain)s }"])
 def test_a_name_that_stayed_is_found(form: str) -> None:
-    found = find_leaks("composer_recognition", rows_of(hidden(form)))
-    assert (found.right, found.wrong) == (Share(80, 80), Share(0, 240))
-    assert found.words is not None
-    assert found.words.value > 0.9
-    assert found.leaks == ["search", "words"]
+    report = find_leaks("composer_recognition", rows_of(hidden(form)))
+    assert (report.right, report.wrong) == (Share(80, 80), Share(0, 240))
+    assert report.words is not None
+    assert report.words.value > 0.9
+    assert report.leaks == ["search", "words"]
 
 
 def test_words_and_options_that_tend_to_come_with_an_answer_are_learnt() -> None:
     rows = rows_of(lambda row, rng: f"{noise(row, rng)} % {CODES[right(row)]}")
-    found = find_leaks("composer_recognition", rows)
-    assert found.right == Share(0, 80)
-    assert found.words is not None
-    assert found.words.value > 0.9
-    assert found.leaks == ["words"]
+    report = find_leaks("composer_recognition", rows)
+    assert report.right == Share(0, 80)
+    assert report.words is not None
+    assert report.words.value > 0.9
+    assert report.leaks == ["words"]
     rng = random.Random(3)
     rows = rows_of(noise, [f"Rare {name}" for name in ("Ip", "Jo", "Ka", "Lu", "My")])
     for row in rows:
         row["options"][int(row["answer"])] = rng.choice(("Baroque", "Classical"))
-    found = find_leaks("genre_recognition", rows)
-    assert found.options == Share(80, 80)
-    assert "options alone" in found.leaks
+    report = find_leaks("genre_recognition", rows)
+    assert report.options == Share(80, 80)
+    assert "options alone" in report.leaks
     assert find_leaks("metadata_qa", rows).leaks == ["options alone"]
 
 
@@ -81,11 +81,15 @@ def test_rows_without_a_leak_are_answered_by_chance() -> None:
         return f"{noise(row, rng)} % played by {rng.choice(row['options'])}"
 
     names = (*COMPOSERS, "Ed Emmerich", "Flo Fargo")
-    found = [find_leaks("composer_recognition", rows_of(anybody, names, n=120, seed=seed)) for seed in range(3)]
-    for shares in ([each.right for each in found], [each.options for each in found], [each.words for each in found]):
+    reports = [find_leaks("composer_recognition", rows_of(anybody, names, n=120, seed=seed)) for seed in range(3)]
+    for shares in (
+        [report.right for report in reports],
+        [report.options for report in reports],
+        [report.words for report in reports],
+    ):
         # Of 360 guesses the standard error is 0.023.
         assert 0.18 < sum(share.hits for share in shares if share) / 360 < 0.32
-    assert sum(len(each.leaks) for each in found) <= 2
+    assert sum(len(report.leaks) for report in reports) <= 2
 
 
 def test_pieces_are_never_on_both_sides() -> None:
@@ -95,9 +99,9 @@ def test_pieces_are_never_on_both_sides() -> None:
         for row in rows_of(noise, n=60)
         for copy in (1, 2)
     ]
-    found = find_leaks("composer_recognition", twice)
-    assert found.words is not None
-    assert found.words.value < 0.45
+    report = find_leaks("composer_recognition", twice)
+    assert report.words is not None
+    assert report.words.value < 0.45
 
 
 KEYS = ("A major", "b minor", "E-flat major", "f minor")
@@ -116,15 +120,15 @@ LILYPOND_KEYS = (r"bes \major", r"fis \minor", r"c \major", r"g \major")
 )
 def test_a_later_key_or_metre_is_found(field: str, options: tuple[str, ...], left: str, named: str) -> None:
     rows = rows_of(lambda row, rng: f"{noise(row, rng)} {left}", options, shuffled=False, kind=field, n=40)
-    found = find_leaks("metadata_prediction", rows)
-    assert found.right is not None
-    assert found.right.hits == sum(row["answer"] in named for row in rows)
+    report = find_leaks("metadata_prediction", rows)
+    assert report.right is not None
+    assert report.right.hits == sum(row["answer"] in named for row in rows)
 
 
 def test_the_file_name_of_a_clip_is_found() -> None:
     named: Plant = lambda row, rng: f"% from Q{int(row['answer']) + 1}_x{rng.randrange(10**6)}_0.mid\n{noise(row, rng)}"  # noqa: E731
-    found = find_leaks("emotion_recognition", rows_of(named, QUADRANTS, shuffled=False))
-    assert (found.right, found.wrong, found.leaks) == (Share(80, 80), Share(0, 240), ["search", "words"])
+    report = find_leaks("emotion_recognition", rows_of(named, QUADRANTS, shuffled=False))
+    assert (report.right, report.wrong, report.leaks) == (Share(80, 80), Share(0, 240), ["search", "words"])
     clean = find_leaks("emotion_recognition", rows_of(noise, QUADRANTS, shuffled=False))
     assert (clean.leaks, clean.right) == ([], Share(0, 80))
     labels = find_leaks("emotion_recognition", rows_of(lambda row, _: f"% from {right(row)}", ("Q1", "Q2", "Q3", "Q4")))
@@ -167,14 +171,14 @@ def shuffled(numbered: bool, rng: random.Random) -> list[TaskRow]:
 def test_comments_and_numbers_that_tell_the_answer_are_learnt(
     task: TaskName, plant: Callable[[bool, random.Random], list[TaskRow]], share: Share | None, leaks: list[str]
 ) -> None:
-    found = find_leaks(task, plant(True, random.Random(5)))
-    assert found.words is not None
-    assert found.words == share or (share is None and found.words.hits >= 30)
-    assert found.leaks == leaks
+    report = find_leaks(task, plant(True, random.Random(5)))
+    assert report.words is not None
+    assert report.words == share or (share is None and report.words.hits >= 30)
+    assert report.leaks == leaks
     assert find_leaks(task, plant(False, random.Random(5))).leaks == []
     if task == "bar_count":
         # Another's answer is among a row's numbers if it is the smaller one: in half of all pairs.
-        assert (found.right, found.wrong) == (Share(40, 40), Share(40 * 39 / 2, 40 * 39))
+        assert (report.right, report.wrong) == (Share(40, 40), Share(40 * 39 / 2, 40 * 39))
 
 
 def test_words_beside_the_music() -> None:
@@ -184,8 +188,8 @@ def test_words_beside_the_music() -> None:
     melodyOne = \relative c' { \clef "treble_8" c4^\markup Not \trill d8( ees) <f a> }
     \new Staff = upper { \addlyrics { Sing -- ing } }
     """
-    told = "header title markup bare bold words opus 9b percent quoted melodyone upper addlyrics sing ing"
-    assert set(outside_words(text)) == set(told.split())
+    words = "header title markup bare bold words opus 9b percent quoted melodyone upper addlyrics sing ing"
+    assert set(outside_words(text)) == set(words.split())
     assert set(commented_words(text)) == {"opus", "9b", "percent", "quoted"}
     with pytest.raises(ValueError, match="composer_recognition: rows of 3 pieces"):
         find_leaks("composer_recognition", rows_of(lambda row, rng: "", n=3))

@@ -73,8 +73,11 @@ def test_reading(tmp_path: Path) -> None:
     assert pieces[1].raw.startswith('\\version "2.24.0"\n\\include')
     assert "include" not in pieces[1].text
     assert pieces[1].header == {"title": "Two", "composer": "B"}
-    for folder, said in ((tmp_path / "none", "none is not a folder"), (tmp_path / "empty", "holds no LilyPond files")):
-        with pytest.raises(DatasetError, match=f"{said}; a checkout of the Mutopia Project"):
+    for folder, message in (
+        (tmp_path / "none", "none is not a folder"),
+        (tmp_path / "empty", "holds no LilyPond files"),
+    ):
+        with pytest.raises(DatasetError, match=f"{message}; a checkout of the Mutopia Project"):
             read_pieces(folder)
     assert left_out == {
         "A/gone": "gone.ly includes 'gone2.ly', which is missing",
@@ -106,25 +109,25 @@ def test_pieces_that_may_not_be_passed_on_are_left_out_if_asked(tmp_path: Path) 
 
 @needs_mutopia
 def test_every_folder_of_the_real_project_is_accounted_for() -> None:
-    found = find_pieces(MUTOPIA / "ftp")
+    pieces = find_pieces(MUTOPIA / "ftp")
     # Folders with source files, counted apart from the code under test.
     folders = {
         str(path.parent.relative_to(MUTOPIA / "ftp")).split("-lys")[0]
         for path in (MUTOPIA / "ftp").rglob("*.ly")
         if "-lys" not in path.parent.as_posix()
     }
-    assert folders <= set(found)
-    assert len(found) == 807
-    known = {
+    assert folders <= set(pieces)
+    assert len(pieces) == 807
+    examples = {
         "BachJS/BWV1050/brand5-3": "score.ly",
         "MozartWA/KV421/k421": "k421-score.ly",
         "TelemannGP/Concerto_a_4_D": "Concerto_a_4_D_score.ly",
         "PachelbelJ/Canon_per_3_Violini_e_Basso": "canon_per_3_violini_e_basso.ly",
     }
-    several = [name for name, files in found.items() if len(files) > 1]
-    chosen = {name: main_file(name, found[name]) for name in (*several[::12], *known)}
+    several = [name for name, files in pieces.items() if len(files) > 1]
+    chosen = {name: main_file(name, pieces[name]) for name in (*several[::12], *examples)}
     assert None not in chosen.values()
-    assert {name: chosen[name].name for name in known} == known
+    assert {name: chosen[name].name for name in examples} == examples
 
 
 @needs_mutopia

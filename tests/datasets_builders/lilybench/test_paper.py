@@ -130,7 +130,7 @@ def test_fewer_pieces_make_fewer_rows_or_none() -> None:
     assert len(make_rows("bar_count", PIECES, 1)) == 60
     assert Counter(row["kind"] for row in make_rows("error_detection", PIECES, 1)) == dict.fromkeys(CORRUPTIONS, 12)
     # Only pieces that state a composer and a style count, and four values are needed.
-    bare = [Piece(one.id, one.raw, "", {"composer": "Ann Abel"}) for one in PIECES]
+    bare = [Piece(piece.id, piece.raw, "", {"composer": "Ann Abel"}) for piece in PIECES]
     assert make_rows("bar_count", bare, 1) == make_rows("composer_recognition", PIECES[:3], 1) == []
     with pytest.raises(ValueError, match=r"emotion_recognition.*its rows come from EMOPIA"):
         make_rows("emotion_recognition", PIECES, 1)

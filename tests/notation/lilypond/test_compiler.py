@@ -67,8 +67,8 @@ def test_nothing_changes_without_engraving_and_files_keep_their_order() -> None:
     many = "".join(f"\\score {{ {{ {note} }} \\midi {{ }} }}" for note in "cdefgabcdefgab")
     texts = [f'\\version "2.24.3" {text}' for text in (*SEVERAL.values(), many)]
     quick, engraved = (list(compile_texts(texts, together=True, **more)) for more in ({}, {"settings": ""}))
-    assert [(one.status, one.midi) for one in quick] == [(one.status, one.midi) for one in engraved]
-    assert all(one.midi for one in quick)
+    assert [(run.status, run.midi) for run in quick] == [(run.status, run.midi) for run in engraved]
+    assert all(run.midi for run in quick)
     notes = dict(zip((*SEVERAL, "many"), map(notes_of, quick), strict=True))
     assert notes["scores"] == [[48], [52]]
     # Explicit books come where they are, and scores outside of books last, in one book for all.
@@ -152,12 +152,12 @@ def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_texts_that_share_a_lilypond_come_out_as_alone() -> None:
     scores, others = SHARED["scores"], [*SHARED["wrong"], *SHARED["programs"]]
     results = list(compile_texts([*scores, *others], together=True))
-    assert [notes_of(one) for one in results[: len(scores)]] == list(scores.values())
-    assert [one.status for one in results[: len(scores)]] == [0] * len(scores)
+    assert [notes_of(run) for run in results[: len(scores)]] == list(scores.values())
+    assert [run.status for run in results[: len(scores)]] == [0] * len(scores)
     assert results[len(scores) :] == list(compile_texts(others))
     # A text that uses up what all may use harms no other.
     results = compile_texts([SCALE, r"\foo " * 99], together=True, limits=Limits(output_bytes=1_000))
-    assert [one.stopped for one in results] == [None, "output"]
+    assert [run.stopped for run in results] == [None, "output"]
 
 
 def test_many_old_texts_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -47,8 +47,10 @@ def test_bar_checks_are_not_counted_and_doubtful_counts_say_so() -> None:
     names = ["c \\major", "a \\minor", "d \\dorian", "fis \\minor", "es \\major", "b \\phrygian", "as \\mixolydian"]
     modes = "{ " + " ".join(f"\\key {name} c'1" for name in names) + " }"
     *read, last = read_all([*CASES["counts"], *CASES["doubts"], modes])
-    assert [one.measures for one in read[:5]] == list(CASES["counts"].values())
-    assert all(problem in one.problems for problem, one in zip(CASES["doubts"].values(), read[5:], strict=True))
+    assert [structure.measures for structure in read[:5]] == list(CASES["counts"].values())
+    assert all(
+        problem in structure.problems for problem, structure in zip(CASES["doubts"].values(), read[5:], strict=True)
+    )
     full = ["C major", "A minor", "D dorian", "F-sharp minor", "E-flat major", "B phrygian", "A-flat mixolydian"]
     assert [key.name for key in last.keys] == full
 

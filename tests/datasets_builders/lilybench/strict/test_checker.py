@@ -4,6 +4,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ def readings() -> Mapping[str, Structure]:
     """LilyPond's readings of all texts, made together."""
     texts = [*CLEAN.values(), *(text for text, _ in WRONG), *CASES["errors"], *CASES["shared"], *(t for t, _ in PAIRS)]
     read = dict(zip(texts, read_structures(texts, cache=lilypond_cache(), together=True), strict=True))
-    return {text: one for text, one in read.items() if isinstance(one, Structure)}
+    return {text: structure for text, structure in read.items() if isinstance(structure, Structure)}
 
 
 def test_errors_are_found_in_their_measures_and_nothing_else(readings: Mapping[str, Structure]) -> None:
@@ -45,7 +46,7 @@ def test_errors_are_found_in_their_measures_and_nothing_else(readings: Mapping[s
 
 def test_errors_are_those_of_a_reader_without_lilypond(readings: Mapping[str, Structure]) -> None:
     for text, measures in PAIRS:
-        assert sorted({one for found in find_errors(text, readings[text]).values() for one in found}) == measures, text
+        assert sorted(set(chain(*find_errors(text, readings[text]).values()))) == measures, text
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,8 @@ def test_no_score_says_whose_it_is(rows: Rows, usable_tunes: list[Usable]) -> No
     words = {tune.header[field].split()[-1].lower() for tune in usable_tunes for field in ("composer", "style")}
     words |= {"minuet", "march", "prelude", "song", "piano", "melody"}
     for row in (row for made in rows.values() for row in made):
-        told = set(re.findall(r"[^\W\d_]+", row["score"].lower()))
-        assert not any(word in name for name in told for word in words)
+        names = set(re.findall(r"[^\W\d_]+", row["score"].lower()))
+        assert not any(word in name for name in names for word in words)
 
 
 def written(score: str) -> dict[str, str]:
