@@ -17,7 +17,7 @@ from pathlib import Path
 disk, kind, full = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "full"
 import datasets
 from tests.commands.cli import run
-from tests.notation.lilypond.test_hostile import GOOD
+from tests.notation.lilypond.sandbox.test_hostile import GOOD
 from music_evals.datasets_builders.dataset_io import make_provenance, write_dataset, DatasetError
 from music_evals.encoders.vectors import read_vector, write_vector
 from music_evals.notation.lilypond.compiler import compile_text
