@@ -19,7 +19,8 @@ from pathlib import Path
 
 import typer
 
-from music_evals.notation.lilypond.compiler import Compiled, ConversionError, compile_texts, modernise
+from music_evals.notation.lilypond.compiler import Compiled, compile_texts
+from music_evals.notation.lilypond.converters import ConversionError, modernise
 from music_evals.notation.lilypond.sandbox import Limits, available_confinement
 from music_evals.notation.lilypond.source import read_text
 

@@ -63,9 +63,9 @@ def make_dataset(out: Path, *, references: dict[str, list[str]] | None = None, d
         [],
         {
             name: measure(
-                [Score(f"{name}-{number}", f"{name}-{number}", text, None) for number, text in enumerate(some)]
+                [Score(f"{name}-{number}", f"{name}-{number}", text, None) for number, text in enumerate(texts)]
             )
-            for name, some in references.items()
+            for name, texts in references.items()
         },
         Provenance(NAME, VERSION, "bmdataset", "other", seed=1234),
         {},

@@ -12,7 +12,7 @@ from mido.midifiles.meta import KeySignatureError
 
 from music_evals.baselines.asking import Asked
 from music_evals.notation.lilypond.compiler import compile_text
-from music_evals.notation.lilypond.languages import LANGUAGES, language_of, pitch_of
+from music_evals.notation.lilypond.syntax.languages import LANGUAGES, language_of, pitch_of
 
 # Every score is performed, also one that asks for print alone, and none is engraved.
 _SETTINGS: Final = r"""

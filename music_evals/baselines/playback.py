@@ -16,10 +16,11 @@ import anyio
 import anyio.to_thread
 
 from music_evals.baselines.asking import Asked, BaselineError
-from music_evals.notation.lilypond.compiler import ConversionError, LilyPondError, lilypond_version
+from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
+from music_evals.notation.lilypond.converters import ConversionError
 from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.notation.lilypond.source import OWN_FILES, SourceError, included_names, read_text, resolve_includes
-from music_evals.notation.lilypond.syntax import version_of
+from music_evals.notation.lilypond.syntax.header import version_of
 from music_evals.notation.lilypond.upgrade import upgrade
 
 FIRST_SEED: Final = 1234
@@ -73,7 +74,7 @@ def current_text(path: Path, root: Path) -> str:
     try:
         if _is_current(text) and OWN_FILES.issuperset(included_names(text)):
             return text
-        return resolve_includes(path, root=root, convert=_converted).text
+        return resolve_includes(path, root=root, convert=_converted)
     except (ConversionError, LilyPondError, SandboxError, SourceError):
         return text
 

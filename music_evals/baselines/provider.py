@@ -22,7 +22,7 @@ from music_evals.baselines.chance import commonest, guess
 from music_evals.baselines.muse import arguments_of
 from music_evals.baselines.playback import Playback
 from music_evals.baselines.reader import check, read
-from music_evals.notation.lilypond.slots import cores
+from music_evals.notation.lilypond.sandbox.slots import cores
 
 ARGUMENTS: Final = {"chance": "none", "majority": "none", "reader": "error_rate", "playback": "folder"}
 """Model → the argument that it knows."""

@@ -31,7 +31,6 @@ from music_evals.datasets_builders.lilybench.generation.references import load_d
 from music_evals.datasets_builders.lilybench.generation.rows import FULL, DemonstrationRow, Description, PromptRow
 from music_evals.datasets_builders.lilybench.reasons import reasons
 from music_evals.datasets_builders.lilybench.rows import CLEAN, Protocol, TaskName, TaskRow
-from music_evals.datasets_builders.lilybench.twins import transposed
 from music_evals.encoders.lilybert import Pooling
 from music_evals.evals.floors import Floors, floors_of
 from music_evals.evals.tasks import (
@@ -105,8 +104,7 @@ class LilyBenchParameters:
             ``hf://datasets/ORG/NAME[@REVISION]``.
         stimulus: ``given``; ``none``, ``noise`` or ``other`` to ask with no music, with random music as long, or with
             another item's, of another answer.
-        twin: ``original``; ``transposed`` for music a major second higher or lower, and options moved along; or
-            ``completion`` to show half of the options and ask for the others word for word.
+        twin: ``original``; or ``completion`` to show half of the options and ask for the others word for word.
         protocol: ``strict`` for rows without leaks whose answers LilyPond confirms, and answers in exactly the form
             asked for; ``paper`` for rows, prompts, readings and figures as published
             (``music_evals/scorers/readers/written.py`` says how replies are read under both).
@@ -123,7 +121,7 @@ class LilyBenchParameters:
 
     dataset: str = GENERATED
     stimulus: Stimulus = "given"
-    twin: Literal["original", "transposed", "completion"] = "original"
+    twin: Literal["original", "completion"] = "original"
     protocol: Protocol = "strict"
     strategy: Strategy = "standalone"
     max_score_tokens: int | None = None
@@ -361,9 +359,6 @@ def _task(name: TaskName, asked: LilyBenchParameters) -> Task:
             f"max_score_tokens={most} leaves no row of {name} in {asked.dataset}; its shortest score is "
             f"estimated at {min(map(score_tokens, rows))} tokens"
         )
-    not_moved: list[str] = []
-    if asked.twin == "transposed":
-        kept, not_moved = _transposed(name, kept, _texts(asked.dataset, origin))
     majority = commonest((_told_kind(name, row), row["answer"]) for row in rows)
     why = reasons(name, asked.protocol, kept, _texts(asked.dataset, origin) if name == "error_detection" else {})
     is_lilybench = origin.provenance.source != GENERATED
@@ -383,25 +378,11 @@ def _task(name: TaskName, asked: LilyBenchParameters) -> Task:
             "strategy": asked.strategy,
             "rows_left_out": len(rows) - len(kept),
             "score_tokens": sum(map(score_tokens, kept)),
-            **({"not_transposed": not_moved} if not_moved else {}),
         },
         floors={"": _floors(name, origin, asked.protocol, kept)},
         is_like=not is_lilybench,
         tools=asked.strategy == "logiclm",
     )
-
-
-def _transposed(name: TaskName, rows: Sequence[TaskRow], texts: Mapping[str, str]) -> tuple[list[TaskRow], list[str]]:
-    """The rows whose music can be transposed, so; and the ids of the others."""
-    moved, left_out = [], []
-    for row in rows:
-        try:
-            moved.append(transposed(name, row, texts.get(row["piece"], "")))
-        except ValueError:
-            left_out.append(row["id"])
-    if not moved:
-        raise ValueError(f"twin=transposed is not valid: no row of {name} can be transposed; valid is original")
-    return moved, left_out
 
 
 def _texts(dataset: str, origin: Origin) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Training of a LoRA adapter on conversations, with TRL's `SFTTrainer` and PEFT.
 
-The defaults are in ``paper.toml``: those of "Musical Score Understanding DatasetSpec" (arXiv 2511.20697), section 5.1.
+The defaults are in ``paper.toml``: those of "Musical Score Understanding Benchmark" (arXiv 2511.20697), section 5.1.
 """
 
 import importlib.util

@@ -22,7 +22,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from music_evals.notation.lilypond.slots import cores
+from music_evals.notation.lilypond.sandbox.slots import cores
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

@@ -36,13 +36,8 @@ import mido
 from music_evals.notation.abc_score import plain_abc, score_to_abc, split_voices
 from music_evals.notation.audio import render_mp3
 from music_evals.notation.cache import cache_folder, cache_get, cache_put
-from music_evals.notation.lilypond.compiler import (
-    ConversionError,
-    LilyPondError,
-    compile_text,
-    lilypond_version,
-    musicxml_to_lilypond,
-)
+from music_evals.notation.lilypond.compiler import LilyPondError, compile_text, lilypond_version
+from music_evals.notation.lilypond.converters import ConversionError, musicxml_to_lilypond
 from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.notation.limited import LimitError, map_in_subprocess
 from music_evals.notation.midi import PERCUSSION_CHANNEL, load_score, midi_to_text

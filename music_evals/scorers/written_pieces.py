@@ -1,7 +1,6 @@
-"""What is found out about each piece that a model wrote: whether it compiles, its descriptors, pictures and embedding.
+"""Examines each piece that a model wrote: whether it compiles, its descriptors, pictures and embedding.
 
-All of it is kept in the sample's store, in the log, so that scoring a log again needs neither the model nor LilyPond
-nor the encoder.
+The sample's store, in the log, keeps all results. So scoring a log again needs no model, no LilyPond and no encoder.
 """
 
 import base64
@@ -23,16 +22,16 @@ from music_evals.notation.descriptors import DescriptorError, Protocol, describe
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_cache
 from music_evals.notation.lilypond.pictures import first_system
 from music_evals.notation.lilypond.sandbox import SandboxError
-from music_evals.notation.lilypond.slots import cores
+from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.writing import LIMITS, compile_reply, complete_code
 from music_evals.notation.piano_roll import piano_roll
 from music_evals.scorers.scores import failure
 
 STORE: Final = "written_pieces"
-"""Where a sample's store keeps its pieces."""
+"""Key of the pieces in a sample's store."""
 
 LEAST_EMBEDDED: Final = 40
-"""Characters below which the published code drops a text before it embeds the others."""
+"""The published code embeds only texts of at least so many characters."""
 
 Vector = npt.NDArray[np.float32]
 
@@ -40,33 +39,35 @@ Vector = npt.NDArray[np.float32]
 class Piece(TypedDict):
     """A piece that a model wrote, as the log keeps it.
 
-    `reply` is a digest of the reply that it was taken from, and of the protocol. `problem` says why the `code` failed
-    (None where it did not), `is_measured` whether that is the piece's doing and not the machine's; `messages` are
-    LilyPond's own.
-    `descriptors` are MusPy's for each protocol, and `undefined` says why one has no value. In Base64 are `midi`, a
-    file; `pictures`, PNG files of the engraved first `system` and the piano `roll`; and `embeddings`, little-endian
-    32-bit numbers by encoder and pooling. `undrawn` says why a picture failed; older logs lack it. `has_notes` says
-    whether the MIDI file can be read and holds a note, without which a piece may compile under ``paper`` alone.
+    - `reply` is a digest of the reply and of the protocol.
+    - `problem` says why the `code` failed, None if it did not. `is_measured` is False if that is the machine's doing,
+      not the piece's. `messages` are LilyPond's.
+    - `has_notes` says whether the MIDI file can be read and holds a note. Under ``paper`` a piece may compile without.
+    - `descriptors` are MusPy's by protocol; `undefined` says why one has no value.
+    - In Base64 are `midi`, a file; `pictures`, PNG files of the engraved first `system` and the piano `roll`; and
+      `embeddings`, little-endian 32-bit numbers by encoder and pooling. `undrawn` says why a picture failed.
+
+    Logs may lack the keys that are not required.
     """
 
     reply: str
     code: str
     problem: str | None
     messages: str
-    is_measured: NotRequired[bool]  # earlier logs have none
+    is_measured: NotRequired[bool]
     midi: str | None
     descriptors: dict[str, dict[str, float | None]]
     undefined: dict[str, dict[str, str]]
     pictures: dict[str, str]
     embeddings: dict[str, str]
     undrawn: NotRequired[dict[str, str]]
-    has_notes: NotRequired[bool]  # earlier logs have none
+    has_notes: NotRequired[bool]
 
 
 class Workbench:
-    """Finds out about pieces, as many at a time as there are cores; texts to embed are put together in batches.
+    """Examines pieces, as many at a time as there are cores, and embeds texts in batches.
 
-    There are pictures of samples whose metadata ``media`` is true or missing, as in logs of earlier versions.
+    Pictures are made for samples whose metadata ``media`` is true or missing.
     """
 
     def __init__(self, *, pictures: bool) -> None:
@@ -76,31 +77,31 @@ class Workbench:
         self._embedding = anyio.Lock()
 
     async def pieces(self, state: TaskState, protocol: Protocol) -> list[Piece]:
-        """Find out about the piece of each reply of a sample, in order, or recall it from the store; keep it there."""
+        """Return the piece of each reply of a sample, in order, from the store or examined now, and store them."""
         stored: list[Piece] = state.store.get(STORE, [])
-        known = {piece["reply"]: piece for piece in stored if piece.get("is_measured", True)}
-        found: list[Piece] = []
+        by_digest = {piece["reply"]: piece for piece in stored if piece.get("is_measured", True)}
+        pieces: list[Piece] = []
         pictures = self._pictures and bool(state.metadata.get("media", True))
         for reply in _replies(state):
-            read = reply if protocol == "strict" else f"{protocol}\0{reply}"
-            digest = hashlib.sha256(read.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-            if digest not in known:
-                known[digest] = await anyio.to_thread.run_sync(
+            key = reply if protocol == "strict" else f"{protocol}\0{reply}"
+            digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+            if digest not in by_digest:
+                by_digest[digest] = await anyio.to_thread.run_sync(
                     partial(examine, reply, digest, protocol, pictures=pictures), limiter=self._cores
                 )
-            found.append(known[digest])
-        state.store.set(STORE, found)
-        return found
+            pieces.append(by_digest[digest])
+        state.store.set(STORE, pieces)
+        return pieces
 
     async def embed(self, state: TaskState, piece: Piece, encoder: Encoder, pooling: Pooling) -> None:
-        """Embed a piece of a sample, unless that was done before; the vector is left in the sample's store."""
+        """Embed a piece of a sample, unless that was done before, and keep the vector in the sample's store."""
         name = f"{encoder.identity}, {pooling}"
         if name in piece["embeddings"] or not piece["code"]:
             return
         result: list[Vector] = []
         self._waiting.append((piece["code"], result))
         async with self._embedding:
-            # Whoever comes first takes along all that have gathered while the batch before was under way.
+            # The first call embeds all texts that have come in while the last batch was being embedded.
             if not result:
                 await self._embed_waiting(result, encoder, pooling)
         piece["embeddings"][name] = encoded(result[0])
@@ -112,7 +113,7 @@ class Workbench:
         try:
             vectors = await anyio.to_thread.run_sync(partial(encoder.embed, texts, poolings=(pooling,)))
         except BaseException:
-            # The others try again by themselves.
+            # The other calls try again by themselves.
             self._waiting = [entry for entry in batch if entry[1] is not own] + self._waiting
             raise
         for (_, result), vector in zip(batch, vectors, strict=True):
@@ -120,13 +121,13 @@ class Workbench:
 
 
 def _replies(state: TaskState) -> list[str]:
-    """The replies of the model in a sample, of which demonstrations are none; an empty one where there is none."""
-    given = 1 if isinstance(state.input, str) else len(state.input)
-    return [message.text for message in state.messages[given:] if isinstance(message, ChatMessageAssistant)] or [""]
+    """The replies of the model in a sample, without demonstrations; an empty one if there is none."""
+    inputs = 1 if isinstance(state.input, str) else len(state.input)
+    return [message.text for message in state.messages[inputs:] if isinstance(message, ChatMessageAssistant)] or [""]
 
 
 def examine(reply: str, digest: str, protocol: Protocol, *, pictures: bool) -> Piece:
-    """Find out about the piece in a reply; it is without embeddings."""
+    """Compile, describe and draw the piece in a reply; its embeddings stay empty."""
     written = compile_reply(reply, protocol)
     piece = Piece(
         reply=digest,
@@ -144,14 +145,14 @@ def examine(reply: str, digest: str, protocol: Protocol, *, pictures: bool) -> P
     if written.midi is None:
         return piece
     piece["midi"] = base64.b64encode(written.midi).decode()
-    for one in get_args(Protocol):
+    for name in get_args(Protocol):
         try:
-            described = describe(written.midi, one)
-            piece["descriptors"][one] = dict(described.values)
-            piece["undefined"][one] = dict(described.reasons)
+            described = describe(written.midi, name)
+            piece["descriptors"][name] = dict(described.values)
+            piece["undefined"][name] = dict(described.reasons)
         except Exception as error:
-            why = str(error) if isinstance(error, DescriptorError) else failure(error)
-            piece["descriptors"][one], piece["undefined"][one] = {}, {"": why}
+            reason = str(error) if isinstance(error, DescriptorError) else failure(error)
+            piece["descriptors"][name], piece["undefined"][name] = {}, {"": reason}
     drawings: dict[str, Callable[[], bytes | None]] = {
         "system": partial(first_system, complete_code(written.code), limits=LIMITS, cache=lilypond_cache()),
         "roll": partial(piano_roll, written.midi),
@@ -162,19 +163,19 @@ def examine(reply: str, digest: str, protocol: Protocol, *, pictures: bool) -> P
                 piece["pictures"][name] = base64.b64encode(picture).decode()
         except (LilyPondError, SandboxError):
             raise
-        # Without a picture a piece has all its figures.
+        # A piece without a picture still has all its figures.
         except Exception as error:
             piece.setdefault("undrawn", {})[name] = failure(error)
     return piece
 
 
 def is_embedded(text: str, protocol: Protocol) -> bool:
-    """Whether a text counts for the Fréchet Music Distance: under ``paper`` only from `LEAST_EMBEDDED` characters."""
+    """Whether a text counts for the Fréchet Music Distance: under ``paper`` it needs `LEAST_EMBEDDED` characters."""
     return protocol == "strict" or len(text.strip()) >= LEAST_EMBEDDED
 
 
 def encoded(vector: Sequence[float] | Vector) -> str:
-    """Write a vector as text, for `decoded`."""
+    """Write a vector as text that `decoded` reads."""
     return base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()
 
 
@@ -189,16 +190,16 @@ def decoded(text: str) -> Vector:
 
 
 def stored_embedding(piece: Piece, encoder: str, pooling: Pooling) -> tuple[str, str] | None:
-    """Find the embedding of a piece by an encoder, given by name or folder, without loading the encoder.
+    """Return the stored embedding of a piece by an encoder, given by name or folder, without loading the encoder.
 
-    Returns the encoder's identity and the vector, for `decoded`; None where there is none.
+    Returns the encoder's identity and the vector, for `decoded`; None if there is none.
 
     Example:
         >>> piece = {"embeddings": {"csc-unipd/lilybert@1a2b, layer 6, mean": "AACAPwAAAMA="}}
         >>> stored_embedding(piece, "csc-unipd/lilybert", "mean")
         ('csc-unipd/lilybert@1a2b, layer 6', 'AACAPwAAAMA=')
     """
-    # An encoder's identity begins with its name on the Hub, or that of its folder, and goes on with its revision.
+    # An encoder's identity begins with its name on the Hub, or with the name of its folder, then its revision.
     begins = (f"{encoder.partition('@')[0]}@", f"{PurePath(encoder).name}@")
     for name, vector in piece["embeddings"].items():
         identity = name.removesuffix(f", {pooling}")

@@ -20,7 +20,7 @@ from inspect_ai.util import sample_limits, suspend_working_limit
 from music_evals.notation.audio import render_mp3
 from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.pictures import opening
-from music_evals.notation.lilypond.slots import cores
+from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.writing import LIMITS
 from music_evals.notation.piano_roll import piano_roll
 

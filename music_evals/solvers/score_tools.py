@@ -1,9 +1,9 @@
 """LogicLM on scores: the model may call tools that parse the score of its question, and then answers.
 
-The tools are deterministic: LilyPond itself reads the text, in a sandbox. They work on the sample's own score, so that
-no model need copy it. What the model writes is never run.
+The tools are deterministic: LilyPond itself reads the text, in a sandbox. They read the sample's own score, so no model
+needs to copy it. Text that the model writes is never run.
 
-Source: the strategy of arXiv 2510.22455, section 2.3 (a model beside a deterministic solver), on the tasks of
+Source: the strategy of arXiv 2510.22455, section 2.3 (a model with a deterministic solver), applied to the tasks of
 arXiv 2606.08722, section 3.2, which has no such strategy.
 """
 
@@ -19,30 +19,29 @@ from inspect_ai.tool import ToolDef, ToolError
 from inspect_ai.util import store
 
 from music_evals.notation.lilypond.compiler import NOT_MEASURED, lilypond_cache
-from music_evals.notation.lilypond.slots import cores
+from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structure
-from music_evals.notation.lilypond.syntax import read_header
+from music_evals.notation.lilypond.syntax.header import read_header
 from music_evals.solvers.replies import asked
 from music_evals.solvers.symbolic.lilypond import tell_count, tell_header, tell_measure, tell_problems, tell_signatures
 
-MAX_TURNS: Final = 6  # in which the model may call tools
-MAX_CALLS: Final = 12  # that are answered
+MAX_TURNS: Final = 6  # turns in which the model may call tools
+MAX_CALLS: Final = 12  # calls that are answered
 
 
 @solver
 def score_tools() -> Solver:
-    """Let the model call tools that parse the score, then have it answer.
+    """Let the model call tools that parse the score, then ask for its answer.
 
     The sample's metadata has the text of its score as ``score``. After `MAX_TURNS` turns with calls the model must
-    answer without one; calls beyond `MAX_CALLS` are refused.
+    answer without a call; calls beyond `MAX_CALLS` are refused.
     """
-
-    one_a_core = anyio.CapacityLimiter(cores())
+    limiter = anyio.CapacityLimiter(cores())
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        tools = ScoreTools(state.metadata["score"], one_a_core).definitions()
+        tools = ScoreTools(state.metadata["score"], limiter).definitions()
         for turn in range(MAX_TURNS + 1):
-            # A chat that holds tool calls must name its tools again; the choice "none" keeps them from being called.
+            # A chat with tool calls must list its tools again; the choice "none" forbids further calls.
             choice: Literal["auto", "none"] = "auto" if turn < MAX_TURNS else "none"
             state.output = await asked(state, state.messages, tools=tools, tool_choice=choice)
             state.messages.append(state.output.message)
@@ -55,7 +54,7 @@ def score_tools() -> Solver:
 
 
 class ScoreTools:
-    """Tools on one score, given as LilyPond, which is read when first asked about."""
+    """Tools on one score, given as LilyPond, which is read at the first call."""
 
     def __init__(self, text: str, limiter: anyio.CapacityLimiter | None = None) -> None:
         self._text = text
@@ -65,7 +64,7 @@ class ScoreTools:
         self._reading = anyio.Lock()
 
     def definitions(self) -> list[ToolDef]:
-        """The tools for a model."""
+        """Return the tools for a model."""
         signatures = "Lists the key and time signatures of the score, with the measures where they begin."
         problems = "Lists what LilyPond finds wrong with the text, with line and column."
         return [
@@ -106,7 +105,7 @@ class ScoreTools:
                     read = partial(read_structure, self._text, cache=lilypond_cache())
                     self._read = await anyio.to_thread.run_sync(read, limiter=self._limiter)
                 except StructureError as error:
-                    self._read = error  # kept, so that a text that cannot be read costs its time once
+                    self._read = error  # kept, so that a text that cannot be read takes its time only once
                     if not error.is_measured:
                         store().set(NOT_MEASURED, str(error))
         if isinstance(self._read, StructureError):

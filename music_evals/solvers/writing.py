@@ -1,6 +1,6 @@
-"""Writing a piece of music, with LilyPond's word on it in between where more than one attempt is allowed.
+"""Asks for a piece of music; if several attempts are allowed, LilyPond's errors are returned to the model between them.
 
-Source: arXiv 2606.08722, section 3.1, for one attempt. Repairs are beyond the paper.
+Source: arXiv 2606.08722, section 3.1, for one attempt. The paper has no repairs.
 """
 
 from string import Template
@@ -12,23 +12,27 @@ from inspect_ai.model import ChatMessageUser
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from music_evals.notation.descriptors import Protocol
-from music_evals.notation.lilypond.slots import cores
+from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.writing import Written, compile_reply
 from music_evals.solvers.replies import generated
 
-SEED: Final = 1234  # of the first prompt's sampling; each further prompt has the next
-_EPOCH: Final = 10_000  # apart, so that no two pieces are sampled alike
+SEED: Final = 1234  # for sampling on the first prompt; every further prompt has the next seed
+_EPOCH: Final = 10_000  # difference of the seeds of two epochs, so that no two pieces have the same seed
 MAX_PROBLEM: Final = 1_500  # characters of LilyPond's messages that the model is shown
 
 
 @solver
 def write_music(attempts: int = 1, repair: str = "$problem", protocol: Protocol = "strict") -> Solver:
-    """Have the model write a piece; where LilyPond does not take it, tell it why by `repair` and let it try again.
+    """Have the model write a piece; if it does not compile, send the errors and let the model try again.
 
-    The sample's metadata has the prompt's place in the bank as ``index``; sampling is seeded with `SEED` and that.
-    The last of the `attempts` is not compiled here; `protocol` says how the others are read.
+    The sample's metadata has the prompt's place in the bank as ``index``, which is added to `SEED`.
+
+    Args:
+        attempts: most replies of the model; the last one is not compiled here.
+        repair: template of the message with the errors.
+        protocol: how the replies are read.
     """
-    one_a_core = anyio.CapacityLimiter(cores())
+    limiter = anyio.CapacityLimiter(cores())
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         seed = SEED + state.metadata["index"] + _EPOCH * (state.epoch - 1)
@@ -36,26 +40,24 @@ def write_music(attempts: int = 1, repair: str = "$problem", protocol: Protocol 
             state = await generated(state, generate, seed=seed)
             if attempt == attempts:
                 break
-            written = await anyio.to_thread.run_sync(
-                compile_reply, state.output.completion, protocol, limiter=one_a_core
-            )
+            written = await anyio.to_thread.run_sync(compile_reply, state.output.completion, protocol, limiter=limiter)
             if written.problem is None or not written.is_measured:
                 break
-            told = Template(repair).safe_substitute(problem=told_problem(written))
+            request = Template(repair).safe_substitute(problem=problem_text(written))
             asks = (state.user_prompt.metadata or {}).get("asks", {})
-            state.messages.append(ChatMessageUser(content=told, metadata={"asks": {**asks, "attempt": attempt + 1}}))
+            state.messages.append(ChatMessageUser(content=request, metadata={"asks": {**asks, "attempt": attempt + 1}}))
         return state
 
     return solve
 
 
-def told_problem(written: Written) -> str:
-    """Word why a piece did not compile: LilyPond's messages, cut to `MAX_PROBLEM`, or the reason where it left none.
+def problem_text(written: Written) -> str:
+    """Return why a piece did not compile: LilyPond's messages, cut to `MAX_PROBLEM`, or the reason if there are none.
 
     Example:
-        >>> told_problem(Written("{ c4 ", None, "stopped after 15 s of CPU time", ""))
+        >>> problem_text(Written("{ c4 ", None, "stopped after 15 s of CPU time", ""))
         'stopped after 15 s of CPU time'
     """
     messages = written.messages.strip()[:MAX_PROBLEM]
-    # What stopped LilyPond is in its messages only where LilyPond itself gave up.
+    # If LilyPond was stopped, its messages do not contain the reason.
     return messages if messages and "error" in messages else "\n".join(filter(None, [written.problem, messages]))

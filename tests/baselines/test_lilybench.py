@@ -10,7 +10,8 @@ pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install '
 from symusic import Score
 
 from music_evals.baselines.lilybench import _SETTINGS, _plain_key, count_measures, perform
-from music_evals.notation.lilypond.compiler import compile_texts, modernise
+from music_evals.notation.lilypond.compiler import compile_texts
+from music_evals.notation.lilypond.converters import modernise
 from music_evals.notation.lilypond.structure import StructureError, read_structures
 
 MUTOPIA = Path(__file__).parents[3] / "shared" / "data" / "mutopia" / "ftp"

@@ -9,7 +9,7 @@ import pytest
 from music_evals.notation.lilypond.compiler import Compiled, compile_texts
 from music_evals.notation.lilypond.sandbox import Confinement, Limits, why_unavailable
 from tests.campaign.conftest import Counting
-from tests.notation.lilypond.test_hostile import GOOD
+from tests.notation.lilypond.sandbox.test_hostile import GOOD
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY")
 SHOW = r"""\version "2.24.3"
@@ -109,7 +109,7 @@ def test_attacks(confinement: Confinement, folder: Path, counting: Counting, ful
     secret, before = (folder / "canary.txt").read_text(), snapshot(folder)
     texts = attacks(folder)
     if not full:
-        texts = Random(7).sample(texts, 6)
+        texts = Random(7).sample(texts, 4)
     limits = Limits(seconds=10)
     ends = compile_texts(texts, collect=["*"], limits=limits, confinement=confinement)
     with counting(f"attacks out of the sandbox ({confinement})") as tally:

@@ -63,16 +63,6 @@ def knowing(tasks: list[Task], form: str = "{}") -> Any:
     return get_model("scripted/model", reply=reply, memoize=False)
 
 
-@pytest.mark.parametrize("name", TASKS)
-def test_transposed_questions_have_other_music_and_the_same_answers(name: TaskName, small: str) -> None:
-    plain, moved = (make(name, small, **more) for more in ({}, {"twin": "transposed"}))
-    left_out = (moved.metadata or {}).get("not_transposed", [])
-    kept = [sample for sample in plain.dataset if (sample.metadata or {})["row"] not in left_out]
-    assert [(each.id, each.target) for each in kept] == [(each.id, each.target) for each in moved.dataset]
-    for one, other in zip(kept, moved.dataset, strict=True):
-        assert asked(list(one.input)) != asked(list(other.input))  # type: ignore[arg-type]
-
-
 def test_who_knows_the_answers_scores_in_full(small: str, tmp_path: Path) -> None:
     strict = [make(name, small) for name in TASKS]
     paper = [make(name, small, protocol="paper") for name in ("metadata_prediction", *HEADLINES)]  # type: ignore[arg-type]

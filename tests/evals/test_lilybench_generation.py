@@ -30,11 +30,11 @@ from music_evals.encoders.lilybert import load_encoder
 from music_evals.evals.lilybench import generation, published_request, written_music
 from music_evals.notation.lilypond import writing
 from music_evals.scorers import reference_pieces, written_pieces
+from music_evals.scorers.metrics.frechet import frechet_distance
 from tests.encoders.tiny_encoder import make_tiny_encoder
 from tests.generation_dataset import PROMPTS, make_dataset, piece
 from tests.harness import metrics, run, run_scripted, samples
-from tests.notation.lilypond.test_hostile import BOUNDED, STOPPED_BY_TIME
-from tests.oracles.lilybench_published_generation import embedded_texts, final_text, frechet, metadata_block
+from tests.notation.lilypond.sandbox.test_hostile import BOUNDED, STOPPED_BY_TIME
 
 METADATA = "%% === METADATA ==="
 GOOD = piece(7)
@@ -108,7 +108,8 @@ def test_the_papers_prompt_is_one_message_with_metadata_and_demonstrations(datas
     assert [piece(1000 + number).strip() in one for number, one in enumerate(shown)] == [True] * 3
     assert METADATA + last == zero[1].text
     known = {"composer": "Vivaldi", "period": "Late Baroque", "musical_form": "concerto", "ensemble": "violin, cello"}
-    block = metadata_block({**known, "part": "0: allegro"})
+    lines = [f"%% {field}: {value}" for field, value in {**known, "part": "0: allegro"}.items()]
+    block = "\n".join([METADATA, *lines, "%% === END METADATA ==="])
     head, asked = zero[1].text[: len(block)], zero[1].text[len(block) :]
     assert head == block
     assert all(words in asked for words in ("Vivaldi", "(Late Baroque)", '"0: allegro"', "nederlands", "\\relative"))
@@ -118,7 +119,7 @@ def test_the_papers_prompt_is_one_message_with_metadata_and_demonstrations(datas
 def test_what_the_papers_prompt_does_not_know_has_no_line_and_other_words() -> None:
     row = dict.fromkeys(("composer", "period", "form", "ensemble", "part", "key", "metre"))
     told = published_request(cast(Any, row), load_prompts("lilybench")["generation"]["paper"])
-    assert told.startswith(metadata_block({"part": "full"}))
+    assert told.startswith(f"{METADATA}\n%% part: full\n%% === END METADATA ===")
     assert all(words in told for words in ("18th century (Baroque)", "any short form", "a few", "whole ensemble"))
 
 
@@ -150,9 +151,9 @@ def test_the_papers_rules_count_what_compiles_and_what_is_embedded(
     loaded = load_encoder(str(encoder))
     real, made = (
         np.array([one["first_token"] for one in loaded.embed(texts, poolings=("first_token",))])
-        for texts in (embedded_texts(references.texts), embedded_texts([final_text(one) for one in replies]))
+        for texts in (references.texts, [writing.published_text(writing.published_code(one)) for one in replies[:3]])
     )
-    assert found["music21-test/fmd"] == pytest.approx(frechet(real, made), abs=1e-5)
+    assert found["music21-test/fmd"] == pytest.approx(frechet_distance(real, made), abs=1e-5)
     again = score(read_eval_log(log.location), written_music(str(dataset), encoder=str(encoder)), action="overwrite")
     assert (figures(again)["compile_rate"], figures(again)["music21-test/fmd_texts"]) == (0.25, 3)
     assert "compile_rate_with_notes" not in figures(again)

@@ -1,9 +1,12 @@
-"""``paper`` of LilyBench against `lilybench_published`: replies, figures and rows."""
+"""``paper`` of LilyBench against the outputs, in `data`, of a second implementation of the published code."""
 
 import asyncio
+import json
 import random
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from inspect_ai.model import ModelName, ModelOutput
@@ -13,216 +16,104 @@ from inspect_ai.solver import TaskState
 from music_evals.datasets_builders.lilybench.emopia import Clip
 from music_evals.datasets_builders.lilybench.emopia import make_rows as make_clip_rows
 from music_evals.datasets_builders.lilybench.paper import corrupt, make_rows, split_bars
-from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, FIELDS, TASKS, Piece, TaskName, TaskRow
-from music_evals.scorers.score_tasks import (
-    by_category,
-    confusion,
-    error_figures,
-    index_figures,
-    measure_count,
-    measure_order,
-    number_figures,
-    option_index,
-    order_figures,
-    wrong_measures,
-)
-from tests.oracles import lilybench_published as oracle
+from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, FIELDS, QUADRANT_LABELS, TASKS, Piece, TaskRow
+from music_evals.scorers import score_tasks
 
-MUTOPIA = Path(__file__).parents[3] / "shared" / "data" / "mutopia" / "ftp"
-MAKE: dict[str, Callable[[str], Scorer]] = {
-    "bar_count": measure_count,
-    "bar_sequencing": measure_order,
-    "error_detection": wrong_measures,
+MAKE: dict[str, tuple[Callable[[str], Scorer], list[Any]]] = {
+    "bar_count": (score_tasks.measure_count, [score_tasks.number_figures]),
+    "bar_sequencing": (score_tasks.measure_order, [score_tasks.order_figures]),
+    "error_detection": (score_tasks.wrong_measures, [score_tasks.error_figures, score_tasks.by_category]),
+    "emotion_recognition": (score_tasks.option_index, [score_tasks.index_figures, score_tasks.confusion]),
 }
-FIGURES = {
-    "bar_count": [number_figures],
-    "bar_sequencing": [order_figures],
-    "error_detection": [error_figures, by_category],
-}
+"""Tasks with scorers and metrics; the others have those of the last."""
+
+
+@cache
+def data(name: str) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((Path(__file__).parent / "data" / f"{name}.json").read_text("utf-8"))
+    return read
+
 
 # --- replies ---
 
-PHRASES = (
-    *(
-        "{0}",
-        "{0}.",
-        "**{0}**",
-        "Answer: {0}",
-        " \n{0}\n",
-        "0{0}",
-        "{0}\n\nQuestion: 3",
-        "Option {0}: C major",
-        "({0})",
-    ),
-    *("<think>Is it {1}?</think>{0}", "<think>It may be {1} or {2}", "It has {0} bars.", "{0}-{1}", "{0}, {1} and {2}"),
-    *("{0} {1} {2}", "bars {1} to {0}", "In 3/4 it is {0}", "No. {1}: {0}", "{0}/{1}", "1. {0}\n2. {1}", "{0}{1}"),
-    *(
-        "",
-        "  ",
-        "none",
-        "None.",
-        "I cannot tell.",
-        "As an AI, I don't hear music.",
-        "C major",
-        "ten",
-        "\\key g \\major",
-    ),
-    *("٣", "١٢ or {0}", "²", "½", "{0}.5", "-{0}", "[{0}, {1}]", "{0}\0{1}", "```\n{0}\n```", "none, or {0}"),
-)
-ORDERS = ("0123", "3210", "2031", "1302", "0312", "0 3 1 2", "0,3,1,2", "0011", "1234", "01234", "٠١٢٣", "012", "4031")
 
-
-def replies(task: TaskName, n: int = 400) -> list[tuple[str, str]]:
-    """Replies of every kind and right answers, so that each phrase has right, wrong and near ones."""
-    rng = random.Random(f"replies {task}")
-    made = []
-    for number in range(n):
-        if task == "bar_sequencing":
-            gold, numbers = rng.choice(ORDERS[:5]), rng.choices(ORDERS, k=3)
-        elif task in oracle.CHOICES:
-            gold, numbers = rng.choice("0123"), rng.choices(["0", "1", "2", "3", "4", "10"], k=3)
-        else:
-            right = rng.randint(1, 130)
-            gold, numbers = str(right), [str(max(0, right + rng.choice((0, 0, 1, -4, 9, 300)))) for _ in range(3)]
-        if rng.random() < 0.4:
-            numbers[0] = gold
-        made.append((PHRASES[number % len(PHRASES)].format(*numbers), gold))
-    return made
-
-
-def scored(task: TaskName, reply: str, gold: str, number: int, kind: str, options: list[str]) -> SampleScore:
+def scored(task: str, reply: str, right: str, number: int, group: str) -> SampleScore:
     output = ModelOutput.from_content("mock/model", reply)
     state = TaskState(ModelName("mock/model"), number, 1, "", [], output=output)
-    found = asyncio.run(MAKE.get(task, option_index)("paper")(state, Target(gold)))  # type: ignore[arg-type]
-    assert isinstance(found, Score)
-    return SampleScore(
-        score=found, sample_id=number, sample_metadata={"kind": kind, "task": task, "options": options, "piece": number}
-    )
+    score = asyncio.run(MAKE[task][0]("paper")(state, Target(right)))  # type: ignore[arg-type]
+    assert isinstance(score, Score)
+    options = [f"Q{digit}" for digit in group] if task == "emotion_recognition" else []
+    kind = group if task == "error_detection" else ""
+    metadata = {"kind": kind, "task": task, "options": options, "piece": number}
+    return SampleScore(score=score, sample_id=number, sample_metadata=metadata)
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_replies_are_read_and_scored_as_published(task: TaskName) -> None:
-    rng = random.Random(task)
-    asked = replies(task)
-    kinds = [rng.choice(CORRUPTIONS) if task == "error_detection" else "" for _ in asked]
-    options = [rng.sample(oracle.QUADRANTS, 4) for _ in asked]
-    scores = [
-        scored(task, reply, gold, number, kind, shown)
-        for number, ((reply, gold), kind, shown) in enumerate(zip(asked, kinds, options, strict=True))
-    ]
-    for (reply, gold), found in zip(asked, scores, strict=True):
-        value = found.score.value
-        assert isinstance(value, str | float)
-        got = float(value == "C") if isinstance(value, str) else value
-        assert got == pytest.approx(oracle.score(task, reply, gold)), (reply, gold)
-        parsed = oracle.parse(task, reply)
-        assert found.score.answer in ([parsed] if parsed else [None, "none"]), reply
-    records = [(*pair, kind) for pair, kind in zip(asked, kinds, strict=True)]
-    ours = {name: value for make in FIGURES.get(task, [index_figures]) for name, value in make()(scores).items()}  # type: ignore[operator]
-    published = oracle.figures(task, records)
-    assert {name: ours[name] for name in published} == pytest.approx(published)
-    assert 0.1 < next(iter(published.values())) < 0.9
+@pytest.mark.parametrize("task", MAKE)
+def test_replies_are_read_and_scored_as_published(task: str) -> None:
+    replies = data("lilybench_replies")
+    scores = []
+    for number, (reply, right, group, parsed, value) in enumerate(replies[task]):
+        scores.append(scored(task, reply, right, number, group))
+        score = scores[-1].score
+        number_value = float(score.value == "C") if isinstance(score.value, str) else score.value
+        assert number_value == pytest.approx(value, abs=1e-6), (reply, right)
+        assert score.answer in ([parsed] if parsed else [None, "none"]), reply
+    figures = {name: value for make in MAKE[task][1] for name, value in make()(scores).items()}
+    published = replies["figures"][task]
+    assert {name: figures[name] for name in published} == pytest.approx(published)
+    if task == "error_detection":  # a reply without digits names no bar
+        assert {scored(task, reply, "none", 0, "clean").score.value for reply in ("none", "all is well", "")} == {1}
     if task == "emotion_recognition":
-        triples = [(*pair, shown) for pair, shown in zip(asked, options, strict=True)]
-        names = {**{label: str(place) for place, label in enumerate(oracle.QUADRANTS)}, "": "unreadable"}
-        counts = {f"{names[right]}_as_{names[taken]}": n for (right, taken), n in oracle.confused(triples).items()}
-        assert {name: n for name, n in confusion()(scores).items() if n} == counts
+        assert {name: count for name, count in figures.items() if "_as_" in name and count} == replies["confusion"]
 
 
-def test_a_reply_without_digits_names_no_bar() -> None:
-    for reply in ("none", "all is well", ""):
-        assert scored("error_detection", reply, "none", 0, "clean", []).score.value == 1
-        assert oracle.score("error_detection", reply, "none") == 1
+# --- texts and rows ---
 
 
-# --- texts ---
-
-SNIPPETS = (
-    *(
-        '\\header {{ title = "Tune {0}" }}',
-        '\\header{{\n mutopiatitle = "M {0}" composer="C {0}"\n title="T\\"{0} " }}',
-    ),
-    *(
-        '\\header {{ title = \\markup {{ "x" }} }}',
-        "\\header {{",
-        '\\paper {{ line = "|" }}',
-        "\\paper {{ a {{ | }} }}",
-    ),
-    *(
-        '\\bar "|."',
-        '\\bar "||',
-        '\\mark "|"',
-        '"',
-        '"a | b"',
-        '\\"',
-        "% a | comment",
-        "{{",
-        "}}",
-        "|",
-        "| |",
-        "||",
-        "\n",
-    ),
-    *("\\key g \\major", "\\key bes  \\minor", "\\key\n sol\n\\dorian", "\\key es \\major", "\\key g\\major", "\\key"),
-    *("\\key fisis \\x", "\\key d \\major2", "\\key do \\major", "\\time 3/{0}", "\\time {0} / 8", "\\time #'(1) 3/4"),
-    *(
-        "c4 d | e f |",
-        "g'2 a'{0} |",
-        "b4\n|",
-        'composer = "C\nD"',
-        '\\header {{ title = "T{0} \\n" }}',
-        '\\header {{ title = "A\\\n" title="{0}" }}',
-        'title="unclosed',
-        'subtitle = "S" \\title "T"',
-        "\\",
-    ),
-)
+@cache
+def texts() -> list[dict[str, Any]]:
+    """Texts with the outputs of the second implementation, and a composer and a style."""
+    columns = [*data("lilybench_texts")["columns"], "composer", "style"]
+    rows = enumerate(data("lilybench_texts")["texts"])
+    return [dict(zip(columns, (*row, f"C{n % 9}", f"S{n % 7}"), strict=True)) for n, row in rows]
 
 
-def snippets(number: int) -> str:
-    rng = random.Random(f"text {number}")
-    return " ".join(rng.choice(SNIPPETS).format(rng.randint(1, 9)) for _ in range(rng.randint(1, 40)))
+def without(text: str, spans: list[list[int]], replacement: str = "") -> str:
+    for start, end in reversed(spans):
+        text = text[:start] + replacement + text[end:]
+    return text
 
 
-def mutopia() -> list[str]:
-    """A few of Mutopia's own files, where they are at hand."""
-    paths = sorted(MUTOPIA.rglob("*.ly"))[::40] if MUTOPIA.is_dir() else []
-    return [path.read_bytes().decode("utf-8", "replace") for path in paths]
-
-
-def test_bars_and_corruptions_of_any_text_are_as_published() -> None:
-    applied = 0
-    for number, text in enumerate([*map(snippets, range(600)), *mutopia()]):
-        assert split_bars(text) == oracle.bars(text), text
-        for kind in CORRUPTIONS:
-            possible = oracle.corruptions(text, kind)
-            made = corrupt(text, kind, random.Random(number))
-            assert made in possible if made else not possible, (kind, text)
-            applied += bool(possible)
-    assert applied > 2000
+def corruptions(facts: dict[str, Any], kind: str) -> set[tuple[str, int]]:
+    """All corrupted texts that the published code may make, with the number of the bar."""
+    text, places = facts["text"], facts["separators"]
+    if kind == "invalid_metadata":
+        return {(without(text, facts["keys"][:1], r"\key xx \nonsense"), 1)} if facts["keys"] else set()
+    if len(places) < 2 or (kind == "invalid_bar_duration" and not facts["metres"]):
+        return set()
+    foreign = [f" {note}4 " for note in facts["foreign"]]
+    inserted = foreign if kind == "accidental_outside_key" else data("lilybench_texts")["inserted"][kind]
+    return {(text[:place] + new + text[place:], bar) for bar, place in enumerate(places, 1) for new in inserted}
 
 
 @pytest.mark.parametrize("kind", CORRUPTIONS)
-def test_all_published_corruptions_are_made(kind: str) -> None:
-    for key in ("c \\major", "g \\major", "f \\major", "d \\major", "a \\minor", "sol \\major"):
-        text = f"\\key {key} \\time 3/4 c2. | d2. || e2. |"
-        made = {corrupt(text, kind, random.Random(seed)) for seed in range(300)}  # type: ignore[arg-type]
-        assert made == oracle.corruptions(text, kind)
+def test_bars_and_corruptions_of_any_text_are_as_published(kind: Any) -> None:
+    count = 0
+    for number, facts in enumerate(texts()):
+        assert split_bars(facts["text"]) == facts["bars"]
+        possible = corruptions(facts, kind)
+        corrupted = {corrupt(facts["text"], kind, random.Random(f"{number} {seed}")) for seed in range(3)}
+        assert corrupted <= possible if possible else corrupted == {None}, facts["text"]
+        count += bool(possible)
+    assert count > 50
+    for facts in texts()[-6:]:  # short ones, in six keys
+        assert {corrupt(facts["text"], kind, random.Random(seed)) for seed in range(300)} == corruptions(facts, kind)
 
 
-# --- rows ---
-
-PIECES = [
-    Piece(f"piece{number:03d}", snippets(number), "", {"composer": f"C{number % 9}", "style": f"S{number % 7}"})
-    for number in range(600)
-]
-TEXTS = {piece.id: piece.raw for piece in PIECES}
-HEADERS = {piece.id: piece.header for piece in PIECES}
-SIZES = dict.fromkeys(TASKS, 150)
-
-
-def rows_of(task: TaskName) -> list[TaskRow]:
-    return make_rows(task, PIECES, 3, SIZES)
+def rows_of(task: Any) -> list[tuple[TaskRow, dict[str, Any]]]:
+    """Rows with the facts on their texts."""
+    pieces = [Piece(str(n), facts["text"], "", facts) for n, facts in enumerate(texts())]
+    return [(row, texts()[int(row["piece"])]) for row in make_rows(task, pieces, 3, dict.fromkeys(TASKS, 90))]
 
 
 def right(row: TaskRow) -> str:
@@ -230,70 +121,65 @@ def right(row: TaskRow) -> str:
 
 
 def test_rows_on_bars_are_as_published() -> None:
-    for row in rows_of("bar_count"):
-        assert (row["score"], row["answer"]) == (TEXTS[row["piece"]], str(len(oracle.bars(row["score"]))))
-    for row in rows_of("bar_sequencing"):
-        assert [row["options"][int(digit)] for digit in row["answer"]] == oracle.bars(TEXTS[row["piece"]])[:4]
-    found = rows_of("next_bar_prediction")
-    for row in found:
-        first = oracle.bars(TEXTS[row["piece"]])
-        assert row["score"] == "\n".join(first[:4])
-        assert right(row) == first[4]
-        assert row["options"].index(first[4]) == int(row["answer"])
-        left = first[5:]
-        wrong = [*row["options"]]
-        wrong.remove(first[4])
+    for row, facts in rows_of("bar_count"):
+        assert (row["score"], row["answer"]) == (facts["text"], str(len(facts["bars"])))
+    for row, facts in rows_of("bar_sequencing"):
+        assert [row["options"][int(digit)] for digit in row["answer"]] == facts["bars"][:4]
+    for row, facts in rows_of("next_bar_prediction"):
+        *context, answer = facts["bars"][:5]
+        assert (row["score"], right(row)) == ("\n".join(context), answer)
+        assert row["options"].index(answer) == int(row["answer"])
+        wrong, rest = [*row["options"]], facts["bars"][5:]
+        wrong.remove(answer)
         for option in wrong:
-            left.remove(option)  # each stands there as often
-    assert any(len(set(row["options"])) < 4 for row in found)
+            rest.remove(option)  # each occurs there as often
 
 
 @pytest.mark.parametrize("task", ["metadata_qa", "metadata_prediction"])
-def test_rows_on_metadata_are_as_published(task: TaskName) -> None:
-    found = rows_of(task)
-    pools = {kind: {oracle.field(text, kind) for text in TEXTS.values()} for kind in FIELDS}
-    for row in found:
-        text = TEXTS[row["piece"]]
-        assert right(row) == oracle.field(text, row["kind"])
+def test_rows_on_metadata_are_as_published(task: str) -> None:
+    def value_of(facts: dict[str, Any], kind: str) -> str | None:
+        value: str | None = facts["key" if kind == "key" else "metre"]
+        return value.partition("/")[2] if value and kind == "note_length" else value
+
+    rows = rows_of(task)
+    for row, facts in rows:
+        assert right(row) == value_of(facts, row["kind"])
         assert len(set(row["options"])) == 4
-        assert set(row["options"]) <= pools[row["kind"]]  # type: ignore[index]
-        assert row["score"] == (text if task == "metadata_qa" else oracle.masked(text, row["kind"]))
-    assert {row["kind"] for row in found} == set(FIELDS)
+        assert set(row["options"]) <= {value_of(text, row["kind"]) for text in texts()}
+        spans = facts["keys" if row["kind"] == "key" else "metres"]
+        assert row["score"] == (facts["text"] if task == "metadata_qa" else without(facts["text"], spans))
+    assert {row["kind"] for row, _ in rows} == set(FIELDS)
 
 
 def test_rows_on_headers_are_as_published() -> None:
-    titles = {oracle.title(text) for text in TEXTS.values()}
-    for row in rows_of("music_captioning"):
-        assert right(row) == oracle.title(TEXTS[row["piece"]])
-        assert set(row["options"]) <= titles
-        assert row["score"] == oracle.blanked(TEXTS[row["piece"]], "title")
-    for row in rows_of("composer_recognition"):
-        assert right(row) == HEADERS[row["piece"]]["composer"]
-        assert row["score"] == oracle.blanked(TEXTS[row["piece"]], "composer")
-    for row in rows_of("genre_recognition"):
-        assert (right(row), row["score"]) == (HEADERS[row["piece"]]["style"], TEXTS[row["piece"]])
-    usable = [text for text in TEXTS.values() if oracle.title(text)]
-    assert len(make_rows("music_captioning", PIECES, 3, {"music_captioning": 9999})) == len(usable)
+    for row, facts in rows_of("music_captioning"):
+        assert (right(row), row["score"]) == (facts["title"], without(facts["text"], facts["title_strings"]))
+        assert set(row["options"]) <= {text["title"] for text in texts()}
+    for row, facts in rows_of("composer_recognition"):
+        assert (right(row), row["score"]) == (facts["composer"], without(facts["text"], facts["composer_strings"]))
+    for row, facts in rows_of("genre_recognition"):
+        assert (right(row), row["score"]) == (facts["style"], facts["text"])
 
 
 def test_rows_with_errors_are_as_published() -> None:
-    found = rows_of("error_detection")
-    assert [row["kind"] for row in found] == [kind for kind in CORRUPTIONS for _ in range(30)]
-    assert len({row["piece"] for row in found}) == len(found)
-    for row in found:
-        assert len(oracle.bars(TEXTS[row["piece"]])) >= 4
-        assert (row["score"], int(row["answer"])) in oracle.corruptions(TEXTS[row["piece"]], row["kind"])
+    rows = rows_of("error_detection")
+    kinds = [row["kind"] for row, _ in rows]
+    assert kinds == [kind for kind in CORRUPTIONS for _ in range(len(rows) // 5)]
+    assert len({row["piece"] for row, _ in rows}) == len(rows) > 50
+    for row, facts in rows:
+        assert len(facts["bars"]) >= 4
+        assert (row["score"], int(row["answer"])) in corruptions(facts, row["kind"])
 
 
 def test_rows_on_clips_are_as_published() -> None:
     clips = [Clip(f"Q{1 + number % 4}_song{number}_0", 1 + number % 4, str(number).encode()) for number in range(80)]
     convert = lambda midi: f'% Lily was here from x.mid\n\\version "2"{" c4 |" * int(midi)} d'  # noqa: E731
-    found, _ = make_clip_rows("paper", clips, 1, per_quadrant=15, convert=convert)
-    assert len(found) == 60
-    for row in found:
-        number = int(row["piece"][7:-2])
-        whole = convert(str(number).encode()).replace("x.mid", f"{row['piece']}.mid")
-        assert row["score"] == oracle.clip(whole)
-        assert sorted(row["options"]) == list(oracle.QUADRANTS)
+    rows, _ = make_clip_rows("paper", clips, 1, per_quadrant=15, convert=convert)
+    assert len(rows) == 60
+    for row in rows:
+        head, count = f"% Lily was here from {row['piece']}.mid\n\\version", int(row["piece"][7:-2])
+        bars = [f'{head} "" c4', *["c4"] * 15][:count]  # by hand, with strings emptied
+        assert row["score"] == (" | ".join(bars) + " |\n" if bars else f'{head} "2" d')
+        assert sorted(row["options"]) == list(QUADRANT_LABELS)
         assert right(row) == row["piece"][:2]
-    assert len({tuple(row["options"]) for row in found}) > 10
+    assert len({tuple(row["options"]) for row in rows}) > 10

@@ -25,6 +25,11 @@ _VALUES = {"1": "Whole", "2": "Half", "4": "Quarter", "8": "Eighth", "16": "Sixt
 _VALUES |= {"64": "Sixty-fourth", "breve": "Double whole", "long": "Longa"}
 _DOTS = ("{}", "Dotted {}", "Double-dotted {}")
 _ARTICULATIONS = {"stacc": "Staccato", "acc": "Accent", "ten": "Tenuto", "marc": "Marcato", "stacciss": "Staccatissimo"}
+_ORNAMENTS = {
+    "trill": ("Trill", "Trill"),
+    "mordent": ("Upper mordent", "Lower mordent"),
+    "turn": ("Turn", "Inverted turn"),
+}
 _CLEFS = {"G2": "Treble clef", "F4": "Bass clef", "C3": "Alto clef", "C4": "Tenor clef", "C1": "Soprano clef"}
 
 
@@ -135,22 +140,15 @@ def _pitch(note: Any) -> str:
 
 
 def _read_sign(sign: Any, cell: Cell) -> None:
-    is_lower = sign.get("form") == "lower"
-    match sign.tag.removeprefix(_MEI):
-        case "tie":
-            cell.has_tie = True
-        case "fermata":
-            cell.has_fermata = True
-        case "trill":
-            cell.ornaments.add("Trill")
-        case "mordent":
-            cell.ornaments.add("Lower mordent" if is_lower else "Upper mordent")
-        case "turn":
-            cell.ornaments.add("Inverted turn" if is_lower else "Turn")
-        case "dynam":
-            # Words such as "cresc." are dynamics to MEI.
-            words = "".join(sign.itertext()).strip()
-            cell.dynamics |= {words} if re.fullmatch("[fmprsz]+", words) else set()
+    kind = sign.tag.removeprefix(_MEI)
+    cell.has_tie |= kind == "tie"
+    cell.has_fermata |= kind == "fermata"
+    if kind in _ORNAMENTS:
+        cell.ornaments.add(_ORNAMENTS[kind][sign.get("form") == "lower"])
+    if kind == "dynam":
+        # Words such as "cresc." are dynamics to MEI.
+        words = "".join(sign.itertext()).strip()
+        cell.dynamics |= {words} if re.fullmatch("[fmprsz]+", words) else set()
 
 
 WORKS = (

@@ -1,4 +1,4 @@
-"""Tools on a score: what they tell, and that whatever goes wrong comes back to the model in words."""
+"""Tools on a score: their texts, and errors that come back to the model in words."""
 
 import asyncio
 from typing import Any
@@ -83,7 +83,7 @@ def test_tools_read_the_score_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "function", "arguments", "said"),
+    ("text", "function", "arguments", "message"),
     [
         (SCORE, "list_measure", {"number": 7}, "there is no measure 7"),
         (SCORE, "list_measure", {"number": "seven"}, "not of type 'integer'"),
@@ -93,11 +93,11 @@ def test_tools_read_the_score_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_what_goes_wrong_is_an_error_of_the_tool(
-    text: str, function: str, arguments: dict[str, object], said: str
+    text: str, function: str, arguments: dict[str, object], message: str
 ) -> None:
     error = called(ScoreTools(text), function, **arguments).error
     assert error is not None
-    assert said in error.message
+    assert message in error.message
 
 
 def test_errors_in_the_music_are_listed_and_calls_are_limited() -> None:

@@ -1,10 +1,10 @@
-"""LilyBench, understanding, as a dataset: a Mutopia checkout and EMOPIA clips, or what can be made offline.
+"""LilyBench, understanding, as a dataset: from a Mutopia checkout and EMOPIA clips, or made offline.
 
 Title: Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding
 Paper: https://arxiv.org/abs/2606.08722
 Licence: each piece's own (public domain, CC BY or CC BY-SA), see the column `licence` of the config `corpus`
 
-A config a task, with the splits `strict` and `paper`, and `corpus` with the one split `full`. See `rows`.
+A config per task, with the splits `strict` and `paper`, and `corpus` with the one split `full`. See `rows`.
 """
 
 import hashlib
@@ -28,8 +28,8 @@ from music_evals.datasets_builders.dataset_io import (
     write_dataset,
 )
 from music_evals.datasets_builders.lilybench import emopia as emotion
-from music_evals.datasets_builders.lilybench import paper, strict
-from music_evals.datasets_builders.lilybench.corpus import survey
+from music_evals.datasets_builders.lilybench import paper
+from music_evals.datasets_builders.lilybench.composed_clips import compose_clips
 from music_evals.datasets_builders.lilybench.default_pieces import Source, default_sources, first_sources, make_pieces
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
 from music_evals.datasets_builders.lilybench.rows import (
@@ -45,6 +45,8 @@ from music_evals.datasets_builders.lilybench.rows import (
     TaskName,
     TaskRow,
 )
+from music_evals.datasets_builders.lilybench.strict import tasks as strict
+from music_evals.datasets_builders.lilybench.strict.survey import survey
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_cache, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
@@ -58,22 +60,22 @@ FEATURES: Final[Mapping[str, Features]] = {**TASK_FEATURES, "corpus": CORPUS_FEA
 
 _LARGER: Final[Mapping[TaskName, int]] = {"metadata_qa": 30, "metadata_prediction": 30, "error_detection": 50}
 GENERATED_SIZES: Final[Mapping[TaskName, int]] = {**dict.fromkeys(TASKS, 24), **_LARGER}
-_FIRST_SIZES: Final = {**GENERATED_SIZES, "composer_recognition": 18}  # of the fewer pieces of a first run
-"""Rows of a task in the default dataset."""
+"""Task → rows in the dataset that is made offline."""
+_FIRST_SIZES: Final = {**GENERATED_SIZES, "composer_recognition": 18}  # a first run has fewer pieces
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A dataset that can be written: task → protocol → rows, the pieces, and what gave no piece or clip → why."""
+    """A dataset that can be written: task → protocol → rows, and the pieces; `left_out` has sources without a piece."""
 
     rows: Mapping[TaskName, Mapping[Protocol, Sequence[TaskRow]]]
     corpus: Sequence[CorpusRow]
     provenance: Provenance
-    left_out: Mapping[str, str]
+    left_out: Mapping[str, str]  # file or piece → reason
 
     @property
     def unusable(self) -> Counter[str]:
-        """Why pieces cannot be used by strict tasks → how many; a reason's particulars are left off."""
+        """Reason why strict tasks cannot use pieces, without particulars → number of pieces."""
         return Counter(reason.split(":")[0] for row in self.corpus if (reason := row["reason"]) is not None)
 
 
@@ -91,19 +93,24 @@ def build_mutopia(
     Args:
         source: holds the checkout's ``ftp`` folder.
         emopia: folder of EMOPIA's MIDI files; without it there is no `emotion_recognition`.
-        free_only: leave out pieces that may not be published, because no free licence is stated.
+        free_only: leave out pieces whose header states no free licence, which must not be published.
         seed: chooses pieces, places and distractors.
-        sizes: rows of each task; default are the paper's.
-        on_piece: told what was done to a piece, "reading" or "compiling", and the number of pieces after each.
+        sizes: rows per task; default are the paper's.
+        on_piece: called with "reading" or "compiling" and the number of pieces after each.
     """
     made_with = made_by()
-    # A clip's file is small and there is nothing to do without it, so it is read first.
+    # Clips are read first: they are small, and a wrong folder is reported before any other work.
     clips, bad_clips = ([], {}) if emopia is None else emotion.read_clips(emopia)
     pieces, left_out = read_pieces(source, free_only=free_only, on_piece=on_piece)
+    checksum = hashlib.sha256()
+    for piece in pieces:
+        checksum.update(f"{piece.id}\0{piece.raw}\0{piece.text}\0".encode("utf-8", "surrogatepass"))
+    for clip in clips:
+        checksum.update(f"{clip.id}\0".encode() + clip.midi)
     missing = () if emopia else ("EMOPIA, for emotion_recognition",)
-    about = {"source_sha256": _checksum(pieces, clips), "missing": missing, "made_with": made_with}
-    provenance = make_provenance(NAME, VERSION, "mutopia", seed=seed, **about)
-    return _planned(pieces, clips, {**left_out, **bad_clips}, provenance, seed, sizes, on_piece)
+    facts = {"source_sha256": checksum.hexdigest(), "missing": missing, "made_with": made_with}
+    provenance = make_provenance(NAME, VERSION, "mutopia", seed=seed, **facts)
+    return _plan(pieces, clips, {**left_out, **bad_clips}, provenance, seed, sizes, on_piece)
 
 
 def build_generated(
@@ -113,18 +120,32 @@ def build_generated(
     sizes: Mapping[TaskName, int] = GENERATED_SIZES,
     on_piece: OnPiece = lambda *_: None,
 ) -> Plan:
-    """Plan the dataset, of so many rows a task, on scores that come with music21 and on clips composed from the seed.
+    """Plan the dataset on scores that come with music21 and on clips composed from the seed.
 
-    `sources` are some of `default_sources`, None for all.
+    `sources` are some of `default_sources`, None for all. Other arguments as for `build_mutopia`.
     """
     made_with = {**made_by(), "music21": version("music21")}
     pieces, left_out = make_pieces(sources or default_sources(), cache=lilypond_cache(), on_piece=on_piece)
-    clips = emotion.compose_clips(seed, per_quadrant=sizes["emotion_recognition"] // 4)
+    clips = compose_clips(seed, per_quadrant=sizes["emotion_recognition"] // 4)
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
-    return _planned(pieces, clips, left_out, provenance, seed, sizes, on_piece)
+    return _plan(pieces, clips, left_out, provenance, seed, sizes, on_piece)
 
 
-def _planned(
+def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
+    """Write a planned dataset as a folder in the layout of the Hub, completely or not at all, or raise DatasetError."""
+    rows: Rows = {**plan.rows, "corpus": {"full": plan.corpus}}
+    return write_dataset(out, rows, features=FEATURES, provenance=plan.provenance, overwrite=overwrite)
+
+
+def made_by() -> dict[str, str]:
+    """Return LilyPond's version and sandbox; DatasetError if LilyPond or a sandbox is missing."""
+    try:
+        return {"LilyPond": lilypond_version(), "sandbox": available_confinement().value}
+    except (LilyPondError, SandboxError) as error:
+        raise DatasetError(str(error)) from error
+
+
+def _plan(
     pieces: Sequence[Piece],
     clips: Sequence[emotion.Clip],
     left_out: Mapping[str, str],
@@ -138,62 +159,35 @@ def _planned(
         raise DatasetError(f"none of {len(left_out)} pieces can be read; {name}: {reason}")
     cache = lilypond_cache()
     surveyed = list(survey(pieces, cache=cache, on_piece=on_piece))
-    good = [piece for _, piece in surveyed if piece is not None]
+    usable = [piece for _, piece in surveyed if piece is not None]
     rows: dict[TaskName, dict[Protocol, Sequence[TaskRow]]] = {}
     try:
         for task in TASKS:
             if task != "emotion_recognition":
                 rows[task] = {
-                    "strict": strict.make_rows(task, good, seed, sizes[task], cache=cache),
+                    "strict": strict.make_rows(task, usable, seed, sizes[task], cache=cache),
                     "paper": paper.make_rows(task, pieces, seed, sizes),
                 }
             elif clips:
-                made = {
-                    one: emotion.make_rows(one, clips, seed, per_quadrant=sizes[task] // len(QUADRANTS))
-                    for one in PROTOCOLS
-                }
-                rows[task] = {one: some for one, (some, _) in made.items()}
-                left_out = {**left_out, **made["strict"][1], **made["paper"][1]}
+                rows[task] = {}
+                for protocol in PROTOCOLS:
+                    per_quadrant = sizes[task] // len(QUADRANTS)
+                    clip_rows, bad_clips = emotion.make_rows(protocol, clips, seed, per_quadrant=per_quadrant)
+                    rows[task][protocol] = clip_rows
+                    left_out = {**left_out, **bad_clips}
     except DatasetError:
         raise
     except ValueError as error:
         raise DatasetError(
-            f"{len(pieces)} pieces, {len(good)} of them usable by strict tasks, are too few: {error}"
+            f"{len(pieces)} pieces, {len(usable)} of them usable by strict tasks, are too few: {error}"
         ) from error
     plan = Plan(rows, [row for row, _ in surveyed], provenance, left_out)
-    anomalies = {
-        **{f"not usable by strict tasks: {reason}": count for reason, count in plan.unusable.most_common()},
-        **refusals(left_out),
-        **{
-            f"{task}, paper: rows that the pieces do not give": missing
-            for task, made in rows.items()
-            if (missing := sizes[task] - len(made["paper"]))
-        },
-    }
+    anomalies = {f"not usable by strict tasks: {reason}": count for reason, count in plan.unusable.most_common()}
+    anomalies |= refusals(left_out)
+    for task, by_protocol in rows.items():
+        if lacking := sizes[task] - len(by_protocol["paper"]):
+            anomalies[f"{task}, paper: rows that the pieces do not give"] = lacking
     return replace(plan, provenance=replace(provenance, anomalies=anomalies))
-
-
-def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
-    """Write a planned dataset as a folder in the layout of the Hub, whole or not at all, or raise DatasetError."""
-    rows: Rows = {**plan.rows, "corpus": {"full": plan.corpus}}
-    return write_dataset(out, rows, features=FEATURES, provenance=plan.provenance, overwrite=overwrite)
-
-
-def made_by() -> dict[str, str]:
-    """What LilyPond's readings are made with; DatasetError where LilyPond or its sandbox is not there."""
-    try:
-        return {"LilyPond": lilypond_version(), "sandbox": available_confinement().value}
-    except (LilyPondError, SandboxError) as error:
-        raise DatasetError(str(error)) from error
-
-
-def _checksum(pieces: Sequence[Piece], clips: Sequence[emotion.Clip]) -> str:
-    state = hashlib.sha256()
-    for piece in pieces:
-        state.update(f"{piece.id}\0{piece.raw}\0{piece.text}\0".encode("utf-8", "surrogatepass"))
-    for clip in clips:
-        state.update(f"{clip.id}\0".encode() + clip.midi)
-    return state.hexdigest()
 
 
 def _generate(out: Path, on_piece: OnPiece) -> None:

@@ -1,11 +1,11 @@
-r"""The offline default: pieces in LilyPond that are made from music21's corpus on this machine.
+r"""The offline default: LilyPond pieces that are made from music21's corpus on this machine.
 
-Every score is read with music21, written as MusicXML, reduced to its music (no lyrics, texts, page layout, beams or
-stem directions), turned into LilyPond by musicxml2ly, and given a header with the Mutopia Project's fields. Repeats are
-not marked, so that every measure stands and sounds once: musicxml2ly nests repeats whose beginning ABC leaves out. The
-list of pieces is ``datasets_builders/names/lilybench_pieces.toml``, which says by what rule it was made.
+Every score is read with music21 and written as MusicXML. It is reduced to its music (no lyrics, texts, page layout,
+beams or stem directions), converted to LilyPond by musicxml2ly, and given a header with the Mutopia Project's fields.
+Repeats are not marked, so that every measure is written and sounds once: musicxml2ly nests repeats whose beginning ABC
+leaves out. ``datasets_builders/names/lilybench_pieces.toml`` lists the pieces, and the rule by which they were chosen.
 
-What LilyPond does not compile, or what is longer than `MAX_CHARACTERS`, is left out, with the reason.
+Pieces that LilyPond does not compile, or that are longer than `MAX_CHARACTERS`, are left out, with the reason.
 """
 
 import hashlib
@@ -30,13 +30,10 @@ from music_evals.datasets_builders.lilybench.rows import Piece, not_measured
 from music_evals.datasets_builders.msu.works import default_works
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.cache import cache_get, cache_put
-from music_evals.notation.lilypond.compiler import (
-    ConversionError,
-    compile_texts,
-    lilypond_version,
-    musicxml_to_lilypond,
-)
-from music_evals.notation.lilypond.syntax import block_spans, read_header
+from music_evals.notation.lilypond.compiler import compile_texts, lilypond_version
+from music_evals.notation.lilypond.converters import ConversionError, musicxml_to_lilypond
+from music_evals.notation.lilypond.syntax.header import read_header
+from music_evals.notation.lilypond.syntax.lexer import apply_edits, block_spans
 from music_evals.notation.limited import LimitError, map_in_subprocess
 from music_evals.notation.score_file import (
     NO_NAME,
@@ -47,11 +44,11 @@ from music_evals.notation.score_file import (
     score_to_musicxml,
 )
 
-if TYPE_CHECKING:  # music21 takes a third of a second to import
+if TYPE_CHECKING:  # importing music21 takes a third of a second
     from music21.stream import Score
 
 MAX_CHARACTERS: Final = 60_000  # longest text of a piece
-_MOST_KEPT: Final = 1 << 20  # bytes of an entry of the cache
+_MAX_ENTRY: Final = 1 << 20  # bytes of an entry of the cache
 _NOT_MUSIC: Final = frozenset(
     {
         *("work", "movement-title", "movement-number", "identification", "defaults", "credit", "print"),
@@ -70,19 +67,19 @@ _MIDI: Final = re.compile(r"% To create MIDI output[^\n]*\n[ \t]*%[ \t]*(\\midi 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a piece comes from, and what is known of it."""
+    """A score of music21's corpus, and known facts about it."""
 
     id: str
-    path: str  # in music21's corpus
-    tune: int | None  # number of a tune in a file of several
+    path: str  # in the corpus
+    tune: int | None  # number of the tune in a file of several
     title: str
     composer: str | None
     style: str | None  # in the Mutopia Project's words
-    instrument: str | None  # where none is known, the parts' names are taken
+    instrument: str | None  # None for the names of the parts
 
 
 class Converted(NamedTuple):
-    """A piece, or the reason why there is none; `measures` is how many the first part's MusicXML has."""
+    """A piece, or the reason why there is none; `measures` is the number in the first part of the MusicXML."""
 
     source: Source
     piece: Piece | None = None
@@ -92,23 +89,23 @@ class Converted(NamedTuple):
 
 @cached
 def default_sources() -> tuple[Source, ...]:
-    """What the pieces are made from, by id."""
-    listed = read_table("names/lilybench_pieces.toml")
+    """Return the sources of all pieces, by id."""
+    table = read_table("names/lilybench_pieces.toml")
     sources = [
-        Source(_id(work.path), work.path, None, work.title, work.composer, listed["works"].get(work.composer), None)
+        Source(_id(work.path), work.path, None, work.title, work.composer, table["works"].get(work.composer), None)
         for work in default_works()
-        if work.path not in listed["left_out"]
+        if work.path not in table["left_out"]
     ]
-    for collection in listed["collections"].values():
-        known = [collection.get(name) for name in ("composer", "style", "instrument")]
+    for collection in table["collections"].values():
+        facts = [collection.get(name) for name in ("composer", "style", "instrument")]
         for place, title in collection["pieces"].items():
             path, _, tune = place.partition("#")
-            sources.append(Source(_id(path, tune), path, int(tune) if tune else None, title, *known))
+            sources.append(Source(_id(path, tune), path, int(tune) if tune else None, title, *facts))
     return tuple(sorted(sources, key=lambda source: source.id))
 
 
 def first_sources() -> tuple[Source, ...]:
-    """Those of the default sources that a first run takes, see ``names/first_run.toml``."""
+    """Return the sources of a first run, which ``names/first_run.toml`` lists."""
     names = read_table("names/first_run.toml")["lilybench"]
     return tuple(source for source in default_sources() if source.id in names)
 
@@ -116,68 +113,32 @@ def first_sources() -> tuple[Source, ...]:
 def make_pieces(
     sources: tuple[Source, ...], *, cache: Path | None = None, on_piece: OnPiece = lambda *_: None
 ) -> tuple[list[Piece], dict[str, str]]:
-    """Make pieces, and tell of those left out the id and the reason.
+    """Make pieces; also return id → reason for those that were left out.
 
-    With `cache` each one is kept there: a run may want both datasets of LilyBench. `on_piece` is told "converting" and
-    the number of pieces, after each.
+    `cache` keeps the pieces: a run may need both datasets of LilyBench. `on_piece` is called with "converting" and the
+    number of pieces after each.
     """
-    made, to_compile = tee(_converted(sources, cache, on_piece))
-    # LilyPond works on the first texts while later ones are still made.
-    texts = (one.piece.text for one in to_compile if one.piece)
-    # What the machine let come to no end stays, and whoever reads the pieces finds that out.
-    compiled = compile_texts(texts, cache=cache, together=True)
-    problems = [one.problem if one.is_measured else None for one in compiled]
-    converted = list(made)
-    left_out = {one.source.id: one.reason for one in converted if one.piece is None}
-    found = [one.piece for one in converted if one.piece]
-    left_out |= {
-        piece.id: f"LilyPond does not compile it: {problem}"
-        for piece, problem in zip(found, problems, strict=True)
-        if problem
-    }
-    return [piece for piece in found if piece.id not in left_out], left_out
-
-
-def _converted(sources: Sequence[Source], cache: Path | None, on_piece: OnPiece) -> Iterator[Converted]:
-    known = {source: _known(cache, source) for source in sources} if cache else {}
-    new = [source for source in sources if known.get(source) is None]
-    made = map_in_subprocess(convert, new, few=2)
-    for source in sources:
-        one = known.get(source) or next(made)
-        if isinstance(one, LimitError):
-            one = Converted(source, reason=str(one))
-        elif cache and source in new:
-            piece = None if one.piece is None else asdict(one.piece)
-            cache_put(cache, _entry(source), json.dumps([piece, one.measures, one.reason]).encode())
-        yield one
-        on_piece("converting", len(sources))
-
-
-def _known(cache: Path, source: Source) -> Converted | None:
-    """The piece that is kept of a source; None where there is none, or it is damaged."""
-    try:
-        piece, measures, reason = json.loads(cache_get(cache, _entry(source), _MOST_KEPT) or b"")
-        return Converted(source, Piece(**piece) if piece else None, measures, reason)
-    except (ValueError, TypeError):
-        return None
-
-
-def _entry(source: Source) -> str:
-    parts = [_code(), version("music21"), lilypond_version(), asdict(source)]
-    return f"{hashlib.sha256(json.dumps(parts).encode()).hexdigest()}.piece"
-
-
-@cached
-def _code() -> str:
-    """What changes with the conversion: a checksum of its code."""
-    modules = (sys.modules[one.__module__] for one in (convert, prepare_score, musicxml_to_lilypond, composer_named))
-    return hashlib.sha256("".join(map(inspect.getsource, modules)).encode()).hexdigest()
+    results, to_compile = tee(_converted(sources, cache, on_piece))
+    # LilyPond compiles the first texts while later ones are still being made.
+    texts = (result.piece.text for result in to_compile if result.piece)
+    # A piece that the machine stopped is kept; the error comes when the pieces are read.
+    problems = [run.problem if run.is_measured else None for run in compile_texts(texts, cache=cache, together=True)]
+    pieces: list[Piece] = []
+    left_out: dict[str, str] = {}
+    for result in results:
+        if result.piece is None:
+            left_out[result.source.id] = result.reason
+        else:
+            pieces.append(result.piece)
+    failed = {piece.id: problem for piece, problem in zip(pieces, problems, strict=True) if problem}
+    left_out |= {name: f"LilyPond does not compile it: {problem}" for name, problem in failed.items()}
+    return [piece for piece in pieces if piece.id not in failed], left_out
 
 
 def convert(source: Source) -> Converted:
-    """Turn a score of music21's corpus into LilyPond that is not yet compiled, or say why that cannot be.
+    """Convert a score of music21's corpus to LilyPond, not yet compiled, or return the reason why that fails.
 
-    DatasetError where that is the machine's doing.
+    DatasetError if the machine is the reason.
     """
     try:
         score = _read(source)
@@ -185,7 +146,7 @@ def convert(source: Source) -> Converted:
         musicxml, measures = _music_alone(score_to_musicxml(score, in_place=True))
     except ScoreError as error:
         return Converted(source, reason=str(error))
-    # music21 lets out whatever its code runs into, and one score must not stop the others.
+    # music21 passes on all errors of its code, and one score must not stop the others.
     except Exception as error:
         return Converted(source, reason=f"music21 fails on it ({type(error).__name__}: {str(error)[:200]})")
     try:
@@ -199,10 +160,47 @@ def convert(source: Source) -> Converted:
     return Converted(source, Piece(source.id, raw=text, text=text, header=read_header(text)), measures)
 
 
+def _converted(sources: Sequence[Source], cache: Path | None, on_piece: OnPiece) -> Iterator[Converted]:
+    cached_results = {source: _from_cache(cache, source) for source in sources} if cache else {}
+    new = [source for source in sources if cached_results.get(source) is None]
+    new_results = map_in_subprocess(convert, new, few=2)
+    for source in sources:
+        result = cached_results.get(source) or next(new_results)
+        if isinstance(result, LimitError):
+            result = Converted(source, reason=str(result))
+        elif cache and source in new:
+            piece = None if result.piece is None else asdict(result.piece)
+            cache_put(cache, _entry(source), json.dumps([piece, result.measures, result.reason]).encode())
+        yield result
+        on_piece("converting", len(sources))
+
+
+def _from_cache(cache: Path, source: Source) -> Converted | None:
+    """The cached result of a source; None if there is none, or if it is damaged."""
+    try:
+        piece, measures, reason = json.loads(cache_get(cache, _entry(source), _MAX_ENTRY) or b"")
+        return Converted(source, Piece(**piece) if piece else None, measures, reason)
+    except (ValueError, TypeError):
+        return None
+
+
+def _entry(source: Source) -> str:
+    parts = [_code_checksum(), version("music21"), lilypond_version(), asdict(source)]
+    return f"{hashlib.sha256(json.dumps(parts).encode()).hexdigest()}.piece"
+
+
+@cached
+def _code_checksum() -> str:
+    """A checksum of the code of the conversion."""
+    functions = (convert, prepare_score, musicxml_to_lilypond, composer_named)
+    sources = (inspect.getsource(sys.modules[function.__module__]) for function in functions)
+    return hashlib.sha256("".join(sources).encode()).hexdigest()
+
+
 def _id(path: str, tune: str = "") -> str:
-    name = str(PurePosixPath(path).with_suffix("") if not tune else f"{PurePosixPath(path).with_suffix('')}-{tune}")
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    return re.sub(r"[^A-Za-z0-9._/-]+", "-", plain)
+    name = str(PurePosixPath(path).with_suffix("")) + (f"-{tune}" if tune else "")
+    ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9._/-]+", "-", ascii_name)
 
 
 def _read(source: Source) -> "Score":
@@ -210,8 +208,8 @@ def _read(source: Source) -> "Score":
 
     path = Path(str(corpus.getWork(source.path)))
     if source.tune is None:
-        read = read_score(path) if path.suffix == ".abc" else read_corpus(source.path)
-        return prepare_score(read, in_place=True)
+        score = read_score(path) if path.suffix == ".abc" else read_corpus(source.path)
+        return prepare_score(score, in_place=True)
     with tempfile.TemporaryDirectory() as folder:
         tune = Path(folder) / "tune.abc"
         tune.write_text(_tune(path.read_text("utf-8", errors="replace"), source.tune), encoding="utf-8")
@@ -219,22 +217,21 @@ def _read(source: Source) -> "Score":
 
 
 def _write_modes(score: Any) -> None:
-    """Make key signatures without a mode minor where all others of as many sharps are: they would become major."""
+    """Make key signatures without a mode minor if all others with as many sharps are; they would become major."""
     from music21.key import Key
 
-    signs = list(score.recurse().getElementsByClass("KeySignature"))
-    for sign in (sign for sign in signs if not isinstance(sign, Key)):
-        if {each.mode for each in signs if isinstance(each, Key) and each.sharps == sign.sharps} == {"minor"}:
-            sign.activeSite.replace(sign, sign.asKey("minor"))
+    signatures = list(score.recurse().getElementsByClass("KeySignature"))
+    keys = [signature for signature in signatures if isinstance(signature, Key)]
+    for signature in signatures:
+        modes = {key.mode for key in keys if key.sharps == signature.sharps}
+        if not isinstance(signature, Key) and modes == {"minor"}:
+            signature.activeSite.replace(signature, signature.asKey("minor"))
 
 
 def _tune(book: str, number: int) -> str:
     """A tune out of a file of many: from its number to the next blank line."""
     lines = iter(book.splitlines())
-    for line in lines:
-        if re.fullmatch(rf"X:\s*0*{number}\s*", line):
-            break
-    else:
+    if not any(re.fullmatch(rf"X:\s*0*{number}\s*", line) for line in lines):
         raise ScoreError(f"the file holds no tune {number}")
     tune = [f"X:{number}"]
     for line in lines:
@@ -245,17 +242,17 @@ def _tune(book: str, number: int) -> str:
 
 
 def _music_alone(musicxml: str) -> tuple[str, int]:
-    """Leave out of MusicXML what is not music, and tell how many measures the first part has.
+    """MusicXML without what is not music, and the number of measures in the first part.
 
-    Page layout is what musicxml2ly fails on; texts and lyrics are often badly scanned, and make up half of some files;
-    parts may have random identifiers. Measure 0, which is the pickup (see `prepare_score`), and no other is marked as
-    one that is not counted, for musicxml2ly fills up any other that is short.
+    musicxml2ly fails on page layout. Texts and lyrics are often badly scanned, and make up half of some files. Random
+    identifiers of parts are replaced. Only measure 0, the pickup (see `prepare_score`), is marked as one that is not
+    counted, because musicxml2ly fills up any other short measure.
     """
     root = ElementTree.fromstring(musicxml)
     for element in list(root.iter()):
         for child in list(element):
-            kinds = {one.tag for kind in child.findall("direction-type") for one in kind}
-            if child.tag in _NOT_MUSIC or not kinds <= _KEPT_DIRECTIONS:
+            directions = {direction.tag for group in child.findall("direction-type") for direction in group}
+            if child.tag in _NOT_MUSIC or not directions <= _KEPT_DIRECTIONS:
                 element.remove(child)
         element.attrib.pop("color", None)
     names = {part.attrib["id"]: f"P{number}" for number, part in enumerate(root.iter("score-part"), 1)}
@@ -268,19 +265,17 @@ def _music_alone(musicxml: str) -> tuple[str, int]:
 
 
 def _instrument(score: Any) -> str:
-    """The instruments by the names of the parts, each once."""
+    """The names of the parts, each once."""
     names = (" ".join((part.partName or "").split()) for part in score.parts)
     return ", ".join(dict.fromkeys(name for name in names if name not in ("", NO_NAME)))
 
 
 def _with_header(text: str, source: Source, instrument: str) -> str:
-    """Put our header in the place of the converter's, and leave out its page settings and remarks."""
-    settings = [span for command in ("\\header", "\\paper", "\\layout") for span in block_spans(text, command)]
+    """Replace the converter's header by ours, and remove its page settings and remarks."""
     score = block_spans(text, "\\score")[0][0]
-    for start, end in sorted(settings, reverse=True):
-        if start < score:
-            text = text[:start] + text[end:].removeprefix("\n")
-    text = _CONVERTER_LINES.sub("", text)
+    settings = [span for command in ("\\header", "\\paper", "\\layout") for span in block_spans(text, command)]
+    edits = [(start, end + text.startswith("\n", end), "") for start, end in settings if start < score]
+    text = _CONVERTER_LINES.sub("", apply_edits(text, edits))
     text = _MIDI.sub(r"\1", _BAR_NUMBER.sub(r"% \1", text))
     version, _, music = text.partition("\n")
     music = re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in music.strip().splitlines()))
@@ -288,12 +283,11 @@ def _with_header(text: str, source: Source, instrument: str) -> str:
 
 
 def _header(source: Source, instrument: str) -> str:
-    """A header such as those of the Mutopia Project, where title and composer stand twice."""
+    """A header like those of the Mutopia Project, in which title and composer appear twice."""
     composer = composer_named(source.composer) if source.composer else None
-    stated = composer.name_and_years if composer else source.composer or "Traditional"
     fields = {
         "title": source.title,
-        "composer": stated,
+        "composer": composer.name_and_years if composer else source.composer or "Traditional",
         "mutopiatitle": source.title,
         "mutopiacomposer": source.composer or "Traditional",
         "mutopiainstrument": source.instrument or instrument or None,

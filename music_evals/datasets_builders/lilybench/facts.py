@@ -1,8 +1,8 @@
-"""What headers tell of a piece (composer, title, style, instrument, licence), brought to one form.
+"""Facts in the header of a piece: composer, title, style, instrument, licence, in one form.
 
-Headers are as `music_evals.notation.lilypond.syntax.read_header` gives them. The Mutopia Project asks for certain
-fields (``mutopiacomposer``, ``style`` and so on) with words from its own lists; what people write into them is more
-varied. The table of names is ``datasets_builders/names/lilybench.toml``.
+Headers are from `music_evals.notation.lilypond.syntax.header.read_header`. The Mutopia Project asks for certain fields
+(``mutopiacomposer``, ``style`` and so on) with words from its own lists, but people write other words too. The table of
+names is ``datasets_builders/names/lilybench.toml``.
 """
 
 import re
@@ -17,7 +17,7 @@ STYLES: Final = (
     *("Baroque", "Classical", "Folk", "Gospel", "Hymn", "Jazz", "March", "Modern", "Popular", "Renaissance"),
     *("Romantic", "Song", "Technique"),
 )
-"""The styles of the Mutopia Project's list (``Popular / Dance`` in one word), and ``Technique``, which is in use."""
+"""The styles in the Mutopia Project's list (``Popular`` for ``Popular / Dance``), and ``Technique``, which is used."""
 
 _NOBODY: Final = frozenset({"Anonymous", "Traditional"})
 _ABOUT_MUSIC: Final = re.compile(
@@ -39,7 +39,7 @@ _ARTICLE_LAST: Final = re.compile(r"(.{1,200}), (The|An?|Les?|La|Der|Die|Das|Il)
 
 
 class Composer(NamedTuple):
-    """A composer, by the usual English name; years that are roughly known count as known."""
+    """A composer, by the usual English name; approximate years count as known."""
 
     name: str
     born: int | None = None
@@ -47,65 +47,64 @@ class Composer(NamedTuple):
 
     @property
     def name_and_years(self) -> str:
-        """The name as headers write it, such as ``Clara Schumann (1819–1896)``; without years if one is not known."""
+        """The name as in headers, such as ``Clara Schumann (1819–1896)``; without years if one is unknown."""
         return f"{self.name} ({self.born}–{self.died})" if self.born and self.died else self.name
 
 
 class _Names(NamedTuple):
-    """The table; by code with the words of which one must stand in a header that names the composer."""
+    """The table of names."""
 
-    by_code: Mapping[str, tuple[Composer, frozenset[str]]]
+    by_code: Mapping[str, tuple[Composer, frozenset[str]]]  # with the words of which the header must contain one
     by_name: Mapping[str, Composer]
     doubtful: tuple[str, ...]
     styles: Mapping[str, str]
     kinds: Mapping[str, str]
     endings: Mapping[str, str]
-    untelling: frozenset[str]
+    common_words: frozenset[str]  # words in titles that identify no piece
 
 
 @cache
 def _names() -> _Names:
-    listed = read_table("names/lilybench.toml")
+    table = read_table("names/lilybench.toml")
     by_code: dict[str, tuple[Composer, frozenset[str]]] = {}
     by_name: dict[str, Composer] = {}
-    for code, entry in listed["mutopia"].items():
+    for code, entry in table["mutopia"].items():
         composer = Composer(entry["name"], entry.get("born"), entry.get("died"))
         last = _words(composer.name)[-1]
         by_code[code] = composer, frozenset([last, *(_fold(word) for word in entry.get("also", ()))])
         by_name[_fold(composer.name)] = composer
-    for name, entry in listed["corpus"].items():
+    for name, entry in table["corpus"].items():
         by_name[_fold(name)] = Composer(name, entry.get("born"), entry.get("died"))
     return _Names(
         by_code,
         by_name,
-        tuple(listed["attribution"]["doubtful"]),
-        listed["styles"],
-        {word: kind for kind, words in listed["kinds"].items() for word in words},
-        listed["endings"],
-        frozenset().union(*listed["titles"].values()),
+        tuple(table["attribution"]["doubtful"]),
+        table["styles"],
+        {word: kind for kind, words in table["kinds"].items() for word in words},
+        table["endings"],
+        frozenset().union(*table["titles"].values()),
     )
 
 
 def composer_named(name: str) -> Composer | None:
-    """The composer whom the table lists under this very name, whatever its accents and capitals."""
+    """Return the composer with this name in the table; accents and capitals make no difference."""
     return _names().by_name.get(_fold(name))
 
 
-def may_be_one(one: Composer, other: Composer) -> bool:
-    """Whether two composers may be one person: the longer name has the last name of the other, and all its forenames.
+def may_be_one(composer: Composer, other: Composer) -> bool:
+    """Whether two composers may be one person: the longer name contains the other's last name and all its forenames.
 
-    Forenames may be shortened to three letters at most. Lives that begin more than ten years apart are two persons'.
+    Forenames may be shortened to at most three letters. Births more than ten years apart are of two persons.
 
     >>> bach = Composer("Johann Sebastian Bach", 1685, 1750)
     >>> [may_be_one(bach, Composer(name)) for name in ("J. S. Bach", "Joh. Seb. Bach", "J. C. Bach")]
     [True, True, False]
     """
-    if one.born and other.born and abs(one.born - other.born) > _OTHER_LIFE:
+    if composer.born and other.born and abs(composer.born - other.born) > _OTHER_LIFE:
         return False
-    shorter, longer = sorted((_words(one.name), _words(other.name)), key=len)
-    # A word is looked for behind where the last one was found.
-    rest = iter(longer)
-    return shorter[-1] in longer and all(any(_agree(word, known) for known in rest) for word in shorter)
+    shorter, longer = sorted((_words(composer.name), _words(other.name)), key=len)
+    remaining = iter(longer)  # each word is looked for behind the one before
+    return shorter[-1] in longer and all(any(_agree(word, other) for other in remaining) for word in shorter)
 
 
 def _agree(word: str, other: str) -> bool:
@@ -114,12 +113,12 @@ def _agree(word: str, other: str) -> bool:
 
 
 def composer_of(header: Mapping[str, str], piece_id: str) -> Composer | None:
-    """Who composed a piece, if that is certain.
+    """Return the composer of a piece, or None if that is uncertain.
 
-    The Mutopia Project's code of a composer (``mutopiacomposer``, or the first folder of the piece) decides. A header
-    whose own ``composer`` names somebody else, or nobody, leaves it open, and so do words such as ``attributed``, a
-    title such as ``March by Rossini``, and a work that scholars doubt. Of a composer whom the table lacks, name and
-    years are read from ``composer``; where they may be those of one composer of the table alone, it is that one.
+    The Mutopia Project's code of a composer (``mutopiacomposer``, or the first folder of the piece) decides. It is
+    uncertain if the field ``composer`` names somebody else, or nobody, or has a word such as ``attributed``; with a
+    title such as ``March by Rossini``; and for works that scholars doubt. Without a code, name and years are read from
+    ``composer``. If they may be those of only one composer of the table, it is that one.
     """
     names = _names()
     stated = _tidy(header.get("composer", ""))
@@ -138,23 +137,23 @@ def composer_of(header: Mapping[str, str], piece_id: str) -> Composer | None:
 def _stated_composer(stated: str) -> Composer | None:
     """The composer that a header names in words, such as ``Tomaso Albinoni (1671–1751)``."""
     name = stated.partition("(")[0].strip()
-    if known := composer_named(name):
-        return known
+    if listed := composer_named(name):
+        return listed
     if not _NAME.fullmatch(name) or _ABOUT_MUSIC.search(_fold(stated)):
         return None
     years = _YEARS.search(stated)
     born, died = years.groups() if years else (None, None)
     composer = Composer(name, int(born) if born else None, int(died) if died else None)
-    meant = {other for other in _names().by_name.values() if may_be_one(composer, other)}
-    return meant.pop() if len(meant) == 1 else composer
+    candidates = {other for other in _names().by_name.values() if may_be_one(composer, other)}
+    return candidates.pop() if len(candidates) == 1 else composer
 
 
 def title_of(header: Mapping[str, str]) -> str | None:
-    """The title, without stray signs and the remarks of an archive; ``mutopiatitle`` is taken ahead of ``title``."""
+    """Return the title without stray signs and remarks of an archive; ``mutopiatitle`` comes before ``title``."""
     for name in ("mutopiatitle", "title"):
         title = _tidy(_REMARK.sub(" ", header.get(name, ""))).strip("-–— ,;:")
-        if moved := _ARTICLE_LAST.fullmatch(title):
-            title = f"{moved[2]} {moved[1]}"
+        if match := _ARTICLE_LAST.fullmatch(title):
+            title = f"{match[2]} {match[1]}"
         if title.endswith(".") and not title.endswith("..") and "." not in title[:-1]:
             title = title[:-1]
         if any(sign.isalpha() for sign in title):
@@ -163,10 +162,10 @@ def title_of(header: Mapping[str, str]) -> str | None:
 
 
 def title_kind(title: str) -> str | None:
-    """The kind of piece that a title names, in English: prelude, fugue, minuet, waltz, étude, hymn, song and so on.
+    """Return the kind of piece that a title names, in English: prelude, fugue, minuet, waltz, étude, song and so on.
 
-    Of several kinds the last one counts, which is the movement's, but not what stands behind a preposition, and what is
-    in brackets only where nothing else names a kind.
+    If there are several, the last one counts, which is the movement's. Words behind a preposition do not count, and
+    words in brackets count only if no other word names a kind.
 
     >>> [title_kind(title) for title in ("English Suite II: Gigue", "Air, from Suite No. 3", "Für Elise")]
     ['gigue', 'air', None]
@@ -177,8 +176,8 @@ def title_kind(title: str) -> str | None:
 
 def _last_kind(title: str) -> str | None:
     names = _names()
-    for part in reversed(_SEPARATOR.split(title)):
-        for word in reversed(_words(_PREPOSITION.sub("", _fold(part)))):
+    for phrase in reversed(_SEPARATOR.split(title)):
+        for word in reversed(_words(_PREPOSITION.sub("", _fold(phrase)))):
             if kind := names.kinds.get(word):
                 return kind
             for ending, kind in names.endings.items():
@@ -187,25 +186,25 @@ def _last_kind(title: str) -> str | None:
     return None
 
 
-def are_siblings(one: str, other: str) -> bool:
-    """Whether two titles are no choice: they differ in numbers, keys and articles alone, or one holds all of the other.
+def are_siblings(title: str, other: str) -> bool:
+    """Whether two titles differ only in numbers, keys and articles, or one contains all words of the other.
 
-    >>> [are_siblings("Étude No. 4", title) for title in ("Study in C minor, Op. 6/8", "Étude facile", "Valse")]
+    >>> [are_siblings("Étude No. 4", other) for other in ("Study in C minor, Op. 6/8", "Étude facile", "Valse")]
     [True, True, False]
     """
-    first, second = _telling(one), _telling(other)
+    first, second = _distinctive_words(title), _distinctive_words(other)
     return first <= second or second <= first
 
 
-def _telling(title: str) -> set[str]:
-    """The words that tell a piece from others of its set, kinds of piece in English."""
+def _distinctive_words(title: str) -> set[str]:
+    """The words that distinguish a piece from others of its set; kinds of piece are in English."""
     names = _names()
     words = (names.kinds.get(word, word) for word in _words(title) if not _NUMERAL.fullmatch(word))
-    return {word for word in words if len(word) > 1}.difference(names.untelling)
+    return {word for word in words if len(word) > 1}.difference(names.common_words)
 
 
 def style_of(header: Mapping[str, str]) -> str | None:
-    """The style, as one of `STYLES`, or None where the header has none of them."""
+    """Return the style, one of `STYLES`, or None if the header has none of them."""
     for name in ("style", "mutopiastyle"):
         if style := _names().styles.get(_fold(_tidy(header.get(name, "")))):
             return style
@@ -213,12 +212,12 @@ def style_of(header: Mapping[str, str]) -> str | None:
 
 
 def instrument_of(header: Mapping[str, str]) -> str | None:
-    """The instruments, as the header has them."""
+    """Return the instruments in the words of the header, or None."""
     return next((text for name in ("mutopiainstrument", "instrument") if (text := _tidy(header.get(name, "")))), None)
 
 
 def licence_of(header: Mapping[str, str]) -> str | None:
-    """The licence: ``Public Domain``, ``CC BY x.y``, ``CC BY-SA x.y``, or what else the header says."""
+    """Return the licence: ``Public Domain``, ``CC BY x.y``, ``CC BY-SA x.y``, or the header's words, or None."""
     names = ("license", "licence", "mutopialicense", "copyright", "mutopiacopyright")
     texts = [text for name in names if (text := _tidy(header.get(name, "")))]
     return next((licence for text in texts if (licence := _known_licence(text))), texts[0] if texts else None)
@@ -238,12 +237,12 @@ def _known_licence(text: str) -> str | None:
 
 
 def _tidy(text: str) -> str:
-    """One line, without control signs, single spaces."""
+    """One line without control characters, with single spaces."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
 def _fold(text: str) -> str:
-    """Without accents and capitals."""
+    """The text without accents and capitals."""
     text = text.casefold().replace("æ", "ae").replace("œ", "oe").replace("ø", "o")
     return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
 

@@ -6,7 +6,7 @@ Source: https://github.com/MutopiaProject/MutopiaProject
 Licence: public domain, CC BY or CC BY-SA, as each piece's header says
 
 Expected layout, in the folder or in a folder ``ftp`` in it: ``COMPOSER/OPUS/PIECE/`` with one ``.ly`` file, or with a
-folder ``PIECE-lys`` of the files of a piece that has several. The opus may be missing or have a further level.
+folder ``PIECE-lys`` if the piece has several files. The opus may be missing or have another level below it.
 """
 
 import re
@@ -20,19 +20,21 @@ from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.dataset_io.licences import is_free
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.rows import Piece, not_measured
-from music_evals.notation.lilypond.compiler import ConversionError, modernise
+from music_evals.notation.lilypond.converters import ConversionError, modernise
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
-from music_evals.notation.lilypond.syntax import code_tokens, read_header
+from music_evals.notation.lilypond.syntax.header import read_header
+from music_evals.notation.lilypond.syntax.lexer import code_tokens
 from music_evals.notation.lilypond.upgrade import prepare_upgrades, upgrade
 from music_evals.notation.limited import LimitError, map_in_subprocess
 
 _FOLDER: Final = "ftp"
-_SEVERAL: Final = "-lys"
 _MAIN: Final = ".ly"
 _SUFFIXES: Final = (_MAIN, ".ily", ".lyi")
 _UPGRADE: Final = partial(upgrade, cache=True)
 _TOGETHER: Final = 8  # pieces whose files are brought to the current syntax together
 _FULL_SCORE: Final = re.compile("score|partitura|conductor", re.IGNORECASE)
+_MUSIC: Final = frozenset({"\\score", "\\new", "\\context", "\\relative", "<<"})
+"""A piece of more than a bare row of notes contains one of these; a cover page or header contains none."""
 
 
 def read_pieces(
@@ -42,134 +44,137 @@ def read_pieces(
     convert: Callable[[str], str] | None = None,
     on_piece: Callable[[str, int], None] = lambda *_: None,
 ) -> tuple[list[Piece], dict[str, str]]:
-    """Read every piece of a checkout as one self-contained text in the current syntax, by id; and those left out → why.
+    """Read every piece of a checkout as one self-contained text in the current syntax.
 
-    `free_only` leaves out pieces whose header states no licence that lets them be passed on to anybody. `convert`
-    brings the text of one file to the current syntax; the default is LilyPond's ``convert-ly`` with mends. `on_piece`
-    is told "reading" and the number of pieces after each.
-    DatasetError where the machine let a conversion come to no end.
+    Args:
+        source: the checkout.
+        free_only: leave out pieces whose header states no free licence.
+        convert: brings the text of one file to the current syntax; default is LilyPond's ``convert-ly`` with mends.
+        on_piece: called with "reading" and the number of pieces after each.
+
+    Returns:
+        The pieces by id, and id → reason for the pieces that were left out.
+
+    Raises:
+        DatasetError: there are no pieces, or the machine stopped a conversion.
     """
     root = source.expanduser()
     if not root.is_dir():
         raise DatasetError(f"{source} is not a folder; a checkout of the Mutopia Project, or its folder ftp, is needed")
     if (root / _FOLDER).is_dir():
         root = root / _FOLDER
-    found = find_pieces(root)
-    if not found:
+    folders = find_pieces(root)
+    if not folders:
         raise DatasetError(f"{source} holds no LilyPond files; a checkout of the Mutopia Project is needed")
     pieces: list[Piece] = []
     left_out: dict[str, str] = {}
     unmeasured = []
-    for name, piece in _read_all(found, convert):
-        if free_only and isinstance(piece, Piece) and not is_free(licence_of(piece.header)):
-            left_out[name] = "its header states no licence that lets it be passed on"
-        elif isinstance(piece, Piece):
-            pieces.append(piece)
-        elif piece is None:
+    for name, result in _read_all(folders, convert):
+        if result is None:
             unmeasured.append(name)
+        elif isinstance(result, str):
+            left_out[name] = result
+        elif free_only and not is_free(licence_of(result.header)):
+            left_out[name] = "its header states no licence that lets it be passed on"
         else:
-            left_out[name] = piece
-        on_piece("reading", len(found))
+            pieces.append(result)
+        on_piece("reading", len(folders))
     if unmeasured:
         raise not_measured(unmeasured)
     return pieces, left_out
 
 
 def find_pieces(root: Path) -> dict[str, list[Path]]:
-    """The folders of pieces below a folder, relative to it → their files of LilyPond source, in order of names."""
-    found: dict[str, list[Path]] = {}
+    """Return the folders of pieces below a folder, relative to it → their LilyPond files, in order of names."""
+    folders: dict[str, list[Path]] = {}
     for path in sorted(root.rglob("*")):
-        if path.suffix not in _SUFFIXES or not path.is_file():
-            continue
-        parts = path.relative_to(root).parts[:-1]
-        depth = next((index for index, part in enumerate(parts) if part.endswith(_SEVERAL)), len(parts))
-        found.setdefault("/".join(parts[:depth]), []).append(path)
-    return dict(sorted(found.items()))
+        if path.suffix in _SUFFIXES and path.is_file():
+            names = path.relative_to(root).parts[:-1]
+            depth = next((index for index, name in enumerate(names) if name.endswith("-lys")), len(names))
+            folders.setdefault("/".join(names[:depth]), []).append(path)
+    return dict(sorted(folders.items()))
 
 
 def main_file(name: str, files: Sequence[Path]) -> Path | None:
-    """The file of a piece that stands for it: its full score, where there are parts too. None where no file can be it.
+    """Return the main file of a piece, which is its full score if there are parts too; None if there is none.
 
-    Only files ``.ly`` that no other one includes, and that hold music themselves or by what they include, can be it.
-    Of these, the files nearest to the piece's folder; of these, one named like the piece; then one whose name tells a
-    full score; of these, the one that with all it includes is longest; then the first by name.
+    Candidates are files ``.ly`` that no other file includes, and that hold music themselves or by what they include.
+    Files nearest to the piece's folder come first; then one named like the piece; then one whose name says that it is a
+    full score; then the longest with all that it includes; then the first by name.
     """
-    if len(own := [path for path in files if path.suffix == _MAIN]) == 1:
-        return own[0]
-    known = {path.resolve(): path for path in files}
+    if len(scores := [path for path in files if path.suffix == _MAIN]) == 1:
+        return scores[0]
+    by_path = {path.resolve(): path for path in files}
     texts = {path: read_text(path) for path in files}
     includes = {
         path: [
-            known[other]
-            for name in included_names(text)
-            if (other := (path.parent / name).resolve()) in known and known[other] != path
+            by_path[other]
+            for included in included_names(text)
+            if (other := (path.parent / included).resolve()) in by_path and by_path[other] != path
         ]
         for path, text in texts.items()
     }
-    inside = {path for reached in includes.values() for path in reached}
-    candidates = []
+    included_files = {path for group in includes.values() for path in group}
+    title = _letters(name.split("/")[-1])
+    candidates = {}
     for path in files:
-        if path in inside or path.suffix != _MAIN:
+        if path in included_files or path.suffix != _MAIN:
             continue
-        closure = _closure(path, includes)
-        if any(holds_music(texts[file]) for file in closure):
-            candidates.append((path, sum(len(texts[file]) for file in closure)))
-    wanted = _letters(name.split("/")[-1])
-    return min(
-        candidates,
-        key=lambda item: (
-            len(item[0].parts),
-            _letters(item[0].stem) != wanted,
-            _FULL_SCORE.search(item[0].stem) is None,
-            -item[1],
-            item[0].name,
-        ),
-        default=(None, 0),
-    )[0]
+        group = _with_includes(path, includes)
+        if any(holds_music(texts[file]) for file in group):
+            is_named_like_piece, is_full_score = _letters(path.stem) == title, _FULL_SCORE.search(path.stem) is not None
+            length = sum(len(texts[file]) for file in group)
+            candidates[path] = (len(path.parts), not is_named_like_piece, not is_full_score, -length, path.name)
+    return min(candidates, key=lambda path: candidates[path], default=None)
+
+
+def holds_music(text: str) -> bool:
+    """Whether a text has music of its own, by the commands in it."""
+    return any(token.text in _MUSIC for token in code_tokens(text))
 
 
 def _read_all(
-    found: Mapping[str, Sequence[Path]], convert: Callable[[str], str] | None
+    folders: Mapping[str, Sequence[Path]], convert: Callable[[str], str] | None
 ) -> Iterator[tuple[str, Piece | str | None]]:
-    """Each piece, or why there is none; None where the machine is why."""
+    """Each piece, or the reason why there is none; None if the machine is the reason."""
     if convert is not None:
-        yield from ((name, _read(name, files, convert)) for name, files in found.items())
+        yield from ((name, _read(name, files, convert)) for name, files in folders.items())
         return
-    left = iter(found.items())
-    groups = list(iter(lambda: list(islice(left, _TOGETHER)), []))
-    for group, pieces in zip(groups, map_in_subprocess(_read_group, groups, few=1), strict=True):
-        if isinstance(pieces, LimitError):  # one of them takes too much
-            pieces = [
-                f"its reading {one}" if isinstance(one, LimitError) else one[0]
-                for one in map_in_subprocess(_read_group, [[piece] for piece in group])
+    remaining = iter(folders.items())
+    groups = list(iter(lambda: list(islice(remaining, _TOGETHER)), []))
+    for group, results in zip(groups, map_in_subprocess(_read_group, groups, few=1), strict=True):
+        if isinstance(results, LimitError):  # one of the pieces takes too much
+            results = [
+                f"its reading {result}" if isinstance(result, LimitError) else result[0]
+                for result in map_in_subprocess(_read_group, [[piece] for piece in group])
             ]
-        yield from zip((name for name, _ in group), pieces, strict=True)
+        yield from zip((name for name, _ in group), results, strict=True)
 
 
 def _read_group(group: Sequence[tuple[str, Sequence[Path]]]) -> list[Piece | str | None]:
-    old: list[str] = []
+    old_texts: list[str] = []
 
     def note(text: str) -> str:
-        old.append(text)
+        old_texts.append(text)
         return text
 
     for name, files in group:
         _read(name, files, note)
-    prepare_upgrades(old)
+    prepare_upgrades(old_texts)
     return [_read(name, files, _UPGRADE) for name, files in group]
 
 
 def _read(name: str, files: Sequence[Path], convert: Callable[[str], str]) -> Piece | str | None:
-    """A piece, or why there is none; None where the machine is why."""
+    """A piece, or the reason why there is none; None if the machine is the reason."""
     try:
         main = main_file(name, files)
         if main is None:
             return "no file of it is a score"
         raw = read_text(main)
-        # Files of a piece do not reach out of its folder.
-        last = name.split("/")[-1]
-        root = next((folder for folder in main.parents if folder.name == last), main.parent)
-        text = resolve_includes(main, root=root, convert=convert).text
+        # The files of a piece include nothing outside of its folder.
+        folder = name.split("/")[-1]
+        root = next((parent for parent in main.parents if parent.name == folder), main.parent)
+        text = resolve_includes(main, root=root, convert=convert)
         if not holds_music(text):
             return f"{main.name} holds no music"
         return Piece(name, _modern(raw) if convert is _UPGRADE else raw, text, read_header(text))
@@ -182,7 +187,7 @@ def _read(name: str, files: Sequence[Path], convert: Callable[[str], str]) -> Pi
 
 
 def _modern(text: str) -> str:
-    """The text after ``convert-ly`` and nothing else; as it is where that fails."""
+    """The text after ``convert-ly`` without mends; the text itself if that fails."""
     try:
         return modernise(text, cache=True)
     except ConversionError as error:
@@ -191,23 +196,14 @@ def _modern(text: str) -> str:
         return text
 
 
-def _closure(path: Path, includes: Mapping[Path, Sequence[Path]]) -> set[Path]:
-    """A file and all that it includes, directly or not."""
-    reached, waiting = {path}, [path]
+def _with_includes(path: Path, includes: Mapping[Path, Sequence[Path]]) -> set[Path]:
+    """A file and all files that it includes, directly or not."""
+    group, waiting = {path}, [path]
     while waiting:
-        new = [file for file in includes[waiting.pop()] if file not in reached]
-        reached.update(new)
+        new = [file for file in includes[waiting.pop()] if file not in group]
+        group.update(new)
         waiting.extend(new)
-    return reached
-
-
-def holds_music(text: str) -> bool:
-    """Whether a text has music of its own, by the commands in it."""
-    return any(token.text in _MUSIC for token in code_tokens(text))
-
-
-_MUSIC: Final = frozenset({"\\score", "\\new", "\\context", "\\relative", "<<"})
-"""Some of these is in any piece of more than a bare row of notes, and none in a cover page or a header."""
+    return group
 
 
 def _letters(name: str) -> str:

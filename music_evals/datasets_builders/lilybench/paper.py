@@ -1,28 +1,29 @@
-r"""LilyBench's nine tasks on Mutopia by the published procedure, with what is wrong with it.
+r"""LilyBench's nine tasks on Mutopia by the published procedure, including its flaws.
 
 Title: Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding
 Paper: https://arxiv.org/abs/2606.08722 (section 3.2 and Table 1); code: https://github.com/CSCPadova/lilybench
 
-What is done is what the authors' code does, although it leaks or misleads:
+The rows are made as by the authors' code, even where it leaks or misleads:
 
-- *Pieces* are those whose header names a composer and a style. The text shown is the main file after ``convert-ly``.
-  A task samples from those that it can use, each at most once. There are fewer rows where there are fewer pieces, and
-  none of a piece without the value asked for, or where fewer than three other values are known.
-- *Bars* are what stands ahead of each ``|`` outside of ``\header`` and ``\paper`` blocks, of ``\bar "…"`` and of
-  strings; those without any character do not count. So the voices add up, and a ``|`` in a comment counts.
+- *Pieces* are those whose header names a composer and a style. The score is the main file after ``convert-ly``. Each
+  task samples from the pieces that it can use, each at most once, so fewer pieces give fewer rows. A piece without the
+  value that is asked for gives no row, nor does a value with fewer than three other values to choose from.
+- *Bars* are the texts ahead of each ``|`` outside of ``\header`` and ``\paper`` blocks, of ``\bar "…"`` and of strings.
+  Bars without any character do not count. So the bars of all voices add up, and a ``|`` in a comment counts.
   `bar_sequencing` has bars 1 to 4, `next_bar_prediction` asks for bar 5.
 - *Values* are the first ``\key``, the first ``\time`` and the title of the first header. For `metadata_prediction`
-  every ``\key`` or ``\time`` is taken out; for `music_captioning` and `composer_recognition` every string is blanked
-  that a name ending in ``title`` or ``composer`` is set to; for `genre_recognition` nothing is.
-- *Wrong options* are drawn evenly from all values of the corpus, so that rare values are mostly wrong ones; wrong bars
-  from the rest of the piece, so that options may be alike (the right answer is the first with the right bar's text).
-- *Corruptions* are put in ahead of a ``|``, save ``invalid_metadata``, which replaces the first ``\key`` and is always
-  said to be in bar 1. Here empty bars do count.
+  every ``\key`` or ``\time`` is removed. For `music_captioning` and `composer_recognition` every string is blanked that
+  is set to a name ending in ``title`` or ``composer``. For `genre_recognition` nothing is removed.
+- *Wrong options* are drawn evenly from all values of the corpus, so that rare values are mostly wrong ones. Wrong bars
+  are from the rest of the piece, so options may be alike; the right answer is the first with the right bar's text.
+- *Corruptions* are inserted ahead of a ``|``. The exception is ``invalid_metadata``: it replaces the first ``\key`` and
+  is always said to be in bar 1. Here empty bars do count.
 
-The authors' patterns know no braces within a header, which their copy of Mutopia had none of. Those of its repository
-have footers in braces, so that here a block ends with the brace that closes it.
+The authors' patterns know no braces within a header, and their copy of Mutopia had none. Mutopia's repository has
+footers in braces, so here a block ends with the brace that closes it.
 
-The published draws cannot be repeated. Ours go by `stable_hash`, so that a piece more or less changes few rows.
+The published draws cannot be repeated. The draws here go by `stable_hash`, so that one piece more or less changes few
+rows.
 """
 
 import random
@@ -47,19 +48,19 @@ from music_evals.datasets_builders.lilybench.rows import (
 
 _SHOWN: Final = 4  # bars to be put in order, and bars ahead of the one to be predicted
 _WRONG: Final = 3  # wrong options
-_ATTEMPTS: Final = 8  # pieces that are tried for a corruption, for each row of it
-_LEAST_SEPARATORS: Final = 2  # of a text that something is put into
+_ATTEMPTS: Final = 8  # pieces that are tried for each row with an error
+_MIN_BAR_LINES: Final = 2  # of a text with an inserted error
 
-# No match runs into the beginning of another, so that all these patterns take linear time on any text.
+# No match reaches into the beginning of another, so that all these patterns take linear time on any text.
 _BLOCK: Final = re.compile(r"\\(header|paper)\s*\{")
-_SILENT: Final = ((re.compile(r'\\bar\s*"[^"]*"'), ""), (re.compile(r'"[^"\n]*"'), '""'))
-"""In this order: what holds no bar line, and what is left of it."""
+_NO_BAR_LINES: Final = ((re.compile(r'\\bar\s*"[^"]*"'), ""), (re.compile(r'"[^"\n]*"'), '""'))
+"""Text in which ``|`` is no bar line, and what replaces it, in this order."""
 _ACCIDENTAL: Final = "(?:isis|eses|is|es|dd|d|bb|b)?"
 _KEY: Final = re.compile(rf"\\key\s+((?:[a-g]|do|re|mi|fa|sol|la|si){_ACCIDENTAL})\s+(\\[A-Za-z]+)")
 _DUTCH_KEY: Final = re.compile(rf"\\key\s+([a-g]{_ACCIDENTAL})\s+(\\\w+)")
 _METRE: Final = re.compile(r"\\time\s+(\d+)\s*/\s*(\d+)")
 _TITLE: Final = re.compile(r'(?<![A-Za-z_])title\s*=\s*"((?:[^"\\]|\\.)*)"')
-_ASKED_FIELD: Final[Mapping[TaskName, str]] = {
+_HEADER_FIELDS: Final[Mapping[TaskName, str]] = {
     "music_captioning": "title",
     "composer_recognition": "composer",
     "genre_recognition": "style",
@@ -85,15 +86,16 @@ _FOREIGN_TO_OTHERS: Final = "bisis feses"
 def make_rows(
     task: TaskName, pieces: Sequence[Piece], seed: int, sizes: Mapping[TaskName, int] = SIZES
 ) -> list[TaskRow]:
-    """Make the rows of a task by the published procedure, from the pieces' raw texts, whose order does not matter.
+    """Make at most as many rows of a task as its size, by the published procedure, from the pieces' raw texts.
 
-    Each task draws by itself, at most as many rows as its size; there may be none.
+    The draws of a task do not depend on the other tasks, nor on the order of the pieces. ValueError for
+    `emotion_recognition`.
     """
     if task not in _MAKERS:
         raise ValueError(f"{task} is not made from pieces of Mutopia; its rows come from EMOPIA")
-    known = [piece for piece in pieces if {"composer", "style"} <= piece.header.keys()]
-    drawn = sorted(known, key=lambda piece: stable_hash(seed, task, piece.id))
-    return _MAKERS[task](task, drawn, seed, sizes.get(task, 0))
+    usable = [piece for piece in pieces if {"composer", "style"} <= piece.header.keys()]
+    usable.sort(key=lambda piece: stable_hash(seed, task, piece.id))
+    return _MAKERS[task](task, usable, seed, sizes.get(task, 0))
 
 
 def split_bars(text: str) -> list[str]:
@@ -103,80 +105,78 @@ def split_bars(text: str) -> list[str]:
         >>> split_bars(r'\header { title = "A | B" } c4 | \bar "|." d \mark "|" | | e')
         ['c4', 'd \\mark ""']
     """
-    text = _without_blocks(text, lambda _: "")
-    for pattern, left in _SILENT:
-        text = pattern.sub(left, text)
-    return [bar for part in text.split("|")[:-1] if (bar := part.strip())]
+    text = _replace_blocks(text, lambda _: "")
+    for pattern, replacement in _NO_BAR_LINES:
+        text = pattern.sub(replacement, text)
+    return [bar for passage in text.split("|")[:-1] if (bar := passage.strip())]
 
 
 def corrupt(text: str, kind: Corruption, draw: random.Random) -> tuple[str, int] | None:
-    """Corrupt a text: what it is then, and the number of the bar that is called wrong; None where that cannot be."""
+    """Return a corrupted text and the number of the bar that is called wrong; None if the text cannot be corrupted."""
     if kind == "invalid_metadata":
-        wrong, found = _KEY.subn(lambda _: _INVALID_KEY, text, count=1)
-        return (wrong, 1) if found else None
-    places = _separators(text)
-    if len(places) < _LEAST_SEPARATORS or (kind == "invalid_bar_duration" and not _METRE.search(text)):
+        corrupted, count = _KEY.subn(lambda _: _INVALID_KEY, text, count=1)
+        return (corrupted, 1) if count else None
+    places = _bar_lines(text)
+    if len(places) < _MIN_BAR_LINES or (kind == "invalid_bar_duration" and not _METRE.search(text)):
         return None
     bar = draw.randrange(len(places))
-    token = draw.choice(_foreign_notes(text) if kind == "accidental_outside_key" else _INSERTED[kind])
-    return f"{text[: places[bar]]} {token} {text[places[bar] :]}", bar + 1
+    if kind == "accidental_outside_key":
+        key = _DUTCH_KEY.search(text)
+        names = _FOREIGN.get(f"{key[1]} {key[2]}", _FOREIGN_TO_OTHERS) if key else _FOREIGN_TO_OTHERS
+        inserted = f"{draw.choice(names.split())}4"
+    else:
+        inserted = draw.choice(_INSERTED[kind])
+    return f"{text[: places[bar]]} {inserted} {text[places[bar] :]}", bar + 1
 
 
-def _separators(text: str) -> list[int]:
-    """Return the offset of each ``|`` that ends a bar, also an empty one."""
-    text = _without_blocks(text, lambda block: " " * len(block))
-    for pattern, _ in _SILENT:
-        text = pattern.sub(lambda found: " " * len(found[0]), text)
-    return [found.start() for found in re.finditer(r"\|", text)]
+def _bar_lines(text: str) -> list[int]:
+    """The offset of each ``|`` that ends a bar, also an empty one."""
+    text = _replace_blocks(text, lambda block: " " * len(block))
+    for pattern, _ in _NO_BAR_LINES:
+        text = pattern.sub(lambda match: " " * len(match[0]), text)
+    return [match.start() for match in re.finditer(r"\|", text)]
 
 
 def _blocks(text: str) -> Iterator[tuple[str, int, int]]:
-    """Name, start and end of each header or paper block that is closed, none within another."""
-    closed: dict[int, int] = {}
+    """Name, start and end of each closed header or paper block that is not within another."""
+    ends: dict[int, int] = {}
     opened: list[int] = []
     for brace in re.finditer("[{}]", text):
         if brace[0] == "{":
             opened.append(brace.start())
         elif opened:
-            closed[opened.pop()] = brace.end()
-    last = 0
-    for found in _BLOCK.finditer(text):
-        if found.start() >= last and (end := closed.get(found.end() - 1)):
-            yield found[1], found.start(), end
-            last = end
+            ends[opened.pop()] = brace.end()
+    end_of_last = 0
+    for match in _BLOCK.finditer(text):
+        if match.start() >= end_of_last and (end := ends.get(match.end() - 1)):
+            yield match[1], match.start(), end
+            end_of_last = end
 
 
-def _without_blocks(text: str, left: Callable[[str], str]) -> str:
-    parts, last = [], 0
+def _replace_blocks(text: str, replace: Callable[[str], str]) -> str:
+    passages, end_of_last = [], 0
     for _, start, end in _blocks(text):
-        parts += [text[last:start], left(text[start:end])]
-        last = end
-    return "".join([*parts, text[last:]])
+        passages += [text[end_of_last:start], replace(text[start:end])]
+        end_of_last = end
+    return "".join([*passages, text[end_of_last:]])
 
 
-def _foreign_notes(text: str) -> list[str]:
-    key = _DUTCH_KEY.search(text)
-    names = _FOREIGN.get(f"{key[1]} {key[2]}", _FOREIGN_TO_OTHERS) if key else _FOREIGN_TO_OTHERS
-    return [f"{name}4" for name in names.split()]
-
-
-# --- what a text says ---
+# --- values ---
 
 
 def _field(text: str, field: Field) -> str | None:
-    if field == "key":
-        found = _KEY.search(text)
-        return f"{found[1]} {found[2]}" if found else None
-    found = _METRE.search(text)
-    if found is None:
+    match = (_KEY if field == "key" else _METRE).search(text)
+    if match is None:
         return None
-    return f"{found[1]}/{found[2]}" if field == "metre" else found[2]
+    if field == "key":
+        return f"{match[1]} {match[2]}"
+    return f"{match[1]}/{match[2]}" if field == "metre" else match[2]
 
 
 def _title(text: str) -> str | None:
     header = next((text[start:end] for name, start, end in _blocks(text) if name == "header"), "")
-    found = _TITLE.search(header)
-    return found[1].strip() or None if found else None
+    match = _TITLE.search(header)
+    return match[1].strip() or None if match else None
 
 
 # --- tasks ---
@@ -187,9 +187,9 @@ def _draw(task: TaskName, piece: Piece, seed: int) -> random.Random:
 
 
 def _choice(task: TaskName, piece: Piece, seed: int, right: str, pool: Sequence[str]) -> tuple[list[str], str] | None:
-    """Three values of a pool and the right one, shuffled, and its index; None where the pool has too few."""
-    others = (value for value in pool if value != right)
-    wrong = nsmallest(_WRONG, others, key=lambda value: stable_hash(seed, task, piece.id, value))
+    """The right value and three others, shuffled, and its index; None if the pool has too few."""
+    distractors = (value for value in pool if value != right)
+    wrong = nsmallest(_WRONG, distractors, key=lambda value: stable_hash(seed, task, piece.id, value))
     return None if len(wrong) < _WRONG else _shuffled(right, wrong, _draw(task, piece, seed))
 
 
@@ -200,18 +200,16 @@ def _shuffled(right: str, wrong: Sequence[str], draw: random.Random) -> tuple[li
 
 
 def _bar_count(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
-    counted = ((piece, len(split_bars(piece.raw))) for piece in pieces)
-    usable = ((piece, bars) for piece, bars in counted if bars)
-    return [task_row(task, "paper", piece.id, str(bars), score=piece.raw) for piece, bars in islice(usable, size)]
+    with_bars = islice(_with_bars(pieces, 1), size)
+    return [task_row(task, "paper", piece.id, str(len(bars)), score=piece.raw) for piece, bars in with_bars]
 
 
 def _bar_sequencing(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
     rows = []
     for piece, bars in islice(_with_bars(pieces, _SHOWN), size):
-        shown = _draw(task, piece, seed).sample(range(_SHOWN), _SHOWN)
-        answer = "".join(str(shown.index(number)) for number in range(_SHOWN))
-        options = [bars[number] for number in shown]
-        rows.append(task_row(task, "paper", piece.id, answer, score="", options=options))
+        order = _draw(task, piece, seed).sample(range(_SHOWN), _SHOWN)
+        answer = "".join(str(order.index(number)) for number in range(_SHOWN))
+        rows.append(task_row(task, "paper", piece.id, answer, score="", options=[bars[number] for number in order]))
     return rows
 
 
@@ -220,8 +218,7 @@ def _next_bar(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> 
     for piece, bars in islice(_with_bars(pieces, _SHOWN + 1 + _WRONG), size):
         draw = _draw(task, piece, seed)
         options, answer = _shuffled(bars[_SHOWN], draw.sample(bars[_SHOWN + 1 :], _WRONG), draw)
-        context = "\n".join(bars[:_SHOWN])
-        rows.append(task_row(task, "paper", piece.id, answer, score=context, options=options))
+        rows.append(task_row(task, "paper", piece.id, answer, score="\n".join(bars[:_SHOWN]), options=options))
     return rows
 
 
@@ -232,13 +229,13 @@ def _with_bars(pieces: Sequence[Piece], least: int) -> Iterator[tuple[Piece, lis
 
 def _metadata(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
     values = {piece.id: {field: value for field in FIELDS if (value := _field(piece.raw, field))} for piece in pieces}
-    pools = {field: [*dict.fromkeys(one[field] for one in values.values() if field in one)] for field in FIELDS}
+    pools = {field: [*dict.fromkeys(own[field] for own in values.values() if field in own)] for field in FIELDS}
     sample = [piece for piece in pieces if values[piece.id]][:size]
     rows = []
     for piece, turn in _turns(task, sample, seed):
-        known = values[piece.id]
-        field = turn if turn in known else next(iter(known))
-        choice = _choice(task, piece, seed, known[field], pools[field])
+        own = values[piece.id]
+        field = turn if turn in own else next(iter(own))
+        choice = _choice(task, piece, seed, own[field], pools[field])
         if choice is not None:
             pattern = _KEY if field == "key" else _METRE
             score = piece.raw if task == "metadata_qa" else pattern.sub("", piece.raw)
@@ -247,17 +244,17 @@ def _metadata(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> 
 
 
 def _turns(task: TaskName, sample: Sequence[Piece], seed: int) -> Iterator[tuple[Piece, Field]]:
-    """Give the fields to pieces, each to as many; by lot and not by place, so that one more piece moves few others."""
-    left = {field: len(range(place, len(sample), len(FIELDS))) for place, field in enumerate(FIELDS)}
+    """Give each field to as many pieces; by hash and not by place, so that one more piece changes few others."""
+    remaining = {field: len(range(place, len(sample), len(FIELDS))) for place, field in enumerate(FIELDS)}
     for piece in sample:
-        open_ones = (field for field in FIELDS if left[field])
-        field = min(open_ones, key=lambda field: stable_hash(seed, task, piece.id, field))
-        left[field] -= 1
+        open_fields = (field for field in FIELDS if remaining[field])
+        field = min(open_fields, key=lambda field: stable_hash(seed, task, piece.id, field))
+        remaining[field] -= 1
         yield piece, field
 
 
 def _from_header(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
-    name = _ASKED_FIELD[task]
+    name = _HEADER_FIELDS[task]
     values = {piece.id: _title(piece.raw) if name == "title" else piece.header[name] for piece in pieces}
     pool = [*dict.fromkeys(value for value in values.values() if value)]
     usable = [piece for piece in pieces if values[piece.id]]
@@ -273,14 +270,14 @@ def _from_header(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) 
 def _error_detection(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
     usable = [piece for piece, _ in _with_bars(pieces, _SHOWN)]
     share = max(1, min(size, len(usable)) // len(CORRUPTIONS))
-    waiting = iter(usable)
+    remaining = iter(usable)
     rows: list[TaskRow] = []
     for kind in CORRUPTIONS:
         most = len(rows) + share
-        for piece in islice(waiting, _ATTEMPTS * share):
-            made = corrupt(piece.raw, kind, _draw(task, piece, seed))
-            if made is not None:
-                rows.append(task_row(task, "paper", piece.id, str(made[1]), kind=kind, score=made[0]))
+        for piece in islice(remaining, _ATTEMPTS * share):
+            result = corrupt(piece.raw, kind, _draw(task, piece, seed))
+            if result is not None:
+                rows.append(task_row(task, "paper", piece.id, str(result[1]), kind=kind, score=result[0]))
             if len(rows) == most:
                 break
     return rows

@@ -1,4 +1,4 @@
-"""Why the answer of a row is right, in a sentence, for who reads a log: the row's score against the piece it is of."""
+"""Explains in a sentence why the answer of a row is right, for readers of a log."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -8,30 +8,30 @@ from music_evals.datasets_builders.lilybench.rows import CLEAN, Protocol, TaskNa
 from music_evals.notation.lilypond.anonymous import anonymise
 
 KINDS: Final[Mapping[str, str]] = {
-    "invalid_metadata": "a key or clef that there is not",
+    "invalid_metadata": "a key or clef that does not exist",
     "invalid_content": "text that is no music",
     "invalid_bar_duration": "a measure of a wrong length",
     "melodic_leap": "a melodic leap",
     "accidental_outside_key": "an accidental that is foreign to the key",
 }
 MAX_CHANGE: Final = 100
-"""Characters of a change that is told; where more differs, the texts are not those that the row was made from."""
+"""Characters of a change that is shown. If more differs, the row was not made from this text."""
 MAX_TEXT: Final = 60_000
-"""Characters of a text that is made anonymous again, which takes some 4 µs each."""
+"""Characters of a text that is anonymised again, which takes about 4 µs per character."""
 
 
 def reasons(task: TaskName, protocol: Protocol, rows: Sequence[TaskRow], texts: Mapping[str, str]) -> dict[str, str]:
-    """Tell why answers are right: by id of the row, Markdown.
+    """Explain why answers are right: id of the row → Markdown.
 
     Args:
-        task: of the rows; there are reasons for `bar_count` and `error_detection` alone.
-        protocol: how they were made.
-        rows: of a split of the task.
-        texts: of the pieces, by id, as the config ``corpus`` has them; without one its changes are not told.
+        task: the task of the rows; only `bar_count` and `error_detection` have explanations.
+        protocol: how the rows were made.
+        rows: rows of a split of the task.
+        texts: id of the piece → text, from the config ``corpus``; a change is shown only if the text is there.
     """
     if task == "bar_count":
-        counted = "LilyPond's count." if protocol == "strict" else "the number of parts between the text's bar lines."
-        return {row["id"]: counted for row in rows}
+        by_protocol = {"strict": "LilyPond's count.", "paper": "the number of parts between the text's bar lines."}
+        return {row["id"]: by_protocol[protocol] for row in rows}
     if task != "error_detection":
         return {}
 
@@ -42,7 +42,7 @@ def reasons(task: TaskName, protocol: Protocol, rows: Sequence[TaskRow], texts: 
             return text
         try:
             return anonymise(text) if len(text) <= MAX_TEXT else None
-        except ValueError:  # a text of another version, of which nothing was shown
+        except ValueError:  # the row was made from a text of another version
             return None
 
     return {row["id"]: _error(row, text_of(row["piece"])) for row in rows}
@@ -55,27 +55,27 @@ def change(before: str, after: str) -> tuple[str, str]:
         >>> change(r"\key g \major g4 a b", r"\key g \major g4 ais b")
         ('a', 'ais')
     """
-    start = _shared(before, after)
+    start = _common_length(before, after)
     start = max(before.rfind(blank, 0, start) for blank in " \n\t") + 1
     old, new = before[start:][::-1], after[start:][::-1]
-    end = _shared(old, new)
+    end = _common_length(old, new)
     while end and not all(text[end - 1].isspace() or text[end : end + 1].strip() == "" for text in (old, new)):
         end -= 1
     return old[end:][::-1].strip(), new[end:][::-1].strip()
 
 
-def _shared(first: str, second: str) -> int:
-    """How many characters two texts begin with alike."""
+def _common_length(first: str, second: str) -> int:
+    """Length of the common beginning of two texts."""
     pairs = enumerate(zip(first, second, strict=False))
-    return next((place for place, (one, other) in pairs if one != other), min(len(first), len(second)))
+    return next((place for place, (left, right) in pairs if left != right), min(len(first), len(second)))
 
 
 def _error(row: TaskRow, text: str | None) -> str:
     if row["kind"] == CLEAN:
         return "nothing in this score was changed."
-    told = f"{KINDS[row['kind']]} in measure {row['answer']}"
-    was, now = change(text, row["score"]) if text else ("", "")
-    if not now or max(len(was), len(now)) > MAX_CHANGE or "`" in was + now:
-        return f"{told}."
-    now, was = " ".join(now.split()), " ".join(was.split())
-    return f"{told}: `{was}` became `{now}`." if was else f"{told}: `{now}` was put in."
+    error = f"{KINDS[row['kind']]} in measure {row['answer']}"
+    old, new = change(text, row["score"]) if text else ("", "")
+    if not new or max(len(old), len(new)) > MAX_CHANGE or "`" in old + new:
+        return f"{error}."
+    new, old = " ".join(new.split()), " ".join(old.split())
+    return f"{error}: `{old}` became `{new}`." if old else f"{error}: `{new}` was put in."

@@ -1,4 +1,4 @@
-"""What a row of LilyBench holds: the tasks, their sizes, and the pieces that they are made from.
+"""The rows of LilyBench: the tasks, their sizes and columns, and the pieces that rows are made from.
 
 Source: arXiv 2606.08722, section 3.2 and Table 1.
 """
@@ -29,7 +29,7 @@ TaskName = Literal[
 TASKS: Final[tuple[TaskName, ...]] = get_args(TaskName)
 
 Protocol = Literal["strict", "paper"]
-PROTOCOLS: Final[tuple[Protocol, ...]] = get_args(Protocol)  # how rows were made; the splits of every task's config
+PROTOCOLS: Final[tuple[Protocol, ...]] = get_args(Protocol)  # how rows are made; the splits of every task's config
 SIZES: Final[Mapping[TaskName, int]] = {
     "bar_count": 100,
     "metadata_qa": 60,
@@ -42,17 +42,17 @@ SIZES: Final[Mapping[TaskName, int]] = {
     "emotion_recognition": 120,
     "error_detection": 220,
 }
-"""Rows of a task in the paper's Table 1; strict `error_detection` has a fifth more, without errors."""
+"""Task → rows in the paper's Table 1; strict `error_detection` has a fifth more, without errors."""
 
 Field = Literal["key", "metre", "note_length"]
 FIELDS: Final[tuple[Field, ...]] = get_args(Field)
-"""What `metadata_qa` and `metadata_prediction` ask for; the note length is the denominator of the metre."""
+"""The questions of `metadata_qa` and `metadata_prediction`; the note length is the denominator of the metre."""
 
 Corruption = Literal[
     "invalid_metadata", "invalid_content", "invalid_bar_duration", "melodic_leap", "accidental_outside_key"
 ]
 CORRUPTIONS: Final[tuple[Corruption, ...]] = get_args(Corruption)
-CLEAN: Final = "clean"  # `TaskRow.kind` of a score in `error_detection` that nothing was done to
+CLEAN: Final = "clean"  # `TaskRow.kind` of a score in `error_detection` without errors
 QUADRANTS: Final = (
     "Q1: high arousal, positive valence",
     "Q2: high arousal, negative valence",
@@ -60,22 +60,22 @@ QUADRANTS: Final = (
     "Q4: low arousal, positive valence",
 )
 """The strict options of `emotion_recognition`, always in this order: Russell's quadrants as EMOPIA numbers them."""
-QUADRANT_LABELS: Final = ("Q1", "Q2", "Q3", "Q4")  # its options as published, shuffled; the task says what they mean
+QUADRANT_LABELS: Final = ("Q1", "Q2", "Q3", "Q4")  # its options as published, shuffled; the prompt explains them
 PER_QUADRANT: Final = 30
 
 
 class TaskRow(TypedDict):
     """A question on a score.
 
-    `id` is ``TASK.PROTOCOL.PIECE``, and after that ``.KIND`` and the number of a measure, ``.m12``, where a task asks a
-    piece about several; `piece` is the id of the piece in the corpus; `kind` a `Field` for the two tasks on metadata, a
-    `Corruption` or `CLEAN` for `error_detection`, else empty. `score` is the LilyPond text to show: for
-    `next_bar_prediction` the four measures ahead, for `bar_sequencing` nothing.
-
-    `options` holds four texts to choose from (for `bar_sequencing` the four measures in shuffled order), none for
-    `bar_count` and `error_detection`. `answer` has the required form: a number of measures; the index of an option,
-    0 to 3; the indices of the options in playing order as four digits; the numbers of the wrong measures, ascending,
-    separated by spaces, or ``none``.
+    - `id` is ``TASK.PROTOCOL.PIECE``. If a task asks several questions on a piece, ``.KIND`` and the number of a
+      measure, ``.m12``, follow.
+    - `piece` is the id of the piece in the corpus.
+    - `kind` is a `Field` for the two tasks on metadata, a `Corruption` or `CLEAN` for `error_detection`, else empty.
+    - `score` is the LilyPond text to show: for `next_bar_prediction` four measures, for `bar_sequencing` nothing.
+    - `options` holds four texts to choose from, for `bar_sequencing` the four measures in shuffled order. It is empty
+      for `bar_count` and `error_detection`.
+    - `answer` is a number of measures; the index of an option, 0 to 3; the indices of the options in playing order as
+      four digits; or the numbers of the wrong measures, ascending, separated by spaces, or ``none``.
     """
 
     id: str
@@ -97,7 +97,7 @@ def task_row(
     options: Sequence[str] = (),
     measure: int | None = None,
 ) -> TaskRow:
-    """A row with its id, which names the measure where one is given."""
+    """Make a row with its id, which includes the measure if one is given."""
     name = f"{task}.{protocol}.{piece}" + (f".{kind}" if kind else "") + (f".m{measure}" if measure is not None else "")
     return TaskRow(id=name, piece=piece, kind=kind, score=score, options=list(options), answer=answer)
 
@@ -113,11 +113,11 @@ def stable_hash(*parts: object) -> str:
 
 
 class CorpusRow(TypedDict):
-    """A piece of the source; what is not known of it is null.
+    """A piece of the source; unknown facts are null.
 
-    `text` is the self-contained text, brought to the current syntax. `measures` is counted by LilyPond and null where
-    LilyPond's count is no plain count (`reason` says why). `compiles` means exit status 0; `messages` are LilyPond's
-    own. `usable` says whether any strict task may take the piece, and `reason` why not.
+    `text` is the self-contained text in the current syntax. `measures` is counted by LilyPond; it is null if the count
+    is in doubt (`reason` says why). `compiles` means exit status 0; `messages` are LilyPond's. `usable` says whether
+    strict tasks may use the piece, and `reason` why not.
     """
 
     id: str
@@ -144,7 +144,7 @@ _ANSWERS: Final[Mapping[str, str]] = {
 
 
 def _task_features(task: TaskName) -> Features:
-    """Declare the columns of a task, whose rows must have the kind, the options and the answer that `TaskRow` tells."""
+    """Declare the columns of a task, and check kind, options and answer of its rows as `TaskRow` describes them."""
     kinds: Sequence[str] = FIELDS if task in ("metadata_qa", "metadata_prediction") else ("",)
     if task == "error_detection":
         kinds = (*CORRUPTIONS, CLEAN)
@@ -169,11 +169,11 @@ CORPUS_FEATURES: Final = features_of(CorpusRow)
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of the source, ahead of any question; its id is such as ``BachJS/BWV846/wtk1-prelude1``.
+    """A piece of the source.
 
-    `raw` is the piece's main file after ``convert-ly``, or as published where that fails; `text` is self-contained
-    (includes resolved) and in the current syntax; `header` has the fields of the first header that holds any, and of
-    later ones what that lacks.
+    Its id is a path such as ``BachJS/BWV846/wtk1-prelude1``. `raw` is the piece's main file after ``convert-ly``, or as
+    published if that fails. `text` is self-contained (includes resolved) and in the current syntax. `header` has the
+    fields of `read_header`.
     """
 
     id: str
@@ -183,7 +183,7 @@ class Piece:
 
 
 def not_measured(pieces: Sequence[str]) -> DatasetError:
-    """Tell of pieces that LilyPond could not finish because of the machine: without them a build would be another."""
+    """Make the error for pieces that LilyPond could not finish because of the machine; no build leaves them out."""
     named = ", ".join(pieces[:10]) + f" and {len(pieces) - 10} more" * (len(pieces) > 10)
     return DatasetError(
         f"not measured: {named}; the machine was too busy for LilyPond to come to an end. Run it again: what was "

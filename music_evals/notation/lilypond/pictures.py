@@ -1,7 +1,7 @@
-"""Pictures of what LilyPond makes of a text: the first system of its first score, or the first few.
+"""Pictures of the first system, or the first few systems, of a text's first score.
 
-LilyPond draws it in the sandbox, in a run of its own (`settings/first_system.ly`), which changes nothing of what a text
-compiles to. The picture is taken for what it is, a file from a program that nobody trusts.
+LilyPond draws them in the sandbox, in a run of its own (`settings/first_system.ly`), so they do not change what a text
+compiles to. The picture file comes from an untrusted program and is checked before it is decoded.
 """
 
 import io
@@ -12,15 +12,15 @@ from typing import Final
 from music_evals.notation.lilypond.compiler import compile_text
 from music_evals.notation.lilypond.sandbox import Limits
 
-MAX_WIDTH: Final = 1000  # width in pixels that a wider picture is reduced to
+MAX_WIDTH: Final = 1000  # pixels; wider pictures are scaled down
 
-_SETTINGS: Final = files("music_evals.notation.lilypond").joinpath("settings/first_system.ly")
+_SETTINGS: Final = files(__package__).joinpath("settings/first_system.ly")
 _FILE: Final = "system.png"
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 _MAX_BYTES: Final = 1_000_000
 _MAX_SIZE: Final = (4000, 2000)
-_PAGE: Final = 140  # staff spaces, of which a staff has four
-_MARGIN: Final = 6  # pixels around what is drawn
+_PAGE: Final = 140  # height in staff spaces; a staff has four
+_MARGIN: Final = 6  # pixels of white around the ink
 _GREYS: Final = 4
 
 
@@ -29,47 +29,47 @@ class PictureError(ValueError):
 
 
 def first_system(text: str, *, limits: Limits | None = None, cache: Path | None = None) -> bytes:
-    """Engrave the first system of a text's first score; as for `opening`."""
-    return _engraved(text, 12, 0, limits, cache)
+    """Engrave the first system of a text's first score; arguments, result and errors as for `opening`."""
+    return _engrave(text, 12, 0, limits, cache)
 
 
 def opening(text: str, *, limits: Limits | None = None, cache: Path | None = None) -> bytes:
-    """Engrave as many systems of a text's first score as fill about a page, of its first 64 whole notes.
+    """Engrave about a page of a text's first score, at most its first 64 whole notes.
 
-    Returns a PNG in four shades of grey, at most `MAX_WIDTH` pixels wide, in which a staff is some 27 pixels high.
+    Returns a PNG in four shades of grey, at most `MAX_WIDTH` pixels wide. A staff is about 27 pixels high.
     PictureError says why there is none: LilyPond draws nothing, fails, or makes a file that is no such picture.
     """
-    return _engraved(text, 64, _PAGE, limits, cache)
+    return _engrave(text, 64, _PAGE, limits, cache)
 
 
-def _engraved(text: str, whole_notes: int, room: int, limits: Limits | None, cache: Path | None) -> bytes:
-    wanted = f"#(define notes-wanted {whole_notes})\n#(define room-wanted {room})\n"
-    settings = wanted + _SETTINGS.read_text(encoding="utf-8")
+def _engrave(text: str, whole_notes: int, room: int, limits: Limits | None, cache: Path | None) -> bytes:
+    extent = f"#(define notes-wanted {whole_notes})\n#(define room-wanted {room})\n"
+    settings = extent + _SETTINGS.read_text(encoding="utf-8")
     compiled = compile_text(text, settings=settings, collect=[_FILE], limits=limits, cache=cache)
     if _FILE not in compiled.files:
         raise PictureError(compiled.problem or "LilyPond draws nothing")
-    picture = _reduced(compiled.files[_FILE])
+    picture = _reduce(compiled.files[_FILE])
     if picture is None:
         raise PictureError("LilyPond's file is empty, too large or no PNG")
     return picture
 
 
-def _reduced(png: bytes) -> bytes | None:
-    """Make a small picture of LilyPond's, without empty borders; None if it is not what it should be."""
+def _reduce(png: bytes) -> bytes | None:
+    """Crop LilyPond's picture to its ink and reduce its size and colours; None if it is empty, too large or no PNG."""
     from PIL import Image, ImageOps
 
-    # Before anything is decoded, for a small file may hold a very large picture.
+    # This comes ahead of decoding: a small file may hold a very large picture.
     size = (int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big"))
     if len(png) > _MAX_BYTES or not png.startswith(_SIGNATURE) or size[0] > _MAX_SIZE[0] or size[1] > _MAX_SIZE[1]:
         return None
     try:
         with Image.open(io.BytesIO(png), formats=["PNG"]) as file:
             drawn = file.convert("RGBA")
-    # Pillow lets out whatever its readers run into: IndexError, struct.error, zlib.error and more.
+    # Pillow passes on all errors of its readers: IndexError, struct.error, zlib.error and more.
     except Exception:
         return None
     grey = Image.alpha_composite(Image.new("RGBA", drawn.size, "white"), drawn).convert("L")
-    ink = grey.point([level < 256 - 256 // _GREYS for level in range(256)]).getbbox()  # what will not be white
+    ink = grey.point([level < 256 - 256 // _GREYS for level in range(256)]).getbbox()  # all that will not be white
     if ink is None:
         return None
     grey = ImageOps.expand(grey.crop(ink), _MARGIN, fill=255)
@@ -77,6 +77,6 @@ def _reduced(png: bytes) -> bytes | None:
         grey = grey.resize((MAX_WIDTH, max(1, grey.height * MAX_WIDTH // grey.width)), Image.Resampling.LANCZOS)
     shades = grey.point([level * _GREYS // 256 for level in range(256)], "L").convert("P")
     shades.putpalette([shade * 255 // (_GREYS - 1) for shade in range(_GREYS) for _ in "RGB"])
-    written = io.BytesIO()
-    shades.save(written, "PNG", optimize=True, bits=2)
-    return written.getvalue()
+    buffer = io.BytesIO()
+    shades.save(buffer, "PNG", optimize=True, bits=2)
+    return buffer.getvalue()

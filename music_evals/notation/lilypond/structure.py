@@ -1,14 +1,14 @@
-"""The music of a LilyPond text as LilyPond itself understands it: measures, keys, metres, and which note stands where.
+"""The music of a LilyPond text as LilyPond itself understands it: measures, keys, metres, and the place of each note.
 
-LilyPond is made to interpret the score with listeners instead of engravers (`settings/structure.ly`), so that measures
-are numbered by its own timing and no `|` is counted: bar checks may be missing or wrong, voices may be any number, and
+LilyPond interprets the score with listeners instead of engravers (`settings/structure.ly`). So its own timing numbers
+the measures, and no `|` is counted: bar checks may be missing or wrong, there may be any number of voices, and
 variables and repeats are resolved.
 
-Moments, positions and durations are in whole notes, alterations in semitones (1 is a sharp), letters from 0 = C to
-6 = B; staves and voices are numbered from 1 in the order in which they sound first; an offset is where something stands
-in the text, -1 where it does not stand there. Measures are numbered as LilyPond does: the first complete measure is 1,
-and a pickup ahead of it is 0 here (LilyPond gives it the number 1 and a negative position). Repeats count once, as
-written; each alternative ending counts.
+Moments, positions and durations are in whole notes. Alterations are in semitones (1 is a sharp), steps from 0 = C to
+6 = B. Staves and voices are numbered from 1 in the order in which they first sound. Offsets are places in the text, -1
+for music that is not written there. Measures are numbered as LilyPond does: the first complete measure is 1. A pickup
+is measure 0 here (LilyPond gives it the number 1 and a negative position). Repeats count once, as written; each
+alternative ending counts.
 """
 
 from bisect import bisect_right
@@ -21,17 +21,16 @@ from itertools import pairwise, tee
 from typing import Final, Literal, Unpack, cast, get_args
 
 from music_evals.notation.lilypond.compiler import Compiled, LilyPondError, Running, compile_texts
-from music_evals.notation.lilypond.syntax import Lines
+from music_evals.notation.lilypond.syntax.lexer import Lines
 
-_SETTINGS: Final = files("music_evals.notation.lilypond").joinpath("settings/structure.ly")
+_SETTINGS: Final = files(__package__).joinpath("settings/structure.ly")
 _OUTPUT: Final = "score-structure.tsv"
 _STEPS: Final = "CDEFGAB"
 _SIGNS: Final = dict(zip(map(Fraction, range(-2, 3)), ("eses", "es", "", "is", "isis"), strict=True))
 _KEY_SIGNS: Final = {Fraction(-1): "-flat", Fraction(0): "", Fraction(1): "-sharp"}
 _MAJOR: Final = (0, 2, 4, 5, 7, 9, 11)
 
-# In semitones from the tonic.
-_MODES: Final[Mapping[tuple[Fraction | int, ...], str]] = {
+_MODES: Final[Mapping[tuple[Fraction | int, ...], str]] = {  # semitones from the tonic → name
     _MAJOR: "major",
     (0, 2, 3, 5, 7, 8, 10): "minor",
     (0, 2, 3, 5, 7, 9, 10): "dorian",
@@ -46,7 +45,7 @@ _KINDS: Final = get_args(Kind)
 
 
 class StructureError(LilyPondError):
-    """LilyPond understood no score in a text; `is_measured` says whether that is the text's doing."""
+    """LilyPond read no score in a text; `is_measured` is False if that is the machine's doing, not the text's."""
 
     def __init__(self, message: str, *, is_measured: bool = True) -> None:
         super().__init__(message)
@@ -55,14 +54,14 @@ class StructureError(LilyPondError):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key signature, from `moment` on in one staff."""
+    """A key signature of one staff, in force from `moment` on."""
 
     moment: Fraction
     measure: int
     staff: int
     step: int  # of the tonic
     alteration: Fraction  # of the tonic
-    scale: tuple[Fraction, ...]  # alteration of each of the steps 0 to 6
+    scale: tuple[Fraction, ...]  # alterations of the steps 0 to 6
     offset: int
 
     @property
@@ -74,14 +73,14 @@ class Key:
 
     @property
     def name(self) -> str | None:
-        """Such as ``B-flat major``; None where the scale has no name or the tonic a microtone."""
+        """A name such as ``B-flat major``; None if the scale has no name or the tonic is a microtone."""
         sign = _KEY_SIGNS.get(self.alteration)
         return None if self.mode is None or sign is None else f"{_STEPS[self.step]}{sign} {self.mode}"
 
 
 @dataclass(frozen=True, slots=True)
 class Metre:
-    """A time signature, from `moment` on."""
+    """A time signature, in force from `moment` on."""
 
     moment: Fraction
     measure: int
@@ -90,8 +89,13 @@ class Metre:
 
     @property
     def name(self) -> str:
-        """Such as ``3/4``."""
+        """A name such as ``3/4``."""
         return f"{self.numerator}/{self.denominator}"
+
+    @property
+    def length(self) -> Fraction:
+        """Whole notes in a measure."""
+        return Fraction(self.numerator, self.denominator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,25 +105,25 @@ class Event:
     kind: Kind
     moment: Fraction
     grace: bool
-    measure: int  # that it begins in; 0 for a pickup
-    position: Fraction  # onset from the measure's beginning; negative in a pickup
+    measure: int  # in which it begins; 0 for a pickup
+    position: Fraction  # onset from the beginning of the measure; negative in a pickup
     staff: int
     voice: int
     step: int | None  # None for rests, skips and drums
     alteration: Fraction
-    octave: int  # 0 is that of middle C
+    octave: int  # 0 begins at middle C
     duration: Fraction
     offset: int
-    tied: bool = False  # whether a tie leads on from it
+    tied: bool = False  # whether a tie begins at it
 
     @property
     def degree(self) -> int | None:
-        """The height of a note in steps of the staff, middle C being 0; None for what is no note."""
+        """The height of a note in steps of the staff from middle C; None for rests, skips and drums."""
         return None if self.step is None else self.step + 7 * self.octave
 
     @property
     def name(self) -> str:
-        """LilyPond's own name of a note in absolute octaves, such as ``fis''``; ``r`` for a rest, ``s`` for a skip."""
+        """LilyPond's name of a note in absolute octaves, such as ``fis''``; ``r`` for a rest, ``s`` for a skip."""
         if self.kind != "note":
             return "r" if self.kind == "rest" else "s"
         if self.step is None:
@@ -131,191 +135,205 @@ class Event:
 
 @dataclass(frozen=True)
 class Structure:
-    """What LilyPond makes of a score: the first written one that a text holds."""
+    """LilyPond's reading of the first score with layout in a text, or of the first score."""
 
-    measures: int  # a pickup not counted, an incomplete last one counted
+    measures: int  # number of measures, without a pickup, with an incomplete last measure
     pickup: bool
     keys: tuple[Key, ...]
     metres: tuple[Metre, ...]
-    events: tuple[Event, ...]  # of all voices by time
-    scores: int  # how many written scores the text holds
-    problems: tuple[str, ...]  # why the measures are no plain count, in words; empty where they are
-    messages: str  # LilyPond's own
+    events: tuple[Event, ...]  # of all voices, by time
+    scores: int  # number of such scores in the text
+    problems: tuple[str, ...]  # why the number of measures is in doubt; empty if it is not
+    messages: str  # LilyPond's warnings and errors
 
     @cached_property
     def voices(self) -> Mapping[int, tuple[Event, ...]]:
-        """Voice → its events by time."""
+        """Voice → its events, by time."""
         voices = dict.fromkeys(event.voice for event in self.events)
         return {voice: tuple(event for event in self.events if event.voice == voice) for voice in voices}
 
     def key_at(self, moment: Fraction, staff: int) -> Key | None:
-        """The key signature in force in a staff at a moment, or None where none was given."""
+        """Return the key signature in force in a staff at a moment, or None if there is none."""
         keys = [key for key in self.keys if key.staff == staff]
         place = bisect_right(keys, moment, key=lambda key: key.moment)
         return keys[place - 1] if place else None
 
     def metre_at(self, moment: Fraction) -> Metre:
-        """The time signature in force at a moment."""
+        """Return the time signature in force at a moment."""
         place = bisect_right(self.metres, moment, key=lambda metre: metre.moment)
         return self.metres[max(place - 1, 0)]
 
 
-def read_structure(text: str, **how: Unpack[Running]) -> Structure:
-    r"""Let LilyPond interpret a text, in a sandbox, and tell what it understood of the first score with layout, or any.
+def read_structure(text: str, **options: Unpack[Running]) -> Structure:
+    r"""Have LilyPond interpret a text, in the sandbox, and return its first score with layout, or its first score.
 
     StructureError if LilyPond found no score, or was stopped before it had read one.
 
     Example:
-        >>> read = read_structure(r"{ \time 3/4 \partial 4 d'4 | g'2. | g'2 }")
-        >>> read.measures, read.pickup, [metre.name for metre in read.metres]
+        >>> score = read_structure(r"{ \time 3/4 \partial 4 d'4 | g'2. | g'2 }")
+        >>> score.measures, score.pickup, [metre.name for metre in score.metres]
         (2, True, ['3/4'])
-        >>> [(event.name, event.measure) for event in read.events]
+        >>> [(event.name, event.measure) for event in score.events]
         [("d'", 0), ("g'", 1), ("g'", 2)]
     """
-    (read,) = read_structures([text], **how)
-    if isinstance(read, StructureError):
-        raise read
-    return read
+    (result,) = read_structures([text], **options)
+    if isinstance(result, StructureError):
+        raise result
+    return result
 
 
-def read_structures(texts: Iterable[str], **how: Unpack[Running]) -> Iterator[Structure | StructureError]:
-    """Read many texts at once, as `read_structure` reads one; a text that cannot be read gives its error."""
+def read_structures(texts: Iterable[str], **options: Unpack[Running]) -> Iterator[Structure | StructureError]:
+    """Read several texts at a time, as `read_structure` does; the result of a text that cannot be read is its error."""
     to_compile, to_interpret = tee(texts)
-    results = compile_texts(to_compile, settings=_SETTINGS.read_text(encoding="utf-8"), collect=(_OUTPUT,), **how)
+    results = compile_texts(to_compile, settings=_SETTINGS.read_text(encoding="utf-8"), collect=(_OUTPUT,), **options)
     for compiled, text in zip(results, to_interpret, strict=True):
-        read: Structure | StructureError
+        result: Structure | StructureError
         try:
-            read = _interpret(text, compiled)
+            result = _interpret(text, compiled)
         except StructureError as error:
-            read = error
-        except Exception as error:  # a text may make LilyPond write anything, and ends the reading of no other
-            read = StructureError(f"what LilyPond wrote of it cannot be read: {type(error).__name__}: {error}")
-        yield read
+            result = error
+        except Exception as error:  # a text can make LilyPond write anything; the other texts are still read
+            result = StructureError(f"what LilyPond wrote of it cannot be read: {type(error).__name__}: {error}")
+        yield result
+
+
+_Table = list[list[str]]
+"""Lines of LilyPond's output on a score, split into fields; `settings/structure.ly` lists them."""
+
+_Clock = dict[tuple[Fraction, bool], tuple[int, Fraction]]
+"""Moment and whether it is of grace notes → bar number and position in the bar, both as LilyPond counts."""
 
 
 def _interpret(text: str, compiled: Compiled) -> Structure:
-    scores = _scores(compiled.files.get(_OUTPUT, b"").decode("utf-8", "replace"))
-    if not scores:
-        why = compiled.problem or "there is no music in the text"
-        raise StructureError(f"LilyPond read no score: {why}", is_measured=compiled.is_measured)
-    written = [lines for kinds, lines in scores if kinds != {"midi"}] or [lines for _, lines in scores]
-    return _structure(written[0], len(written), Lines(text), compiled)
+    tables = _tables(compiled.files.get(_OUTPUT, b"").decode("utf-8", "replace"))
+    if not tables:
+        reason = compiled.problem or "there is no music in the text"
+        raise StructureError(f"LilyPond read no score: {reason}", is_measured=compiled.is_measured)
+    with_layout = [table for kinds, table in tables if kinds != {"midi"}] or [table for _, table in tables]
+    return _structure(with_layout[0], len(with_layout), Lines(text), compiled)
 
 
-def _scores(table: str) -> list[tuple[set[str], list[list[str]]]]:
-    scores: list[tuple[set[str], list[list[str]]]] = []
-    for line in table.splitlines():
+def _tables(output: str) -> list[tuple[set[str], _Table]]:
+    """The kinds of output and the table of every score with music."""
+    tables: list[tuple[set[str], _Table]] = []
+    for line in output.splitlines():
         fields = line.split("\t")
         if fields[0] == "score":
-            scores.append((set(fields[2].split(",")), []))
-        elif scores:
-            scores[-1][1].append(fields)
-    # A score of no music at all, such as one of lyrics alone, has no measures to speak of.
-    return [(kinds, lines) for kinds, lines in scores if any(line[0] in ("note", "rest") for line in lines)]
+            tables.append((set(fields[2].split(",")), []))
+        elif tables:
+            tables[-1][1].append(fields)
+    # A score without music, such as one of lyrics alone, has no measures.
+    return [(kinds, table) for kinds, table in tables if any(line[0] in ("note", "rest") for line in table)]
 
 
-def _structure(lines: list[list[str]], scores: int, where: Lines, compiled: Compiled) -> Structure:
-    clock: dict[tuple[Fraction, bool], tuple[int, Fraction]] = {}
-    problems: dict[str, None] = {}
+def _structure(table: _Table, scores: int, lines: Lines, compiled: Compiled) -> Structure:
+    clock: _Clock = {}
     end: tuple[int, Fraction] | None = None
-    for kind, moment, grace, *rest in lines:
+    for kind, moment, grace, *fields in table:
         if kind in ("time", "end"):
-            bar, position = int(rest[0]), _fraction(rest[1])
-            clock[_fraction(moment), grace == "1"] = (bar, position)
-            if kind == "end":
-                end = (bar, position)
-        elif kind == "timing" and rest[0] == "0":
-            problems["it has unmeasured music"] = None
+            clock[_fraction(moment), grace == "1"] = time = (int(fields[0]), _fraction(fields[1]))
+            end = time if kind == "end" else end
         elif kind == "full":
             raise StructureError("the score has more notes than are read")
     if end is None:
-        why = compiled.problem or "nothing says why"
-        raise StructureError(f"LilyPond did not come to the end: {why}", is_measured=compiled.is_measured)
-    numbers = [clock[key] for key in sorted(clock)]
-    if any(not regular for regular in _regular(clock, lines)):
-        problems["it has an incomplete measure inside"] = None
-    bars = [bar for bar, _ in numbers]
-    if bars[0] != 1 or any(later < earlier for earlier, later in pairwise(bars)):
-        problems["it numbers its measures otherwise"] = None
-    if scores > 1:
-        problems[f"it holds {scores} scores"] = None
-
-    def place(moment: str, grace: str) -> tuple[Fraction, int, Fraction]:
-        now = _fraction(moment)
-        bar, position = clock.get((now, grace == "1")) or clock[now, grace != "1"]
-        return now, (0 if position < 0 and bar == 1 else bar), position
-
-    ties = {(rest[0], moment, grace) for kind, moment, grace, *rest in lines if kind == "tie"}
-    keys: list[Key] = []
-    metres: list[Metre] = []
-    events: list[Event] = []
-    for kind, moment, grace, *rest in lines:
-        if kind == "metre":
-            now, measure, _ = place(moment, grace)
-            metres.append(Metre(now, measure, int(rest[0]), int(rest[1])))
-        elif kind == "key":
-            now, measure, _ = place(moment, grace)
-            scale = dict(pair.split(":") for pair in rest[3].split(",") if pair)
-            # A key signature may also alter a step in one octave alone; that is no key of ours.
-            if rest[1] and set(scale) == set("0123456"):
-                alterations = tuple(_semitones(scale[str(step)]) for step in range(7))
-                tonic = (int(rest[1]), _semitones(rest[2]))
-                keys.append(Key(now, measure, int(rest[0]), *tonic, alterations, _offset(where, *rest[4:6])))
-        elif kind in _KINDS:
-            now, measure, position = place(moment, grace)
-            staff, voice, step, alteration, octave, duration, line, character = rest
-            events.append(
-                Event(
-                    kind=cast(Kind, kind),
-                    moment=now,
-                    grace=grace == "1",
-                    measure=measure,
-                    position=position,
-                    staff=int(staff),
-                    voice=int(voice),
-                    step=int(step) if step else None,
-                    alteration=_semitones(alteration) if step else Fraction(0),
-                    octave=int(octave) if step else 0,
-                    duration=_fraction(duration),
-                    offset=_offset(where, line, character),
-                    tied=kind == "note" and (voice, moment, grace) in ties,
-                )
-            )
+        reason = compiled.problem or "nothing says why"
+        raise StructureError(f"LilyPond did not come to the end: {reason}", is_measured=compiled.is_measured)
+    reader = _Reader(clock, lines, {(line[3], *line[1:3]) for line in table if line[0] == "tie"})
+    metres = [reader.metre(*line) for kind, *line in table if kind == "metre"]
+    keys = [key for kind, *line in table if kind == "key" and (key := reader.key(*line))]
+    events = [reader.event(cast(Kind, kind), *line) for kind, *line in table if kind in _KINDS]
     bar, position = end
     return Structure(
         measures=bar if position > 0 else bar - 1,
-        pickup=numbers[0][1] < 0,
+        pickup=clock[min(clock)][1] < 0,
         keys=tuple(sorted(keys, key=lambda key: key.moment)),
         metres=tuple(sorted(metres, key=lambda metre: metre.moment)),
         events=tuple(sorted(events, key=lambda event: (event.moment, not event.grace))),
         scores=scores,
-        problems=tuple(problems),
+        problems=_problems(table, clock, scores),
         messages=compiled.messages,
     )
+
+
+def _problems(table: _Table, clock: _Clock, scores: int) -> tuple[str, ...]:
+    """Why the number of measures is in doubt."""
+    bars = [bar for _, (bar, _) in sorted(clock.items())]
+    problems = {
+        "it has unmeasured music": any(line[0] == "timing" and line[3] == "0" for line in table),
+        "it has an incomplete measure inside": not _is_regular(table, clock),
+        "it numbers its measures otherwise": bars[0] != 1 or any(later < bar for bar, later in pairwise(bars)),
+        f"it holds {scores} scores": scores > 1,
+    }
+    return tuple(problem for problem, is_present in problems.items() if is_present)
+
+
+def _is_regular(table: _Table, clock: _Clock) -> bool:
+    """Whether from each moment to the next bar numbers go on as the metre says."""
+    lengths = {_fraction(line[1]): Fraction(int(line[3]), int(line[4])) for line in table if line[0] == "metre"}
+    length = Fraction(1)
+    times = [(moment, time) for (moment, is_grace), time in sorted(clock.items()) if not is_grace]
+    for (moment, (bar, position)), (later, (later_bar, later_position)) in pairwise(times):
+        length = lengths.get(moment, length)
+        if (later_bar - bar) * length + later_position - position != later - moment:
+            return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Makes metres, keys and events of the fields of a table's lines, behind the kind of the line."""
+
+    clock: _Clock
+    lines: Lines
+    ties: set[tuple[str, ...]]  # voice, moment and grace of the notes from which a tie goes on
+
+    def metre(self, moment: str, grace: str, numerator: str, denominator: str) -> Metre:
+        now, measure, _ = self.place(moment, grace)
+        return Metre(now, measure, int(numerator), int(denominator))
+
+    def key(self, moment: str, grace: str, staff: str, step: str, alteration: str, scale: str, *at: str) -> Key | None:
+        """A key; None if it lacks a tonic, or alters a step in one octave alone."""
+        now, measure, _ = self.place(moment, grace)
+        signs = dict(pair.split(":") for pair in scale.split(",") if pair)
+        if not step or set(signs) != set("0123456"):
+            return None
+        alterations = tuple(_semitones(signs[str(number)]) for number in range(7))
+        return Key(now, measure, int(staff), int(step), _semitones(alteration), alterations, self.offset(*at))
+
+    def event(self, kind: Kind, moment: str, grace: str, *fields: str) -> Event:
+        now, measure, position = self.place(moment, grace)
+        staff, voice, step, alteration, octave, duration, line, character = fields
+        return Event(
+            kind=kind,
+            moment=now,
+            grace=grace == "1",
+            measure=measure,
+            position=position,
+            staff=int(staff),
+            voice=int(voice),
+            step=int(step) if step else None,
+            alteration=_semitones(alteration) if step else Fraction(0),
+            octave=int(octave) if step else 0,
+            duration=_fraction(duration),
+            offset=self.offset(line, character),
+            tied=kind == "note" and (voice, moment, grace) in self.ties,
+        )
+
+    def place(self, moment: str, grace: str) -> tuple[Fraction, int, Fraction]:
+        """The moment, its measure, and its position in the measure."""
+        now = _fraction(moment)
+        bar, position = self.clock.get((now, grace == "1")) or self.clock[now, grace != "1"]
+        return now, (0 if position < 0 and bar == 1 else bar), position
+
+    def offset(self, line: str, character: str) -> int:
+        # Music from LilyPond's own files or from Scheme has no place in the text.
+        return self.lines.offset(int(line), int(character)) if int(line) > 0 else -1
 
 
 def _semitones(alteration: str) -> Fraction:
     return 2 * _fraction(alteration)  # LilyPond counts in whole tones
 
 
-def _regular(clock: Mapping[tuple[Fraction, bool], tuple[int, Fraction]], lines: list[list[str]]) -> Iterator[bool]:
-    """Whether from each moment to the next bar numbers go on as the metre says."""
-    lengths = {
-        _fraction(moment): Fraction(int(rest[0]), int(rest[1])) for kind, moment, _, *rest in lines if kind == "metre"
-    }
-    length = Fraction(1)
-    for (earlier, (bar, position)), (later, (next_bar, next_position)) in pairwise(
-        [(moment, place) for (moment, grace), place in sorted(clock.items()) if not grace]
-    ):
-        length = lengths.get(earlier, length)
-        yield (next_bar - bar) * length + next_position - position == later - earlier
-
-
-def _offset(lines: Lines, line: str, character: str) -> int:
-    # What LilyPond's own files or Scheme put into the music stands nowhere in the text.
-    return lines.offset(int(line), int(character)) if int(line) > 0 else -1
-
-
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 14)  # a score has thousands of moments and durations, and few different ones
 def _fraction(text: str) -> Fraction:
-    return Fraction(text)  # a score has thousands of moments and durations, and few different ones
+    return Fraction(text)

@@ -1,6 +1,6 @@
-"""What is told of a score that LilyPond has read: its length, its signatures, its measures, its faults, its header.
+"""Texts about a score that LilyPond has read: its length, signatures, measures, problems and header.
 
-Every text is bounded, whatever the score holds.
+The length of every text is bounded, whatever the score contains.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,21 +14,21 @@ MAX_LINE: Final = 200
 
 
 def tell_count(score: Structure) -> str:
-    """Say how many measures there are, and what LilyPond has to say against it."""
+    """Say how many measures there are, and why their number is in doubt, if it is."""
     text = f"{score.measures} measure{'' if score.measures == 1 else 's'}"
     text += ", and a pickup ahead of measure 1" if score.pickup else ""
     return f"{text}. But {'; '.join(score.problems)}." if score.problems else text
 
 
 def tell_signatures(score: Structure) -> str:
-    """List where the time signatures, then the key signatures change; a key that several staves have is listed once."""
+    """List the changes of the time signature, then those of the key signature; equal keys of several staves once."""
     metres = [f"measure {metre.measure}: time signature {metre.name}" for metre in score.metres]
     keys = [f"measure {key.measure}: key signature {key.name or 'of no common name'}" for key in score.keys]
     return _lines([*(metres or ["no time signature"]), *(keys or ["no key signature"])])
 
 
 def tell_measure(score: Structure, number: int) -> str:
-    """List what stands in a measure, 0 for a pickup: the time signature, then notes and rests by staff, voice and time.
+    """List the time signature of a measure, 0 for a pickup, and its notes and rests by staff, voice and time.
 
     ValueError if there is no such measure.
 
@@ -42,20 +42,19 @@ def tell_measure(score: Structure, number: int) -> str:
     if not first <= number <= score.measures:
         raise ValueError(f"there is no measure {number}; the measures are {first} to {score.measures}")
     events = [event for event in score.events if event.measure == number and event.kind != "skip"]
-    metre = [score.metre_at(events[0].moment)] if events and score.metres else []
-    ordered = sorted(events, key=lambda event: (event.staff, event.voice, event.moment, not event.grace))
-    lines = [*(f"time signature {one.name}" for one in metre), *(_told(event) for event in ordered)]
-    return _lines(lines or ["nothing begins in this measure"])
+    lines = [f"time signature {score.metre_at(events[0].moment).name}"] if events and score.metres else []
+    events.sort(key=lambda event: (event.staff, event.voice, event.moment, not event.grace))
+    return _lines([*lines, *map(_tell_event, events)] or ["nothing begins in this measure"])
 
 
 def tell_problems(score: Structure) -> str:
-    """List LilyPond's own messages, whose lines and columns are those of the text, or say that there are none."""
+    """List LilyPond's own messages, with lines and columns of the text, or say that there are none."""
     lines = [line for line in score.messages.splitlines() if line.strip()]
     return _lines([*score.problems, *lines] or ["LilyPond has nothing to say against the text"])
 
 
 def tell_header(header: Mapping[str, str]) -> str:
-    r"""List the fields of a header and their texts, or say that there are none.
+    r"""List the fields of a header, or say that there are none.
 
     Example:
         >>> tell_header({"title": "Menuet", "opus": "Anh.\n114"})
@@ -64,14 +63,13 @@ def tell_header(header: Mapping[str, str]) -> str:
     return _lines([f"{name}: {text}" for name, text in header.items()] or ["the text has no header"])
 
 
-def _told(event: Event) -> str:
-    grace = "grace note " if event.grace else ""
-    name = "rest" if event.kind == "rest" else event.name
-    return f"staff {event.staff}, voice {event.voice}, at {event.position}: {grace}{name} lasting {event.duration}"
+def _tell_event(event: Event) -> str:
+    name = "rest" if event.kind == "rest" else f"{'grace note ' if event.grace else ''}{event.name}"
+    return f"staff {event.staff}, voice {event.voice}, at {event.position}: {name} lasting {event.duration}"
 
 
 def _lines(lines: Iterable[str]) -> str:
-    kept = list(dict.fromkeys(" ".join(line.split())[:MAX_LINE] for line in lines))
-    if len(kept) > MAX_LINES:
-        kept = [*kept[:MAX_LINES], f"and {len(kept) - MAX_LINES} more lines"]
-    return "\n".join(kept)
+    unique = list(dict.fromkeys(" ".join(line.split())[:MAX_LINE] for line in lines))
+    if len(unique) > MAX_LINES:
+        unique = [*unique[:MAX_LINES], f"and {len(unique) - MAX_LINES} more lines"]
+    return "\n".join(unique)

@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 
 from music_evals.commands.main import app
 from music_evals.datasets_builders.dataset_io import DatasetError
-from music_evals.datasets_builders.lilybench import corpus
-from music_evals.datasets_builders.lilybench.corpus import survey
 from music_evals.datasets_builders.lilybench.rows import Piece
+from music_evals.datasets_builders.lilybench.strict import survey as module
+from music_evals.datasets_builders.lilybench.strict.survey import survey
 from music_evals.notation.lilypond.compiler import Compiled, lilypond_cache
 from tests.datasets_builders.lilybench.conftest import write_files
 
@@ -18,7 +18,7 @@ BROKEN = '\\version "2.24.0" \\header { title = "Broken" } \\score { { c\'4 d\' 
 
 
 def test_too_few_pieces_are_named_before_anything_is_written(tunes: list[Piece], tmp_path: Path) -> None:
-    files = {f"ftp/{piece.id}/score.ly": piece.text for piece in tunes[:3]}
+    files = {f"ftp/{piece.id}/score.ly": piece.text for piece in tunes[:2]}
     files["ftp/BachJS/broken/score.ly"] = BROKEN
     files["ftp/BachJS/missing/score.ly"] = '\\version "2.24.0" \\include "absent.ily" { c\'1 }'
     source = write_files(tmp_path / "mutopia", files)
@@ -30,7 +30,7 @@ def test_too_few_pieces_are_named_before_anything_is_written(tunes: list[Piece],
         return ended.exit_code, ended.output
 
     code, output = refused("--source", source)
-    assert "4 pieces, 3 of them usable by strict tasks, are too few: bar_count" in output
+    assert "3 pieces, 2 of them usable by strict tasks, are too few: bar_count" in output
     assert (code, (tmp_path / "out").exists()) == (1, False)
     assert refused("--emopia", source)[0] == 2
     assert "holds no LilyPond files" in refused("--source", tmp_path / "none")[1]
@@ -46,25 +46,23 @@ def test_pieces_that_strict_tasks_cannot_use_say_why() -> None:
     }
     pieces = [Piece(name, text, f'\\version "2.24.0" {text}', {}) for name, text in texts.items()]
     pieces.append(Piece("includes", '\\include "notes.ily"', pieces[-1].text, {}))
-    reasons = {row["id"]: row["reason"] for row, _ in survey(pieces)}
-    assert reasons.pop("fine") is None
-    assert reasons["includes"] == "its main file holds no music, but includes other files"
-    assert reasons["several"] == "it holds 2 scores"
-    assert reasons["free"] is not None
-    assert "unmeasured" in reasons["free"]
-    assert reasons["short"] == "it has an incomplete measure inside"
-    assert reasons["empty"] == "LilyPond read no score: there is no music in the text"
+    assert {row["id"]: row["reason"] for row, _ in survey(pieces)} == {
+        "several": "it holds 2 scores",
+        "free": "it has unmeasured music; it has an incomplete measure inside",
+        "short": "it has an incomplete measure inside",
+        "empty": "LilyPond read no score: there is no music in the text",
+        "fine": None,
+        "includes": "its main file holds no music, but includes other files",
+    }
 
 
-def test_what_the_machine_kept_lilypond_from_reading_is_an_error(
-    tunes: list[Piece], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And no reason to leave a piece out, or two builds would differ; the others are surveyed first."""
+def test_pieces_that_the_machine_stopped_are_an_error(tunes: list[Piece], monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are not left out, or two builds would differ; the others are surveyed first."""
 
     def busy(texts: Sequence[str], **_: object) -> Iterator[Compiled]:
         return (Compiled(None, "clock", "") if "Bach" in text else Compiled(0, None, "") for text in texts)
 
-    monkeypatch.setattr(corpus, "compile_texts", busy)
+    monkeypatch.setattr(module, "compile_texts", busy)
     surveyed: list[str] = []
     with pytest.raises(DatasetError, match=r"not measured: BachJS/piece0; .* Run it again"):
         surveyed.extend(row["id"] for row, _ in survey(tunes[:2], cache=lilypond_cache()))

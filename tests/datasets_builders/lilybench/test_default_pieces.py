@@ -1,16 +1,19 @@
-"""Pieces made from music21's corpus: the list, and the conversion against what music21 reads itself."""
+"""Pieces made from music21's corpus: the list, and the conversion against music21's own reading."""
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from music21 import corpus, key, stream
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench import default_pieces as module
 from music_evals.datasets_builders.lilybench.default_pieces import (
+    Converted,
     Source,
     convert,
     default_sources,
@@ -19,21 +22,18 @@ from music_evals.datasets_builders.lilybench.default_pieces import (
 )
 from music_evals.datasets_builders.lilybench.facts import STYLES, composer_named, composer_of, style_of, title_of
 from music_evals.datasets_builders.msu.works import first_works
-from music_evals.notation.lilypond.compiler import ConversionError
-from music_evals.notation.lilypond.structure import read_structures
+from music_evals.notation.lilypond.converters import ConversionError
+from music_evals.notation.lilypond.structure import Structure, read_structures
 
 BY_ID = {source.id: source for source in default_sources()}
 SHORT = (
     "bach/bwv66.6",  # a pickup, four parts
     "schumann_robert/opus48no2",  # a pickup that begins with a rest, voices that begin late
-    "trecento/PMFC_06_Giovanni-01-Angnel_son_biancho",
     "airdsAirs/book1-47",  # one tune of a file
 )
 
 
 def test_the_list_is_in_the_corpus_and_has_many_composers_and_styles() -> None:
-    from music21 import corpus
-
     sources = default_sources()
     paths = {str(path).replace("\\", "/").partition("/corpus/")[2] for path in corpus.corpora.CoreCorpus().getPaths()}
     assert {source.path for source in sources} <= paths
@@ -47,48 +47,46 @@ def test_the_list_is_in_the_corpus_and_has_many_composers_and_styles() -> None:
     assert sum(styles.values()) >= 132
     assert all(composer_named(composer) for composer in composers)
     assert all(source.title for source in sources)
+    listed = read_table("names/first_run.toml")
+    assert [source.id for source in first_sources()] == sorted(listed["lilybench"])
+    assert [work.name for work in first_works()] == sorted(listed["msu"])
+    assert (len(first_sources()), len(first_works())) == (37, 32)
 
 
 @pytest.fixture(scope="module")
-def converted() -> dict[str, module.Converted]:
+def converted() -> dict[str, Converted]:
     return {name: convert(BY_ID[name]) for name in SHORT}
 
 
-def test_measures_and_notes_are_those_of_music21(converted: dict[str, module.Converted]) -> None:
-    from music21 import corpus
-
-    pieces = [one.piece for one in converted.values() if one.piece]
+def test_measures_and_notes_are_those_of_music21(converted: dict[str, Converted]) -> None:
+    pieces = [result.piece for result in converted.values() if result.piece]
     assert len(pieces) == len(SHORT)
-    for piece, read in zip(pieces, read_structures(piece.text for piece in pieces), strict=True):
-        assert not isinstance(read, Exception), piece.id
+    readings = list(read_structures((piece.text for piece in pieces), together=True))
+    for piece, read in zip(pieces, readings, strict=True):
+        assert isinstance(read, Structure), piece.id
         assert read.measures + read.pickup == converted[piece.id].measures
         assert read.problems == ()
-        source = BY_ID[piece.id]
-        score = corpus.parse(source.path, number=source.tune)
+        score = corpus.parse(BY_ID[piece.id].path, number=BY_ID[piece.id].tune)
         expected = sum(len(note.pitches) for note in score.recurse().notes if not note.duration.isGrace)
-        found = sum(event.kind == "note" and not event.grace for event in read.events)
-        assert expected * 29 / 30 <= found <= expected
+        count = sum(event.kind == "note" and not event.grace for event in read.events)
+        assert expected * 29 / 30 <= count <= expected
     # The chorale as it is printed (BWV 66, no. 6): nine measures and two eighths ahead of them, in F-sharp minor.
-    bach = next(read_structures([piece.text for piece in pieces if piece.id == "bach/bwv66.6"]))
-    assert not isinstance(bach, Exception)
-    assert (bach.measures, bach.pickup) == (9, True)
-    assert {key.name for key in bach.keys} == {"F-sharp minor"}
+    bach = readings[0]
+    assert isinstance(bach, Structure)
+    assert (bach.measures, bach.pickup, {key.name for key in bach.keys}) == (9, True, {"F-sharp minor"})
     assert [event.name for event in bach.voices[1][:6]] == ["cis''", "b'", "a'", "b'", "cis''", "e''"]
 
 
-def test_the_header_tells_what_is_known_and_nothing_of_the_converter_is_left(
-    converted: dict[str, module.Converted],
-) -> None:
-    for name, one in converted.items():
-        assert one.piece is not None
-        source, header = BY_ID[name], one.piece.header
+def test_the_header_has_the_facts_and_nothing_of_the_converter_is_left(converted: dict[str, Converted]) -> None:
+    for name, result in converted.items():
+        assert result.piece is not None
+        source, header = BY_ID[name], result.piece.header
         composer = composer_of(header, name)
         assert (composer.name if composer else None) == source.composer
-        assert title_of(header) == source.title
-        assert style_of(header) == source.style
+        assert (title_of(header), style_of(header)) == (source.title, source.style)
         traces = r"musicxml2ly|barNumberCheck|global-staff-size|\\paper|autoBeaming|lyric|/tmp"
-        assert not re.search(traces, one.piece.text)
-        assert one.piece.text.count("\\header") == one.piece.text.count("\\midi") == 1
+        assert not re.search(traces, result.piece.text)
+        assert result.piece.text.count("\\header") == result.piece.text.count("\\midi") == 1
     piece = converted["bach/bwv66.6"].piece
     assert piece is not None
     assert piece.header["composer"] == "Johann Sebastian Bach (1685–1750)"
@@ -96,10 +94,12 @@ def test_the_header_tells_what_is_known_and_nothing_of_the_converter_is_left(
 
 
 def test_keys_without_a_mode_have_that_of_the_others() -> None:
-    """The file of Chopin's mazurka in C-sharp minor says ``minor`` in the second of two signatures."""
-    piece = convert(BY_ID["chopin/mazurka06-2"]).piece
-    assert piece
-    assert set(re.findall(r"\\key (\S+ \S+)", piece.text)) == {"cis \\minor"}
+    """As in Chopin's mazurka in C-sharp minor, whose file says ``minor`` in the second of two signatures."""
+    measures = [stream.Measure([sign]) for sign in (key.KeySignature(4), key.Key("c#"), key.KeySignature(0))]
+    part = stream.Part(measures)
+    module._write_modes(part)
+    found: Iterator[key.KeySignature] = part.recurse().getElementsByClass("KeySignature")
+    assert [getattr(sign, "mode", None) for sign in found] == ["minor", "minor", None]
 
 
 def test_one_bad_score_is_named_and_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,11 +107,7 @@ def test_one_bad_score_is_named_and_stops_no_other(monkeypatch: pytest.MonkeyPat
     assert convert(missing).reason == "the file holds no tune 4711"
     no_file = Source("x", "bach/no-such-file.mxl", None, "X", None, None, None)
     assert "music21 fails on it" in convert(no_file).reason
-    monkeypatch.setattr(module, "MAX_CHARACTERS", 100)
-    assert "characters; 100 are allowed" in convert(BY_ID["airdsAirs/book1-47"]).reason
 
-
-def test_what_the_machine_kept_from_being_converted_is_no_piece_less(monkeypatch: pytest.MonkeyPatch) -> None:
     def busy(_: str) -> str:
         raise ConversionError("the clock ran out", is_measured=False)
 
@@ -120,21 +116,17 @@ def test_what_the_machine_kept_from_being_converted_is_no_piece_less(monkeypatch
         convert(BY_ID["airdsAirs/book1-47"])
 
 
-def test_pieces_come_compiled_the_same_every_time_and_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sources, calls = default_sources()[:2], []
+def test_pieces_are_the_same_every_time_and_are_kept(
+    converted: dict[str, Converted], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = converted["airdsAirs/book1-47"]
+    assert known.piece
+    sources, calls = (known.source, BY_ID["airdsAirs/book1-51"]), []
     pieces, left_out = make_pieces(sources[:1], cache=tmp_path)
-    assert [piece.id for piece in pieces] == list(BY_ID)[:1]
-    assert left_out == {}
-    assert convert(BY_ID[pieces[0].id]).piece == pieces[0]
-    monkeypatch.setattr(module, "musicxml_to_lilypond", lambda _: calls.append(1) or pieces[0].text)
+    assert (pieces, left_out) == ([known.piece], {})
+    monkeypatch.setattr(module, "musicxml_to_lilypond", lambda _: calls.append(1) or known.piece.text)
     again, _ = make_pieces(sources, cache=tmp_path)
-    assert again[0] == pieces[0]
+    assert again[0] == known.piece
     assert len(calls) == 1  # for the second piece alone
-
-
-def test_a_first_run_takes_some_of_what_is_listed() -> None:
-    listed = read_table("names/first_run.toml")
-    assert [source.id for source in first_sources()] == sorted(listed["lilybench"])
-    assert [work.name for work in first_works()] == sorted(listed["msu"])
-    assert len(first_sources()) == 37
-    assert len(first_works()) == 32
+    monkeypatch.setattr(module, "MAX_CHARACTERS", 100)
+    assert "characters; 100 are allowed" in convert(known.source).reason

@@ -2,11 +2,10 @@
 
 import hashlib
 import json
+import tomllib
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +21,7 @@ from music_evals.datasets_builders.lilybench.generation.demonstrations import (
     a_minor_demonstrations,
     draw_demonstrations,
 )
-from music_evals.datasets_builders.lilybench.generation.music21_works import domains
+from music_evals.datasets_builders.lilybench.generation.music21_works import split_domains
 from music_evals.datasets_builders.lilybench.generation.references import load_demonstrations, load_references
 from music_evals.datasets_builders.lilybench.generation.rows import FEATURES, Description, Score
 from music_evals.datasets_builders.lilybench.generation.works import (
@@ -35,28 +34,15 @@ from music_evals.datasets_builders.lilybench.generation.works import (
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.encoders.lilybert import load_encoder
 from music_evals.notation.descriptors import DESCRIPTORS, describe
-from music_evals.notation.lilypond.compiler import ConversionError, compile_text, compile_texts, lilypond_cache
+from music_evals.notation.lilypond.compiler import compile_text, compile_texts, lilypond_cache
+from music_evals.notation.lilypond.converters import ConversionError
 from music_evals.notation.lilypond.structure import Structure, read_structures
-from music_evals.notation.lilypond.syntax import read_header
+from music_evals.notation.lilypond.syntax.header import read_header
 from tests.datasets_builders.lilybench.conftest import write_files
 from tests.encoders.tiny_encoder import make_tiny_encoder
-from tests.oracles.lilybench_published_generation import drawn_files
 
-LABELS: Mapping[str, Mapping[str, Any]] = {
-    "vivaldi_concerto_RV_1_processed.ly": {
-        "unknown": [],
-        "composer": "Vivaldi",
-        "musical_form": ["concerto_grosso", "sinfonia"],
-        "midi_instruments": ["cello", "voice oohs", "violin", "synth voice", "glass harmonica"],
-        "meta": {
-            "1: allegro_molto": {"key": "sib", "scale": "major", "tempo": "4 = 60", "time": "3/4"},
-            "2: ": {"key": "fad", "scale": "minor", "tempo": "4 = 60", "time": "12/8"},
-            "3: aria": {"key": "ut", "scale": "major", "tempo": "4 = 60", "time": "C"},
-        },
-        "period": "Late Baroque",
-    },
-    "anon_suite_processed.ly": {"unknown": ["meta", "musical_form"], "midi_instruments": ["viola"]},
-}
+CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+LABELS = CASES["labels"]
 SILENT = "\\version \"2.24.0\" \\score { { c'4 d' } \\layout { } }"
 BROKEN = '\\version "2.24.0" \\score { { c\'4 \\nonsense } \\midi { } }'
 
@@ -75,53 +61,38 @@ def test_labels_in_words(tmp_path: Path) -> None:
     (entry,) = suite.entries
     assert entry.id == "anon_suite"
     assert {field: value for field, value in entry.description.items() if value} == {"ensemble": "viola"}
-    assert concerto.shares == ("RV 1",)
+    assert concerto.shared_names == ("RV 1",)
     assert [entry.id.removeprefix("vivaldi_concerto_RV_1/") for entry in concerto.entries] == ["1", "2", "3"]
-    assert concerto.entries[0].description == {
-        "composer": "Vivaldi",
-        "period": "Late Baroque",
-        "form": "concerto grosso, sinfonia",
-        "ensemble": "voice, violin, cello, glass harmonica",
-        "part": "1: allegro molto",
-        "key": "B-flat major",
-        "metre": "3/4",
-    }
-    told = [(one.description["part"], one.description["key"], one.description["metre"]) for one in concerto.entries]
-    assert told[1:] == [("2", "F-sharp minor", "12/8"), ("3: aria", None, None)]
+    assert concerto.entries[0].description == CASES["description"]
+    facts = [[entry.description[field] for field in ("part", "key", "metre")] for entry in concerto.entries]
+    assert facts[1:] == [["2", "F-sharp minor", "12/8"], ["3: aria", None, None]]
 
 
-@pytest.mark.parametrize(
-    ("labels", "said"),
-    [
-        ([], "lists no works"),
-        ({"a.ly": []}, "'a.ly' holds no object"),
-        ({"a.ly": {"composer": 3}}, "'composer' of 'a.ly' is no text"),
-        ({"a.ly": {"midi_instruments": "violin"}}, "'midi_instruments' of 'a.ly' is no list"),
-        ({"a.ly": {"meta": {"1: aria": "do"}}}, "'meta' of 'a.ly'"),
-        ({"a.ly": {}, "a_processed.ly": {}}, "lists the work 'a' twice"),
-    ],
-)
-def test_bad_labels_are_named(tmp_path: Path, labels: object, said: str) -> None:
-    with pytest.raises(DatasetError, match=said):
-        read_labels(write_labels(tmp_path / "one", labels))
-    (tmp_path / "one" / "labels_v1.json").write_text("{")
+@pytest.mark.parametrize(("labels", "message"), CASES["bad_labels"])
+def test_bad_labels_are_named(tmp_path: Path, labels: str, message: str) -> None:
+    with pytest.raises(DatasetError, match=message):
+        read_labels(write_files(tmp_path, {"labels_v1.json": labels}))
+
+
+def test_one_file_of_labels_is_needed(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="holds 0 files labels_v1"):
+        read_labels(tmp_path)
+    write_labels(tmp_path / "one", LABELS)
     write_labels(tmp_path / "two", LABELS)
-    (tmp_path / "none").mkdir()
-    for folder, told in (("one", "is no JSON"), ("none", "holds 0 files labels_v1"), ("", "holds 2 files")):
-        with pytest.raises(DatasetError, match=told):
-            read_labels(tmp_path / folder)
+    with pytest.raises(DatasetError, match="holds 2 files labels_v1"):
+        read_labels(tmp_path)
 
 
 def test_prompts_are_the_same_bytes_everywhere(tmp_path: Path) -> None:
-    one = read_labels(write_labels(tmp_path / "one", LABELS)).works
-    two = read_labels(write_labels(tmp_path / "two", dict(reversed(LABELS.items())))).works
-    prompts = draw_prompts(one, 1234)
-    assert prompts == draw_prompts(two, 1234)
-    assert prompts != draw_prompts(one, 1235)
+    works = read_labels(write_labels(tmp_path / "one", LABELS)).works
+    reordered = read_labels(write_labels(tmp_path / "two", dict(reversed(LABELS.items())))).works
+    prompts = draw_prompts(works, 1234)
+    assert prompts == draw_prompts(reordered, 1234)
+    assert prompts != draw_prompts(works, 1235)
     digest = hashlib.sha256(json.dumps(prompts[:200]).encode()).hexdigest()
     assert digest == "1f224025ba74d2481a1a3c33e7f89807c4695f4683fa8995b10e936f0ca71179"
     assert [prompts[7]["id"], prompts[999]["index"], len(prompts)] == ["prompt-007", 999, 1000]
-    assert draw_prompts(one, 1234, 200) == prompts[:200]
+    assert draw_prompts(works, 1234, 200) == prompts[:200]
 
 
 def test_the_papers_prompts_are_drawn_from_files(tmp_path: Path) -> None:
@@ -129,15 +100,14 @@ def test_the_papers_prompts_are_drawn_from_files(tmp_path: Path) -> None:
     folder = write_files(write_labels(tmp_path, LABELS), {f"{name}.ly": "{ c4 }" for name in names})
     works = read_labels(folder).works
     prompts = draw_file_prompts(read_file_entries(folder, works), 1234)
-    assert [row["entry"] for row in prompts] == drawn_files(names, 1000)
-    told = {row["entry"]: [row[field] for field in ("work", "composer", "form", "ensemble", "part")] for row in prompts}
-    concerto = [
-        "vivaldi_concerto_RV_1",
-        "Vivaldi",
-        "concerto grosso, sinfonia",
-        "voice, violin, cello, glass harmonica",
-    ]
-    assert told == {
+    oracle = json.loads((Path(__file__).parents[2] / "oracles/data/lilybench_generation.json").read_text("utf-8"))
+    assert [row["entry"] for row in prompts] == [sorted(names)[int(place)] for place in oracle["drawn_files"][0]]
+    prompted = {
+        row["entry"]: [row[field] for field in ("work", "composer", "form", "ensemble", "part")] for row in prompts
+    }
+    facts = CASES["description"]
+    concerto = ["vivaldi_concerto_RV_1", facts["composer"], facts["form"], facts["ensemble"]]
+    assert prompted == {
         "vivaldi_concerto_RV_1_violino_I": [*concerto, "violino I"],
         "vivaldi_concerto_RV_1_processed": [*concerto, "full"],
         "anon_suite_basso": ["anon_suite", None, None, "viola", "basso"],
@@ -152,7 +122,7 @@ def test_demonstrations_are_as_long_as_the_papers_where_there_are_such(tunes: li
     texts = {name: tunes[place].text.strip() for place, name in enumerate(lines)}
     padded = {name: text + "\n%" * (lines[name] - len(text.splitlines())) for name, text in texts.items()}
     scores = [Score(name, name, text, None) for name, text in padded.items()]
-    for seed in range(3):
+    for seed in range(2):
         shown = draw_demonstrations(works, scores, dict.fromkeys(lines, "train"), seed, cache=lilypond_cache())
         assert {row["id"] for row in shown} == {"b", "d", "f"}
 
@@ -182,13 +152,13 @@ def test_what_belongs_together_is_on_one_side(tunes: list[Piece]) -> None:
 
 
 def test_files_belong_to_works_by_their_names(tmp_path: Path) -> None:
-    score = '\\version "2.24.0"\n\\header { license = "Public Domain" }\n\\score { { c\'4 } }\n'
-    files = dict.fromkeys(("air_processed.ly", "air_2.ly", "air_in_g/deep/1.ly", "airy.ly"), score)
+    text = '\\version "2.24.0"\n\\header { license = "Public Domain" }\n\\score { { c\'4 } }\n'
+    files = dict.fromkeys(("air_processed.ly", "air_2.ly", "air_in_g/deep/1.ly", "airy.ly"), text)
     files["suite_1.ly"] = '\\version "2.24.0"\n\\include "notes.ly"\n\\score { \\n }'
     files["suite_2.ly"] = '\\version "2.24.0"\n\\include "gone.ly"\n'
     write_files(tmp_path, {**files, "notes.ly": "n = { c'4 }"})
     scores, left_out = read_scores(tmp_path, works_named("air", "air_in_g", "suite"), convert=lambda text: text)
-    assert {found.id: found.work for found in scores} == {
+    assert {score.id: score.work for score in scores} == {
         "air_processed": "air",
         "air_2": "air",
         "air_in_g/deep/1": "air_in_g",
@@ -204,15 +174,16 @@ def test_files_belong_to_works_by_their_names(tmp_path: Path) -> None:
 
     with pytest.raises(DatasetError, match="not measured: a"):
         read_scores(tmp_path, works_named("air"), convert=busy)
-    assert [found.licence for found in scores] == ["Public Domain", "Public Domain", "Public Domain", None]
+    assert [score.licence for score in scores] == ["Public Domain", "Public Domain", "Public Domain", None]
     assert "n = { c'4 }" in scores[-1].text
 
 
 def test_own_demonstrations_are_sound_music_in_a_minor() -> None:
     rows = a_minor_demonstrations()
-    engraved = list(compile_texts((row["text"] for row in rows), settings=""))
-    assert [(one.status, one.messages, len(one.midi)) for one in engraved] == [(0, "", 1)] * 3
-    for row, read in zip(rows, read_structures(row["text"] for row in rows), strict=True):
+    texts = [row["text"] for row in rows]
+    engraved = list(compile_texts(texts, settings="", together=True))
+    assert [(run.status, run.messages, len(run.midi)) for run in engraved] == [(0, "", 1)] * 3
+    for row, read in zip(rows, read_structures(texts, together=True), strict=True):
         assert isinstance(read, Structure)
         assert {key.name for key in read.keys} == {row["key"]} == {"A minor"}
         assert [metre.name for metre in read.metres] == [row["metre"]]
@@ -229,23 +200,23 @@ def test_movements_are_one_work_and_tunes_are_the_other_domain() -> None:
         text += "\\score { { \\key d \\minor \\time 3/8 d'8 e' f' } \\layout { } \\midi { } }\n"
         return Piece(name, text, text, read_header(text))
 
-    found = domains(
+    domains = split_domains(
         [
             piece("k1/1", "String Quartet, K. 1, first movement", "Wolfgang Amadeus Mozart (1756–1791)"),
             piece("k1/2", "String Quartet, K. 1, second movement (beginning)", "Wolfgang Amadeus Mozart (1756–1791)"),
             piece("reel", "The Reel", "Traditional"),
         ]
     )
-    (work,) = found.works
+    (work,) = domains.works
     assert work.id == "Wolfgang Amadeus Mozart: String Quartet, K. 1"
     parts = {entry.id: entry.description["part"] for entry in work.entries}
     assert parts == {"k1/1": "first movement", "k1/2": "second movement"}
-    told = work.entries[0].description
-    assert [told[field] for field in ("composer", "period", "form", "ensemble", "key", "metre")] == [
+    facts = work.entries[0].description
+    assert [facts[field] for field in ("composer", "period", "form", "ensemble", "key", "metre")] == [
         *("Wolfgang Amadeus Mozart", "Classical", "quartet", None, "D minor", "3/8")
     ]
-    assert [score.work for score in found.scores] == [work.id, work.id]
-    assert [score.id for score in found.others] == ["reel"]
+    assert [score.work for score in domains.scores] == [work.id, work.id]
+    assert [score.id for score in domains.others] == ["reel"]
 
 
 @pytest.fixture(scope="module")
@@ -300,37 +271,37 @@ def test_held_out_works_are_measured_and_others_are_shown(written: str) -> None:
 def test_references_hold_what_describing_and_embedding_them_gives(
     written: str, tunes: list[Piece], encoder: str
 ) -> None:
-    assert tuple(one.name for one in load_references(written)) == ("bmdataset-test", "mutopia")
-    found = load_references(written, "mutopia")[0]
-    assert found.ids == tuple(sorted([*(piece.id for piece in tunes[12:]), "BachJS/broken"]))
-    broken = found.ids.index("BachJS/broken")
-    assert [row["compiles"] for row in found.rows] == [place != broken for place in range(5)]
-    assert found.rows[broken]["undefined"] == "it does not compile"
-    assert "nonsense" in (found.rows[broken]["problem"] or "")
-    assert {row["licence"] for row in found.rows if row["compiles"]} == {"Public Domain"}
+    assert tuple(reference.name for reference in load_references(written)) == ("bmdataset-test", "mutopia")
+    references = load_references(written, "mutopia")[0]
+    assert references.ids == tuple(sorted([*(piece.id for piece in tunes[12:]), "BachJS/broken"]))
+    broken = references.ids.index("BachJS/broken")
+    assert [row["compiles"] for row in references.rows] == [place != broken for place in range(5)]
+    assert references.rows[broken]["undefined"] == "it does not compile"
+    assert "nonsense" in (references.rows[broken]["problem"] or "")
+    assert {row["licence"] for row in references.rows if row["compiles"]} == {"Public Domain"}
     for protocol in ("strict", "paper"):
-        values = found.descriptors(protocol)
+        values = references.descriptors(protocol)
         assert np.isnan(values).all(axis=1).tolist() == [place == broken for place in range(5)]
         for place in range(5):
             if place != broken:
-                described = describe(compile_text(found.texts[place], cache=lilypond_cache()).midi[0], protocol)
+                described = describe(compile_text(references.texts[place], cache=lilypond_cache()).midi[0], protocol)
                 assert [described.values[name] for name in DESCRIPTORS] == values[place].tolist()
-    assert not np.array_equal(found.descriptors("strict"), found.descriptors("paper"), equal_nan=True)
+    assert not np.array_equal(references.descriptors("strict"), references.descriptors("paper"), equal_nan=True)
     loaded = load_encoder(encoder)
-    assert found.encoder == loaded.identity
-    vectors = loaded.embed(found.texts)
+    assert references.encoder == loaded.identity
+    vectors = loaded.embed(references.texts)
     for pooling in ("first_token", "mean"):
-        embedded = found.embeddings(pooling)
+        embedded = references.embeddings(pooling)
         assert embedded is not None
         np.testing.assert_allclose(embedded, [vector[pooling] for vector in vectors], rtol=0, atol=1e-5)
 
 
 def test_every_config_loads(written: str, tmp_path: Path) -> None:
-    made = describe_dataset(written, benchmark=builder.BENCHMARK).provenance
-    assert made.missing == ()
-    assert made.anomalies["pieces of mutopia that do not compile"] == 1
+    provenance = describe_dataset(written, benchmark=builder.BENCHMARK).provenance
+    assert provenance.missing == ()
+    assert provenance.anomalies["pieces of mutopia that do not compile"] == 1
     # By the reader that users have, which knows nothing of this project.
-    for config, splits in made.counts.items():
+    for config, splits in provenance.counts.items():
         for split, rows in splits.items():
             loaded = load_dataset(written, config, split=split, cache_dir=str(tmp_path / "datasets"))
             assert loaded.num_rows == rows
@@ -354,19 +325,12 @@ def test_labels_alone_make_prompts_and_say_what_is_missing(tmp_path: Path) -> No
         load_references(str(out), "mutopia")
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--mutopia", "."], "give --bmdataset too"),
-        (["--bmdataset", "no-such-folder"], "no-such-folder is not a folder"),
-        (["--encoder", "./no-such-encoder"], "no-such-encoder"),
-    ],
-)
-def test_what_is_asked_for_wrongly_is_one_clear_error(tmp_path: Path, options: list[str], said: str) -> None:
+@pytest.mark.parametrize(("options", "message"), CASES["bad_options"])
+def test_what_is_asked_for_wrongly_is_one_clear_error(tmp_path: Path, options: list[str], message: str) -> None:
     arguments = ["build", "lilybench-generation", "--out", str(tmp_path / "out"), *options]
     ended = CliRunner(env={"COLUMNS": "200"}).invoke(app, arguments)
     assert ended.exit_code != 0
-    assert said in " ".join(ended.output.replace("│", " ").split())
+    assert message in " ".join(ended.output.replace("│", " ").split())
     assert "Traceback" not in ended.output
     assert not (tmp_path / "out").exists()
 
@@ -383,6 +347,6 @@ def test_the_default_dataset_needs_no_source(
     assert provenance.counts["music21-other"] == {"reference": 2}
     held_out = {work["id"] for work in plan.works if work["split"] == "test"}
     assert {row["work"] for row in load_references(str(tmp_path / "out"), "music21-test")[0].rows} == held_out
-    found = load_references(str(tmp_path / "out"), "music21-other")[0]
-    assert (found.encoder, found.embeddings("mean")) == (None, None)
+    references = load_references(str(tmp_path / "out"), "music21-other")[0]
+    assert (references.encoder, references.embeddings("mean")) == (None, None)
     assert "Not the published benchmark" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")

@@ -1,19 +1,21 @@
 """Pieces of a Mutopia checkout: which folders are pieces, which file stands for each, and what is left out."""
 
-from collections.abc import Mapping
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench.mutopia import find_pieces, main_file, read_pieces
-from music_evals.notation.lilypond.compiler import ConversionError
+from music_evals.notation.lilypond.converters import ConversionError
 from tests.datasets_builders.lilybench.conftest import write_files
 
 MUTOPIA = Path(__file__).parents[4] / "shared" / "data" / "mutopia"
 needs_mutopia = pytest.mark.skipif(
     not MUTOPIA.is_dir(), reason="the Mutopia Project's pieces are not at ../shared/data/mutopia"
 )
+CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 SCORE = '\\version "2.24.0"\n\\header { title = "Air" }\n\\score { { c4 } }\n'
 
 
@@ -36,34 +38,12 @@ def test_folders_of_pieces(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("files", "chosen"),
-    [
-        ({"a.ly": SCORE}, "a.ly"),
-        # What others include is no main file.
-        ({"notes.ly": "n = { c4 }", "zz.ly": '\\include "notes.ly"\n\\score { \\n }'}, "zz.ly"),
-        # Named like the piece.
-        ({"a.ly": SCORE * 3, "the_piece.ly": SCORE}, "the_piece.ly"),
-        # Named as a score; of several, the longest with what it includes.
-        ({"cello.ly": SCORE * 3, "score.ly": SCORE}, "score.ly"),
-        ({"cello-score.ly": SCORE, "score.ly": SCORE * 2}, "score.ly"),
-        ({"a.ly": SCORE * 3, "b.ly": '\\include "n.ily" \\score { }', "n.ily": "n = { c4 }" * 50}, "b.ly"),
-        # Two paper sizes.
-        ({"x-let.ly": SCORE, "x-a4.ly": SCORE + " "}, "x-a4.ly"),
-        ({"x-let.ly": SCORE, "x-a4x.ly": SCORE}, "x-a4x.ly"),
-        # Parts in their own folder.
-        ({"whole.ly": SCORE, "parts/score.ly": SCORE * 2}, "whole.ly"),
-        # The only .ly file, whatever it holds.
-        ({"a.ly": '\\include "b.ily"', "b.ily": SCORE}, "a.ly"),
-        # No music.
-        ({"a.ly": "\\header { }", "b.ly": "\\paper { }"}, None),
-    ],
-)
-def test_the_file_that_stands_for_a_piece(tmp_path: Path, files: Mapping[str, str], chosen: str | None) -> None:
+@pytest.mark.parametrize("case", CASES["main_files"], ids=lambda case: case["why"])
+def test_the_main_file_of_a_piece(tmp_path: Path, case: dict[str, Any]) -> None:
     folder = tmp_path / "the-piece" / "the-piece-lys"
-    write_files(folder, files)
-    found = main_file("C/O1/the-piece", sorted(path for path in folder.rglob("*") if path.is_file()))
-    assert (found.name if found else None) == chosen
+    write_files(folder, {name: text.replace("SCORE", SCORE) for name, text in case["files"].items()})
+    main = main_file("C/O1/the-piece", sorted(path for path in folder.rglob("*") if path.is_file()))
+    assert (main.name if main else "") == case["main"]
 
 
 def test_reading(tmp_path: Path) -> None:
@@ -93,8 +73,11 @@ def test_reading(tmp_path: Path) -> None:
     assert pieces[1].raw.startswith('\\version "2.24.0"\n\\include')
     assert "include" not in pieces[1].text
     assert pieces[1].header == {"title": "Two", "composer": "B"}
-    for folder, said in ((tmp_path / "none", "none is not a folder"), (tmp_path / "empty", "holds no LilyPond files")):
-        with pytest.raises(DatasetError, match=f"{said}; a checkout of the Mutopia Project"):
+    for folder, message in (
+        (tmp_path / "none", "none is not a folder"),
+        (tmp_path / "empty", "holds no LilyPond files"),
+    ):
+        with pytest.raises(DatasetError, match=f"{message}; a checkout of the Mutopia Project"):
             read_pieces(folder)
     assert left_out == {
         "A/gone": "gone.ly includes 'gone2.ly', which is missing",
@@ -104,7 +87,7 @@ def test_reading(tmp_path: Path) -> None:
     }
 
 
-def test_what_the_machine_kept_from_being_converted_is_no_piece_less(tmp_path: Path) -> None:
+def test_a_piece_that_the_machine_stopped_is_an_error(tmp_path: Path) -> None:
     def busy(text: str) -> str:
         raise ConversionError("the clock ran out", is_measured=False)
 
@@ -126,25 +109,25 @@ def test_pieces_that_may_not_be_passed_on_are_left_out_if_asked(tmp_path: Path) 
 
 @needs_mutopia
 def test_every_folder_of_the_real_project_is_accounted_for() -> None:
-    found = find_pieces(MUTOPIA / "ftp")
+    pieces = find_pieces(MUTOPIA / "ftp")
     # Folders with source files, counted apart from the code under test.
     folders = {
         str(path.parent.relative_to(MUTOPIA / "ftp")).split("-lys")[0]
         for path in (MUTOPIA / "ftp").rglob("*.ly")
         if "-lys" not in path.parent.as_posix()
     }
-    assert folders <= set(found)
-    assert len(found) == 807
-    known = {
+    assert folders <= set(pieces)
+    assert len(pieces) == 807
+    examples = {
         "BachJS/BWV1050/brand5-3": "score.ly",
         "MozartWA/KV421/k421": "k421-score.ly",
         "TelemannGP/Concerto_a_4_D": "Concerto_a_4_D_score.ly",
         "PachelbelJ/Canon_per_3_Violini_e_Basso": "canon_per_3_violini_e_basso.ly",
     }
-    several = [name for name, files in found.items() if len(files) > 1]
-    chosen = {name: main_file(name, found[name]) for name in (*several[::4], *known)}
+    several = [name for name, files in pieces.items() if len(files) > 1]
+    chosen = {name: main_file(name, pieces[name]) for name in (*several[::12], *examples)}
     assert None not in chosen.values()
-    assert {name: chosen[name].name for name in known} == known
+    assert {name: chosen[name].name for name in examples} == examples
 
 
 @needs_mutopia

@@ -1,6 +1,6 @@
 """The published procedure by hand: bars, draws that hardly depend on the corpus, and Mutopia's files.
 
-`tests/oracles/test_lilybench_published.py` compares it with another implementation.
+`tests/oracles/test_lilybench_published.py` compares it with the outputs of another implementation.
 """
 
 import random
@@ -11,7 +11,7 @@ import pytest
 
 from music_evals.datasets_builders.lilybench.paper import corrupt, make_rows, split_bars
 from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, SIZES, TASKS, Piece, TaskName, TaskRow
-from music_evals.notation.lilypond.syntax import read_header
+from music_evals.notation.lilypond.syntax.header import read_header
 
 MUTOPIA = Path(__file__).parents[4] / "shared" / "data" / "mutopia" / "ftp"
 needs_mutopia = pytest.mark.skipif(not MUTOPIA.is_dir(), reason="no copy of Mutopia in ../shared/data/mutopia")
@@ -76,18 +76,8 @@ def test_bars_by_hand(source: str, bars: list[str]) -> None:
 
 
 def test_hostile_texts_end() -> None:
-    for hostile in (
-        "\\header{",
-        '"',
-        "\\header ",
-        "\\key c ",
-        "\\time 1",
-        '\\bar "',
-        "title=",
-        '\\header{title="',
-        "\\",
-    ):
-        source = hostile * (200_000 // len(hostile)) + " " * 100_000 + "1" * 100_000
+    for hostile in (r"\header{", '"', r"\header ", r"\key c ", r"\time 1", r'\bar "', "title=", r'\header{title="'):
+        source = hostile * (100_000 // len(hostile)) + " " * 50_000 + "1" * 50_000
         assert split_bars(source) == []
         assert corrupt(source, "invalid_bar_duration", random.Random(1)) is None
         header = {"composer": "A", "style": "B"}
@@ -140,7 +130,7 @@ def test_fewer_pieces_make_fewer_rows_or_none() -> None:
     assert len(make_rows("bar_count", PIECES, 1)) == 60
     assert Counter(row["kind"] for row in make_rows("error_detection", PIECES, 1)) == dict.fromkeys(CORRUPTIONS, 12)
     # Only pieces that state a composer and a style count, and four values are needed.
-    bare = [Piece(one.id, one.raw, "", {"composer": "Ann Abel"}) for one in PIECES]
+    bare = [Piece(piece.id, piece.raw, "", {"composer": "Ann Abel"}) for piece in PIECES]
     assert make_rows("bar_count", bare, 1) == make_rows("composer_recognition", PIECES[:3], 1) == []
     with pytest.raises(ValueError, match=r"emotion_recognition.*its rows come from EMOPIA"):
         make_rows("emotion_recognition", PIECES, 1)
@@ -150,7 +140,7 @@ def test_fewer_pieces_make_fewer_rows_or_none() -> None:
 def mutopia() -> list[Piece]:
     """The largest file of each folder, which is what most pieces consist of."""
     folders = sorted({path.parent for path in MUTOPIA.rglob("*.ly") if not path.parent.name.endswith("-lys")})
-    files = [max(folder.glob("*.ly"), key=lambda path: (path.stat().st_size, path.name)) for folder in folders]
+    files = [max(folder.glob("*.ly"), key=lambda path: (path.stat().st_size, path.name)) for folder in folders[::2]]
     texts = [path.read_bytes().decode("utf-8", "replace") for path in files]
     return [
         Piece(str(path.parent.relative_to(MUTOPIA)), text, "", {"composer": path.parts[-4], "style": path.parts[-2]})

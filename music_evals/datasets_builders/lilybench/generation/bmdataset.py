@@ -1,97 +1,108 @@
-"""BMdataset: its labels as works and their entries, and its LilyPond files where they are at hand.
+"""BMdataset: its labels as works and their entries, and its LilyPond files, if they are at hand.
 
 Title: BMdataset, a musicologically curated LilyPond dataset
 Homepage: https://github.com/CSCPadova/lilybert
 Source: https://doi.org/10.5281/zenodo.18723290 (files), ``data/labels/labels_v1.json`` of the repository (labels)
 Licence: Apache-2.0 (labels)
 
-Expected layout: a folder with ``labels_v1.json`` and the files ``*.ly`` anywhere beneath. The labels' keys are works,
-``NAME_processed.ly``; a file belongs to the work whose name its own name, or that of a folder it is in, begins with.
+Expected layout: a folder with ``labels_v1.json`` and the files ``*.ly`` anywhere below it. The keys of the labels are
+works, ``NAME_processed.ly``. A file belongs to a work if its own name, or that of a folder it is in, begins with the
+work's name.
 """
 
-import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import pydantic
+
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench.facts import licence_of
-from music_evals.datasets_builders.lilybench.generation.rows import FULL, Description, Score
+from music_evals.datasets_builders.lilybench.generation.rows import FULL, NOTHING_KNOWN, Description, Score
 from music_evals.datasets_builders.lilybench.generation.works import Entry, Work
 from music_evals.datasets_builders.lilybench.rows import not_measured
-from music_evals.notation.lilypond.compiler import ConversionError
-from music_evals.notation.lilypond.languages import pitch_of
+from music_evals.notation.lilypond.converters import ConversionError
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
-from music_evals.notation.lilypond.syntax import read_header
+from music_evals.notation.lilypond.syntax.header import read_header
+from music_evals.notation.lilypond.syntax.languages import pitch_of
 from music_evals.notation.lilypond.upgrade import upgrade
 
 LABELS: Final = "labels_v1.json"
 
 _ENDING: Final = ".ly"
 _PROCESSED: Final = "_processed"
-_LETTERS: Final = "CDEFGAB"
-_SIGNS: Final[Mapping[int, str]] = {-1: "-flat", 0: "", 1: "-sharp"}
+_SIGNS: Final[Mapping[Fraction | int, str]] = {-1: "-flat", 0: "", 1: "-sharp"}
 _MOVEMENT: Final = re.compile(r"([0-9]{1,4}):(.{0,200})", re.DOTALL)
 _METRE: Final = re.compile(r"[0-9]{1,3}/[0-9]{1,3}")
 _CATALOGUED: Final = re.compile(r"(?<![^ _])(BWV|RV|ZWV)[ _](?:Z_)?([0-9]{1,4})")
-_LISTS: Final = ("musical_form", "midi_instruments")
-_TEXTS: Final = ("composer", "period")
-_NOTHING: Final[Description] = {
-    "composer": None,
-    "period": None,
-    "form": None,
-    "ensemble": None,
-    "part": None,
-    "key": None,
-    "metre": None,
-}
+
+
+class _WorkLabels(pydantic.BaseModel):
+    """The labels of a work that are used."""
+
+    composer: str = ""
+    period: str = ""
+    musical_form: list[str] = []
+    midi_instruments: list[str] = []
+    meta: dict[str, dict[str, Any]] = {}  # movement → its labels
+
+
+_LABELS: Final = pydantic.TypeAdapter(dict[str, _WorkLabels])
 
 
 class Labels(NamedTuple):
-    """What the labels say: works in the order of their names, and the file as it is."""
+    """The works of the labels, by id, and the content of the file."""
 
     works: tuple[Work, ...]
     data: bytes
 
 
 def read_labels(folder: Path) -> Labels:
-    """Read the labels that lie beneath a folder in the layout above; DatasetError says what is wrong with them."""
+    """Read the labels in a folder of the layout above; DatasetError says what is wrong with them."""
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder; one with BMdataset's {LABELS} is needed")
-    found = sorted(folder.rglob(LABELS))
-    if len(found) != 1:
-        raise DatasetError(f"{folder} holds {len(found)} files {LABELS}; exactly one is needed")
-    data = found[0].read_bytes()
+    paths = sorted(folder.rglob(LABELS))
+    if len(paths) != 1:
+        raise DatasetError(f"{folder} holds {len(paths)} files {LABELS}; exactly one is needed")
+    data = paths[0].read_bytes()
     try:
-        listed = json.loads(data)
-    except ValueError as error:
-        raise DatasetError(f"{found[0]} is no JSON: {error}") from error
-    if not isinstance(listed, dict) or not listed:
-        raise DatasetError(f"{found[0]} lists no works; an object with a work an entry is needed")
-    names = sorted(map(_name, listed))
-    if twice := [one for one, other in pairwise(names) if one == other]:
-        raise DatasetError(f"{found[0]} lists the work {twice[0]!r} twice")
-    works = (_work(key, labels, _shares(_name(key), names)) for key, labels in listed.items())
+        labels = _LABELS.validate_json(data)
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        place = " of ".join(map(repr, reversed(first["loc"]))) or "the file"
+        raise DatasetError(f"{paths[0]}: {place} cannot be read: {first['msg']}") from error
+    if not labels:
+        raise DatasetError(f"{paths[0]} lists no works; an object with an entry per work is needed")
+    names = sorted(map(_name, labels))
+    if repeated := [name for name, other in pairwise(names) if name == other]:
+        raise DatasetError(f"{paths[0]} lists the work {repeated[0]!r} twice")
+    works = (_work(_name(key), work_labels, names) for key, work_labels in labels.items())
     return Labels(tuple(sorted(works, key=lambda work: work.id)), data)
 
 
 def read_scores(
     folder: Path, works: Sequence[Work], *, convert: Callable[[str], str] = upgrade
 ) -> tuple[list[Score], dict[str, str]]:
-    """Read the works' files, each as one self-contained text in the current syntax; and files left out → why.
+    """Read the works' files, each as one self-contained text in the current syntax.
 
     A file that another one includes is no score of its own. `convert` brings the text of one file to that syntax.
-    DatasetError where the machine kept a file from being converted.
+    Returns the scores by id, and id → reason for the files that were left out. DatasetError if the machine stopped a
+    conversion.
     """
     paths = sorted(path for path in folder.rglob(f"*{_ENDING}") if path.is_file())
-    included = {
-        (path.parent / name).resolve() for path in paths for name in included_names(_text(path)) if "\0" not in name
-    }
+    included = set()
+    for path in paths:
+        try:
+            names = included_names(read_text(path))
+        except SourceError:  # `_read` reports it
+            continue
+        included |= {(path.parent / name).resolve() for name in names if "\0" not in name}
     scores: list[Score] = []
     left_out: dict[str, str] = {}
     mains = [path for path in paths if path.resolve() not in included]
@@ -106,42 +117,57 @@ def read_scores(
 
 
 def read_file_entries(folder: Path, works: Sequence[Work]) -> list[tuple[str, Entry]]:
-    """The LilyPond files beneath a folder, in the order of their names, as works and entries to draw prompts from.
+    """Return the LilyPond files in a folder, by name, as works and entries to draw prompts from.
 
-    A file has its work's composer, period, form and ensemble, by the longest name of a work that its own begins with;
-    `part` is the rest of its name, or `FULL`. Of one that belongs to no work nothing else is known.
+    A file has composer, period, form and ensemble of the work with the longest name with which its own begins. `part`
+    is the rest of its name, or `FULL`. Nothing else is known of a file that belongs to no work.
     """
-    known = {work.id: work.entries[0].description for work in works}
+    descriptions = {work.id: work.entries[0].description for work in works}
     entries: list[tuple[str, Entry]] = []
     for path in sorted(folder.rglob(f"*{_ENDING}"), key=lambda path: (path.name, path)):
         name = path.stem.removesuffix(_PROCESSED)
-        work = max((work for work in known if _begins(name, work)), key=len, default=None)
+        work = _longest(work for work in descriptions if _begins(name, work))
         part = None if work is None else _plain(name.removeprefix(work))
-        told: Description = {**known.get(work or "", _NOTHING), "part": part or FULL, "key": None, "metre": None}
-        entries.append((work or name, Entry(_id(folder, path), told)))
+        facts = descriptions[work] if work else NOTHING_KNOWN
+        description: Description = {**facts, "part": part or FULL, "key": None, "metre": None}
+        entries.append((work or name, Entry(_id(folder, path), description)))
     return entries
+
+
+def key_name(tonic: object, scale: object) -> str | None:
+    """Return the English name of a key, given by the Italian name of its tonic; None if that is not possible."""
+    pitch = pitch_of(tonic, "italiano") if isinstance(tonic, str) and scale in ("major", "minor") else None
+    if pitch is None or (sign := _SIGNS.get(pitch.alteration)) is None:
+        return None
+    return f"{'CDEFGAB'[pitch.step]}{sign} {scale}"
+
+
+def ensemble(instruments: Sequence[str]) -> str | None:
+    """Return instruments in readable words, each once, in the order of a score; None if there are none."""
+    table = read_table("names/bmdataset.toml")["instruments"]
+    words = {label: name for name, labels in table.items() for label in labels}
+    order = list(dict.fromkeys(words.values()))
+    names = dict.fromkeys(words.get(label, _plain(label) or "") for label in instruments)
+    listed = sorted((name for name in names if name in order), key=order.index)
+    return ", ".join([*listed, *(name for name in names if name and name not in order)]) or None
 
 
 def _id(folder: Path, path: Path) -> str:
     return path.relative_to(folder).with_suffix("").as_posix()
 
 
-def _text(path: Path) -> str:
-    """A file's text, or nothing where it cannot be read, which `_read` then says."""
-    try:
-        return read_text(path)
-    except SourceError:
-        return ""
+def _longest(names: Iterable[str]) -> str | None:
+    return max(names, key=len, default=None)
 
 
 def _read(folder: Path, works: Sequence[str], convert: Callable[[str], str], path: Path) -> Score | str:
-    """A score, or why there is none."""
+    """A score, or the reason why there is none."""
     names = [path.stem, *path.relative_to(folder).parts[:-1]]
-    work = max((work for work in works for name in names if _begins(name, work)), key=len, default=None)
+    work = _longest(work for work in works if any(_begins(name, work) for name in names))
     if work is None:
         return "it belongs to no work of the labels"
     try:
-        text = resolve_includes(path, root=folder, convert=convert).text
+        text = resolve_includes(path, root=folder, convert=convert)
     except (SourceError, ConversionError) as error:
         if isinstance(error, ConversionError) and not error.is_measured:
             raise not_measured([_id(folder, path)]) from error
@@ -150,86 +176,43 @@ def _read(folder: Path, works: Sequence[str], convert: Callable[[str], str], pat
 
 
 def _begins(name: str, work: str) -> bool:
-    """Whether a file's or folder's name is that of a work, or begins with it as whole words."""
+    """Whether the name of a file or folder is that of a work, or begins with it as whole words."""
     name = name.removesuffix(_PROCESSED)
     return name == work or (name.startswith(work) and not name[len(work)].isalnum())
 
 
 def _name(key: str) -> str:
-    """A work's name, by its key in the labels."""
+    """The name of a work, by its key in the labels."""
     return key.removesuffix(_ENDING).removesuffix(_PROCESSED)
 
 
-def _shares(name: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The numbers in a catalogue that a work's name tells, and the works with whose names its own begins."""
-    numbers = tuple(f"{found[1]} {found[2]}" for found in _CATALOGUED.finditer(name))
-    return (*numbers, *(other for other in names if other != name and _begins(name, other)))
-
-
-def _work(key: str, labels: object, shares: tuple[str, ...]) -> Work:
-    name = _name(key)
-    if not isinstance(labels, dict):
-        raise DatasetError(f"{LABELS}: {key!r} holds no object of labels")
-    for field in _TEXTS:
-        if not isinstance(labels.get(field, ""), str):
-            raise DatasetError(f"{LABELS}: {field!r} of {key!r} is no text")
-    for field in _LISTS:
-        values = labels.get(field, [])
-        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-            raise DatasetError(f"{LABELS}: {field!r} of {key!r} is no list of texts")
-    movements = labels.get("meta", {})
-    if not isinstance(movements, dict) or not all(isinstance(said, dict) for said in movements.values()):
-        raise DatasetError(f"{LABELS}: 'meta' of {key!r} is no object with an object a movement")
-    known: Description = {
-        "composer": _plain(labels.get("composer", "")),
-        "period": _plain(labels.get("period", "")),
-        "form": ", ".join(form for value in labels.get("musical_form", ()) if (form := _plain(value))) or None,
-        "ensemble": ensemble(labels.get("midi_instruments", ())),
-        "part": None,
-        "key": None,
-        "metre": None,
+def _work(name: str, labels: _WorkLabels, names: Sequence[str]) -> Work:
+    catalogue = (f"{match[1]} {match[2]}" for match in _CATALOGUED.finditer(name))
+    shared_names = (*catalogue, *(other for other in names if other != name and _begins(name, other)))
+    description: Description = {
+        **NOTHING_KNOWN,
+        "composer": _plain(labels.composer),
+        "period": _plain(labels.period),
+        "form": ", ".join(form for label in labels.musical_form if (form := _plain(label))) or None,
+        "ensemble": ensemble(labels.midi_instruments),
     }
-    if not movements:
-        return Work(name, (Entry(name, known),), shares)
-    numbered = enumerate(movements.items(), 1)
-    return Work(name, tuple(_entry(name, known, number, title, said) for number, (title, said) in numbered), shares)
-
-
-def _entry(work: str, known: Description, position: int, title: str, said: Mapping[str, Any]) -> Entry:
-    """An entry for a movement, which the labels call such as ``2: allegro_molto``."""
-    stated = _MOVEMENT.fullmatch(title)
-    number, words = (stated[1], _plain(stated[2])) if stated else (str(position), _plain(title))
-    metre = said.get("time")
-    return Entry(
-        f"{work}/{number}",
-        {
-            **known,
+    if not labels.meta:
+        return Work(name, (Entry(name, description),), shared_names)
+    entries = []
+    for position, (title, movement) in enumerate(labels.meta.items(), 1):
+        stated = _MOVEMENT.fullmatch(title)  # such as ``2: allegro_molto``
+        number, words = (stated[1], _plain(stated[2])) if stated else (str(position), _plain(title))
+        metre = movement.get("time")
+        movement_description: Description = {
+            **description,
             "part": f"{number}: {words}" if words else number,
-            "key": key_name(said.get("key"), said.get("scale")),
+            "key": key_name(movement.get("key"), movement.get("scale")),
             "metre": metre if isinstance(metre, str) and _METRE.fullmatch(metre) else None,
-        },
-    )
-
-
-def key_name(tonic: object, scale: object) -> str | None:
-    """A key in English, by the tonic's Italian name; None where it is not told, or in other words."""
-    if not isinstance(tonic, str) or scale not in ("major", "minor"):
-        return None
-    pitch = pitch_of(tonic, "italiano")
-    sign = None if pitch is None or pitch.alteration.denominator != 1 else _SIGNS.get(int(pitch.alteration))
-    return None if pitch is None or sign is None else f"{_LETTERS[pitch.step]}{sign} {scale}"
-
-
-def ensemble(instruments: Sequence[str]) -> str | None:
-    """Instruments in readable words, each once, in the order of a score; None where there are none."""
-    listed = read_table("names/bmdataset.toml")["instruments"]
-    words = {label: name for name, labels in listed.items() for label in labels}
-    order = list(dict.fromkeys(words.values()))
-    found = dict.fromkeys(words.get(name, _plain(name) or "") for name in instruments)
-    known = sorted((name for name in found if name in order), key=order.index)
-    return ", ".join([*known, *(name for name in found if name and name not in order)]) or None
+        }
+        entries.append(Entry(f"{name}/{number}", movement_description))
+    return Work(name, tuple(entries), shared_names)
 
 
 def _plain(label: str) -> str | None:
-    """A label in words: underscores are spaces."""
+    """A label in words: underscores become spaces."""
     return " ".join(label.replace("_", " ").split()) or None

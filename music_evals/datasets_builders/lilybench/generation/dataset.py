@@ -1,12 +1,12 @@
-"""LilyBench, generation, as a dataset: BMdataset and a Mutopia checkout, or what can be made offline.
+"""LilyBench, generation, as a dataset: from BMdataset and a Mutopia checkout, or made offline.
 
 Paper: https://arxiv.org/abs/2606.08722
 Licence: each piece's own, see the column `licence`; BMdataset's labels are under Apache-2.0
 
-Configs: `prompts` (splits `test`, and `paper` where BMdataset's files are at hand), `demonstrations` (`train` and
-`ablation`), `works` (`full`), and one a set of reference pieces (`reference`): `bmdataset-test` and `mutopia`, or
-`music21-test` and `music21-other`. See `rows`. What the source lacks the files for is absent, and the provenance says
-so.
+Configs: `prompts` (splits `test`, and `paper` if BMdataset's files are at hand), `demonstrations` (`train` and
+`ablation`), `works` (`full`), and one per set of reference pieces (`reference`): `bmdataset-test` and `mutopia`, or
+`music21-test` and `music21-other`. See `rows`. Configs that the source lacks files for are absent; the provenance lists
+them.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ from music_evals.datasets_builders.lilybench.generation.demonstrations import (
     draw_demonstrations,
 )
 from music_evals.datasets_builders.lilybench.generation.measured import measure
-from music_evals.datasets_builders.lilybench.generation.music21_works import domains
+from music_evals.datasets_builders.lilybench.generation.music21_works import split_domains
 from music_evals.datasets_builders.lilybench.generation.works import Entry, Work
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
 from music_evals.datasets_builders.progress import OnPiece
@@ -47,15 +47,15 @@ from music_evals.notation.reference_pieces import ReferenceRow
 
 NAME: Final = "lilybench-generation"
 VERSION: Final = "2.2.0"
-DEFAULT_SEED: Final = 1234  # the paper's, of its prompt bank
-ENCODER: Final = "encoder"  # key of `Provenance.made_with` under which the encoder's identity stands
+DEFAULT_SEED: Final = 1234  # the seed of the paper's prompt bank
+ENCODER: Final = "encoder"  # key of the encoder's identity in `Provenance.made_with`
 GENERATED_TEST_SHARE: Final = 0.6
-"""Part of the works that the default dataset holds out: it has few."""
+"""Share of the works that the default dataset holds out: it has few works."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A dataset that can be written, with what gave no piece → why."""
+    """A dataset that can be written; `left_out` says why a source gave no piece."""
 
     prompts: Mapping[rows.PromptSplit, Sequence[rows.PromptRow]]
     demonstrations: Mapping[rows.DemonstrationSplit, Sequence[rows.DemonstrationRow]]
@@ -63,6 +63,18 @@ class Plan:
     references: Mapping[str, Sequence[ReferenceRow]]
     provenance: Provenance
     left_out: Mapping[str, str]
+
+
+class _Source(NamedTuple):
+    """Works with their scores, a share of which makes the in-domain reference set, and the pieces of the other set."""
+
+    works: Sequence[Work]
+    scores: Sequence[rows.Score]
+    in_domain: str
+    others: Sequence[rows.Score]
+    out_of_domain: str
+    test_share: float
+    files: Sequence[tuple[str, Entry]] | None = None  # works and entries; None if the entries are files themselves
 
 
 def build_bmdataset(
@@ -77,13 +89,13 @@ def build_bmdataset(
     """Plan the dataset on BMdataset and a checkout of the Mutopia Project, or raise DatasetError.
 
     Args:
-        bmdataset: folder of the labels and, where they are at hand, the LilyPond files. Without the files there are
-            neither prompts drawn from files nor demonstrations of the training split nor the set `bmdataset-test`.
+        bmdataset: folder of the labels and, if at hand, the LilyPond files. Without the files there are no prompts
+            drawn from files, no demonstrations of the training split and no set `bmdataset-test`.
         mutopia: the checkout; without it there is no set `mutopia`.
-        free_only: leave out pieces of Mutopia that may not be published, because no free licence is stated.
+        free_only: leave out pieces of Mutopia whose header states no free licence.
         seed: draws prompts and demonstrations, and splits the works.
         encoder: embeds the reference pieces: a name on the Hub, or a folder; None for no embeddings.
-        on_piece: told what was done to a piece, "reading" or "measuring", and the number of pieces after each.
+        on_piece: called with "reading" or "measuring" and the number of pieces after each.
     """
     made_with, loaded = _made_with(encoder)
     folder = bmdataset.expanduser()
@@ -93,9 +105,13 @@ def build_bmdataset(
     others = [rows.Score(piece.id, piece.id, piece.text, licence_of(piece.header)) for piece in pieces]
     files = read_file_entries(folder, labels.works)
     source = _Source(labels.works, scores, rows.BMDATASET_TEST, others, rows.MUTOPIA, works.TEST_SHARE, files)
-    checksum = _checksum(labels.data, [*scores, *others])
-    provenance = make_provenance(NAME, VERSION, "bmdataset", seed=seed, source_sha256=checksum, made_with=made_with)
-    return _planned(source, provenance, {**left_out, **unread}, loaded, on_piece)
+    checksum = hashlib.sha256(labels.data)
+    for score in (*scores, *others):
+        checksum.update(f"\0{score.id}\0{score.text}".encode("utf-8", "surrogatepass"))
+    provenance = make_provenance(
+        NAME, VERSION, "bmdataset", seed=seed, source_sha256=checksum.hexdigest(), made_with=made_with
+    )
+    return _plan(source, provenance, {**left_out, **unread}, loaded, on_piece)
 
 
 def build_generated(
@@ -105,34 +121,33 @@ def build_generated(
     encoder: str | None = None,
     on_piece: OnPiece = lambda *_: None,
 ) -> Plan:
-    """Plan the dataset on LilyPond made from scores that come with music21; args as for `build_bmdataset`.
+    """Plan the dataset on LilyPond made from scores that come with music21; arguments as for `build_bmdataset`.
 
     `sources` are some of `default_sources`, None for all.
     """
     made_with, loaded = _made_with(encoder)
     cache = lilypond_cache()
     pieces, left_out = make_pieces(sources or default_sources(), cache=cache, on_piece=on_piece)
-    found = domains(pieces, cache=cache)
-    names = (rows.MUSIC21_TEST, found.others, rows.MUSIC21_OTHER)
-    source = _Source(found.works, found.scores, *names, GENERATED_TEST_SHARE)
+    domains = split_domains(pieces, cache=cache)
+    sets = (rows.MUSIC21_TEST, domains.others, rows.MUSIC21_OTHER)
+    source = _Source(domains.works, domains.scores, *sets, GENERATED_TEST_SHARE)
     made_with["music21"] = version("music21")
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
-    return _planned(source, provenance, left_out, loaded, on_piece)
+    return _plan(source, provenance, left_out, loaded, on_piece)
 
 
-class _Source(NamedTuple):
-    """What a dataset is made from: works with their scores, of which a share makes one set, and the other set."""
+def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
+    """Write a planned dataset as a folder in the layout of the Hub, completely or not at all, or raise DatasetError."""
+    configs: Rows = {
+        rows.PROMPTS: plan.prompts,
+        rows.DEMONSTRATIONS: plan.demonstrations,
+        rows.WORKS: {"full": plan.works},
+        **{name: {rows.REFERENCE_SPLIT: references} for name, references in plan.references.items()},
+    }
+    return write_dataset(out, configs, features=rows.FEATURES, provenance=plan.provenance, overwrite=overwrite)
 
-    works: Sequence[Work]
-    scores: Sequence[rows.Score]
-    in_domain: str
-    others: Sequence[rows.Score]
-    out_of_domain: str
-    share: float
-    files: Sequence[tuple[str, Entry]] | None = None  # works and entries; None where the entries are files themselves
 
-
-def _planned(
+def _plan(
     source: _Source,
     provenance: Provenance,
     left_out: Mapping[str, str],
@@ -143,18 +158,18 @@ def _planned(
     texts: dict[str, list[str]] = {work.id: [] for work in source.works}
     for score in source.scores:
         texts[score.work].append(score.text)
-    splits = works.split_works(source.works, texts, seed, source.share)
+    splits = works.split_works(source.works, texts, seed, source.test_share)
     held_out = [score for score in source.scores if splits[score.work] == "test"]
     total = len(held_out) + len(source.others)
     shown = draw_demonstrations(source.works, source.scores, splits, seed, cache=cache)
-    enough = len(shown) >= rows.N_DEMONSTRATIONS
+    has_enough = len(shown) >= rows.N_DEMONSTRATIONS
     prompts: dict[rows.PromptSplit, Sequence[rows.PromptRow]] = {"test": works.draw_prompts(source.works, seed)}
     if source.files:
         prompts["paper"] = works.draw_file_prompts(source.files, seed)
     lacking = {
         "LilyPond files, for prompts/paper": source.files is not None and not source.files,
         f"LilyPond files of held-out works, for {source.in_domain}": not held_out,
-        f"{rows.N_DEMONSTRATIONS} short pieces of other works, for demonstrations/train": not enough,
+        f"{rows.N_DEMONSTRATIONS} short pieces of other works, for demonstrations/train": not has_enough,
         f"pieces of another source, for {source.out_of_domain}": not source.others,
     }
     try:
@@ -165,37 +180,26 @@ def _planned(
     except EncoderError as error:
         raise DatasetError(str(error)) from error
     anomalies = {
-        f"pieces of {name} that do not compile": sum(not row["compiles"] for row in some)
-        for name, some in references.items()
+        f"pieces of {name} that do not compile": sum(not row["compiles"] for row in reference_rows)
+        for name, reference_rows in references.items()
     }
     anomalies |= refusals(left_out)
     return Plan(
         prompts,
-        {"train": shown if enough else [], "ablation": a_minor_demonstrations()},
+        {"train": shown if has_enough else [], "ablation": a_minor_demonstrations()},
         works.work_rows(source.works, splits),
         references,
         replace(
             provenance,
-            missing=tuple(what for what, is_missing in lacking.items() if is_missing),
-            anomalies={what: count for what, count in anomalies.items() if count},
+            missing=tuple(name for name, is_missing in lacking.items() if is_missing),
+            anomalies={name: count for name, count in anomalies.items() if count},
         ),
         left_out,
     )
 
 
-def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
-    """Write a planned dataset as a folder in the layout of the Hub, whole or not at all, or raise DatasetError."""
-    made: Rows = {
-        rows.PROMPTS: plan.prompts,
-        rows.DEMONSTRATIONS: plan.demonstrations,
-        rows.WORKS: {"full": plan.works},
-        **{name: {rows.REFERENCE_SPLIT: some} for name, some in plan.references.items()},
-    }
-    return write_dataset(out, made, features=rows.FEATURES, provenance=plan.provenance, overwrite=overwrite)
-
-
 def _made_with(encoder: str | None) -> tuple[dict[str, str], Encoder | None]:
-    """What the rows are made with, asked first, because without it there is nothing to do; and the encoder."""
+    """The programs that make the rows, checked before any work is done; and the loaded encoder."""
     made_with = made_by()
     if encoder is None:
         return made_with, None
@@ -204,13 +208,6 @@ def _made_with(encoder: str | None) -> tuple[dict[str, str], Encoder | None]:
     except EncoderError as error:
         raise DatasetError(str(error)) from error
     return {**made_with, ENCODER: loaded.identity}, loaded
-
-
-def _checksum(labels: bytes, scores: Sequence[rows.Score]) -> str:
-    state = hashlib.sha256(labels)
-    for score in scores:
-        state.update(f"\0{score.id}\0{score.text}".encode("utf-8", "surrogatepass"))
-    return state.hexdigest()
 
 
 def _generate(out: Path, on_piece: OnPiece) -> None:

@@ -1,7 +1,7 @@
 """The pieces that are shown ahead of a prompt: some of the training split, or three in A minor.
 
-Those in A minor are this project's own (``a_minor/``): a minuet for harpsichord, an air for violin and cello and a
-prelude for piano, whole pieces of `LINES`, as long as the paper's, which are hand-written in A minor too.
+The pieces in A minor are this project's own (``a_minor/``): a minuet for harpsichord, an air for violin and cello and a
+prelude for piano. They are whole pieces of `LINES`, as long as the paper's, which are hand-written in A minor too.
 """
 
 import random
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from music_evals.datasets_builders import read_table
-from music_evals.datasets_builders.lilybench.corpus import opening
 from music_evals.datasets_builders.lilybench.generation.rows import (
     MAX_DEMONSTRATION,
     N_DEMONSTRATIONS,
@@ -21,19 +20,20 @@ from music_evals.datasets_builders.lilybench.generation.rows import (
     WorkSplit,
 )
 from music_evals.datasets_builders.lilybench.generation.works import Work
+from music_evals.datasets_builders.lilybench.strict.survey import opening
 from music_evals.notation.lilypond.compiler import compile_texts
 from music_evals.notation.lilypond.structure import read_structures
 from music_evals.notation.lilypond.writing import LIMITS, why_not
 
 LINES: Final = range(53, 65)
-"""Lines that a demonstration of the paper's ablation has."""
+"""Number of lines of the demonstrations in the paper's ablation."""
 
 
 def a_minor_demonstrations() -> list[DemonstrationRow]:
-    """The hand-written demonstrations of the ablation."""
+    """Return the hand-written demonstrations of the ablation."""
     rows: list[DemonstrationRow] = []
-    described: Mapping[str, Description] = read_table("lilybench/generation/a_minor/pieces.toml")
-    for name, description in described.items():
+    descriptions: Mapping[str, Description] = read_table("lilybench/generation/a_minor/pieces.toml")
+    for name, description in descriptions.items():
         text = (files(__package__) / "a_minor" / f"{name}.ly").read_text("utf-8")
         rows.append({"id": name, "work": name, **description, "text": text})
     return rows
@@ -47,33 +47,33 @@ def draw_demonstrations(
     *,
     cache: Path | None = None,
 ) -> list[DemonstrationRow]:
-    """Draw `N_DEMONSTRATIONS` pieces of the training split, or fewer where there are no more, each of another work.
+    """Draw `N_DEMONSTRATIONS` pieces of the training split, or fewer if there are no more, each of another work.
 
-    A piece can be shown if it compiles to MIDI within the time that a written piece has, and is no longer than
-    `MAX_DEMONSTRATION`. Those whose number of lines is nearest to `LINES` come first.
+    A demonstration compiles to MIDI within the limits of a written piece, and is no longer than `MAX_DEMONSTRATION`.
+    Pieces whose number of lines is nearest to `LINES` come first.
     """
-    known = {work.id: work for work in works}
+    by_id = {work.id: work for work in works}
     candidates = [score for score in scores if splits[score.work] == "train" and len(score.text) <= MAX_DEMONSTRATION]
     random.Random(seed).shuffle(candidates)
-    candidates.sort(key=lambda score: _off(len(score.text.strip().splitlines())))
+    candidates.sort(key=lambda score: _distance(len(score.text.strip().splitlines())))
     rows: dict[str, DemonstrationRow] = {}
     compiled = compile_texts((score.text for score in candidates), limits=LIMITS, cache=cache, together=True)
     for score, run in zip(candidates, compiled, strict=True):
         if why_not(run) is None and score.work not in rows:
-            description = _description(known[score.work], score, cache)
+            description = _description(by_id[score.work], score, cache)
             rows[score.work] = {"id": score.id, "work": score.work, **description, "text": score.text}
             if len(rows) == N_DEMONSTRATIONS:
                 break
     return list(rows.values())
 
 
-def _off(lines: int) -> int:
-    """How many lines lie between a number of them and `LINES`."""
+def _distance(lines: int) -> int:
+    """Distance of a number of lines from `LINES`."""
     return max(LINES.start - lines, lines - LINES[-1], 0)
 
 
 def _description(work: Work, score: Score, cache: Path | None) -> Description:
-    """What is known of a piece: its entry, or what its work and the piece itself tell."""
+    """The description of a piece's entry, or the facts of its work and of the piece itself."""
     for entry in work.entries:
         if score.id == entry.id or len(work.entries) == 1:
             return entry.description

@@ -1,6 +1,6 @@
 """Reference pieces as rows: compiled, described and embedded."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from music_evals.datasets_builders.lilybench.generation.rows import Score
@@ -18,38 +18,37 @@ def measure(
     cache: Path | None = None,
     on_score: Callable[[], None] = lambda: None,
 ) -> list[ReferenceRow]:
-    """Compile, describe and embed pieces, a row for each in order; `on_score` is called after each was described."""
-    rows = list(_described(scores, cache, on_score))
+    """Compile, describe and embed pieces: a row per piece, in order; `on_score` is called after each description."""
+    rows: list[ReferenceRow] = []
+    compiled = compile_texts((score.text for score in scores), limits=LIMITS, cache=cache, together=True)
+    for score, run in zip(scores, compiled, strict=True):
+        problem = why_not(run)
+        values, undefined = _descriptors(run) if problem is None else ({}, "it does not compile")
+        rows.append(
+            {
+                "id": score.id,
+                "work": score.work,
+                "text": score.text,
+                "compiles": problem is None,
+                "problem": problem,
+                "polyphony_rate": values.get("polyphony_rate"),
+                "groove_consistency": values.get("groove_consistency"),
+                "scale_consistency": values.get("scale_consistency"),
+                "paper_polyphony_rate": values.get("paper_polyphony_rate"),
+                "paper_groove_consistency": values.get("paper_groove_consistency"),
+                "paper_scale_consistency": values.get("paper_scale_consistency"),
+                "undefined": undefined,
+                "embedding_first_token": None,
+                "embedding_mean": None,
+                "licence": score.licence,
+            }
+        )
+        on_score()
     if encoder is not None:
         for row, vectors in zip(rows, encoder.embed([score.text for score in scores]), strict=True):
             row["embedding_first_token"] = vectors["first_token"].tolist()
             row["embedding_mean"] = vectors["mean"].tolist()
     return rows
-
-
-def _described(scores: Sequence[Score], cache: Path | None, on_score: Callable[[], None]) -> Iterator[ReferenceRow]:
-    compiled = compile_texts((score.text for score in scores), limits=LIMITS, cache=cache, together=True)
-    for score, run in zip(scores, compiled, strict=True):
-        problem = why_not(run)
-        values, undefined = _descriptors(run) if problem is None else ({}, "it does not compile")
-        yield {
-            "id": score.id,
-            "work": score.work,
-            "text": score.text,
-            "compiles": problem is None,
-            "problem": problem,
-            "polyphony_rate": values.get("polyphony_rate"),
-            "groove_consistency": values.get("groove_consistency"),
-            "scale_consistency": values.get("scale_consistency"),
-            "paper_polyphony_rate": values.get("paper_polyphony_rate"),
-            "paper_groove_consistency": values.get("paper_groove_consistency"),
-            "paper_scale_consistency": values.get("paper_scale_consistency"),
-            "undefined": undefined,
-            "embedding_first_token": None,
-            "embedding_mean": None,
-            "licence": score.licence,
-        }
-        on_score()
 
 
 def _descriptors(compiled: Compiled) -> tuple[dict[str, float | None], str | None]:
@@ -58,7 +57,7 @@ def _descriptors(compiled: Compiled) -> tuple[dict[str, float | None], str | Non
         strict, paper = (describe(compiled.midi[0], protocol) for protocol in ("strict", "paper"))
     except DescriptorError as error:
         return {}, str(error)
-    reasons = {**{f"{PAPER}{name}": why for name, why in paper.reasons.items()}, **strict.reasons}
-    said = "; ".join(f"{name}: {why}" for name, why in sorted(reasons.items()))
+    reasons = {**{f"{PAPER}{name}": reason for name, reason in paper.reasons.items()}, **strict.reasons}
+    undefined = "; ".join(f"{name}: {reason}" for name, reason in sorted(reasons.items()))
     values = {**strict.values, **{f"{PAPER}{name}": value for name, value in paper.values.items()}}
-    return values, said or None
+    return values, undefined or None

@@ -1,7 +1,7 @@
-"""The offline default: works of music21's corpus for prompts and one set of references, and its tunes for the other.
+"""The offline default: works of music21's corpus for prompts and the first reference set, and tunes for the second.
 
-The pieces are those of `default_pieces`. What a named composer wrote is the domain of the prompts; traditional tunes,
-from collections of the eighteenth and nineteenth century, are the other one.
+The pieces are those of `default_pieces`. The domain of the prompts is the works of named composers. The other domain is
+traditional tunes, from collections of the eighteenth and nineteenth century.
 """
 
 import re
@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from music_evals.datasets_builders.lilybench.corpus import opening
 from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, style_of, title_kind, title_of
 from music_evals.datasets_builders.lilybench.generation.rows import Score
 from music_evals.datasets_builders.lilybench.generation.works import Entry, Work
 from music_evals.datasets_builders.lilybench.rows import Piece
+from music_evals.datasets_builders.lilybench.strict.survey import opening
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structures
 
 _PERIODS: Final = frozenset({"Renaissance", "Baroque", "Classical", "Romantic", "Modern"})
@@ -22,53 +22,48 @@ _VOICES: Final = re.compile(r"Voice|Choir|Soprano")
 
 
 class Domains(NamedTuple):
-    """Works of named composers, in order of their ids, with their scores, and traditional tunes."""
+    """Works of named composers, by id, with their scores, and traditional tunes."""
 
     works: tuple[Work, ...]
     scores: tuple[Score, ...]
     others: tuple[Score, ...]
 
 
-def domains(pieces: Sequence[Piece], *, cache: Path | None = None) -> Domains:
-    """Tell the pieces of composers, where those of one title are one work, from traditional tunes; entries by piece."""
+def split_domains(pieces: Sequence[Piece], *, cache: Path | None = None) -> Domains:
+    """Separate the pieces of named composers from traditional tunes; pieces of one title are movements of a work."""
     composers = {piece.id: composer_of(piece.header, piece.id) for piece in pieces}
-    art = [piece for piece in pieces if composers[piece.id] is not None]
+    composed = [piece for piece in pieces if composers[piece.id] is not None]
     entries: dict[str, list[Entry]] = {}
     scores: list[Score] = []
-    for piece, read in zip(
-        art, read_structures((piece.text for piece in art), cache=cache, together=True), strict=True
-    ):
+    readings = read_structures((piece.text for piece in composed), cache=cache, together=True)
+    for piece, reading in zip(composed, readings, strict=True):
         composer = composers[piece.id]
         name = "" if composer is None else composer.name
-        title, movement = _parts(title_of(piece.header) or piece.id)
+        title = title_of(piece.header) or piece.id
+        movement = _MOVEMENT.search(title)
+        title = title[: movement.start()] if movement else title
         work = f"{name}: {title}"
-        entries.setdefault(work, []).append(_entry(piece, name, title, movement, read))
+        entries.setdefault(work, []).append(_entry(piece, name, title, movement and movement[1], reading))
         scores.append(Score(piece.id, work, piece.text, None))
     others = tuple(Score(piece.id, piece.id, piece.text, None) for piece in pieces if composers[piece.id] is None)
     return Domains(tuple(Work(work, tuple(entries[work])) for work in sorted(entries)), tuple(scores), others)
 
 
-def _entry(piece: Piece, composer: str, title: str, movement: str | None, read: Structure | StructureError) -> Entry:
-    key, metre = opening(read)
+def _entry(piece: Piece, composer: str, title: str, part: str | None, reading: Structure | StructureError) -> Entry:
+    key, metre = opening(reading)
     instrument = instrument_of(piece.header)
-    # The first words of a song are its title, and name no form.
-    sung = instrument is not None and _VOICES.search(instrument) is not None
     style = style_of(piece.header)
+    # The title of a song is its first words, and names no form.
+    is_sung = instrument is not None and _VOICES.search(instrument) is not None
     return Entry(
         piece.id,
         {
             "composer": composer,
             "period": style if style in _PERIODS else None,
-            "form": None if sung else title_kind(title),
+            "form": None if is_sung else title_kind(title),
             "ensemble": instrument,
-            "part": movement,
+            "part": part,
             "key": key,
             "metre": metre,
         },
     )
-
-
-def _parts(title: str) -> tuple[str, str | None]:
-    """A work's title and, of a movement, which it is."""
-    found = _MOVEMENT.search(title)
-    return (title, None) if found is None else (title[: found.start()], found[1])

@@ -1,4 +1,4 @@
-"""Loading the sets of pieces that written music is compared with, and the demonstrations."""
+"""Loads the demonstrations, and the reference sets that written music is compared with."""
 
 from music_evals.datasets_builders.dataset_io import DatasetError, describe_dataset, load_split
 from music_evals.datasets_builders.lilybench.generation.dataset import BENCHMARK, ENCODER
@@ -7,16 +7,16 @@ from music_evals.notation.reference_pieces import ReferenceSet
 
 
 def load_references(dataset: str, names: str | None = None) -> tuple[ReferenceSet, ...]:
-    """Load reference sets by their names, separated by commas, or all with the in-domain one first.
+    """Load reference sets by their names, separated by commas, or all sets with the in-domain one first.
 
-    DatasetError where there is no such dataset of this benchmark, or no such set in it.
+    DatasetError if there is no such dataset of this benchmark, or no such set in it.
     """
-    made = describe_dataset(dataset, benchmark=BENCHMARK).provenance
-    available = [name for name in REFERENCES if name in made.counts]
+    provenance = describe_dataset(dataset, benchmark=BENCHMARK).provenance
+    available = [name for name in REFERENCES if name in provenance.counts]
     sets = []
     for name in available if names is None else [name.strip() for name in names.split(",")]:
         if name not in available:
-            lacks = "; it lacks " + "; ".join(made.missing) if made.missing else ""
+            lacks = "; it lacks " + "; ".join(provenance.missing) if provenance.missing else ""
             raise DatasetError(
                 f"{dataset} has no reference set '{name}'; it has: {', '.join(available) or 'none'}{lacks}"
             )
@@ -25,12 +25,12 @@ def load_references(dataset: str, names: str | None = None) -> tuple[ReferenceSe
             sizes = {row["id"]: len(row[column]) for row in rows if row[column] is not None}
             if odd := [key for key, size in sizes.items() if not 0 < size == max(sizes.values())]:
                 raise DatasetError(f"{dataset}, {name}, row {odd[0]}: its {column} is empty, or shorter than others")
-        sets.append(ReferenceSet(name, made.made_with.get(ENCODER), tuple(rows)))
+        sets.append(ReferenceSet(name, provenance.made_with.get(ENCODER), tuple(rows)))
     return tuple(sets)
 
 
 def load_demonstrations(dataset: str) -> dict[str, str]:
-    """Load the demonstrations of all regimes, ``SPLIT/ID`` → LilyPond."""
+    """Load the demonstrations of all regimes: ``SPLIT/ID`` → LilyPond."""
     splits = describe_dataset(dataset, benchmark=BENCHMARK).provenance.counts.get(DEMONSTRATIONS, {})
     return {
         f"{split}/{row['id']}": row["text"]

@@ -1,4 +1,4 @@
-"""What a row of LilyBench's generation part holds: prompts, demonstrations, works and reference pieces.
+"""The rows of LilyBench's generation part: prompts, demonstrations, works and reference pieces.
 
 Source: arXiv 2606.08722, sections 3.1 and 3.3.
 """
@@ -14,16 +14,16 @@ from music_evals.notation.reference_pieces import ReferenceRow
 
 PROMPTS: Final = "prompts"
 N_PROMPTS: Final = 1_000
-"""Prompts of a bank: as many as the published figures are of. The first 200 are the bank that the paper speaks of."""
+"""Prompts of a bank. The published figures are of 1,000; the first 200 are the bank that the paper speaks of."""
 PromptSplit = Literal["test", "paper"]
-"""Prompts drawn from the entries of all works, or from files, as published, where a source has those."""
-FULL: Final = "full"  # the part of a file that is no part
+"""Prompts drawn from the entries of all works; and, as published, from files, if a source has them."""
+FULL: Final = "full"  # the part of a file that holds a whole piece
 DEMONSTRATIONS: Final = "demonstrations"
 DemonstrationSplit = Literal["train", "ablation"]
-"""Where demonstrations come from: works of the training split, or this project's own pieces in A minor."""
+"""Demonstrations from works of the training split; and this project's own pieces in A minor."""
 N_DEMONSTRATIONS: Final = 3
 MAX_DEMONSTRATION: Final = 8_000
-"""Characters that a demonstration from the training split may have: three must leave room in a model's context."""
+"""Characters of a demonstration from the training split: three must leave room in a model's context."""
 
 WORKS: Final = "works"
 WorkSplit = Literal["train", "test"]
@@ -38,7 +38,7 @@ REFERENCE_SPLIT: Final = "reference"
 
 
 class Description(TypedDict):
-    """What is known of a piece that is to be written, or that is shown; null where nothing is.
+    """The known facts of a piece to write or to show; unknown ones are null.
 
     `period` is such as ``Late Baroque``, `form` such as ``concerto grosso``, `ensemble` instruments separated by
     commas, `part` such as ``2: largo``, `key` such as ``B-flat major``, `metre` such as ``3/4``.
@@ -53,6 +53,11 @@ class Description(TypedDict):
     metre: str | None
 
 
+NOTHING_KNOWN: Final = Description(
+    composer=None, period=None, form=None, ensemble=None, part=None, key=None, metre=None
+)
+
+
 class _Prompt(TypedDict):
     id: str
     index: Annotated[int, Field(ge=0)]
@@ -60,27 +65,27 @@ class _Prompt(TypedDict):
     work: str
 
 
-class _OfWork(TypedDict):
+class _WorkPiece(TypedDict):
     id: str
     work: str
 
 
 class PromptRow(_Prompt, Description):
-    """A prompt: the description of an entry, which is a movement of a work, or a work of which no movements are known.
+    """A prompt: the description of an entry, which is a movement, or a work without known movements.
 
-    `id` is such as ``prompt-007`` and `index` its number from 0; `entry` and `work` may be the same in several prompts.
-    In the split ``paper`` the entry is a file, and `part` what its name has behind the work's, or `FULL`.
+    `id` is such as ``prompt-007``, `index` its number from 0. Several prompts may have the same `entry` and `work`. In
+    the split ``paper`` the entry is a file, and `part` the rest of its name behind the work's, or `FULL`.
     """
 
 
-class DemonstrationRow(_OfWork, Description):
+class DemonstrationRow(_WorkPiece, Description):
     """A piece to show, with the description that a prompt for it would have; its text compiles to MIDI."""
 
     text: Text
 
 
 class WorkRow(TypedDict):
-    """A work of the source, and the split that all of it is in; `movements` is how many entries it has."""
+    """A work of the source, and the split that it is in; `movements` is the number of its entries."""
 
     id: str
     composer: str | None
@@ -102,7 +107,7 @@ FEATURES: Final[Mapping[str, Features]] = {
 
 
 class Score(NamedTuple):
-    """A piece of a source, self-contained and in the current syntax; its licence is as its header says."""
+    """A piece of a source, self-contained and in the current syntax; the licence is from its header."""
 
     id: str
     work: str

@@ -1,4 +1,4 @@
-"""Works, their entries, the prompts that are drawn from them, and which split each work is in."""
+"""Works, their entries, the prompts that are drawn from them, and the split of each work."""
 
 import hashlib
 import random
@@ -17,11 +17,11 @@ from music_evals.datasets_builders.lilybench.generation.rows import (
 )
 from music_evals.notation.lilypond.copies import NEAR_COPY, CopyIndex
 
-TEST_SHARE: Final = 0.2  # part of the works that are held out; the paper tells no ratio
+TEST_SHARE: Final = 0.2  # share of the works that are held out; the paper states no ratio
 
 
 class Entry(NamedTuple):
-    """What a prompt is made from; its id is the work's, with the number of the movement where the work has several."""
+    """The source of a prompt; its id is the work's, with the number of the movement if the work has several."""
 
     id: str
     description: Description
@@ -31,14 +31,14 @@ class Work(NamedTuple):
     """A work of the source."""
 
     id: str
-    entries: tuple[Entry, ...]  # its movements, or the one entry of a work of which no movements are known
-    shares: tuple[str, ...] = ()  # names in common with other excerpts of the same whole, and with other editions
+    entries: tuple[Entry, ...]  # its movements, or one entry if no movements are known
+    shared_names: tuple[str, ...] = ()  # names in common with other excerpts and editions of the same work
 
 
 def draw_prompts(works: Sequence[Work], seed: int, count: int = N_PROMPTS) -> list[PromptRow]:
-    """Draw prompts from the entries of all works, each of which counts once, with replacement.
+    """Draw prompts from the entries of all works, with replacement; each entry counts once.
 
-    The first of many are those of fewer.
+    A smaller `count` gives the first ones of a larger one.
 
     Source: arXiv 2606.08722, section 3.1 (200 prompts, seed 1234).
     """
@@ -47,28 +47,35 @@ def draw_prompts(works: Sequence[Work], seed: int, count: int = N_PROMPTS) -> li
 
 
 def draw_file_prompts(files: Sequence[tuple[str, Entry]], seed: int, count: int = N_PROMPTS) -> list[PromptRow]:
-    """Draw prompts from files, given in order as their works and entries, one by one and with replacement.
+    """Draw prompts from files, each given as its work and its entry, one by one and with replacement.
 
-    With the paper's files and seed these are its own draws.
+    The paper's files in order and its seed give its own draws.
     """
-    random_ = random.Random(seed)
-    return _prompts([random_.choice(files) for _ in range(count)])
+    draw = random.Random(seed)
+    return _prompts([draw.choice(files) for _ in range(count)])
 
 
 def split_works(
     works: Sequence[Work], texts: Mapping[str, Sequence[str]], seed: int, share: float = TEST_SHARE
 ) -> dict[str, WorkSplit]:
-    """Hold out a part of the works, with those that share a name or are near-copies (`NEAR_COPY`) by their texts.
+    """Hold out a share of the works: id → split.
 
-    The side follows from the name of the first of those works and the seed alone, so that it stays where it is when
-    others are added. Music that was transposed is not recognised as a copy.
+    Works that share a name, or whose texts are near-copies (`NEAR_COPY`), are on the same side. The side follows from
+    the seed and the first of their names alone, so it stays the same when other works are added. Transposed music is
+    not recognised as a copy.
     """
-    groups = _groups(((work.id, name) for work in works for name in (work.id, *work.shares)), _near_copies(texts))
-    return {work.id: "test" if _draw(groups[work.id], seed) < share else "train" for work in works}
+    groups = DisjointSet()
+    names = ((work.id, name) for work in works for name in (work.id, *work.shared_names))
+    for name, other in chain(names, _near_copies(texts)):
+        groups.add(name)
+        groups.add(other)
+        groups.merge(name, other)
+    first = {name: min(group) for group in groups.subsets() for name in group}
+    return {work.id: "test" if _fraction(first[work.id], seed) < share else "train" for work in works}
 
 
 def work_rows(works: Sequence[Work], splits: Mapping[str, WorkSplit]) -> list[WorkRow]:
-    """The works as rows, with what their first entries say."""
+    """Return the works as rows, with the facts of their first entries."""
     return [
         {
             "id": work.id,
@@ -89,25 +96,15 @@ def _prompts(drawn: Iterable[tuple[str, Entry]]) -> list[PromptRow]:
     ]
 
 
-def _draw(name: str, seed: int) -> float:
-    """A number from 0 to below 1 that a name and a seed determine."""
+def _fraction(name: str, seed: int) -> float:
+    """A number from 0 to below 1 that follows from a name and a seed."""
     digest = hashlib.sha256(f"{seed}\0{name}".encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:6]) / 2**48
 
 
-def _groups(*pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Names that are paired, directly or through others → the first of them."""
-    joined = DisjointSet()
-    for one, other in chain(*pairs):
-        joined.add(one)
-        joined.add(other)
-        joined.merge(one, other)
-    return {name: min(names) for names in joined.subsets() for name in names}
-
-
 def _near_copies(texts: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """Pairs of works of which a text of the one stands in a text of the other by half."""
-    held = {f"{work}\n{number}": (work, text) for work, some in texts.items() for number, text in enumerate(some)}
-    index = CopyIndex({name: text for name, (_, text) in held.items()})
-    for work, text in held.values():
-        yield from ((work, held[name][0]) for name, share in index.shares(text).items() if share >= NEAR_COPY)
+    """Pairs of works such that a text of one contains at least half of a text of the other."""
+    by_name = {f"{work}\n{number}": (work, text) for work, group in texts.items() for number, text in enumerate(group)}
+    index = CopyIndex({name: text for name, (_, text) in by_name.items()})
+    for work, text in by_name.values():
+        yield from ((work, by_name[name][0]) for name, share in index.shares(text).items() if share >= NEAR_COPY)

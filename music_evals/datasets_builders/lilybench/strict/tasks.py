@@ -1,0 +1,402 @@
+"""Strict rows of the tasks on Mutopia: no word of the score gives the answer away, and LilyPond made the ground truth.
+
+The score is the piece's leak-free text.
+
+*Options tell nothing*, see `options`. The options are keys of nearly the same signature, metres of measures about as
+long, composers born about the same time, or titles of the same kind of piece. Composers that may be one person under
+two names are not options together. Neither are titles that differ only in numbers and keys (``Étude No. 4``, ``Étude
+No. 7``), or of which one contains the other.
+
+*Note lengths* are asked of metres over 2, 4, 8 and 16, and these are the options. A lower number 1 is left out: such
+music counts in breves or semibreves, and which of them is the beat is a matter of opinion. As hardly any music has 16,
+a guesser who knows that is right in one of three of these rows.
+
+*Draws are stable.* A hash of the seed, the task and the piece decides which pieces are taken first, and a row's own
+choices are drawn from these alone. One piece less takes its row with it. If it was the last of its value, the three
+rows that share its options change too, and sometimes those of another four. Of 24 to 30 rows on 150 pieces of Mutopia,
+one piece less changed 0.2 (number of measures) to 1.5 (style) on average, and 9 at most.
+"""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from functools import cache as cached
+from itertools import chain, islice, pairwise
+from pathlib import Path
+from typing import Any, Final
+
+from music_evals.datasets_builders.lilybench.facts import (
+    are_siblings,
+    composer_of,
+    instrument_of,
+    may_be_one,
+    style_of,
+    title_kind,
+    title_of,
+)
+from music_evals.datasets_builders.lilybench.rows import (
+    CLEAN,
+    CORRUPTIONS,
+    FIELDS,
+    Corruption,
+    Field,
+    TaskName,
+    TaskRow,
+    not_measured,
+    stable_hash,
+    task_row,
+)
+from music_evals.datasets_builders.lilybench.strict.checker import fills_its_measure, find_errors
+from music_evals.datasets_builders.lilybench.strict.corruptions import Corrupted, corrupt, metadata_measures
+from music_evals.datasets_builders.lilybench.strict.options import (
+    OPTIONS,
+    Grouping,
+    collection_ranks,
+    draw_questions,
+    fixed_options,
+    near_fours,
+)
+from music_evals.datasets_builders.lilybench.strict.spans import Span, find_spans
+from music_evals.datasets_builders.lilybench.strict.survey import Usable
+from music_evals.notation.lilypond.structure import StructureError
+from music_evals.notation.lilypond.syntax.lexer import Edit, apply_edits, code_tokens
+
+MASK: Final = "?"  # replaces a masked key or metre
+_FIFTHS: Final = "FCGDAEB"
+_MODES: Final = {"major": 0, "mixolydian": -1, "dorian": -2, "minor": -3, "phrygian": -4, "locrian": -5, "lydian": 1}
+_NOTE_LENGTHS: Final = ("2", "4", "8", "16")
+# Words that give away metre or key in a text whose commands of that name are masked.
+_TELLTALE: Final = re.compile(
+    r"timeSignature|measureLength|beatStructure|baseMoment|keySignature|keyAlteration|barNumber"
+)
+# Only 4/4 and 2/2 have two styles, numbers and a sign.
+_STYLE_OF_METRE: Final = re.compile(r"\\(?:numeric|default)TimeSignature\b[ \t]*")
+# Code that a measure must not contain if it is shown alone, since it is about the score around it.
+_NOT_ALONE: Final = re.compile(
+    r"[{}%#$]|<<|>>|\\(?:repeat|alternative|bar|time|key|partial|new|context|set|unset|\\)\b|\\\\"
+)
+_SHOWN: Final = 4  # measures in the two tasks on measures
+_MAX_BEAT_STRUCTURE: Final = 40  # tokens after \time
+_ATTEMPTS: Final = 4  # most rows of one kind of error on one piece
+
+
+def make_rows(
+    task: TaskName, pieces: Sequence[Usable], seed: int, size: int, *, cache: Path | None = None
+) -> list[TaskRow]:
+    """Make the strict rows of a task on Mutopia, sorted by id; ValueError if the pieces give fewer than `size`.
+
+    The draws of a task do not depend on the other tasks. For ``error_detection`` the size is the number of corrupted
+    rows, a fifth of each kind; in addition there are as many clean rows as of a kind.
+    """
+    salt = f"{seed} strict {task}"
+    if task == "error_detection":
+        rows = _error_detection(pieces, salt, seed, size, cache)
+    elif task in ("metadata_qa", "metadata_prediction"):
+        rows = _metadata_rows(task, pieces, salt, size)
+    else:
+        rows = _take(task, _MAKERS[task](pieces, salt), size)
+    return sorted(rows, key=lambda row: row["id"])
+
+
+def _draw(salt: str, piece: Usable) -> random.Random:
+    return random.Random(f"{salt}\0{piece.id}")
+
+
+def _in_order(pieces: Sequence[Usable], salt: str) -> list[Usable]:
+    """Sort by hash: one piece of every collection first, then a second of each."""
+    ranks = collection_ranks(pieces, salt)
+    return sorted(pieces, key=lambda piece: (ranks[piece.id], stable_hash(salt, piece.id)))
+
+
+def _take(task: str, rows: Iterable[TaskRow], size: int) -> list[TaskRow]:
+    taken = list(islice(rows, size))
+    if len(taken) < size:
+        raise ValueError(f"{task}: {size} rows are needed, and the pieces give {len(taken)}")
+    return taken
+
+
+def _row(task: TaskName, piece: Usable, answer: str, score: str | None = None, **more: Any) -> TaskRow:
+    return task_row(task, "strict", piece.id, answer, score=piece.score if score is None else score, **more)
+
+
+def _shuffled(right: str, wrong: Iterable[str], draw: random.Random) -> tuple[list[str], str]:
+    """Options in random order, and the index of the right one."""
+    options = [right, *wrong]
+    draw.shuffle(options)
+    return options, str(options.index(right))
+
+
+def _choice_rows(
+    task: TaskName,
+    pieces: Iterable[Usable],
+    values: Mapping[str, str],
+    salt: str,
+    grouping: Grouping,
+    *,
+    kind: str = "",
+    scores: Mapping[str, str] | None = None,
+) -> Iterator[TaskRow]:
+    """Rows that ask for a value; `values` and `scores` are by id, and pieces without a value are left out."""
+    with_value = [piece for piece in pieces if piece.id in values]
+    for piece, choices in draw_questions(with_value, values, salt, grouping):
+        right = values[piece.id]
+        options, answer = _shuffled(right, (value for value in choices if value != right), _draw(salt, piece))
+        score = None if scores is None else scores[piece.id]
+        yield _row(task, piece, answer, score, kind=kind, options=options)
+
+
+def _bar_count(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
+    return (_row("bar_count", piece, str(piece.structure.measures)) for piece in _in_order(pieces, salt))
+
+
+# --- key, metre, note length ------------------------------------------------------------------------------------------
+
+
+def _metadata(piece: Usable, field: Field) -> str | None:
+    """A value; None if it is not written, has no name, or differs between (transposing) staves."""
+    if field == "key":
+        names = {key.name for key in piece.structure.keys if key.moment == 0}
+        return names.pop() if len(names) == 1 else None
+    if not any(token.text == "\\time" for token in code_tokens(piece.score)):
+        return None
+    metre = piece.structure.metres[0]
+    if field == "metre":
+        return metre.name
+    return name if (name := str(metre.denominator)) in _NOTE_LENGTHS else None
+
+
+def _signature(key: str) -> int:
+    """Sharps of a key's signature; flats are negative."""
+    tonic, _, mode = key.partition(" ")
+    signs = 7 * (tonic.endswith("-sharp") - tonic.endswith("-flat"))
+    return _FIFTHS.index(tonic[0]) - 1 + signs + _MODES[mode]
+
+
+_GROUPINGS: Final[Mapping[Field, Grouping]] = {
+    "key": near_fours(lambda key, other: abs(_signature(key) - _signature(other))),
+    "metre": near_fours(lambda metre, other: max(Fraction(metre) / Fraction(other), Fraction(other) / Fraction(metre))),
+    "note_length": fixed_options(_NOTE_LENGTHS),
+}
+
+
+def _metadata_rows(task: TaskName, pieces: Sequence[Usable], salt: str, size: int) -> list[TaskRow]:
+    rows: list[TaskRow] = []
+    for index, field in enumerate(FIELDS):
+        share = size // len(FIELDS) + (index < size % len(FIELDS))
+        shown = {piece.id: piece.score if task == "metadata_qa" else _masked(piece, field) for piece in pieces}
+        scores = {name: text for name, text in shown.items() if text is not None}
+        values = {piece.id: value for piece in pieces if piece.id in scores and (value := _metadata(piece, field))}
+        choices = _choice_rows(task, pieces, values, f"{salt} {field}", _GROUPINGS[field], kind=field, scores=scores)
+        rows += _take(f"{task} ({field})", choices, share)
+    return rows
+
+
+def _masked(piece: Usable, field: Field) -> str | None:
+    """The score with every key or time signature masked; None if it changes, or if the score gives it away."""
+    signatures = piece.structure.keys if field == "key" else piece.structure.metres
+    if _TELLTALE.search(piece.score) or len({signature.name for signature in signatures}) != 1:
+        return None
+    command, text = ("\\key", piece.score) if field == "key" else ("\\time", _STYLE_OF_METRE.sub("", piece.score))
+    tokens = code_tokens(text)
+    edits: list[Edit] = []
+    for index, token in enumerate(tokens):
+        if token.text == command:
+            arguments = tokens[index + 1 : index + 3]
+            if command == "\\time":
+                # A beat structure may be ahead of the fraction.
+                following = tokens[index + 1 : index + 1 + _MAX_BEAT_STRUCTURE]
+                stroke = next((place for place, sign in enumerate(following) if sign.text == "/"), -1)
+                arguments = following[: stroke + 2]
+            edits.append((token.end, arguments[-1].end if arguments else token.end, f" {MASK}"))
+    return apply_edits(text, edits)
+
+
+# --- measures ---------------------------------------------------------------------------------------------------------
+
+
+def _phrases(piece: Usable, measures: int) -> Iterator[list[Span]]:
+    """Runs of complete consecutive measures of one voice that can be shown by themselves."""
+    run: list[Span] = []
+    for span in find_spans(piece.score, piece.structure):
+        is_good = (
+            span.closed
+            and not span.shared
+            and span.measure >= 1
+            and span.events[0].position == 0
+            and len(span.events) > 1
+            and any(event.kind == "note" for event in span.events)
+            and span.length is not None
+            and fills_its_measure(span, piece.structure)
+            and not _NOT_ALONE.search(piece.score[span.start : span.end])
+        )
+        follows = bool(run) and run[-1].voice == span.voice and run[-1].end + 1 == span.start
+        run = [*run, span] if is_good and follows else [span] if is_good else []
+        if len(run) >= measures:
+            yield run[-measures:]
+
+
+def _text(piece: Usable, span: Span) -> str:
+    return " ".join(piece.score[span.start : span.end].split())
+
+
+def _sequences(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
+    phrases = list(_phrases(piece, _SHOWN))
+    draw.shuffle(phrases)
+    for phrase in phrases:
+        texts = [_text(piece, span) for span in phrase]
+        # Two equal measures would have two right places.
+        if len(set(texts)) < _SHOWN:
+            continue
+        order = list(range(_SHOWN))
+        while order == sorted(order):
+            draw.shuffle(order)
+        answer = "".join(str(order.index(place)) for place in range(_SHOWN))
+        options = [texts[place] for place in order]
+        yield _row("bar_sequencing", piece, answer, "", options=options, measure=phrase[0].measure)
+
+
+def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
+    phrases = list(_phrases(piece, _SHOWN + 1))
+    draw.shuffle(phrases)
+    pairs = {(_text(piece, earlier), _text(piece, later)) for phrase in phrases for earlier, later in pairwise(phrase)}
+    for phrase in phrases:
+        *context, right = [_text(piece, span) for span in phrase]
+        wrong = dict.fromkeys(
+            text
+            for other in phrases
+            for span in other
+            if span.voice == phrase[0].voice and span.length == phrase[-1].length
+            # A measure that follows the same measure elsewhere in the piece is no wrong answer.
+            if (text := _text(piece, span)) not in (right, *context) and (context[-1], text) not in pairs
+        )
+        if len(wrong) >= OPTIONS - 1 and right not in context:
+            score = " |\n".join(context) + " |"
+            options, answer = _shuffled(right, draw.sample(list(wrong), OPTIONS - 1), draw)
+            yield _row("next_bar_prediction", piece, answer, score, options=options, measure=phrase[-1].measure)
+
+
+def _per_piece(
+    pieces: Sequence[Usable], make: Callable[[Usable, random.Random], Iterator[TaskRow]], salt: str
+) -> Iterator[TaskRow]:
+    """One row of each piece, then a second of each, and so on."""
+    makers = [make(piece, _draw(salt, piece)) for piece in _in_order(pieces, salt)]
+    ids: set[str] = set()
+    while makers:
+        unfinished = []
+        for maker in makers:
+            row = next((row for row in maker if row["id"] not in ids), None)
+            if row is not None:
+                ids.add(row["id"])
+                unfinished.append(maker)
+                yield row
+        makers = unfinished
+
+
+# --- whole pieces -----------------------------------------------------------------------------------------------------
+
+
+def _captioning(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
+    titles = {piece.id: title for piece in pieces if (title := title_of(piece.header)) is not None}
+    counts = Counter(title.casefold() for title in titles.values())
+    unique = {name: title for name, title in titles.items() if counts[title.casefold()] == 1}
+    facts = {
+        unique[piece.id]: (title_kind(unique[piece.id]), style_of(piece.header), instrument_of(piece.header))
+        for piece in pieces
+        if piece.id in unique
+    }
+
+    def differences(title: str, other: str) -> tuple[bool, ...]:
+        return tuple(fact != other_fact for fact, other_fact in zip(facts[title], facts[other], strict=True))
+
+    return _choice_rows("music_captioning", pieces, unique, salt, near_fours(differences, cached(are_siblings)))
+
+
+def _composers(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
+    composers = ((piece.id, composer_of(piece.header, piece.id)) for piece in pieces)
+    dated = {name: composer for name, composer in composers if composer is not None and composer.born is not None}
+    by_name = {composer.name: composer for composer in dated.values()}
+    grouping = near_fours(
+        lambda name, other: abs((by_name[name].born or 0) - (by_name[other].born or 0)),
+        lambda name, other: may_be_one(by_name[name], by_name[other]),
+    )
+    names = {name: composer.name for name, composer in dated.items()}
+    return _choice_rows("composer_recognition", pieces, names, salt, grouping)
+
+
+def _genres(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
+    styles = {piece.id: style for piece in pieces if (style := style_of(piece.header)) is not None}
+    return _choice_rows("genre_recognition", pieces, styles, salt, near_fours(lambda *_: 0))
+
+
+# --- errors -----------------------------------------------------------------------------------------------------------
+
+
+def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int, cache: Path | None) -> list[TaskRow]:
+    """Rows of each kind from all pieces that can hold it, and clean ones from the pieces of those rows.
+
+    So no piece tells whether it has an error. If possible, half of the wrong keys and clefs are in pieces that have
+    such commands after measure 1.
+    """
+    share = size // len(CORRUPTIONS)
+    by_id = {piece.id: piece for piece in pieces}
+    is_clean = cached(lambda name: not find_errors(by_id[name].score, by_id[name].structure))
+
+    def rows_of(kind: Corruption) -> list[TaskRow]:
+        order = _in_order(pieces, f"{salt} {kind}")
+        rows: list[TaskRow] = []
+        if kind == "invalid_metadata":
+            later = [piece for piece in order if metadata_measures(piece.score, piece.structure) - {1}]
+            rows = _corrupted_rows(kind, later, rows, (share + 1) // 2, is_clean, seed, cache)
+        rows = _corrupted_rows(kind, order, rows, share, is_clean, seed, cache)
+        return _take(f"error_detection ({kind})", rows, share)
+
+    with ThreadPoolExecutor(len(CORRUPTIONS)) as pool:  # LilyPond gets only a few texts of each kind at a time
+        rows = [row for kind_rows in pool.map(rows_of, CORRUPTIONS) for row in kind_rows]
+    corrupted = [row["piece"] for row in sorted(rows, key=lambda row: stable_hash(salt, row["id"]))]
+    rest = (piece.id for piece in _in_order(pieces, salt))
+    names = dict.fromkeys(name for name in chain(corrupted, rest) if is_clean(name))
+    clean = (_row("error_detection", by_id[name], "none", kind=CLEAN) for name in names)
+    return [*rows, *_take(f"error_detection ({CLEAN})", clean, share)]
+
+
+def _corrupted_rows(
+    kind: Corruption,
+    pieces: Sequence[Usable],
+    rows: Sequence[TaskRow],
+    size: int,
+    is_clean: Callable[[str], bool],
+    seed: int,
+    cache: Path | None,
+) -> list[TaskRow]:
+    """Add rows up to a number, or fewer: of pieces that have none yet, then of other places in any piece."""
+    rows = list(rows)
+    used = {row["piece"] for row in rows}
+    for attempt in range(_ATTEMPTS):
+        candidates = (piece for piece in pieces if (attempt or piece.id not in used) and is_clean(piece.id))
+        # Each batch has as many pieces as rows are missing, so LilyPond runs on all cores and never in vain.
+        while batch := list(islice(candidates, size - len(rows))):
+            scores = [(piece.score, piece.structure) for piece in batch]
+            pairs = list(zip(batch, corrupt(scores, kind, seed=seed + attempt, cache=cache), strict=True))
+            if unmeasured := [piece.id for piece, result in pairs if isinstance(result, StructureError)]:
+                raise not_measured(unmeasured)
+            new_rows = [
+                _row("error_detection", piece, str(result.measure), result.text, kind=kind, measure=result.measure)
+                for piece, result in pairs
+                if isinstance(result, Corrupted)
+            ]
+            ids = {row["id"] for row in rows}
+            rows += [row for row in new_rows if row["id"] not in ids]
+    return rows
+
+
+_MAKERS: Final[Mapping[TaskName, Callable[[Sequence[Usable], str], Iterator[TaskRow]]]] = {
+    "bar_count": _bar_count,
+    "bar_sequencing": lambda pieces, salt: _per_piece(pieces, _sequences, salt),
+    "next_bar_prediction": lambda pieces, salt: _per_piece(pieces, _continuations, salt),
+    "music_captioning": _captioning,
+    "composer_recognition": _composers,
+    "genre_recognition": _genres,
+}

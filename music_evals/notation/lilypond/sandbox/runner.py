@@ -1,0 +1,334 @@
+"""Runs one untrusted program with bounds on what it can see, change and use up.
+
+LilyPond executes Scheme from its input and has no safe mode (removed in version 2.23.12). So a text that a model wrote
+is a program that a model wrote. It runs without network, in name spaces of its own, without privileges, under a filter
+of system calls that allows no new process and no socket. Its file system holds only the system's libraries, the
+program's own folder and an empty scratch folder in memory. CPU time, memory, files and output are bounded. When the
+program ends, or its caller does, nothing of it is left running or on disk. `launcher` is the part that runs inside.
+
+The result does not depend on other work of the machine. CPU time is what counts, no more programs run than there are
+cores (`slots`), and a program that only the clock stopped runs again, alone.
+
+There are two confinements, equally tight: bubblewrap where it is installed, and Linux's name spaces by util-linux's
+``unshare``. If neither works, `run_confined` refuses.
+"""
+
+import functools
+import io
+import json
+import os
+import platform
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Literal
+
+from music_evals.notation.lilypond.sandbox import launcher
+from music_evals.notation.lilypond.sandbox.slots import every_slot, slot
+from music_evals.notation.lilypond.sandbox.system_calls import seccomp_filter
+
+_SYSTEM_LIBRARIES: Final = tuple(f"{top}/lib{kind}" for top in ("", "/usr") for kind in ("", "32", "64", "x32"))
+_REPORT_TIME: Final = 5.0  # seconds for the rest of a report that has begun, after the program's own time
+_END_TIME: Final = 1.0  # seconds for all processes to end after the report
+_CHECK_EVERY: Final = 0.2  # seconds between two checks whether to stop
+_CHUNK: Final = 1 << 16
+
+
+class SandboxError(RuntimeError):
+    """A program cannot be confined on this machine, or cannot be started."""
+
+
+class Confinement(StrEnum):
+    """How a program is kept apart from the rest of the machine."""
+
+    BUBBLEWRAP = "bubblewrap"
+    NAMESPACES = "namespaces"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a program may use up."""
+
+    seconds: int = 15  # of CPU time; the clock stops a program only after `patience` times as many
+    patience: int = 10
+    memory: int = 1 << 30  # bytes of address space
+    file_bytes: int = 32 << 20  # size of a single file that it writes
+    scratch_bytes: int = 64 << 20  # size of all its files together, which are in memory too
+    scratch_files: int = 1000  # number of files and folders
+    output_bytes: int = 1 << 20  # standard output and standard error together
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended; bytes of its output that are not UTF-8 are replaced."""
+
+    status: int | None  # exit status, or a negative signal; None if it was stopped
+    # "time": it used up its CPU time. "idle": it did nothing for as long. "output": it made too much output, too many
+    # files or too many threads. "clock": the clock ran out or the caller stopped it, through no fault of the program.
+    stopped: Literal["time", "idle", "output", "clock"] | None
+    stdout: str  # up to the limit
+    stderr: str
+    files: Mapping[str, bytes] = field(default_factory=dict)  # the files that match `collect`, oldest first
+
+
+def available_confinement() -> Confinement:
+    """Return the first confinement in which a program really runs here; SandboxError says why there is none."""
+    reasons = []
+    for confinement in Confinement:
+        reason = why_unavailable(confinement)
+        if reason is None:
+            return confinement
+        reasons.append(f"- {confinement}: {reason}")
+    problem = "No sandbox works here, and LilyPond executes what its input says."
+    advice = (
+        "Install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap), or run on a "
+        "machine or in a container that allows user name spaces."
+    )
+    raise SandboxError("\n".join([problem, *reasons, *_forbidding_settings(), advice]))
+
+
+@functools.cache
+def why_unavailable(confinement: Confinement) -> str | None:
+    """Try a confinement and return why it does not work here; None if it works."""
+    if platform.system() != "Linux" or platform.machine() not in ("x86_64", "aarch64"):
+        return f"only on Linux on x86_64 or aarch64, not on {platform.system()} on {platform.machine()}"
+    tool = {"bubblewrap": "bwrap", "namespaces": "unshare"}[confinement]
+    if shutil.which(tool) is None:
+        return f"{tool} is not installed"
+    if (path := shutil.which("true")) is None:
+        return "the program `true`, to try it with, is not installed"
+    program = os.path.realpath(path)
+    try:
+        ended = run_confined([program], {}, readable=[Path(program)], confinement=confinement)
+    except SandboxError as error:
+        return str(error)
+    return None if ended.status == 0 else f"`true` ended with {ended.status}: {ended.stderr.strip()}"
+
+
+def run_confined(
+    command: Sequence[str],
+    files: Mapping[str, bytes],
+    *,
+    collect: Sequence[str] = (),
+    readable: Sequence[Path] = (),
+    limits: Limits | None = None,
+    confinement: Confinement | None = None,
+    stop: threading.Event | None = None,
+) -> Ended:
+    """Run a program in a sandbox and wait for its end; several threads may do so at the same time.
+
+    The program works in a scratch folder with the given files. It has no input, no network and no right to write
+    anywhere else, and cannot start other programs.
+
+    Args:
+        command: the program, an absolute path, and its arguments.
+        files: plain name → content of the files in the scratch folder.
+        collect: patterns, such as ``*.midi``, of the files to return from the scratch folder itself; no link is
+            followed.
+        readable: files and folders that it may read besides the system's libraries: absolute, without symbolic links.
+        limits: what it may use up; default `Limits()`.
+        confinement: default is `available_confinement`.
+        stop: setting this event ends the program, as if the clock had run out.
+
+    Raises:
+        SandboxError: the program cannot be confined, does not start, or an argument is not as above.
+    """
+    limits = limits or Limits()
+    confinement = confinement or available_confinement()
+    if strange := [name for name in files if name in ("", ".", "..") or "/" in name or "\0" in name]:
+        raise SandboxError(f"{strange[0]!r} is no plain file name")
+    if sum(map(len, files.values())) > limits.scratch_bytes or len(files) > limits.scratch_files:
+        raise SandboxError(f"the files for {command[0]} are more than {limits.scratch_bytes} bytes")
+    scratch = launcher.SCRATCH
+    request = {
+        "command": list(command),
+        # Otherwise LilyPond collects garbage with a thread per core, and uses more CPU time on larger machines.
+        "environment": {
+            "PATH": "/usr/bin:/bin",
+            "HOME": scratch,
+            "TMPDIR": scratch,
+            "LC_ALL": "C.UTF-8",
+            "GC_MARKERS": "1",
+        },
+        "files": [(name, len(content)) for name, content in files.items()],
+        "collect": list(collect),
+        "filter": seccomp_filter(platform.machine()).hex(),
+        "read_only": _read_only(readable),
+        **asdict(limits),
+    }
+    with tempfile.TemporaryFile() as request_file:
+        request_file.write(launcher.pack(request, files.values()))
+        request_file.flush()
+        outer = [*_outer_command(confinement, request), confinement.value, str(request_file.fileno())]
+        for wait in (slot, every_slot):
+            with wait(stop) as is_our_turn:
+                if not is_our_turn:
+                    return Ended(None, "clock", "", "")
+                os.lseek(request_file.fileno(), 0, os.SEEK_SET)
+                ended = _serve(outer, request_file.fileno(), limits, stop)
+            # A program that was killed, for example because the machine was out of memory, gets a second chance too.
+            if ended.stopped not in ("clock", "idle") and ended.status != -signal.SIGKILL:
+                break
+        return ended
+
+
+def _serve(outer: Sequence[str], request_fd: int, limits: Limits, stop: threading.Event | None) -> Ended:
+    """Run the launcher, read its output and report within the limits, and leave nothing running."""
+    report_end, report_write = os.pipe()
+    deadline = time.monotonic() + limits.patience * limits.seconds
+    with open(report_end, "rb", buffering=0) as report_stream:
+        try:
+            process = subprocess.Popen(
+                [*outer, str(report_write)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                pass_fds=(request_fd, report_write),
+                start_new_session=True,
+            )
+        finally:
+            os.close(report_write)
+        with process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            assert process.stderr is not None
+            streams = {process.stdout: bytearray(), process.stderr: bytearray(), report_stream: bytearray()}
+            try:
+                stopped = _gather(streams, report_stream, deadline, limits, stop)
+            finally:
+                # The process group exists at least until its first process is waited for, which happens after this.
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+    stdout, stderr = (streams[stream].decode(errors="replace") for stream in (process.stdout, process.stderr))
+    if stopped is not None:
+        return Ended(None, stopped, stdout, stderr)
+    content = io.BytesIO(streams[report_stream])
+    if not content.getbuffer():
+        raise SandboxError(f"{outer[0]} ended without a report: {stderr.strip() or 'no message'}")
+    report = launcher.unpack_header(content)
+    if "error" in report:
+        raise SandboxError(report["error"])
+    has_used_up = report["status"] == -signal.SIGKILL and report["cpu"] >= limits.seconds
+    reason: Any = report["stopped"] or ("time" if has_used_up or report["status"] == -signal.SIGXCPU else None)
+    if reason:
+        return Ended(None, reason, stdout, stderr)
+    files = {name: content.read(size) for name, size in report["files"]}
+    return Ended(report["status"], None, stdout, stderr, files)
+
+
+def _gather(
+    streams: Mapping[Any, bytearray], report: BinaryIO, deadline: float, limits: Limits, stop: threading.Event | None
+) -> Literal["clock", "output"] | None:
+    """Read all streams to their ends; return why the report was not waited for, or None if it is complete."""
+    output = [content for stream, content in streams.items() if stream is not report]
+    with selectors.DefaultSelector() as selector:
+        for stream in streams:
+            os.set_blocking(stream.fileno(), False)
+            selector.register(stream, selectors.EVENT_READ)
+        is_complete, report_deadline = False, deadline + _REPORT_TIME
+        while selector.get_map():
+            time_left = deadline - time.monotonic()
+            if time_left <= 0 or (stop is not None and stop.is_set()):
+                return None if is_complete else "clock"
+            for key, _ in selector.select(min(time_left, _CHECK_EVERY)):
+                chunk = os.read(key.fd, _CHUNK)
+                streams[key.fileobj] += chunk
+                if chunk:
+                    continue
+                selector.unregister(key.fileobj)
+                if key.fileobj is report:
+                    # The rest is in the pipes already, and the pipes end when all processes have ended.
+                    is_complete, deadline = True, time.monotonic() + _END_TIME
+            if streams[report] and not is_complete:
+                deadline = max(deadline, report_deadline)
+            if sum(map(len, output)) > limits.output_bytes:
+                return "output"
+    return None
+
+
+def _outer_command(confinement: Confinement, request: Mapping[str, Any]) -> list[str]:
+    """The command line that starts the launcher in a confinement, without the launcher's arguments."""
+    script = os.path.realpath(launcher.__file__)
+    python = [_interpreter(), "-I", "-S", "-B"]
+    if confinement is Confinement.NAMESPACES:
+        name_spaces = ("--user", "--map-root-user", "--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup")
+        return [_tool("unshare"), *name_spaces, "--fork", "--kill-child=KILL", "--", *python, script]
+    command = [_tool("bwrap"), "--unshare-all", "--unshare-user", "--die-with-parent", "--as-pid-1"]
+    command += ["--cap-drop", "ALL", "--clearenv"]
+    for path in [*_system_libraries(), *_needs_of_launcher()]:
+        command += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
+    for folder in _packages_of_interpreter():
+        command += ["--tmpfs", folder, "--remount-ro", folder]
+    for path in request["read_only"][len(_system_libraries()) :]:
+        command += ["--ro-bind", path, path]
+    command += ["--ro-bind", script, "/launcher.py"]
+    command += ["--size", str(request["scratch_bytes"]), "--tmpfs", launcher.SCRATCH, "--remount-ro", "/"]
+    return [*command, "--chdir", launcher.SCRATCH, "--", *python, "/launcher.py"]
+
+
+def _tool(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise SandboxError(f"{name} is not installed")
+    return path
+
+
+def _interpreter() -> str:
+    """The Python interpreter behind the virtual environment."""
+    return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+
+
+def _read_only(readable: Sequence[Path]) -> list[str]:
+    for path in readable:
+        if not path.is_absolute() or os.path.realpath(path) != str(path):
+            raise SandboxError(f"{path} is not absolute, or has a symbolic link in it")
+        if not path.exists():
+            raise SandboxError(f"{path} does not exist")
+    return [*_system_libraries(), *(str(path) for path in readable)]
+
+
+@functools.cache
+def _system_libraries() -> tuple[str, ...]:
+    return tuple(path for path in _SYSTEM_LIBRARIES if os.path.lexists(path))
+
+
+@functools.cache
+def _needs_of_launcher() -> tuple[str, ...]:
+    """The files that the launcher's interpreter needs besides the system's libraries."""
+    command = [_interpreter(), "-I", "-S", "-B", os.path.realpath(launcher.__file__), "needs"]
+    answer = subprocess.run(command, capture_output=True, check=True, timeout=30, text=True, cwd="/")
+    paths = json.loads(answer.stdout)
+    folders = [path for path in paths if os.path.isdir(path)] + [os.path.realpath(path) for path in _system_libraries()]
+    return tuple(path for path in paths if not path.startswith(tuple(f"{folder}/" for folder in folders)))
+
+
+@functools.cache
+def _packages_of_interpreter() -> tuple[str, ...]:
+    """The folders of installed packages within the launcher's files, which it does not need."""
+    folders = (os.path.join(path, name) for path in _needs_of_launcher() for name in ("site-packages", "dist-packages"))
+    return tuple(folder for folder in folders if os.path.isdir(folder))
+
+
+def _forbidding_settings() -> list[str]:
+    """The system's settings that forbid user name spaces, as lines of a message."""
+    settings = {
+        "kernel/unprivileged_userns_clone": "0",
+        "kernel/apparmor_restrict_unprivileged_userns": "1",
+        "user/max_user_namespaces": "0",
+    }
+    return [
+        f"- the setting {name.replace('/', '.')}={forbidding} forbids user name spaces (see sysctl)"
+        for name, forbidding in settings.items()
+        if (path := Path("/proc/sys") / name).exists() and path.read_text().strip() == forbidding
+    ]

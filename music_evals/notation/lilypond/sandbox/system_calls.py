@@ -1,0 +1,50 @@
+"""The filter of system calls (seccomp) under which a confined program runs."""
+
+import errno
+import struct
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Final
+
+_FORBIDDEN: Final[Mapping[str, Sequence[int]]] = tomllib.loads(
+    files(__package__).joinpath("system_calls.toml").read_text(encoding="utf-8")
+)["forbidden"]
+_AUDIT_ARCH: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_CLONE: Final = {"x86_64": 56, "aarch64": 220}
+_CLONE_THREAD: Final = 0x10000
+_CLONE3: Final = 435
+
+
+def seccomp_filter(machine: str) -> bytes:
+    """Assemble the filter as an array of Linux's ``struct sock_filter``; KeyError if not for x86_64 or aarch64."""
+    architecture, column = _AUDIT_ARCH[machine], list(_AUDIT_ARCH).index(machine)
+    allow, kill = 0x7FFF0000, 0x80000000
+
+    def refuse(error: int) -> int:
+        return 0x00050000 | error
+
+    load, equal, at_least, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
+    # In struct seccomp_data the number of the call is at 0, the architecture at 4, and the low word of the first
+    # argument at 16 (both machines are little-endian).
+    program = [
+        (load, 0, 0, 4),
+        (equal, 1, 0, architecture),
+        (give, 0, 0, kill),
+        (load, 0, 0, 0),
+        (at_least, 0, 1, 0x40000000),  # the second table of the same calls on x86_64 (x32)
+        (give, 0, 0, kill),
+        (equal, 0, 1, _CLONE3),
+        (give, 0, 0, refuse(errno.ENOSYS)),  # its flags are in memory; libc falls back on clone
+    ]
+    for numbers in _FORBIDDEN.values():
+        if (number := numbers[column]) >= 0:
+            program += [(equal, 0, 1, number), (give, 0, 0, refuse(errno.EPERM))]
+    program += [
+        (equal, 0, 3, _CLONE[machine]),
+        (load, 0, 0, 16),
+        (any_bit, 1, 0, _CLONE_THREAD),  # a thread of the same process, which GLib and so LilyPond needs
+        (give, 0, 0, refuse(errno.EPERM)),
+        (give, 0, 0, allow),
+    ]
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)

@@ -1,0 +1,82 @@
+r"""Note names in the languages that LilyPond 2.24 knows, except Arabic.
+
+The file ``languages.toml`` lists them. The tests compare it with LilyPond's own ``define-note-names.scm``.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from music_evals.notation.lilypond.syntax.lexer import Kind, Token, code_tokens, string_value
+
+DEFAULT: Final = "nederlands"  # the language of a text that sets none
+
+
+class NoteName(NamedTuple):
+    """The pitch that a note name spells, without its octave."""
+
+    step: int  # 0 for C to 6 for B
+    alteration: Fraction  # in semitones, sharp positive; quarter tones are halves
+
+
+_NAMES: Final[Mapping[str, Mapping[str, str]]] = tomllib.loads(
+    files(__package__).joinpath("languages.toml").read_text(encoding="utf-8")
+)
+_OTHER_SPELLINGS: Final[Mapping[str, str]] = {"catalan": "català", "espanol": "español", "portugues": "português"}
+
+LANGUAGES: Final[Sequence[str]] = (*_NAMES, *_OTHER_SPELLINGS)  # names that ``\language`` accepts
+
+
+@cache
+def note_names(language: str = DEFAULT) -> Mapping[str, NoteName]:
+    """Return all note names of a language; ValueError if it is not one of `LANGUAGES`."""
+    steps = _NAMES.get(_OTHER_SPELLINGS.get(language, language))
+    if steps is None:
+        raise ValueError(f"no language of note names {language!r}; known are {', '.join(LANGUAGES)}")
+    names: dict[str, NoteName] = {}
+    for step, forms in enumerate(steps.values()):
+        for quarters, synonyms in enumerate(forms.split(), start=-4):
+            names |= dict.fromkeys(synonyms.split("/"), NoteName(step, Fraction(quarters, 2)))
+    return MappingProxyType(names)
+
+
+def pitch_of(word: str, language: str = DEFAULT) -> NoteName | None:
+    """Return the pitch of a word without octave marks, or None if the word is no note name in that language."""
+    return note_names(language).get(word)
+
+
+def name_of(step: int, alteration: Fraction | int, language: str = DEFAULT) -> str:
+    """Return the usual name of a pitch, given as in `NoteName`; ValueError if there is no such note."""
+    for name, pitch in note_names(language).items():
+        if pitch == (step, alteration):
+            return name
+    raise ValueError(
+        f"no note of step {step} and alteration {alteration}: steps are 0 to 6, alterations -2 to 2 by halves"
+    )
+
+
+def language_changes(text: str) -> list[tuple[int, str]]:
+    r"""Return where a text sets the language of note names, by ``\language`` or by including ``NAME.ly``, and which."""
+    pairs = pairwise(code_tokens(text))
+    return [(token.start, name) for token, following in pairs if (name := language_set(token, following))]
+
+
+def language_set(token: Token, following: Token) -> str | None:
+    """Return the language that a command and the string after it set, or None if they set none."""
+    if following.kind is not Kind.STRING or token.text not in ("\\language", "\\include"):
+        return None
+    name = string_value(following.text)
+    if token.text == "\\language":
+        return name
+    return name[:-3] if name.endswith(".ly") and name[:-3] in LANGUAGES else None
+
+
+def language_of(text: str) -> str:
+    """Return the language of a text's note names: the first one that it sets, or LilyPond's default."""
+    changes = language_changes(text)
+    return changes[0][1] if changes else DEFAULT

@@ -1,0 +1,207 @@
+"""The sandbox, by shells that run in it (attacks are in `test_hostile`), and its filter of system calls."""
+
+import errno
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from music_evals.notation.lilypond.sandbox import (
+    Confinement,
+    Ended,
+    Limits,
+    SandboxError,
+    available_confinement,
+    run_confined,
+    runner,
+    why_unavailable,
+)
+from music_evals.notation.lilypond.sandbox.system_calls import seccomp_filter
+from tests.notation.lilypond.conftest import with_each_confinement
+
+
+def program(name: str) -> Path:
+    path = shutil.which(name)
+    assert path is not None
+    return Path(os.path.realpath(path))
+
+
+def shell(script: str, confinement: Confinement, **options: object) -> Ended:
+    path = program("sh")
+    return run_confined(
+        [str(path), "-c", script],
+        {"a.txt": b"one\n", "b.bin": b"\0\xff"},
+        readable=[path],
+        confinement=confinement,
+        **options,  # type: ignore[arg-type]
+    )
+
+
+@with_each_confinement
+def test_how_programs_end(confinement: Confinement) -> None:
+    assert shell("exit 3", confinement).status == 3
+    assert shell("kill -KILL $$", confinement).status == -signal.SIGKILL
+    assert shell("kill -KILL 1; kill -KILL $PPID; echo alive", confinement).stdout == "alive\n"
+    ended = shell("echo out; echo wrong >&2; read line < a.txt; echo $line; read more; echo $?", confinement)
+    assert ended == Ended(0, None, "out\none\n1\n", "wrong\n")  # nothing is to be read from its input
+
+
+@with_each_confinement
+def test_files_come_back_in_order(confinement: Confinement) -> None:
+    script = "for name in z y x; do echo $name > $name.out; done; echo more >> a.txt; echo no > other"
+    files = shell(script, confinement, collect=["*.out", "[ab].*"]).files
+    assert files == {"b.bin": b"\0\xff", "z.out": b"z\n", "y.out": b"y\n", "x.out": b"x\n", "a.txt": b"one\nmore\n"}
+    assert [name for name in files if name.endswith(".out")] == ["z.out", "y.out", "x.out"]
+
+
+@with_each_confinement
+def test_stopping_early(confinement: Confinement) -> None:
+    stop = threading.Event()
+    threading.Timer(0.5, stop.set).start()
+    assert shell("kill -STOP $$", confinement, limits=Limits(seconds=86_400), stop=stop).stopped == "clock"
+
+
+def running(mark: str) -> list[str]:
+    """List the processes of this machine that have a mark in their command line."""
+    commands = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it ended meanwhile
+            commands.append(path.read_bytes().decode(errors="replace"))
+    return [command for command in commands if mark in command]
+
+
+def eventually(condition: Callable[[], object]) -> bool:
+    """Wait for a condition, for minutes on a busy machine."""
+    for _ in range(2000):
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@with_each_confinement
+def test_nothing_runs_on(confinement: Confinement) -> None:
+    mark = uuid.uuid4().hex
+    assert shell(f"mark={mark}; while :; do :; done", confinement, limits=Limits(seconds=1)).stopped == "time"
+    assert eventually(lambda: not running(mark))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
+@with_each_confinement
+def test_nothing_is_left_when_the_caller_ends(confinement: Confinement, number: int, tmp_path: Path) -> None:
+    mark = uuid.uuid4().hex
+    caller = f"""
+    from pathlib import Path
+    from music_evals.notation.lilypond.sandbox import Confinement, run_confined
+    shell = {str(program("sh"))!r}
+    script = "echo $mark > made; mark={mark}; while :; do :; done"
+    print("starting", flush=True)
+    run_confined([shell, "-c", script], {{}}, readable=[Path(shell)], confinement=Confinement({str(confinement)!r}))
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(caller)],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        # Under a shell's "&" the interrupt is ignored, and children inherit that.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+    )
+    with process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert eventually(lambda: [line for line in running(mark) if not line.startswith(sys.executable)])
+        process.send_signal(number)
+        process.wait(100)
+    assert eventually(lambda: not running(mark))
+    assert {path.name for path in tmp_path.iterdir()} <= {f"music-evals-{os.getuid()}"}  # the locks of the slots
+
+
+@with_each_confinement
+def test_what_cannot_be_run(confinement: Confinement, tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="no/such/program does not start: FileNotFoundError"):
+        run_confined(["/no/such/program"], {}, confinement=confinement)
+    for name in ("", "..", "a/b", "/etc/passwd", "a\0b"):
+        with pytest.raises(SandboxError, match="is no plain file name"):
+            run_confined(["/bin/true"], {name: b""}, confinement=confinement)
+    with pytest.raises(SandboxError, match="more than 10 bytes"):
+        run_confined(["/bin/true"], {"a": bytes(11)}, limits=Limits(scratch_bytes=10), confinement=confinement)
+    (tmp_path / "link").symlink_to("/usr")
+    bad = {"usr": "not absolute", f"{tmp_path}/link": "symbolic link", "/no/such": "does not exist"}
+    for path, problem in bad.items():
+        with pytest.raises(SandboxError, match=problem):
+            run_confined(["/bin/true"], {}, readable=[Path(path)], confinement=confinement)
+
+
+def test_refusal_without_any_sandbox_or_where_name_spaces_are_forbidden(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    true, which = program("true"), shutil.which
+    monkeypatch.setattr(runner, "why_unavailable", why_unavailable.__wrapped__)
+    with monkeypatch.context() as patch:
+        patch.setattr(runner.shutil, "which", lambda name: None if name in ("bwrap", "unshare") else which(name))
+        with pytest.raises(SandboxError, match="apt install bubblewrap") as refusal:
+            run_confined([str(true)], {}, readable=[true])
+    assert all(f"{name} is not installed" in str(refusal.value) for name in ("bwrap", "unshare"))
+    for name in ("bwrap", "unshare"):
+        tool = tmp_path / name
+        tool.write_text(f"#!/bin/sh\necho '{name}: Operation not permitted' >&2\nexit 1\n")
+        tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(SandboxError, match="bubblewrap: ") as refusal:
+        available_confinement()
+    assert all(f"{name}: Operation not permitted" in str(refusal.value) for name in ("bwrap", "unshare"))
+
+
+def decide(machine: str, architecture: int, number: int, argument: int = 0) -> int:
+    """Run the filter as the kernel's classic BPF machine does, on a call's number and first argument."""
+    data = struct.pack("=iIQQ", number, architecture, 0, argument) + bytes(40)
+    program = list(struct.iter_unpack("=HBBI", seccomp_filter(machine)))
+    place = value = 0
+    while True:
+        code, true, false, constant = program[place]
+        place += 1
+        if code == 0x20:  # BPF_LD | BPF_W | BPF_ABS
+            (value,) = struct.unpack_from("=I", data, constant)
+        elif code == 0x06:  # BPF_RET | BPF_K
+            return int(constant)
+        else:
+            # BPF_JMP | BPF_K with BPF_JEQ, BPF_JGE and BPF_JSET
+            tests = {0x15: value == constant, 0x35: value >= constant, 0x45: bool(value & constant)}
+            place += true if tests[code] else false
+
+
+ALLOW, KILL, REFUSE, NO_SUCH_CALL = 0x7FFF0000, 0x80000000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS
+THREAD, CLONE_VM, NEW_USER, SIGCHLD = 0x10000, 0x100, 0x10000000, 17  # flags of clone
+
+
+# Numbers of socket, ptrace, clone, read and kill from asm/unistd_64.h and asm-generic/unistd.h; AUDIT_ARCH_X86_64 and
+# AUDIT_ARCH_AARCH64 of linux/audit.h.
+@pytest.mark.parametrize(
+    ("machine", "architecture", "calls"),
+    [("x86_64", 0xC000003E, (41, 101, 56, 0, 62)), ("aarch64", 0xC00000B7, (198, 117, 220, 63, 129))],
+)
+def test_filter(machine: str, architecture: int, calls: tuple[int, int, int, int, int]) -> None:
+    socket, ptrace, clone, read, kill = calls
+    assert {decide(machine, architecture, call) for call in (socket, ptrace, clone)} == {REFUSE}
+    assert {decide(machine, architecture, call) for call in (read, kill)} == {ALLOW}
+    assert {decide(machine, architecture, clone, flags) for flags in (SIGCHLD, NEW_USER)} == {REFUSE}
+    assert decide(machine, architecture, clone, THREAD | CLONE_VM) == ALLOW
+    assert decide(machine, architecture, 435) == NO_SUCH_CALL  # clone3
+    assert decide(machine, 0x40000003, read) == KILL  # AUDIT_ARCH_I386
+    if machine == "x86_64":
+        assert decide(machine, architecture, 0x40000000 | read) == KILL  # x32
+        assert {decide(machine, architecture, number) for number in (57, 58)} == {REFUSE}  # fork, vfork
+    with pytest.raises(KeyError):
+        seccomp_filter("riscv64")

@@ -1,0 +1,110 @@
+"""Slots: one program per core, over threads and processes; one program alone; and a second run after the clock."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from music_evals.notation.lilypond.compiler import compile_text
+from music_evals.notation.lilypond.sandbox import Confinement, Ended, Limits, runner, slots
+from music_evals.notation.lilypond.sandbox.slots import every_slot, slot
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Locks of this test's own, for two cores."""
+    monkeypatch.setattr(slots, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(slots, "cores", lambda: 2)
+    return tmp_path
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from music_evals.notation.lilypond.sandbox import slots
+slots._folder, slots.cores = lambda: Path(sys.argv[1]), lambda: 2
+with slots.slot() as has_slot:
+    print(has_slot, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_slots_are_shared_with_other_processes_and_come_back_when_they_are_killed(folder: Path) -> None:
+    command = [sys.executable, "-c", HOLDER, str(folder)]
+    others = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
+    try:
+        assert [other.stdout and other.stdout.readline() for other in others] == [b"True\n"] * 2
+        stop, got = threading.Event(), threading.Event()
+        stop.set()
+        with slot(stop) as has_slot:
+            assert not has_slot
+
+        def wait() -> None:
+            with slot() as has_slot:
+                assert has_slot
+                got.set()
+
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        assert not got.wait(0.3)
+        others[0].kill()
+        waiting.join()
+        assert got.is_set()
+    finally:
+        for other in others:
+            other.kill()
+            other.communicate()
+
+
+def test_no_more_than_there_are_cores_and_one_alone(folder: Path) -> None:
+    lock, running, most, alone = threading.Lock(), 0, 0, []
+
+    def work(number: int) -> None:
+        nonlocal running, most
+        wait = every_slot if number % 10 == 5 else slot
+        with wait() as has_slot:
+            assert has_slot
+            with lock:
+                running += 1
+                most = max(most, running)
+            threading.Event().wait(0.01)
+            with lock:
+                if wait is every_slot:
+                    alone.append(running)
+                running -= 1
+
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(work, range(60)))
+    assert most == 2
+    assert alone == [1] * 6
+
+
+def test_a_program_that_the_clock_stopped_runs_again_and_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = [Ended(None, "clock", "", ""), Ended(None, "clock", "", ""), Ended(-9, None, "", ""), Ended(0, None, "", "")]
+    served = iter(ends)
+    monkeypatch.setattr(runner, "_serve", lambda *_: next(served))
+    stopped = compile_text("{ c4 }", limits=Limits(seconds=2), confinement=Confinement.NAMESPACES)
+    assert (stopped.problem, stopped.is_measured) == ("did not end in 20 s, of which LilyPond got too few", False)
+    again = compile_text("{ c4 }", confinement=Confinement.NAMESPACES)
+    assert (again.status, again.is_measured) == (0, True)
+    assert next(served, None) is None
+
+
+def test_a_folder_of_somebody_else_is_not_used(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / f"music-evals-{os.getuid()}").symlink_to(elsewhere)
+    code = """
+        from music_evals.notation.lilypond.sandbox.slots import slot
+        with slot() as has_slot:
+            print(has_slot)
+    """
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], env=env, capture_output=True, text=True)
+    assert done.stdout == "True\n", done.stderr
+    assert not list(elsewhere.iterdir())

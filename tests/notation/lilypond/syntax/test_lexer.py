@@ -1,0 +1,126 @@
+"""The lexer of LilyPond text: where words begin and end, whatever stands there."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from music_evals.notation.lilypond.syntax.header import definitions, read_header, version_of
+from music_evals.notation.lilypond.syntax.lexer import (
+    Kind,
+    Lines,
+    block_spans,
+    closing_index,
+    code_tokens,
+    comment_spans,
+    scheme_tokens,
+    string_value,
+    tokenize,
+)
+
+CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+any_text = st.lists(st.sampled_from(CASES["pieces"]), max_size=40).map("".join)
+
+
+def kinds(text: str) -> list[tuple[str, str]]:
+    return [(token.kind.value, token.text) for token in tokenize(text)]
+
+
+@given(any_text | st.text(max_size=60))
+def test_tokens_cover_all_but_white_space(text: str) -> None:
+    end = 0
+    for token in tokenize(text):
+        assert token.start >= end
+        assert not text[end : token.start].strip(" \t\n\r\f\v\ufeff")
+        assert text[token.start : token.end] == token.text != ""
+        end = token.end
+    assert not text[end:].strip(" \t\n\r\f\v\ufeff")
+
+
+@given(any_text)
+def test_any_text_can_be_read(text: str) -> None:
+    assert all(read_header(text))
+    for definition in definitions(text):
+        assert 0 <= definition.start < definition.value <= definition.end <= len(text)
+    assert (version_of(text) or "") in text
+
+
+@pytest.mark.parametrize("piece", CASES["hostile"])
+def test_time_grows_with_the_text_alone(piece: str) -> None:
+    text = piece * 10_000  # for which quadratic time would be minutes
+    assert next(tokenize(text))
+    read_header(text)
+    definitions(text)
+    if piece == "##{":
+        with pytest.raises(ValueError, match="nested more than 32 deep"):
+            list(comment_spans(text[:3_000], 0, 3_000))
+
+
+@pytest.mark.parametrize(("text", "scheme"), CASES["test_scheme_ends_where_its_datum_ends"])
+def test_scheme_ends_where_its_datum_ends(text: str, scheme: str) -> None:
+    assert kinds(text) == [("scheme", scheme), ("word", "c")]
+
+
+def test_comments_within_scheme() -> None:
+    text = '#(f ; a " b\n "c;d" #{ e % f\n #})'
+    parts = [(part.kind, part.text) for part in scheme_tokens(text, next(tokenize(text)))]
+    assert (Kind.COMMENT, '; a " b') in parts
+    assert (Kind.STRING, '"c;d"') in parts
+    assert (Kind.SCHEME, "#{ e % f\n #}") in parts
+    assert [text[start:end] for start, end in comment_spans(text, 0, len(text))] == ['; a " b', "% f"]
+
+
+def test_places_as_lilypond_counts_them() -> None:
+    # The origins of the notes c, d, e, f, g and a that LilyPond 2.24.3 gives for this text:
+    # line, characters before it, columns.
+    text = '\\foo { c4^"ééé" d\n\te\tf % é\n %{ € 𝄞 %} g\r\n a }\n'
+    given_by_lilypond = {"c": (1, 7, 7), "d": (1, 16, 16), "e": (2, 1, 8), "f": (2, 3, 16), "g": (3, 11, 11)}
+    given_by_lilypond["a"] = (4, 1, 1)
+    lines = Lines(text)
+    for note, (line, character, column) in given_by_lilypond.items():
+        offset = lines.offset(line, character)
+        assert text[offset] == note
+        assert lines.offset_of_column(line, column) == offset
+    for line, character in ((0, 0), (3, 0), (1, 3), (1, -1)):
+        with pytest.raises(ValueError, match="line"):
+            Lines("ab\ncd").offset(line, character)
+
+
+def test_blocks() -> None:
+    text = '\\header { a = "}" b = \\markup { x } } \\score { { c } \\header { d = "e" } } % \\header { }'
+    assert [text[start:end] for start, end in block_spans(text, "\\header")] == [
+        '\\header { a = "}" b = \\markup { x } }',
+        '\\header { d = "e" }',
+    ]
+    assert block_spans("\\paper { \\paper { } } \\paper {", "\\paper") == [(0, 21), (22, 30)]
+    assert closing_index(code_tokens("{ { } "), 0) == 2
+
+
+@pytest.mark.parametrize("case", CASES["tokens"], ids=lambda case: case["text"][:20])
+def test_kinds_and_words(case: dict[str, Any]) -> None:
+    assert [list(token) for token in kinds(case["text"])][case.get("first", 0) :] == case["found"]
+
+
+def test_header_fields() -> None:
+    assert read_header(CASES["header"]["text"]) == CASES["header"]["fields"]
+    assert read_header('\\header { } \\header { title = "B" }') == {"title": "B"}
+    assert read_header("{ c4 }") == {}
+    assert read_header("\\header { x = \\markup { a\\super b c. } }") == {"x": "a b c."}
+
+
+def test_definitions() -> None:
+    text = CASES["definitions"]["text"]
+    names = [[name, text[value:end]] for name, _, value, end in definitions(text)]
+    assert names == CASES["definitions"]["found"]
+    assert all(text.startswith((name, f'"{name}"'), start) for name, start, *_ in definitions(text))
+
+
+def test_versions_and_strings() -> None:
+    assert version_of('%\\version "1.0"\n \\version "2.18.2"') == "2.18.2"
+    assert version_of('\\version #"2.4"') == "2.4"
+    assert version_of("{ c4 }") is None
+    assert string_value('"a \\" b\\\\"') == 'a " b\\'
