@@ -17,10 +17,10 @@ from measuring import timed
 from music_evals.datasets_builders.muse.chords import QUALITIES, ROOTS, compose_chord
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS, compose_drum_loop
 from music_evals.datasets_builders.muse.melodies import INSTRUMENTS, compose_pair
-from music_evals.notation.audio import describe_wav, render_wav
-from music_evals.notation.midi import write_midi
-from music_evals.notation.performance import Performance
-from music_evals.notation.soundfont import SAMPLE_RATE
+from music_evals.notation.audio.rendering import describe_wav, render_wav
+from music_evals.notation.audio.soundfont import SAMPLE_RATE
+from music_evals.notation.midi.files import write_midi
+from music_evals.notation.midi.performance import Performance
 
 
 def stimuli() -> dict[str, list[Performance]]:

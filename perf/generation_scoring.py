@@ -23,9 +23,9 @@ from inspect_ai.solver import TaskState
 from lilypond_compiling import choose
 from measuring import show, start, timed
 
-from music_evals.notation.descriptors import describe
 from music_evals.notation.lilypond.compiler import compile_text
 from music_evals.notation.lilypond.writing import LIMITS, complete_code, why_not
+from music_evals.notation.midi.descriptors import describe
 from music_evals.scorers.written_pieces import Piece, Workbench
 
 SHORTEST, LONGEST = 2_000, 12_000

@@ -12,8 +12,9 @@ from measuring import start, timed
 from score_round_trip import sample
 
 from music_evals.datasets_builders.msu.works import default_works
-from music_evals.notation.renderings import RENDERINGS, render
-from music_evals.notation.score_file import ScoreError, prepare_score, read_score, score_to_musicxml
+from music_evals.notation.scores.preparing import ScoreError, prepare_score, score_to_musicxml
+from music_evals.notation.scores.reading import read_score
+from music_evals.notation.scores.renderings import RENDERINGS, render
 
 
 def texts_of_default() -> list[str]:

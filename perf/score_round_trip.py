@@ -16,8 +16,8 @@ from pathlib import Path
 from measuring import start
 from music21 import converter, corpus
 
-from music_evals.notation.abc_score import score_to_abc
-from music_evals.notation.score_file import ScoreError, prepare_score
+from music_evals.notation.abc.writing import score_to_abc
+from music_evals.notation.scores.preparing import ScoreError, prepare_score
 from tests.oracles.abc_readers import AbcNote, abc_notes, score_notes, verovio_notes
 
 READERS = {"music21": abc_notes, "verovio": verovio_notes}

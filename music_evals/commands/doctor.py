@@ -80,10 +80,10 @@ def check_rendering() -> Finding:
     import numpy as np
     import soundfile
 
-    from music_evals.notation.audio import render_wav
-    from music_evals.notation.midi import write_midi
-    from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
-    from music_evals.notation.soundfont import default_soundfont
+    from music_evals.notation.audio.rendering import render_wav
+    from music_evals.notation.audio.soundfont import default_soundfont
+    from music_evals.notation.midi.files import write_midi
+    from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
     remedy = "install the package that carries the soundfont again: pip install --force-reinstall pretty_midi"
     try:

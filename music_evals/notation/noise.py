@@ -25,9 +25,9 @@ from typing import Final
 import numpy as np
 import soundfile
 
-from music_evals.notation.midi import midi_to_text, parse_midi_text, write_midi
-from music_evals.notation.pages import engrave_pages
-from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
+from music_evals.notation.midi.files import midi_to_text, parse_midi_text, write_midi
+from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
+from music_evals.notation.scores.pages import engrave_pages
 
 _METRES: Final = {"2/4": 4, "3/4": 6, "4/4": 8, "6/8": 6}  # in eighths
 _KEYS: Final = {"C": "c", "G": "g", "D": "d", "A": "a", "F": "f", "Bb": "bes", "Eb": "ees"}
@@ -47,7 +47,7 @@ def noise_text(text: str, notation: str) -> str:
 
     Args:
         text: what it takes the place of; measures of LilyPond may be listed by their numbers.
-        notation: ``abc``, ``kern``, ``lilypond``, ``musicxml`` or ``midi`` (the text of `music_evals.notation.midi`).
+        notation: ``abc``, ``kern``, ``lilypond``, ``musicxml`` or ``midi``.
 
     Raises:
         ValueError: another notation.

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from music_evals.notation.descriptors import DESCRIPTORS, Protocol
+from music_evals.notation.midi.descriptors import DESCRIPTORS, Protocol
 
 PAPER: Final = "paper_"  # what the columns of the paper's descriptors begin with
 

@@ -11,9 +11,9 @@ import mido
 
 from music_evals.datasets_builders.msu.dataset import build_own
 from music_evals.datasets_builders.msu.works import Work
-from music_evals.notation.score_file import ScoreError
+from music_evals.notation.scores.preparing import ScoreError
 from tests.campaign.conftest import Counting
-from tests.notation.midi_files import saved
+from tests.notation.midi.midi_files import saved
 from tests.notation.test_score_file import GOOD, LAUGHS, NOTE, OUTSIDE, XML, midi, mxl
 
 TUNE = Path(__file__).parents[1] / "notation/study.abc"

@@ -100,7 +100,7 @@ def test_soundfont_must_sound(monkeypatch: pytest.MonkeyPatch) -> None:
     def gone() -> Path:
         raise FileNotFoundError("no soundfont anywhere")
 
-    monkeypatch.setattr("music_evals.notation.soundfont.default_soundfont", gone)
+    monkeypatch.setattr("music_evals.notation.audio.soundfont.default_soundfont", gone)
     found = doctor.check_rendering()
     assert (found.state, "no soundfont anywhere" in found.detail) == ("broken", True)
 

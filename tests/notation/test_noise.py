@@ -8,9 +8,9 @@ import pytest
 import soundfile
 from music21 import converter
 
-from music_evals.notation.midi import midi_to_text, write_midi
+from music_evals.notation.midi.files import midi_to_text, write_midi
+from music_evals.notation.midi.performance import Note, Performance
 from music_evals.notation.noise import noise_audio, noise_pages, noise_text
-from music_evals.notation.performance import Note, Performance
 
 TUNE = "X:6\nT:Air\nM:6/8\nL:1/8\nK:Em\n" + "|".join(["EFG ABc", "d2e f2g"] * 12) + "|]"
 SCORE = 'X:1\nT:Air\nC:Bach\nM:3/4\nL:1/4\nK:G\nV:1 treble nm="Flute"\nV:2 bass\n' + "".join(

@@ -37,15 +37,9 @@ from music_evals.notation.lilypond.compiler import (
     musicxml_to_lilypond,
 )
 from music_evals.notation.lilypond.syntax import block_spans, read_header
-from music_evals.notation.limited import LimitError, map_in_subprocess
-from music_evals.notation.score_file import (
-    NO_NAME,
-    ScoreError,
-    prepare_score,
-    read_corpus,
-    read_score,
-    score_to_musicxml,
-)
+from music_evals.notation.scores.preparing import NO_NAME, ScoreError, prepare_score, score_to_musicxml
+from music_evals.notation.scores.reading import read_corpus, read_score
+from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
 if TYPE_CHECKING:  # music21 takes a third of a second to import
     from music21.stream import Score

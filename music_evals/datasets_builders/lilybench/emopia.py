@@ -43,8 +43,9 @@ from music_evals.datasets_builders.lilybench.rows import (
     task_row,
 )
 from music_evals.notation.lilypond.compiler import ConversionError, midi_to_lilypond
-from music_evals.notation.midi import load_score, write_midi
-from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
+from music_evals.notation.midi.files import write_midi
+from music_evals.notation.midi.note_arrays import read_note_arrays
+from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 _FIRST_BARS: Final = 16  # of a text that the paper's rows show
 MAX_BYTES: Final = 1 << 20  # larger MIDI files are left out; EMOPIA's are of a few kilobytes
@@ -176,11 +177,11 @@ def without_text(midi: bytes) -> bytes:
 
 def _problem(midi: bytes) -> str | None:
     try:
-        score = load_score(midi)
-        without_text(midi)  # reads with the other parser
+        notes = read_note_arrays(midi, MAX_BYTES)
+        without_text(midi)  # reads with mido, a second parser
     except ValueError as error:
         return str(error)
-    return None if any(len(track.notes) for track in score.tracks) else "the file has no notes"
+    return None if len(notes.onset) else "the file has no notes"
 
 
 def _text(protocol: Protocol, clip: Clip, convert: Callable[[bytes], str]) -> tuple[str, str | None]:

@@ -24,7 +24,7 @@ from music_evals.notation.lilypond.compiler import ConversionError, modernise
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
 from music_evals.notation.lilypond.syntax import code_tokens, read_header
 from music_evals.notation.lilypond.upgrade import prepare_upgrades, upgrade
-from music_evals.notation.limited import LimitError, map_in_subprocess
+from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
 _FOLDER: Final = "ftp"
 _SEVERAL: Final = "-lys"

@@ -42,10 +42,10 @@ from music_evals.datasets_builders.msu.questions.kind import ScoreQuestion
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 from music_evals.datasets_builders.msu.works import Work, default_works, first_works
 from music_evals.datasets_builders.progress import OnPiece
-from music_evals.notation.abc_score import score_to_abc
-from music_evals.notation.limited import LimitError, map_in_subprocess
-from music_evals.notation.pages import engrave_pages, shown_text
-from music_evals.notation.score_file import SUFFIXES, ScoreError, score_to_musicxml
+from music_evals.notation.abc.writing import score_to_abc
+from music_evals.notation.scores.pages import engrave_pages, shown_text
+from music_evals.notation.scores.preparing import SUFFIXES, ScoreError, score_to_musicxml
+from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
 NAME: Final = "msu"
 VERSION: Final = "2.3.0"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from music_evals.datasets_builders.msu.dataset import QuestionRow, ScoreRow
-from music_evals.notation.abc_transposed import (
+from music_evals.notation.abc.transposed import (
     Direction,
     direction_of,
     transpose_abc,

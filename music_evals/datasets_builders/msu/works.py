@@ -7,7 +7,8 @@ from typing import NamedTuple
 from music21.stream import Score
 
 from music_evals.datasets_builders import read_table
-from music_evals.notation.score_file import prepare_score, read_corpus, read_score
+from music_evals.notation.scores.preparing import prepare_score
+from music_evals.notation.scores.reading import read_corpus, read_score
 
 
 class Work(NamedTuple):

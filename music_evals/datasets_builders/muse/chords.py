@@ -5,7 +5,7 @@ Nothing here is random: root, quality and variant name one chord each, and all o
 
 from typing import Final, Literal, NamedTuple, get_args
 
-from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
+from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 Quality = Literal["major", "minor", "dominant", "diminished"]
 

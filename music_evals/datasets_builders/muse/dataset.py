@@ -28,10 +28,10 @@ from music_evals.datasets_builders.dataset_io import (
     write_dataset,
 )
 from music_evals.datasets_builders.muse import chords, drum_loops, melodies, rows
-from music_evals.notation.audio import render_wav
-from music_evals.notation.midi import midi_to_text, read_notes, write_midi
-from music_evals.notation.performance import TICKS_PER_BEAT, Performance
-from music_evals.notation.soundfont import default_soundfont
+from music_evals.notation.audio.rendering import render_wav
+from music_evals.notation.audio.soundfont import default_soundfont
+from music_evals.notation.midi.files import midi_to_text, read_notes, write_midi
+from music_evals.notation.midi.performance import TICKS_PER_BEAT, Performance
 
 NAME: Final = "muse"
 VERSION: Final = "1.2.0"

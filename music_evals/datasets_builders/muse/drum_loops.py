@@ -10,7 +10,7 @@ import random
 from typing import Final, NamedTuple
 
 from music_evals.datasets_builders import read_table
-from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
+from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 OFFBEATS: Final = (0, 2, 4, 6, 8)
 """The syncopation levels: numbers of off-beat onsets, in the order of the answer options A to E."""

@@ -15,7 +15,7 @@ from typing import Final
 
 from music_evals.datasets_builders.muse.chords import INTERVALS, ROOTS
 from music_evals.datasets_builders.muse.drum_loops import SLOTS
-from music_evals.notation.transcription import (
+from music_evals.notation.audio.transcription import (
     Samples,
     align,
     drum_strokes,

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Final, Literal, NamedTuple, get_args
 
 from music_evals.datasets_builders import read_table
-from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
+from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 Instrument = Literal["guitar", "piano"]
 Foil = Literal["other_melody", "changed_interval", "reordered"]

@@ -29,7 +29,7 @@ from music_evals.datasets_builders.muse import listening, rows
 from music_evals.datasets_builders.muse.chords import ROOTS
 from music_evals.datasets_builders.muse.dataset import NAME, Maker, Plan
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
-from music_evals.notation.audio import describe_wav
+from music_evals.notation.audio.rendering import describe_wav
 
 VERSION: Final = "1.2.0"  # of the rows of recordings; generated ones have their own
 LICENCE_FILE: Final = "LICENSE_DATA.md"

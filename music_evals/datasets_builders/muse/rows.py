@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field
 from music_evals.datasets_builders.dataset_io import FileCell, Text, features_of
 from music_evals.datasets_builders.muse.chords import INTERVALS, QUALITIES
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
-from music_evals.notation.midi import parse_midi_text
+from music_evals.notation.midi.files import parse_midi_text
 
 ConfigName = Literal["syncopation", "transposition", "chord_quality"]
 CONFIGS: Final[tuple[ConfigName, ...]] = get_args(ConfigName)

@@ -28,7 +28,7 @@ from music21 import corpus
 from music_evals.datasets_builders.questions.attack import OPTIONS_ALONE, refuse_guessable
 from music_evals.datasets_builders.questions.items import Item
 from music_evals.datasets_builders.questions.question_rows import LANGUAGES, Language, Question, places
-from music_evals.notation.abc import (
+from music_evals.notation.abc.tunes import (
     Event,
     Key,
     Measure,

@@ -34,7 +34,7 @@ from music_evals.notation.lilypond import launcher
 from music_evals.notation.lilypond.languages import LANGUAGES
 from music_evals.notation.lilypond.sandbox import Confinement, Ended, Limits, run_confined
 from music_evals.notation.lilypond.slots import cores
-from music_evals.notation.limited import ELSEWHERE
+from music_evals.notation.subprocesses import ELSEWHERE
 
 NOT_MEASURED: Final = "not_measured"
 """Where a sample's store says why LilyPond could not do what was asked of it, through no fault of the text."""

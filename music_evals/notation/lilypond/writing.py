@@ -23,10 +23,10 @@ from typing import Final
 
 import mido
 
-from music_evals.notation.descriptors import Protocol
 from music_evals.notation.lilypond.compiler import Compiled, compile_text, lilypond_cache
 from music_evals.notation.lilypond.sandbox import Limits
 from music_evals.notation.lilypond.syntax import Kind, code_tokens, edited
+from music_evals.notation.midi.descriptors import Protocol
 
 LIMITS: Final = Limits(seconds=15)  # what a piece may use up
 MAX_MESSAGES: Final = 4_000  # characters of LilyPond's messages that are kept

@@ -14,7 +14,7 @@ from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench.emopia import Clip, compose_clips, make_rows, read_clips, without_text
 from music_evals.datasets_builders.lilybench.rows import QUADRANT_LABELS, QUADRANTS
 from music_evals.notation.lilypond.compiler import ConversionError, compile_text
-from music_evals.notation.midi import read_notes
+from tests.notation.midi.midi_files import read_notes
 
 CLIPS = compose_clips(seed=1, per_quadrant=30)
 

@@ -34,10 +34,10 @@ from music_evals.datasets_builders.lilybench.generation.works import (
 )
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.encoders.lilybert import load_encoder
-from music_evals.notation.descriptors import DESCRIPTORS, describe
 from music_evals.notation.lilypond.compiler import ConversionError, compile_text, compile_texts, lilypond_cache
 from music_evals.notation.lilypond.structure import Structure, read_structures
 from music_evals.notation.lilypond.syntax import read_header
+from music_evals.notation.midi.descriptors import DESCRIPTORS, describe
 from tests.datasets_builders.lilybench.conftest import write_files
 from tests.encoders.tiny_encoder import make_tiny_encoder
 from tests.oracles.lilybench_published_generation import drawn_files

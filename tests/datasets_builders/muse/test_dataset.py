@@ -18,7 +18,7 @@ from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse.dataset import Counts, build_generated
 from music_evals.datasets_builders.muse.recordings import build_recordings, recorded_rows
 from music_evals.datasets_builders.muse.rows import CONFIGS
-from music_evals.notation.performance import Performance
+from music_evals.notation.midi.performance import Performance
 from tests.datasets_builders.muse.conftest import RECORDINGS, Row, Rows, needs_recordings, read_all
 
 # --- generated ---

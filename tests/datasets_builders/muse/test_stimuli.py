@@ -20,7 +20,7 @@ from music_evals.datasets_builders.muse.melodies import (
     compose_pair,
     is_transposition,
 )
-from music_evals.notation.midi import KEYS, midi_to_text, parse_midi_text, write_midi
+from music_evals.notation.midi.files import KEYS, midi_to_text, parse_midi_text, write_midi
 
 seeds = st.integers(0, 2**32).map(random.Random)
 

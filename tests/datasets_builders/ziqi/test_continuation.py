@@ -12,7 +12,7 @@ from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.questions.question_rows import Question
 from music_evals.datasets_builders.ziqi import continuation
 from music_evals.datasets_builders.ziqi.continuation import COLLECTIONS, CONTINUATION, compose_continuations
-from music_evals.notation.abc import parse_key, parse_meter, read_measure, total_duration
+from music_evals.notation.abc.tunes import parse_key, parse_meter, read_measure, total_duration
 
 
 @pytest.fixture(scope="module")

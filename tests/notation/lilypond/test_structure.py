@@ -8,7 +8,7 @@ from music21 import converter, corpus
 from music_evals.notation.lilypond.compiler import compile_text, modernise, musicxml_to_lilypond
 from music_evals.notation.lilypond.source import read_text
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structure, read_structures
-from music_evals.notation.score_file import score_to_musicxml
+from music_evals.notation.scores.preparing import score_to_musicxml
 from tests.notation.lilypond.conftest import MUTOPIA, needs_mutopia
 
 pytestmark = pytest.mark.usefixtures("lilypond_runs")

@@ -7,7 +7,7 @@ from typing import Final
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.msu.questions.compose import KINDS, QUOTED, says
-from music_evals.notation.renderings import Rendered, Rendering
+from music_evals.notation.scores.renderings import Rendered, Rendering
 
 _MIDI: Final = frozenset({"sound", "signatures", "measures"})
 _HELD: Final[Mapping[str, frozenset[str]]] = {"midi": _MIDI, "audio": frozenset({"sound"})}

@@ -1,0 +1,44 @@
+"""Work in processes of limited memory and CPU time: what one item does to its process harms no other item."""
+
+import os
+import time
+
+import pytest
+
+from music_evals.notation.subprocesses import Allowance, LimitError, map_in_subprocess
+
+
+def work(item: str) -> str:
+    match item:
+        case "loops":
+            while True:
+                pass
+        case "grows":
+            return str(len(bytearray(1 << 40)))
+        case "ends":
+            os._exit(3)
+        case "sleeps":
+            time.sleep(1_000)
+        case "raises":
+            raise KeyError(item)
+    return item.upper()
+
+
+def test_what_takes_too_much_is_told_and_the_rest_is_done_in_order() -> None:
+    items = ["a", "loops", "b", "grows", "ends", "c"]
+    found = list(map_in_subprocess(work, items, Allowance(cpu=1, memory=1 << 30)))
+    assert [one for one in found if isinstance(one, str)] == ["A", "B", "C"]
+    told = {item: str(one) for item, one in zip(items, found, strict=True) if isinstance(one, LimitError)}
+    assert told == {
+        "loops": "took more than 1 s of CPU time",
+        "grows": "needs more than 1 GiB of memory",
+        "ends": "its process ended with status 3",
+    }
+
+
+def test_what_sleeps_is_ended_and_what_is_raised_is_raised() -> None:
+    (found,) = map_in_subprocess(work, ["sleeps"], Allowance(wall=0.5))
+    assert isinstance(found, LimitError)
+    assert str(found) == "took more than 0.5 s"
+    with pytest.raises(KeyError, match="raises"):
+        list(map_in_subprocess(work, ["a", "raises"]))
