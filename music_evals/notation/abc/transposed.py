@@ -1,7 +1,7 @@
-"""ABC a major second higher or lower, written as before: the same lengths, bars, signs and words.
+"""ABC a major second higher or lower, with lengths, bars, signs and words unchanged.
 
-Every letter moves by one step and the key by two fifths, so that a note without an accidental is right by the new key;
-an accidental is written anew. Chord symbols move too, and so do pitches, keys and chords that are named in words.
+Every letter moves by one step and the key by two fifths: a note without an accidental follows the new key, and an
+accidental is converted. Chord symbols move too, and so do pitches, keys and chords that words name.
 """
 
 import re
@@ -16,35 +16,35 @@ _LETTERS: Final = "CDEFGAB"
 _SIGNS: Final = {alteration: sign for sign, alteration in ALTERATIONS.items()}
 _WRITTEN: Final = {2: "𝄪", 1: "♯", 0: "", -1: "♭", -2: "𝄫"}
 _NOTE: Final = re.compile(r"(\^\^?|__?|=)?([A-Ga-g])([,']*)")
-_APART: Final = re.compile(r'("[^"\n]*"|![^!\s]{1,30}!)')  # in chords
+_QUOTED: Final = re.compile(r'("[^"\n]*"|![^!\s]{1,30}!)')
 _CHORD: Final = re.compile(r"([A-G])([#b]?)((?:m|min|maj|dim|aug|sus|add|[0-9+#b()°ø-])*)(?:/([A-G])([#b]?))?")
 _TONIC: Final = re.compile(r"([A-G])([#b]?)(?![a-z]*=)(.*)", re.DOTALL)
-_NAME: Final = re.compile(r"\b([A-G])(♯|♭|𝄪|𝄫|##?|bb?(?![a-z])|[ -]sharp|[ -]flat)?(-?[0-9])?(?!\w)")
+_WORD: Final = "♯|♭|𝄪|𝄫|##?|bb?(?![a-z])|[ -]sharp|[ -]flat"
+_NAME: Final = re.compile(rf"\b([A-G])({_WORD})?(-?[0-9])?(?!\w)")
 _SIGNED: Final = re.compile(
-    r"\b[A-G](?:(?:♯|♭|𝄪|𝄫|##?|bb?(?![a-z])|[ -]sharp|[ -]flat)[0-9]?|[0-9])?(?=\W|$)"
+    rf"\b[A-G](?:(?:{_WORD})[0-9]?|[0-9])?(?=\W|$)"
     r"(?:(?<=[♯♭𝄪𝄫#b0-9pt])|(?=[ -](?:major|minor|dominant|diminished|half-diminished|augmented)))"
 )
 _ALTERED: Final = {"♯": 1, "#": 1, "sharp": 1, "♭": -1, "b": -1, "flat": -1, "𝄪": 2, "##": 2, "𝄫": -2, "bb": -2}
 
 
 def direction_of(abc: str) -> Direction:
-    """Return where a tune moves to have fewer accidentals; ValueError where its first key cannot be read."""
-    found = re.search(r"^K:[ \t]*([^\n%]*)", abc, re.MULTILINE)
-    match = found and re.match(r"[A-G][#b]? ?[A-Za-z]*(?![a-z]*=)", found[1])
-    if not match:
+    """Return the direction with fewer accidentals for a tune; ValueError if its first key cannot be read."""
+    key = re.search(r"^K:[ \t]*([A-G][#b]? ?[A-Za-z]*(?![a-z]*=))?", abc, re.MULTILINE)
+    if key is None or key[1] is None:
         raise ValueError("the tune names no key that can be read")
-    return 1 if parse_key(match[0].strip()).sharps <= 1 else -1
+    return 1 if parse_key(key[1].strip()).sharps <= 1 else -1
 
 
 def transpose_abc(abc: str, direction: Direction) -> str:
     """Return ABC a major second higher or lower.
 
     Args:
-        abc: a tune, or a part of one that its header does not precede.
+        abc: a tune, or a section of a tune without its header.
         direction: 1 for up, -1 for down.
 
     Raises:
-        ValueError: it cannot be read, or a key would have more than seven accidentals.
+        ValueError: the text cannot be read, or a key would have more than seven accidentals.
 
     Example:
         >>> print(transpose_abc('K:Gm\\n"Gm"G2 ^F>G | [DB]4 |]', 1))
@@ -63,7 +63,7 @@ def transpose_abc(abc: str, direction: Direction) -> str:
 
 
 def transpose_names(text: str, direction: Direction) -> str:
-    """Move all pitches, keys and chords that a text names; `transpose_signed` for texts with other words.
+    """Move all pitches, keys and chords that a text names; for text with other words use `transpose_signed`.
 
     Example:
         >>> transpose_names("F♯4, Bb minor, G", 1), transpose_names("C4", -1)
@@ -73,20 +73,20 @@ def transpose_names(text: str, direction: Direction) -> str:
 
 
 def transpose_signed(text: str, direction: Direction) -> str:
-    """Move what must be a pitch, key or chord in a sentence: a letter with an accidental, an octave or a quality.
+    """Move the pitches, keys and chords of a sentence: letters with an accidental, an octave or a quality.
 
     Example:
         >>> transpose_signed("Is A in a chord of B♭ major, or is A4?", 1)
         'Is A in a chord of C major, or is B4?'
     """
-    return _SIGNED.sub(lambda found: transpose_names(found[0], direction), text)
+    return _SIGNED.sub(lambda match: transpose_names(match[0], direction), text)
 
 
 def _token(kind: str, token: str, direction: Direction) -> str:
     if kind in ("note", "grace"):
         return _NOTE.sub(lambda note: _note(note, direction), token)
     if kind == "chord":
-        pieces = _APART.split(token)
+        pieces = _QUOTED.split(token)
         return "".join(_token("text" if place % 2 else "note", piece, direction) for place, piece in enumerate(pieces))
     if kind == "text" and (chord := _CHORD.fullmatch(token[1:-1])):
         bass = f"/{_tonic(chord[4], chord[5], direction)}" if chord[4] else ""
@@ -122,15 +122,15 @@ def _tonic(letter: str, sign: str, direction: Direction) -> str:
 
 def _key(value: str, direction: Direction) -> str:
     space = value[: len(value) - len(value.lstrip())]
-    found = _TONIC.fullmatch(value.lstrip())
-    if not found:
-        if "=" in value.split(" ")[0]:  # a clef alone
+    match = _TONIC.fullmatch(value.lstrip())
+    if not match:
+        if "=" in value.split(" ")[0]:  # a clef without a key
             return value
         raise ValueError(f"the key {value[:40]!r} cannot be read")
-    moved = _tonic(found[1], found[2], direction)
-    word = re.match(r" ?[A-Za-z]*(?![A-Za-z]*=)", found[3])
-    parse_key(moved + (word[0] if word else ""))  # ValueError for more than seven accidentals
-    return f"{space}{moved}{found[3]}"
+    moved = _tonic(match[1], match[2], direction)
+    mode = re.match(r" ?[A-Za-z]*(?![A-Za-z]*=)", match[3])
+    parse_key(moved + (mode[0] if mode else ""))  # ValueError for more than seven accidentals
+    return f"{space}{moved}{match[3]}"
 
 
 def _name(name: re.Match[str], direction: Direction) -> str:

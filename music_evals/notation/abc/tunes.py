@@ -1,9 +1,9 @@
-"""ABC notation as text: tunes of a file, measures of a tune, notes of a measure, and a plain spelling of them.
+"""ABC notation as text: the tunes of a file, the measures of a tune, the notes of a measure, and their plain spelling.
 
-Reads what the collections of traditional tunes use of ABC 2.1 (https://abcnotation.com/wiki/abc:standard:v2.1; section
-numbers below are its own), in time linear in the text. What does not sound as a note of the one voice, such as grace
-notes, decorations, annotations, chord symbols and slurs, is skipped; what cannot be read is a `ValueError` that quotes
-the place. Voice overlays and macros are not accepted. Durations and unit note lengths are in whole notes.
+The module covers the part of ABC 2.1 that collections of traditional tunes use
+(https://abcnotation.com/wiki/abc:standard:v2.1; section numbers below are its own), in time linear in the text. Grace
+notes, decorations, annotations, chord symbols and slurs are skipped. Voice overlays and macros are not accepted. Text
+that cannot be read is a `ValueError` that quotes the place. Durations and unit note lengths are in whole notes.
 """
 
 import re
@@ -17,15 +17,15 @@ from typing import Final
 MAX_CHARACTERS: Final = 1_000_000  # longest text that is read
 
 MODES: Final = {"": 0, "mix": -1, "dor": -2, "m": -3, "phr": -4, "loc": -5, "lyd": 1}
-"""Modes as they are written after the tonic, and how many sharps they have more than major (4.6.14)."""
+"""Modes as ABC writes them after the tonic (4.6.14) → how many sharps more than major they have."""
 
-_LONGEST_BAR: Final = 16  # what follows says no more about how the tune is played
+_LONGEST_BAR: Final = 16  # characters; the rest does not change how a tune is played
 _MODE_NAMES: Final = {"maj": "", "ion": "", "min": "m", "aeo": "m", **{mode: mode for mode in MODES}}
 FIFTHS: Final = "FCGDAEB"
 _SEMITONES: Final = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
 ALTERATIONS: Final = {"^^": 2, "^": 1, "=": 0, "_": -1, "__": -2}
 
-# A line such as "A:|" is music, however much it looks like a field.
+# A line such as "A:|" looks like a field but is music.
 FIELD: Final = re.compile(r"([A-Za-z]):(?![|:])(.*)", re.DOTALL)
 _KEY: Final = re.compile(r"([A-G])([#b]?) *([A-Za-z]*)")
 _METER: Final = re.compile(r"([1-9][0-9]?) ?/ ?(1|2|4|8|16|32)")
@@ -33,8 +33,8 @@ _UNIT: Final = re.compile(r"1/(1|2|4|8|16|32|64)|1")
 
 _NOTE: Final = r"(?:\^\^?|__?|=)?[A-Ga-g][,']{0,5}"
 _LENGTH: Final = r"[0-9]{0,3}(?:/[0-9]{1,3}|/{0,6})"
-# Each alternative either fits or fails within its own line, and a failure of all of them ends the reading, so that no
-# part of a text is looked at again and again.
+# Each alternative matches or fails within its own line, and reading ends where all of them fail. So no part of a text
+# is scanned repeatedly.
 _TOKEN: Final = re.compile(
     "|".join(
         f"(?P<{kind}>{pattern})"
@@ -62,7 +62,7 @@ _IN_CHORD: Final = re.compile(rf'(?P<note>{_NOTE}){_LENGTH}|"[^"\n]*"|![^!\s]{{1
 
 @dataclass(frozen=True, slots=True)
 class Tune:
-    """One tune: names and values of the header fields in order, X to K, and the lines after them without comments."""
+    """A tune: names and values of its header fields in order, X to K, and the lines after them without comments."""
 
     fields: tuple[tuple[str, str], ...]
     body: str
@@ -74,12 +74,12 @@ class Tune:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """The music between two bar lines, as it is written."""
+    """The music between two bar lines, as written."""
 
     text: str
-    bar: str  # the bar line that ends it, without the number of an ending; empty where a body does not close
+    bar: str  # the bar line at its end, without the number of an ending; empty if the tune ends without one
     ending: str = ""  # number of the variant ending that starts here, such as "1" or "1,3"
-    fields: tuple[tuple[str, str], ...] = ()  # information fields in or before it, since the last bar line
+    fields: tuple[tuple[str, str], ...] = ()  # information fields since the last bar line
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,23 +93,23 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A note, chord or rest; ties and accidentals of other measures are not followed."""
+    """A note, chord or rest; ties and accidentals from other measures are ignored."""
 
-    pitches: tuple[int, ...]  # MIDI, as written in a chord; none for a rest
+    pitches: tuple[int, ...]  # MIDI, in the order of the chord; none for a rest
     duration: Fraction
     text: str  # plain spelling, without the mark of a tuplet that starts here
     tuplet: str = ""  # that mark, such as "(3"
-    is_tied: bool = False  # to the next
+    is_tied: bool = False  # to the next event
 
 
 @dataclass(slots=True)
 class _Draft:
-    """An event while its neighbours may still change its length."""
+    """An event whose length its neighbours may still change."""
 
     pitches: tuple[int, ...]
     spelling: str
-    length: Fraction  # in unit note lengths, as it is to be written
-    ratio: Fraction | None = None  # what a tuplet around it makes of that
+    length: Fraction  # in unit note lengths, as written
+    ratio: Fraction | None = None  # factor of the length, of a tuplet
     tuplet: str = ""
     is_tied: bool = False
 
@@ -117,7 +117,8 @@ class _Draft:
 def split_tunes(text: str) -> list[Tune]:
     """Split an ABC file into its tunes, from an X field to an empty line, the next X field or the end (2.2).
 
-    What lies outside, and a tune without a K field, is left out. ValueError for a text longer than `MAX_CHARACTERS`.
+    Text outside of tunes is left out, and so is a tune without a K field. ValueError for a text longer than
+    `MAX_CHARACTERS`.
     """
     _check_length(text)
     tunes: list[Tune] = []
@@ -128,7 +129,7 @@ def split_tunes(text: str) -> list[Tune]:
         if body is not None:
             tunes.append(Tune(tuple(fields), "\n".join(body)))
 
-    # Lines end as ABC knows them, not at every character that Unicode holds to end one.
+    # Not `splitlines`: Unicode has more line ends than ABC.
     for line in re.split(r"\r\n|\r|\n", text):
         field = FIELD.fullmatch(line)
         if not line.strip() or (field is not None and field[1] == "X"):
@@ -149,9 +150,9 @@ def split_tunes(text: str) -> list[Tune]:
 
 
 def split_measures(body: str) -> Iterator[Measure]:
-    """Split the body of a tune at its bar lines (4.8), in written order; ValueError once a place is no ABC.
+    """Split the body of a tune at its bar lines (4.8), in written order; ValueError where it is no ABC.
 
-    A bar line with no music before it is merged into the one before, and one at the very start is dropped.
+    A bar line without music before it is merged into the previous one; a bar line at the very start is dropped.
 
     Example:
         >>> for measure in split_measures('|: "G"G2 B2 |1 A4 :|2 G4 |]'):
@@ -160,7 +161,7 @@ def split_measures(body: str) -> Iterator[Measure]:
         Measure(text='A4', bar=':|', ending='1', fields=())
         Measure(text='G4', bar='|]', ending='2', fields=())
     """
-    last: Measure | None = None  # held back, as its bar line may go on
+    last: Measure | None = None  # not yielded yet, because its bar line may go on
     text: list[str] = []
     fields: list[tuple[str, str]] = []
     ending = ""
@@ -170,7 +171,7 @@ def split_measures(body: str) -> Iterator[Measure]:
             fields.append((token[0], token[2:].strip()))
         elif kind in ("bar", "ending"):
             bar = token.rstrip("0123456789,.-") if kind == "bar" else ""
-            # An ending may start amid a measure: what comes before it is played either way.
+            # An ending can start within a measure.
             if has_music:
                 if last is not None:
                     yield last
@@ -189,7 +190,7 @@ def split_measures(body: str) -> Iterator[Measure]:
 
 
 def parse_meter(value: str) -> tuple[int, int]:
-    """Read an M field (3.1.6): beats of a measure and the note value of each; ValueError for free metre, too."""
+    """Read an M field (3.1.6): beats of a measure and their note value; ValueError also for free metre."""
     match = _METER.fullmatch({"C": "4/4", "C|": "2/2"}.get(value, value))
     if match is None:
         raise ValueError(f"metre {_shown(value)} is not accepted; accepted are C, C| and fractions such as 6/8")
@@ -197,7 +198,7 @@ def parse_meter(value: str) -> tuple[int, int]:
 
 
 def parse_unit(value: str | None, meter: tuple[int, int]) -> Fraction:
-    """Read an L field, or without one take the unit note length that the metre implies (3.1.7)."""
+    """Read an L field; without one, return the unit note length that the metre implies (3.1.7)."""
     if value is None:
         return Fraction(1, 16) if Fraction(*meter) < Fraction(3, 4) else Fraction(1, 8)
     if _UNIT.fullmatch(value) is None:
@@ -208,7 +209,7 @@ def parse_unit(value: str | None, meter: tuple[int, int]) -> Fraction:
 
 
 def parse_key(value: str) -> Key:
-    """Read a K field, tonic and mode in short or in full (3.1.14); ValueError for bagpipes, accidentals and clefs."""
+    """Read a K field, tonic and mode, abbreviated or not (3.1.14); ValueError for bagpipes, accidentals and clefs."""
     match = _KEY.fullmatch(value)
     word = match[3].lower() if match is not None else "?"
     mode = _MODE_NAMES.get(word[:3])
@@ -226,16 +227,23 @@ def parse_key(value: str) -> Key:
 def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int = 0) -> tuple[Event, ...]:
     """Read the notes, chords and rests of music without bar lines (4.1 to 4.17).
 
-    An accidental holds for its pitch in the octave where it stands, up to the end of the measure, as in print. (ABC
-    2.1, section 11.3, has it hold in all octaves unless a directive says otherwise; collections such as these were
-    typed from print.) The metre gives the length of a whole-measure rest and of tuplets of five, seven and nine.
-    ValueError where a place is no ABC, there is a bar line, or a broken rhythm or tuplet lacks its notes.
+    An accidental holds in its octave to the end of the measure, as in print: the collections were typed from print. (By
+    section 11.3 of ABC 2.1 it holds in all octaves, unless a directive says otherwise.)
+
+    Args:
+        text: the music.
+        unit: unit note length.
+        meter: gives the length of a whole-measure rest and of tuplets of five, seven and nine.
+        sharps: of the key signature; flats are negative.
+
+    Raises:
+        ValueError: the text is no ABC, has a bar line, or a broken rhythm or tuplet lacks notes.
     """
-    altered: dict[tuple[str, int], int] = {}  # (letter, octave) → the accidental up to here, in semitones
+    altered: dict[tuple[str, int], int] = {}  # letter and octave → accidental so far, in semitones
     drafts: list[_Draft] = []
-    pending: tuple[str, Fraction, int] | None = None  # a tuplet's mark and ratio, and how many notes it still takes
+    pending: tuple[str, Fraction, int] | None = None  # mark and ratio of a tuplet, and how many notes it lacks
     mark = ""
-    broken: Fraction | None = None  # what the next note's length is multiplied with
+    broken: Fraction | None = None  # factor of the next note's length
     for kind, token in tokens(text):
         if kind in ("bar", "ending", "field"):
             raise ValueError(f"a measure holds {_shown(token)}; accepted is music between two bar lines")
@@ -281,17 +289,17 @@ def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int 
 
 
 def total_duration(events: Sequence[Event]) -> Fraction:
-    """Return how long events last, one after the other, in whole notes."""
-    # Sums of whole numbers are many times faster than sums of fractions.
+    """Return the length of a sequence of events in whole notes."""
+    # Sums of integers are many times faster than sums of fractions.
     grid = lcm(*(event.duration.denominator for event in events))
     return Fraction(sum(event.duration.numerator * (grid // event.duration.denominator) for event in events), grid)
 
 
 def spell(events: Sequence[Event], meter: tuple[int, int], start: Fraction = Fraction(0)) -> str:
-    """Spell the events of a measure as plain music: notes, chords, rests, ties and tuplets, a space before each beat.
+    """Spell the events of a measure as plain music: notes, chords, rests, ties and tuplets, a space before every beat.
 
-    Slurs, decorations, fingerings, beams and broken rhythm as ``>`` go. `start` is where in the measure the first event
-    stands, in whole notes.
+    Slurs, decorations, fingerings, beams and signs of broken rhythm are left out. `start` is the onset of the first
+    event in the measure, in whole notes.
 
     Example:
         >>> events = read_measure('u"4"(A>B) .c"D7"d', Fraction(1, 8), (2, 4))
@@ -312,7 +320,7 @@ def spell(events: Sequence[Event], meter: tuple[int, int], start: Fraction = Fra
 
 
 def _body_tokens(body: str) -> Iterator[tuple[str, str]]:
-    """Kind and text of each token of a tune's body; a field, inline or on its own line, as ``M:6/8``."""
+    """Kind and text of the tokens of a tune's body; a field, inline or on its own line, as ``M:6/8``."""
     _check_length(body)
     for line in body.split("\n"):
         bare = _without_comment(line)
@@ -325,7 +333,7 @@ def _body_tokens(body: str) -> Iterator[tuple[str, str]]:
 
 
 def tokens(music: str) -> Iterator[tuple[str, str]]:
-    """Kind and text of each token of music without comments and field lines."""
+    """Yield kind and text of the tokens of music without comments and field lines; ValueError where it is no ABC."""
     _check_length(music)
     place = 0
     while place < len(music):
@@ -339,7 +347,7 @@ def tokens(music: str) -> Iterator[tuple[str, str]]:
 def _draft(
     kind: str, token: str, unit: Fraction, meter: tuple[int, int], sharps: int, altered: dict[tuple[str, int], int]
 ) -> _Draft:
-    """Read one note, chord or rest; `altered` holds the accidentals of the measure so far."""
+    """Read a note, chord or rest; `altered` holds the accidentals of the measure so far."""
     if kind == "measures":
         return _Draft((), "z", Fraction(*meter) * int(token[1:] or 1) / unit)
     if kind == "rest":
@@ -363,13 +371,13 @@ def _draft(
     if not notes:
         raise ValueError(f"chord {_shown(token)} has no notes")
     pitches = tuple(_pitch(note, sharps, altered) for note in notes)
-    # The first note's length counts for all (4.17).
+    # The length of the first note counts for all (4.17).
     spelling = notes[0] if len(notes) == 1 else f"[{''.join(notes)}]"
     return _Draft(pitches, spelling, lengths[0] * _read_length(outer), is_tied="-" in inner)
 
 
 def _pitch(note: str, sharps: int, altered: dict[tuple[str, int], int]) -> int:
-    """MIDI pitch of a note without its length; remembers its accidental."""
+    """MIDI pitch of a note without its length; adds its accidental to `altered`."""
     accidental = note.rstrip("ABCDEFGabcdefg,'")
     letter = note[len(accidental)]
     octave = 5 + letter.islower() + note.count("'") - note.count(",")
@@ -382,7 +390,7 @@ def _pitch(note: str, sharps: int, altered: dict[tuple[str, int], int]) -> int:
 
 
 def _tuplet(token: str, meter: tuple[int, int]) -> tuple[str, Fraction, int]:
-    """Canonical mark, ratio of played to written length, and number of notes of ``(p:q:r`` (4.13)."""
+    """Canonical mark, ratio of played to written length, and number of notes, of ``(p:q:r`` (4.13)."""
     numbers = [int(number) if number else 0 for number in token[1:].split(":")]
     notes = numbers[0]
     usual = {2: 3, 3: 2, 4: 3, 6: 2, 8: 3}.get(notes, 3 if meter[0] % 3 == 0 and meter[1] >= 8 else 2)
@@ -392,7 +400,7 @@ def _tuplet(token: str, meter: tuple[int, int]) -> tuple[str, Fraction, int]:
     return mark, Fraction(time, notes), count
 
 
-# Tunes are made of few different notes and lengths, and fractions are slow.
+# Tunes have few different notes and lengths, and fractions are slow.
 @lru_cache(maxsize=1024)
 def _split_length(note: str) -> tuple[str, Fraction]:
     """A note without its length, and the length."""
@@ -404,7 +412,7 @@ def _split_length(note: str) -> tuple[str, Fraction]:
 def _read_length(text: str) -> Fraction:
     """A length such as ``""``, ``3``, ``/``, ``//``, ``3/2`` (4.3)."""
     over, slash, under = text.partition("/")
-    # A slash alone halves, two quarter.
+    # One slash halves, two slashes quarter.
     below = int(under) if under.strip("/") else 2 ** len(slash + under)
     above = int(over or 1)
     if above == 0 or below == 0:

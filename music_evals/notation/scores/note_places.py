@@ -1,7 +1,7 @@
 """The notes of a score by onset and pitch, to compare a score with what another program reads of it.
 
-Two notes are the same if onset, pitch and duration agree to 1/96 of a quarter note, with ties joined. The duration is not
-compared where a pitch sounds in two voices of a part at once. Grace notes are left out.
+Two notes are the same if onset, pitch and duration agree to 1/96 of a quarter note, with ties joined. The duration is
+not compared where a pitch sounds in two voices of a part at once. Grace notes are left out.
 """
 
 from collections import defaultdict

@@ -16,8 +16,8 @@ from xml.etree import ElementTree
 from music_evals.notation.extras import require
 from music_evals.notation.scores.preparing import NO_NAME, ScoreError
 
-# A staff is then about 29 pixels high, so that accidentals and ledger lines are legible. The width stays below the 1,568
-# pixels to which several models scale images down.
+# A staff is then about 29 pixels high, so that accidentals and ledger lines are legible. The width stays below the
+# 1,568 pixels to which several models scale images down.
 _WIDTH: Final = 1400
 _SCALE: Final = 60  # percent of verovio's own size
 

@@ -13,8 +13,9 @@ Each rendering is written from the MusicXML of the score. A second program reads
 | ``pages`` | verovio, resvg | verovio, by its MIDI |
 | ``audio`` | the MIDI and a SoundFont | `midi.note_arrays`, from the MIDI |
 
-Programs differ in how they play grace notes, ornaments and articulations: ``midi`` and ``audio`` leave them out. Pitches
-are as written, for transposing instruments too, so that an answer is the same in every rendering. Repeats are not played.
+Programs differ in how they play grace notes, ornaments and articulations: ``midi`` and ``audio`` leave them out.
+Pitches are as written, for transposing instruments too, so that an answer is the same in every rendering. Repeats are
+not played.
 """
 
 import base64
