@@ -1,8 +1,8 @@
-"""Work on files from outside, in processes with limits of memory and CPU time.
+"""Work on untrusted files, in processes with limits of memory and CPU time.
 
-Readers of scores can be led to use up both: a process takes one item after the other, and one that dies of an item is
-replaced, so that the other items come to no harm. CPU time counts, so that nothing depends on what else the machine
-does; a limit of wall-clock time is there for what sleeps.
+A file can make a reader of scores use up both. A process takes one item after the other. If it dies, a new one replaces
+it, and the other items are not affected. The limit is of CPU time, so that results do not depend on the load of the
+machine; a second limit, of wall-clock time, ends processes that sleep.
 """
 
 import gc
@@ -27,57 +27,63 @@ from music_evals.notation.lilypond.slots import cores
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-
-_CHUNKS: Final = 4  # that each worker elsewhere gets of the items, so that those that take long do not come last
+_CHUNKS: Final = 4  # of the items, for each worker elsewhere; small chunks balance the load
 
 
 class Elsewhere(NamedTuple):
-    """Who works in the place of this machine's cores, such as a cluster."""
+    """Workers that replace this machine's cores, such as those of a cluster."""
 
     executor: Executor
     workers: int
 
 
 ELSEWHERE: Final[ContextVar[Elsewhere | None]] = ContextVar("ELSEWHERE", default=None)
-"""If set, `map_in_subprocess` and `compile_texts` hand their work to it. Arguments are pickled; files that they
-name must be readable there."""
+"""If set, `map_in_subprocess` and `compile_texts` work there. Arguments are pickled, and files that they name must be
+readable there."""
 
 
 class LimitError(RuntimeError):
-    """An item that took too much, or of which the process died; the message says how."""
+    """An item exceeded a limit or ended its process; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What the work on an item may use up."""
+    """Limits for an item."""
 
     cpu: int = 300  # seconds
-    memory: int = 4 << 30  # bytes of address space, beyond what the process has at its start (Linux only)
+    memory: int = 4 << 30  # bytes of address space beyond those of the process at its start (Linux only)
     wall: float = 3600.0  # seconds
 
 
 def map_in_subprocess(
     work: Callable[[_Item], _Result], items: Sequence[_Item], allowance: Allowance = Allowance(), *, few: int = 0
 ) -> Iterator[_Result | LimitError]:
-    """Work on items in as many processes as there are cores, and yield the results in order.
+    """Apply a function to items in as many processes as there are cores, and yield the results in order.
 
-    The function, items and results have to be such as can be pickled, and the function's module is imported. An item
-    that goes beyond the allowance, or of which the process dies, gives a LimitError; what the function raises is
-    raised. A process takes seconds to start, so that no more items than `few` are worked on right here, without limits.
-    `ELSEWHERE` puts the processes elsewhere.
+    Function, items and results are pickled, and the module of the function is imported. `ELSEWHERE` moves the work.
+
+    Args:
+        work: the function.
+        items: its arguments.
+        allowance: limits for each item.
+        few: so many items or fewer are worked on in this process, without limits; to start a process takes seconds.
+
+    Yields:
+        The result, or a LimitError if the item exceeded the allowance or ended its process. Exceptions of the function
+        are raised.
     """
     if len(items) <= few:
         yield from map(work, items)
     elif elsewhere := ELSEWHERE.get():
         size = -(-len(items) // (elsewhere.workers * _CHUNKS))
         chunks = [items[start : start + size] for start in range(0, len(items), size)]
-        for found in elsewhere.executor.map(_one_after_the_other, repeat(work), chunks, repeat(allowance)):
-            yield from found
+        for results in elsewhere.executor.map(_in_one_process, repeat(work), chunks, repeat(allowance)):
+            yield from results
     else:
         yield from _in_processes(work, items, allowance, cores())
 
 
-def _one_after_the_other(
+def _in_one_process(
     work: Callable[[_Item], _Result], items: Sequence[_Item], allowance: Allowance
 ) -> list[_Result | LimitError]:
     return list(_in_processes(work, items, allowance, 1))
@@ -86,17 +92,17 @@ def _one_after_the_other(
 def _in_processes(
     work: Callable[[_Item], _Result], items: Sequence[_Item], allowance: Allowance, processes: int
 ) -> Iterator[_Result | LimitError]:
-    own = threading.local()
+    thread = threading.local()
     children: list[_Child[_Item, _Result]] = []
 
     def run(item: _Item) -> _Result | LimitError:
-        if getattr(own, "child", None) is None:
-            own.child = _Child(work, allowance)
-            children.append(own.child)
+        if getattr(thread, "child", None) is None:
+            thread.child = _Child(work, allowance)
+            children.append(thread.child)
         try:
-            result: _Result = own.child.run(item)
+            result: _Result = thread.child.run(item)
         except LimitError as error:
-            own.child = None
+            thread.child = None
             return error
         return result
 
@@ -109,10 +115,7 @@ def _in_processes(
 
 
 class _Child(Generic[_Item, _Result]):
-    """A process that works on items.
-
-    It is no process of `multiprocessing`, which would import the program's main module: Inspect takes seconds.
-    """
+    """A process that works on items; unlike `multiprocessing` it does not import the main module, such as Inspect."""
 
     def __init__(self, work: Callable[[_Item], _Result], allowance: Allowance) -> None:
         self._allowance = allowance
@@ -122,57 +125,57 @@ class _Child(Generic[_Item, _Result]):
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
         )
-        self._first: tuple[Any, ...] = (work, allowance)
+        self._unsent: tuple[Any, ...] = (work, allowance)
 
     def run(self, item: _Item) -> _Result:
-        """The result of an item; after a LimitError the process is gone."""
+        """Return the result of an item; a LimitError ends the process."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         is_late = threading.Event()
-        clock = threading.Timer(self._allowance.wall, self._stop, [is_late])
+
+        def stop() -> None:
+            is_late.set()
+            self._process.kill()
+
+        clock = threading.Timer(self._allowance.wall, stop)
         clock.start()
         try:
-            for one in (*self._first, item):
-                pickle.dump(one, self._process.stdin)
+            for message in (*self._unsent, item):
+                pickle.dump(message, self._process.stdin)
             self._process.stdin.flush()
-            self._first = ()
-            found = pickle.load(self._process.stdout)
+            self._unsent = ()
+            answer = pickle.load(self._process.stdout)
         except (EOFError, OSError, pickle.UnpicklingError):
-            self._process.wait()
-            found = LimitError(f"took more than {self._allowance.wall:g} s" if is_late.is_set() else self._cause())
+            code = self._process.wait()
+            if is_late.is_set():
+                answer = LimitError(f"took more than {self._allowance.wall:g} s")
+            elif code == -getattr(signal, "SIGXCPU", 0):
+                answer = LimitError(f"took more than {self._allowance.cpu} s of CPU time")
+            else:
+                answer = LimitError(f"its process ended {f'by signal {-code}' if code < 0 else f'with status {code}'}")
         finally:
             clock.cancel()
-        if isinstance(found, LimitError):
+        if isinstance(answer, LimitError):
             self.end()
-        if isinstance(found, Exception):
-            raise found
-        result: _Result = found[0]
+        if isinstance(answer, Exception):
+            raise answer
+        result: _Result = answer[0]
         return result
-
-    def _stop(self, said: threading.Event) -> None:
-        said.set()
-        self._process.kill()
 
     def end(self) -> None:
         self._process.kill()
-        with suppress(OSError):  # what was not sent to a process that is gone
+        with suppress(OSError):  # unsent data for a process that is gone
             self._process.communicate()
-
-    def _cause(self) -> str:
-        code = self._process.returncode
-        if code == -getattr(signal, "SIGXCPU", 0):
-            return f"took more than {self._allowance.cpu} s of CPU time"
-        return f"its process ended by signal {-code}" if code < 0 else f"its process ended with status {code}"
 
 
 def serve() -> None:
-    """Work on what comes from standard input, in the process: answered is a tuple with the result, or an exception.
+    """Work on items from standard input, in the child process; the function and the allowance come first.
 
-    First come the function and the allowance. What the function prints goes to standard error.
+    An answer is a tuple with the result, or an exception. Output of the function goes to standard error.
     """
     with os.fdopen(os.dup(1), "wb") as answers, suppress(EOFError, KeyboardInterrupt):
         os.dup2(2, 1)
-        gc.set_threshold(50_000)  # music21 makes millions of objects; a look at every 700 takes a tenth longer
+        gc.set_threshold(50_000)  # music21 creates millions of objects; the default of 700 takes a tenth longer
         work, allowance = (pickle.load(sys.stdin.buffer) for _ in range(2))
         if sys.platform == "linux":
             import resource
@@ -200,9 +203,9 @@ def _answer(work: Callable[[Any], Any], item: Any, allowance: Allowance) -> Any:
         return error
 
 
-def _limit(what: int, value: int) -> None:
-    """Set a limit that may be raised again, within what the machine allows."""
+def _limit(resource_number: int, value: int) -> None:
+    """Set a soft limit, within the hard limit of the machine."""
     import resource
 
-    hard = resource.getrlimit(what)[1]
-    resource.setrlimit(what, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
+    hard = resource.getrlimit(resource_number)[1]
+    resource.setrlimit(resource_number, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
