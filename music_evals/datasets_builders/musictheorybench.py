@@ -52,7 +52,7 @@ def build(out: Path, *, source: str | None = None, seed: int = SEED, overwrite: 
 
 def _composed(seed: int) -> Rows:
     # Here, as music21 takes a second to load.
-    from music_evals.datasets_builders.questions.theory import compose_theory, refuse_guessable_theory
+    from music_evals.datasets_builders.questions.theory.compose import compose_theory, refuse_guessable_theory
 
     refuse_guessable_theory()
     drawn = compose_theory(3 * sum(COMPOSED.values()), seed)

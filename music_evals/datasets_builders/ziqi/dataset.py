@@ -105,7 +105,7 @@ class _Bank(NamedTuple):
 
 def _banks() -> tuple[_Bank, ...]:
     # Here, because tasks import this module and music21 takes a second to load.
-    from music_evals.datasets_builders.questions.theory import KINDS, compose_theory, refuse_guessable_theory
+    from music_evals.datasets_builders.questions.theory.compose import KINDS, compose_theory, refuse_guessable_theory
     from music_evals.datasets_builders.ziqi.continuation import compose_continuations, refuse_guessable_continuations
 
     theory: Mapping[Language, str] = {"zh": "乐理（计算生成）", "en": "computed music theory"}
