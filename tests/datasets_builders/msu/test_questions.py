@@ -11,15 +11,9 @@ import pytest
 from music21 import chord, clef, converter, key, note, pitch, roman, stream
 from music21.musicxml.m21ToXml import GeneralObjectExporter
 
-from music_evals.datasets_builders.msu.questions import (
-    KINDS,
-    Composer,
-    UnsuitableScoreError,
-    candidates,
-    compose,
-    compose_score_questions,
-)
-from music_evals.datasets_builders.msu.questions.compose import says
+from music_evals.datasets_builders.msu.questions import compose
+from music_evals.datasets_builders.msu.questions.answerability import contains
+from music_evals.datasets_builders.msu.questions.compose import KINDS, Composer, UnsuitableScoreError, candidates
 from music_evals.datasets_builders.msu.questions.kind import ScoreQuestion
 from music_evals.datasets_builders.msu.questions.reading import Reading, read
 from music_evals.datasets_builders.msu.questions.tonality import certain_key, numeral, plain_chord
@@ -48,6 +42,11 @@ def questions(scores: dict[str, stream.Score], readings: dict[str, Reading]) -> 
         found = {name: candidates(score, seed=0, name=name) for name, score in scores.items()}
     composer = Composer(found.values(), 0)
     return {name: composer.compose(name, some) for name, some in found.items()}
+
+
+def compose_score_questions(score: object, *, seed: int, name: str) -> list[ScoreQuestion]:
+    pool = candidates(score, seed=seed, name=name)
+    return Composer([pool], seed).compose(name, pool)
 
 
 def asked(reading: Reading, kind: str, tries: int = 30) -> Iterator[ScoreQuestion]:
@@ -295,7 +294,7 @@ def test_twelve_questions_three_a_level_of_different_kinds(questions: dict[str, 
         keys = [question.answer for question in found if question.answer_type == "key"]
         for question in found:
             if question.answer_type != "yes_no" and question.kind not in LISTING:
-                assert not any(says(question.text, each) for each in (question.answer, *keys)), question
+                assert not any(contains(question.text, each) for each in (question.answer, *keys)), question
 
 
 def test_kinds_and_answers_are_balanced(questions: dict[str, list[ScoreQuestion]]) -> None:

@@ -12,15 +12,8 @@ from music21.pitch import Pitch
 
 from music_evals.datasets_builders.questions.attack import OPTIONS_ALONE, refuse_guessable
 from music_evals.datasets_builders.questions.question_rows import Language, Question
-from music_evals.datasets_builders.questions.theory import (
-    KINDS,
-    chords,
-    compose,
-    compose_theory,
-    pitches,
-    rhythm,
-    tonality,
-)
+from music_evals.datasets_builders.questions.theory import chords, compose, pitches, rhythm, tonality
+from music_evals.datasets_builders.questions.theory.compose import KINDS, compose_theory
 from music_evals.datasets_builders.questions.theory.form import Form
 
 LANGUAGES: tuple[Language, ...] = ("zh", "en")

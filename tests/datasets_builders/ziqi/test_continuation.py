@@ -93,7 +93,7 @@ def test_right_option_follows_in_the_file(questions: list[Question]) -> None:
 def test_distractors_are_of_other_tunes_alike_in_metre_unit_and_key(questions: list[Question]) -> None:
     known = defaultdict(list)
     by_name = {}
-    for part in continuation._parts():
+    for part in continuation._cuts():
         known[" | ".join(part.continuation) + " |"].append(part.source)
         by_name[part.name] = part.source
     for question in questions:
@@ -132,9 +132,9 @@ def test_neither_repeats_nor_lengths_tell(questions: list[Question]) -> None:
 def test_continuations_whose_distractors_are_shorter_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = continuation._distractors
 
-    def shorter(part: continuation._Part, pool: list[continuation._Part], rng: random.Random) -> object:
-        longest = len("".join(part.continuation)) - 1
-        return drawn(part, [one for one in pool if len("".join(one.continuation)) <= longest], rng)
+    def shorter(cut: continuation._Cut, pool: list[continuation._Cut], rng: random.Random) -> object:
+        longest = len("".join(cut.continuation)) - 1
+        return drawn(cut, [one for one in pool if len("".join(one.continuation)) <= longest], rng)
 
     monkeypatch.setattr(continuation, "_distractors", shorter)
     with pytest.raises(DatasetError, match="continuations can be guessed"):

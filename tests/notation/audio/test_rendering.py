@@ -106,7 +106,11 @@ def test_bad_requests_are_rejected(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=f"seconds is {seconds}"):
             render_wav(_midi(), seconds=seconds)
     silence = write_midi(Performance((), 120, (4, 4), None))
-    for midi, problem in ((b"MThd", "cannot be read"), (silence, "no notes"), (_midi(ticks=960 * 601), "than 600 s")):
+    for midi, problem in (
+        (b"MThd", "header of a MIDI file"),
+        (silence, "no notes"),
+        (_midi(ticks=960 * 601), "than 600 s"),
+    ):
         with pytest.raises(ValueError, match=problem):
             render_wav(midi)
     with pytest.raises(FileNotFoundError, match="does not exist"):

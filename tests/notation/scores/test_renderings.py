@@ -13,6 +13,7 @@ from music21 import bar, converter, duration, instrument, note, stream, tie
 from music_evals.notation.cache import cache_folder
 from music_evals.notation.midi.files import parse_midi_text
 from music_evals.notation.scores import renderings
+from music_evals.notation.scores.note_places import align_measures, written_notes
 from music_evals.notation.scores.preparing import prepare_score, score_to_musicxml
 from music_evals.notation.scores.renderings import RENDERINGS, Rendering, render
 
@@ -102,7 +103,7 @@ def test_ties_join_within_a_part_and_unisons_have_no_sure_duration() -> None:
         written("4/4 c'1 d'1", change=lambda score, tied=tied: two_voices(score, tied)) for tied in (True, False)
     )
     score = renderings.parse_musicxml(tied)
-    found = renderings._written_notes(score.parts, renderings._aligned(score)[0])
+    found = written_notes(score.parts, align_measures(score)[0])
     assert found == {(0, 60): None, (4 * 96, 74): 4 * 96}
     (midi,) = render([struck], "midi")
     assert midi["problem"] == ""
