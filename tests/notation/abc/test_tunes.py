@@ -136,14 +136,14 @@ def test_text_beyond_the_limit_is_refused() -> None:
 
 
 def test_music21_reads_the_same() -> None:
-    """Every 34th tune of a collection: as many measures, as long, and the same notes on the staff.
+    """Every 68th tune of a collection: as many measures, as long, and the same notes on the staff.
 
     music21 splits measures that are too long, which adds some; and in ABC it does not carry an accidental on through a
     measure, so that notes are compared without theirs.
     """
     paths = [path for path in corpus.getCorePaths(fileExtensions=("abc",)) if path.parent.name == "ryansMammoth"]
     same_count = same_notes = compared = 0
-    for path in sorted(paths)[::34]:
+    for path in sorted(paths)[::68]:
         tunes = split_tunes(path.read_text(encoding="latin-1"))
         try:
             meter = parse_meter(tunes[0].values("M")[0])
@@ -169,6 +169,6 @@ def test_music21_reads_the_same() -> None:
             if name
         ]
         same_notes += [note for note in staff if len(note) == 1] == letters
-    assert compared >= 27
+    assert compared >= 13
     assert same_count >= 0.93 * compared
     assert same_notes >= 0.85 * compared

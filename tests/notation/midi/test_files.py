@@ -1,7 +1,7 @@
 """MIDI files and their text: round trips, an independent reader, and what is rejected."""
 
 import io
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import groupby
 from pathlib import Path
 from random import Random
@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from music_evals.notation.midi.files import KEYS, FileNote, midi_to_text, parse_midi_text, write_midi
+from music_evals.notation.midi.note_arrays import read_note_arrays
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 from tests.notation.midi.midi_files import read_notes, saved
 
@@ -41,22 +42,21 @@ def performances(draw: st.DrawFn) -> Performance:
 
 @given(performances(), st.randoms())
 @settings(max_examples=40)
-def test_both_readers_give_back_what_was_written_in_any_order(performance: Performance, rng: Random) -> None:
+def test_all_readers_give_back_what_was_written_in_any_order(performance: Performance, rng: Random) -> None:
     notes = sorted(performance.notes)
     data = write_midi(replace(performance, notes=tuple(rng.sample(notes, len(notes)))))
     assert data == write_midi(performance)
-    parsed, file = parse_midi_text(midi_to_text(data)), read_notes(data)
+    parsed, file, arrays = parse_midi_text(midi_to_text(data)), read_notes(data), read_note_arrays(data)
     assert list(file.notes) == [
         FileNote(n.onset, n.pitch, n.duration, n.velocity, performance.percussion) for n in notes
     ]
     assert parsed == file
     assert (file.ticks_per_beat, file.tempo) == (TICKS_PER_BEAT, performance.tempo)
-
-
-@given(performances())
-@settings(max_examples=40)
-def test_ends_come_before_starts(performance: Performance) -> None:
-    lines = [line.split()[::2] for line in midi_to_text(write_midi(performance)).split("\n")[1:]]
+    columns = (arrays.onset, arrays.pitch, arrays.end - arrays.onset, arrays.velocity, arrays.drum)
+    assert sorted(zip(*(column.tolist() for column in columns), strict=True)) == [astuple(note) for note in file.notes]
+    assert {*arrays.program.tolist()} <= {0 if performance.percussion else performance.program}
+    assert arrays.seconds(arrays.onset) == pytest.approx(arrays.onset * 60 / performance.tempo / 480, rel=1e-5)
+    lines = [line.split()[::2] for line in midi_to_text(data).split("\n")[1:]]
     for _, found in groupby(lines, key=lambda line: line[0]):
         kinds = [kind for _, kind, *_ in found if kind.startswith("note")]
         assert kinds == sorted(kinds)  # note_off before note_on

@@ -21,9 +21,13 @@ GOOD = write_midi(Performance((Note(0, 60, 480, 80), Note(480, 64, 240, 80)), te
 def check_against_muspy(midi: bytes) -> None:
     read = read_note_arrays(midi)
     music = muspy.from_mido(mido.MidiFile(file=io.BytesIO(midi)))
-    mine = zip(read.onset.tolist(), read.end.tolist(), read.pitch.tolist(), read.drum.tolist(), strict=True)
-    theirs = [(note.time, note.end, note.pitch, track.is_drum) for track in music.tracks for note in track.notes]
-    assert sorted(mine) == sorted(theirs)
+    columns = (read.onset, read.end, read.pitch, read.velocity, read.drum)
+    assert sorted(zip(*(column.tolist() for column in columns), strict=True)) == sorted(
+        (note.time, note.end, note.pitch, note.velocity, track.is_drum)
+        for track in music.tracks
+        for note in track.notes
+    )
+    assert read.tempos.tolist() == [[tempo.time, round(60e6 / tempo.qpm)] for tempo in music.tempos]
     assert read.length == max((track.get_end_time() for track in music.tracks), default=0)
     assert read.resolution == music.resolution
     signatures = [(sign.time, sign.numerator, sign.denominator) for sign in music.time_signatures]
