@@ -129,8 +129,10 @@ def test_neither_repeats_nor_lengths_tell(questions: list[Question]) -> None:
     assert all(abs(points - 75) < 25 for points in score.values())
 
 
-def test_continuations_whose_distractors_are_shorter_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = continuation._distractors
+def test_only_continuations_whose_distractors_are_shorter_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    continuation.refuse_guessable_continuations.__wrapped__()
+    drawn, cuts = continuation._distractors, continuation._cuts()[::3]
+    monkeypatch.setattr(continuation, "_cuts", lambda: cuts)
 
     def shorter(cut: continuation._Cut, pool: list[continuation._Cut], rng: random.Random) -> object:
         longest = len("".join(cut.continuation)) - 1
@@ -148,7 +150,9 @@ def test_questions_are_distinct_and_fewer_are_the_first_of_more(questions: list[
     assert len({question.name.rpartition("-")[0] for question in questions}) == 300  # each of another tune
 
 
-@pytest.mark.parametrize(("count", "message"), [(-1, "0 or more"), (100_000, "the tunes yield [0-9]+ questions")])
-def test_counts_out_of_range(count: int, message: str) -> None:
+@pytest.mark.parametrize(("count", "message"), [(-1, "0 or more"), (301, "the tunes yield [0-9]+ questions")])
+def test_counts_out_of_range(count: int, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    cuts = continuation._cuts()[:300]
+    monkeypatch.setattr(continuation, "_cuts", lambda: cuts)
     with pytest.raises(ValueError, match=message):
         compose_continuations(count, 1)
