@@ -35,7 +35,7 @@ EXTRAS: Final = {
 """Inspect's provider → the packages of the extra of the same name, without which it does not work."""
 
 _NETWORK_SECONDS: Final = 5.0
-_PACKAGES: Final = ("inspect-ai", "datasets", "huggingface_hub", "mido", "symusic", "openai")
+_PACKAGES: Final = ("inspect-ai", "datasets", "huggingface_hub", "mido", "openai")
 _DEFAULT_SERVER: Final = "http://127.0.0.1:8000/v1"
 
 State = Literal["works", "absent", "broken"]
