@@ -127,14 +127,14 @@ def check_sandbox() -> Finding:
 
 def check_cache() -> Finding:
     """Say where datasets and results are kept, how large they are, and whether more can be kept."""
-    from music_evals.notation.cache import FOLDERS, LIMIT, cache_folder, entries, limit_bytes, write_whole
+    from music_evals.notation.cache import FOLDERS, LIMIT, cache_folder, entries, limit_bytes, write_atomically
 
     root = cache_folder()
     sizes = [f"{name} {sum(size for _, size, _ in entries(root / name)) / 1e6:,.1f} MB" for name in FOLDERS]
     found = f"{root}: {', '.join(sizes)}"
     try:
         limit = limit_bytes()
-        write_whole(root / ".doctor", b"")
+        write_atomically(root / ".doctor", b"")
         (root / ".doctor").unlink()
     except (OSError, ValueError) as error:
         return Finding("broken", f"{found}; {error}", f"name another folder in MUSIC_EVALS_CACHE, or correct {LIMIT}")

@@ -64,7 +64,7 @@ def cache_put(folder: Path, name: str, content: bytes) -> None:
     """Store an entry if possible; over the limit, the least recently used entries are removed."""
     limit = limit_bytes()
     try:
-        write_whole(folder / name, content)
+        write_atomically(folder / name, content)
         written = _written.get(folder, limit) + len(content)  # the first entry causes a check
         if written >= _CHECK_EVERY * limit:
             _evict(folder, limit)
@@ -102,7 +102,7 @@ def _warn_unusable(folder: Path, reason: str) -> None:
     logging.getLogger(__name__).warning(f"the cache {folder} is not used: {reason}")
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes) -> None:
     """Write a file of the cache, and its folder; other processes never see an incomplete file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")

@@ -106,7 +106,7 @@ class ChordQualityRow(_Chord, _Question):
 _AUDIO: Final = Audio()
 
 
-def _one_of(shown: Sequence[str], targets: Sequence[str]) -> Callable[[str, list[str]], str | None]:
+def _check_row(shown: Sequence[str], targets: Sequence[str]) -> Callable[[str, list[str]], str | None]:
     def check(target: str, options: list[str]) -> str | None:
         if options != list(shown):
             return f"its options are not {', '.join(shown)}"
@@ -119,9 +119,11 @@ _CHORDS: Final = [quality.capitalize() for quality in QUALITIES]
 _SAME_OR_NOT: Final = (SAME, DIFFERENT)
 
 FEATURES: Final[Mapping[str, Features]] = {
-    "syncopation": features_of(SyncopationRow, _one_of(SYNCOPATION_OPTIONS, LETTERS), audio=_AUDIO),
-    "transposition": features_of(TranspositionRow, _one_of(_SAME_OR_NOT, _SAME_OR_NOT), audio_1=_AUDIO, audio_2=_AUDIO),
-    "chord_quality": features_of(ChordQualityRow, _one_of(_CHORDS, LETTERS[: len(_CHORDS)]), audio=_AUDIO),
+    "syncopation": features_of(SyncopationRow, _check_row(SYNCOPATION_OPTIONS, LETTERS), audio=_AUDIO),
+    "transposition": features_of(
+        TranspositionRow, _check_row(_SAME_OR_NOT, _SAME_OR_NOT), audio_1=_AUDIO, audio_2=_AUDIO
+    ),
+    "chord_quality": features_of(ChordQualityRow, _check_row(_CHORDS, LETTERS[: len(_CHORDS)]), audio=_AUDIO),
 }
 """Config → declared columns."""
 

@@ -102,7 +102,7 @@ class _Cut(NamedTuple):
         return self.source.measures[self.length : self.length + CONTINUATION]
 
     @property
-    def asked(self) -> str:
+    def prompt(self) -> str:
         """The opening with a header and the pickup, if any."""
         source = self.source
         header = f"X:1\nM:{source.meter[0]}/{source.meter[1]}\nL:{source.unit}\nK:{source.key.name}\n"
@@ -170,10 +170,10 @@ def _questions(cuts: Sequence[_Cut], seed: int) -> Iterator[Question]:
     for cut in _order(cuts, seed):
         wrong = _distractors(cut, pools[cut.pool], random.Random(f"{seed}/{cut.name}"))
         if wrong is not None:
-            text = {language: f"{lead_in}\n\n{cut.asked}" for language, lead_in in _LEAD_INS.items()}
+            text = {language: f"{lead_in}\n\n{cut.prompt}" for language, lead_in in _LEAD_INS.items()}
             right = dict.fromkeys(LANGUAGES, _lay_out(cut.continuation))
-            others = dict.fromkeys(LANGUAGES, tuple(_lay_out(other.continuation) for other in wrong))
-            yield Question(cut.name, "continuation", text, right, others)
+            wrong_texts = dict.fromkeys(LANGUAGES, tuple(_lay_out(other.continuation) for other in wrong))
+            yield Question(cut.name, "continuation", text, right, wrong_texts)
 
 
 def _order(cuts: Sequence[_Cut], seed: int) -> Iterator[_Cut]:
@@ -229,9 +229,9 @@ def _cuts() -> tuple[_Cut, ...]:
         if is_fresh and not cut.opening[-1].endswith("-") and not cut.continuation[-1].endswith("-"):
             cuts.append(cut)
     # Versions of one tune can have the same opening: it is used once.
-    by_opening = {cut.asked: cut for cut in reversed(cuts)}
+    by_opening = {cut.prompt: cut for cut in reversed(cuts)}
     sizes = Counter(cut.pool for cut in by_opening.values())
-    return tuple(cut for cut in cuts if by_opening[cut.asked] is cut and sizes[cut.pool] >= _SMALLEST_POOL)
+    return tuple(cut for cut in cuts if by_opening[cut.prompt] is cut and sizes[cut.pool] >= _SMALLEST_POOL)
 
 
 def _sources() -> list[_Source]:

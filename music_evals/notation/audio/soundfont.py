@@ -48,18 +48,18 @@ def default_soundfont() -> Path:
     )
 
 
-def play_note(zone: "Zone", pitch: int, velocity: int, held: int, limit: int) -> Samples:
-    """Play a note whose key is held for `held` samples, with its release; at most `limit` samples in all."""
+def play_note(zone: "Zone", pitch: int, velocity: int, pressed: int, limit: int) -> Samples:
+    """Play a note whose key is down for `pressed` samples, with its release; at most `limit` samples in all."""
     # The release falls by 100 dB in the release time, evenly in dB.
     tail = max(1, round(_FINAL_DB / _SILENCE_DB * _seconds(zone.generator(38)) * SAMPLE_RATE))
-    wanted = min(held + tail, limit)
+    wanted = min(pressed + tail, limit)
     # Rounded up to a power of two, and to 1.5 s, so that notes of about one length share one voice.
     blocks = max(4, 1 << (-(-wanted // _BLOCK) - 1).bit_length())
     voice = _voice(zone, pitch, blocks)[:wanted]
     # SoundFont 2.04, section 8.4.1: a concave curve of velocity, which is 40 dB a decade.
     sound = voice * np.float32((velocity / 127) ** 2)
-    if len(sound) > held:
-        sound[held:] *= _release(tail)[: len(sound) - held]
+    if len(sound) > pressed:
+        sound[pressed:] *= _release(tail)[: len(sound) - pressed]
     return sound
 
 

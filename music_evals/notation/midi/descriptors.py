@@ -132,9 +132,9 @@ def _stretches(notes: NoteArrays) -> tuple[Integers, Integers]:
     metres = metres[last]
     new = np.append(True, (metres[1:, 1:] != metres[:-1, 1:]).any(axis=1))
     start, numerator, exponent = metres[new].T
-    known = exponent <= _FINEST
-    steps, rest = np.divmod(numerator * 4 * notes.resolution, 1 << np.where(known, exponent, 0))
-    return start, np.where(known & (rest == 0), steps, 0)
+    is_valid = exponent <= _FINEST
+    steps, rest = np.divmod(numerator * 4 * notes.resolution, 1 << np.where(is_valid, exponent, 0))
+    return start, np.where(is_valid & (rest == 0), steps, 0)
 
 
 def _groove_consistency(notes: NoteArrays, starts: Integers, measures: Integers) -> float | None:

@@ -203,5 +203,5 @@ def _check(performance: Performance) -> int:
 def _beat(tick: int, ticks_per_beat: int) -> str:
     """Ticks as quarter notes with at most three decimals, rounded half up, trailing zeros trimmed."""
     thousandths = (2000 * tick + ticks_per_beat) // (2 * ticks_per_beat)
-    whole, rest = divmod(thousandths, 1000)
-    return f"{whole}.{rest:03d}".rstrip("0").rstrip(".")
+    quarters, rest = divmod(thousandths, 1000)
+    return f"{quarters}.{rest:03d}".rstrip("0").rstrip(".")

@@ -1,4 +1,4 @@
-"""Whether a question can be answered from a rendering of its score: nobody hears a clef, and MIDI has no F sharp."""
+"""Whether a question can be answered from a rendering of its score: a clef is not audible, and MIDI has no F sharp."""
 
 import re
 from collections.abc import Mapping

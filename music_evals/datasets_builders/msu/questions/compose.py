@@ -114,11 +114,11 @@ class Composer:
         for kind in _shuffled(level, rng):
             counts, shuffled = self._counts[kind.name], rng.sample(pool[kind.name], len(pool[kind.name]))
             if shuffled:
-                first, *others = sorted(shuffled, key=lambda question: counts[question.answer])
+                first, *alternatives = sorted(shuffled, key=lambda question: counts[question.answer])
                 # An answer with at most its even share so far; a kind with a single answer is never even.
                 is_even = len(counts) > 1 and counts[first.answer] * len(counts) <= counts.total()
                 (preferred if is_even else frequent).append((kind, first))
-                rest += [(kind, question) for question in others]
+                rest += [(kind, question) for question in alternatives]
         chosen: list[ScoreQuestion] = []
         for most_yes_no in (_MOST_YES_NO, PER_LEVEL):
             for kind, question in (*preferred, *frequent, *rest):

@@ -213,7 +213,7 @@ def _resolves(a: PlainChord | None, b: PlainChord | None, tonality: key.Key) -> 
 
 
 def _bass_resolves(bass: list[pitch.Pitch], tonality: key.Key) -> bool:
-    """Whether the bass has the tonic after the dominant; it can look like a cadence, whatever the other parts have."""
+    """Whether the bass has the tonic after the dominant; it can look like a cadence, despite the other parts."""
     names = [note.name for note in bass]
     dominant, tonic = tonality.pitchFromDegree(5).name, tonality.tonic.name
     return dominant in names and tonic in names[names.index(dominant) :]

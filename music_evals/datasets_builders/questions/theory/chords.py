@@ -82,8 +82,8 @@ def _in_position(chord: _Chord) -> Term:
 def _spelling(rng: Random) -> Iterator[Draft]:
     def case(chord: _Chord) -> Case:
         root, quality, inversion = chord
-        asked = terms.note(root), article(_QUALITIES[quality]), terms.position(inversion)
-        return Case(asked, terms.notes(_built(chord)), sound=sounds(_built(chord)))
+        blanks = terms.note(root), article(_QUALITIES[quality]), terms.position(inversion)
+        return Case(blanks, terms.notes(_built(chord)), sound=sounds(_built(chord)))
 
     return dealt((map(case, block) for block in _like_chords(rng)), rng)
 
@@ -110,8 +110,8 @@ def _root(rng: Random) -> Iterator[Draft]:
 def _member(root: str) -> Iterator[Case]:
     for _, quality, _ in (chord for chord in _chords() if chord[0] == root and not chord[2]):
         for member, note in zip(_MEMBERS, _built((root, quality, 0))[1:], strict=False):
-            asked = terms.note(root), article(_QUALITIES[quality]), member
-            yield Case(asked, terms.note(note), sound=pitch_class(note))
+            blanks = terms.note(root), article(_QUALITIES[quality]), member
+            yield Case(blanks, terms.note(note), sound=pitch_class(note))
 
 
 # --- Roman numerals ---
@@ -197,8 +197,8 @@ def _degree_chord(block: tuple[Sequence[Key], Sequence[str]]) -> Iterator[Case]:
         notes = _resolved(figure.lower() if is_minor and figure in ("I", "IV") else figure, key)
         if _is_spelled(notes):
             mode = Term("和声小调", "harmonic minor") if is_minor else terms.MODES["major"]
-            asked = terms.joined(terms.note(key[0]), mode), _DEGREES[figure]
-            yield Case(asked, terms.notes(notes), near=fifths(key[0]), sound=sounds(notes))
+            blanks = terms.joined(terms.note(key[0]), mode), _DEGREES[figure]
+            yield Case(blanks, terms.notes(notes), near=fifths(key[0]), sound=sounds(notes))
 
 
 FORMS: Final = (

@@ -88,8 +88,8 @@ def _questions(form: Form, seed: int) -> Iterator[Question]:
     repeated = 0
     for draft in form.drafts(rng):
         # The texts in the blanks distinguish the questions of a form.
-        if draft.asked not in seen:
-            seen.add(draft.asked)
+        if draft.blanks not in seen:
+            seen.add(draft.blanks)
             repeated = 0
             yield _question(form, draft)
         elif (repeated := repeated + 1) == _PATIENCE:
@@ -97,11 +97,11 @@ def _questions(form: Form, seed: int) -> Iterator[Question]:
 
 
 def _question(form: Form, draft: Draft) -> Question:
-    slugs = (_NO_SLUG.sub("-", term.en.lower().replace("°", "-dim").replace("ø", "-half-dim")) for term in draft.asked)
+    slugs = (_NO_SLUG.sub("-", term.en.lower().replace("°", "-dim").replace("ø", "-half-dim")) for term in draft.blanks)
     return Question(
         name="-".join([form.kind, form.name, *(slug.strip("-") for slug in slugs)]),
         kind=form.kind,
-        text={language: form.text[i].format(*(term[i] for term in draft.asked)) for i, language in _LANGUAGES},
+        text={language: form.text[i].format(*(term[i] for term in draft.blanks)) for i, language in _LANGUAGES},
         right={language: draft.right[i] for i, language in _LANGUAGES},
         wrong={language: tuple(term[i] for term in draft.wrong) for i, language in _LANGUAGES},
         form=form.name,

@@ -21,15 +21,15 @@ _NEAR: Final = 3.0
 class Draft(NamedTuple):
     """A question of a form."""
 
-    asked: tuple[Term, ...]  # fills the blanks of the wording
+    blanks: tuple[Term, ...]  # texts for the blanks of the wording
     right: Term
     wrong: tuple[Term, ...]  # the three wrong options
 
 
 class Case(NamedTuple):
-    """Something that can be asked, with its answer."""
+    """A possible question, with its answer."""
 
-    asked: tuple[Term, ...]
+    blanks: tuple[Term, ...]
     answer: Term
     near: float = 0.0  # cases within about `_NEAR` of each other become options of one question
     sound: Hashable = None  # must differ between options, as their words must; such as pitch classes
@@ -80,15 +80,15 @@ def _differ(a: Case, b: Case) -> bool:
 
 def _draft(four: Sequence[Case], place: int) -> Draft:
     """Ask for a case of a four; the answers of the others are the wrong options."""
-    asked, right = four[place].asked, four[place].answer
-    return Draft(asked, right, tuple(other.answer for at, other in enumerate(four) if at != place))
+    blanks, right = four[place].blanks, four[place].answer
+    return Draft(blanks, right, tuple(other.answer for at, other in enumerate(four) if at != place))
 
 
 def dealt(blocks: Iterable[Iterable[Case]], rng: Random) -> Iterator[Draft]:
     """Group the cases of blocks into fours, and ask for every case of every four; blocks take turns.
 
     Every four options occur in four questions, and each option is right once: the options alone give no hint. All fours
-    of a block are asked about once before any is asked about again.
+    of a block are used once before any is used again.
     """
     later: list[Iterator[Draft]] = []
     for block in blocks:
@@ -119,14 +119,14 @@ def by_block(
 def endless(all_fours: Iterable[Sequence[Case]], rng: Random) -> Iterator[Draft]:
     """Ask for one case of every four.
 
-    A four is skipped if any of its cases was asked for before, not only the drawn one. Otherwise rare cases would be
+    A four is skipped if any of its cases was used before, not only the drawn one. Otherwise rare cases would be
     right more often than common ones.
     """
     seen: set[tuple[Term, ...]] = set()
     for four in all_fours:
-        if seen.isdisjoint(case.asked for case in four):
+        if seen.isdisjoint(case.blanks for case in four):
             draft = _draft(four, rng.randrange(4))
-            seen.add(draft.asked)
+            seen.add(draft.blanks)
             yield draft
 
 

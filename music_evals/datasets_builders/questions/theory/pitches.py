@@ -153,7 +153,7 @@ def _with_altered(line: list[str], rng: Random) -> tuple[list[str], list[str]]:
 
 def _four(cases: Iterable[tuple[tuple[Term, ...], Sequence[str] | None]], rng: Random) -> list[list[Case]]:
     """Four lines, if all can be spelled and none sounds like another; else nothing."""
-    return fours([Case(asked, terms.notes(line), sound=sounds(line)) for asked, line in cases if line], rng)
+    return fours([Case(blanks, terms.notes(line), sound=sounds(line)) for blanks, line in cases if line], rng)
 
 
 def _moved_line(rng: Random) -> Iterator[list[Case]]:

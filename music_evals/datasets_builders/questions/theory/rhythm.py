@@ -69,8 +69,8 @@ def _bars(bars: int) -> Iterator[Case]:
     for metre, kind in product(_METRES, _TYPES):
         number = bars * _bar(metre) / _length((kind, 0))
         if number.denominator == 1 and number <= 60:
-            asked = terms.same(metre), plurals(_TYPES[kind]), terms.same(bars)
-            yield Case(asked, terms.same(number), near=_size(number))
+            blanks = terms.same(metre), plurals(_TYPES[kind]), terms.same(bars)
+            yield Case(blanks, terms.same(number), near=_size(number))
 
 
 def _contained(rng: Random) -> Iterator[Draft]:
@@ -78,8 +78,8 @@ def _contained(rng: Random) -> Iterator[Draft]:
     for value, kind in product(product(_TYPES, range(3)), _TYPES):
         number = _length(value) / _length((kind, 0))
         if number.denominator == 1 and number > 1:
-            asked = article(_term(value)), plurals(_TYPES[kind])
-            cases.append(Case(asked, terms.same(number), near=_size(number)))
+            blanks = article(_term(value)), plurals(_TYPES[kind])
+            cases.append(Case(blanks, terms.same(number), near=_size(number)))
     return dealt([cases], rng)
 
 
@@ -108,8 +108,8 @@ def _sum(rng: Random) -> Iterator[list[Case]]:
         for values in (_row(rng) for _ in range(_DRAWN)):
             total = _total(values) / _length((kind, 0))
             if total.denominator == 1 and 2 <= total <= 64:
-                asked = terms.listed(map(_term, values)), plurals(_TYPES[kind])
-                cases.append(Case(asked, terms.same(total), near=_size(total)))
+                blanks = terms.listed(map(_term, values)), plurals(_TYPES[kind])
+                cases.append(Case(blanks, terms.same(total), near=_size(total)))
         yield from fours(cases, rng)[:2]
 
 
@@ -130,8 +130,8 @@ def _tuplet(rng: Random) -> Iterator[Draft]:
     cases = []
     for (actual, normal), kind in product(_TUPLETS, tuple(_TYPES)[1:]):
         if total := _value_of(actual * _tuplet_note(kind, actual, normal)):
-            asked = terms.same(actual), plurals(_TYPES[kind]), terms.same(normal)
-            cases.append(Case(asked, _term(total), near=_size(_length(total))))
+            blanks = terms.same(actual), plurals(_TYPES[kind]), terms.same(normal)
+            cases.append(Case(blanks, _term(total), near=_size(_length(total))))
     return dealt([cases], rng)
 
 
@@ -140,8 +140,8 @@ def _tuplet_fraction(unit: str) -> Iterator[Case]:
     for (actual, normal), kind in product(_TUPLETS, tuple(_TYPES)[1:]):
         share = _tuplet_note(kind, actual, normal) / _length((unit, 0))
         if share < 1:
-            asked = terms.same(actual), plurals(_TYPES[kind]), terms.same(normal), article(_TYPES[unit])
-            yield Case(asked, terms.same(share), near=_size(share))
+            blanks = terms.same(actual), plurals(_TYPES[kind]), terms.same(normal), article(_TYPES[unit])
+            yield Case(blanks, terms.same(share), near=_size(share))
 
 
 FORMS: Final = forms(

@@ -127,14 +127,14 @@ def _of_mode(mode: str) -> list[Key]:
     return [key for key in keys() if key[1] == mode]
 
 
-def _signature_of(key: Key, *asked: Term) -> Case:
+def _signature_of(key: Key, *blanks: Term) -> Case:
     """Ask for the key signature of a key; wrong options have nearly as many sharps or flats."""
-    return Case(asked, terms.signature(sharps(key)), near=abs(sharps(key)))
+    return Case(blanks, terms.signature(sharps(key)), near=abs(sharps(key)))
 
 
-def _key_with(key: Key, *asked: Term) -> Case:
+def _key_with(key: Key, *blanks: Term) -> Case:
     """Ask for a key; wrong options have nearly as many sharps or flats."""
-    return Case(asked, terms.key(key), near=abs(sharps(key)), sound=pitch_class(key[0]))
+    return Case(blanks, terms.key(key), near=abs(sharps(key)), sound=pitch_class(key[0]))
 
 
 @by_block(lambda: MODES, shuffle=False)
