@@ -37,7 +37,7 @@ def test_a_study_by_hand() -> None:
     assert abc_notes(abc) == verovio_notes(abc) == score_notes(score)
 
 
-SAMPLE = ("bwv66.6", "schumann_robert/opus48no2", "chopin/mazurka06-2.krn", "corelli/opus3no1/1grave")
+SAMPLE = ("bwv66.6", "chopin/mazurka06-2.krn", "corelli/opus3no1/1grave")
 
 
 @pytest.mark.parametrize("name", SAMPLE)

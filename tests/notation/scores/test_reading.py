@@ -72,7 +72,7 @@ def test_every_format_is_read(tmp_path: Path, name: str, content: bytes) -> None
         ("a.xml", XML.format(doctype="", note="").encode(), "no notes"),
         ("a.xml", XML.format(doctype="", note=NOTE.format(9_999_999)).encode(), "quarter notes"),
         ("a.xml", XML.format(doctype="", note=NOTE.format("1e99")).encode(), "duration"),
-        ("a.xml", b"<a>" * 100_000 + b"</a>" * 100_000, "root element"),
+        ("a.xml", b"<a>" * 20_000 + b"</a>" * 20_000, "root element"),
         ("a.mxl", b"PK\3\4 broken", "damaged archive"),
         ("a.mxl", mxl(container=False), "container.xml"),
         ("a.mxl", mxl("../../etc/passwd"), "no file in the archive"),
