@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from music_evals.notation.lilypond.compiler import compile_text
 from music_evals.notation.midi.descriptors import DESCRIPTORS, STEPS, DescriptorError, describe
 from music_evals.notation.midi.note_arrays import MAX_BYTES
 from tests.notation.midi.midi_files import saved
@@ -150,18 +149,6 @@ def check_against_muspy(midi: bytes) -> None:
 
 def on_grid(ticks: int, resolution: int) -> int:
     return math.floor(Fraction(ticks * STEPS, resolution) + Fraction(1, 2))
-
-
-def test_lilyponds_midi_has_muspys_values() -> None:
-    pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
-    (midi,) = compile_text(r"""\version "2.24.3" \score { <<
-      \new Staff { \time 6/8 \tempo 8 = 90 \repeat unfold 5 { <c' e' g'>4.\p ~ 8 \grace d'16 e'8-.
-        \tuplet 4/3 { f'32 g' a' b' } r16 } }
-      \new Staff { \clef bass \repeat unfold 5 { c8\< d e << { f4. } \\ { c8 a, f,\! } >> } }
-      \new DrumStaff \drummode { \repeat unfold 10 { bd8 hh hh } }
-    >> \midi { } }""").midi
-    assert describe(midi).reasons == {}
-    check_against_muspy(midi)
 
 
 NOTES = st.tuples(
