@@ -91,7 +91,7 @@ class Key:
     sharps: int  # flats are negative
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Event:
     """A note, chord or rest; ties and accidentals from other measures are ignored."""
 
@@ -100,18 +100,6 @@ class Event:
     text: str  # plain spelling, without the mark of a tuplet that starts here
     tuplet: str = ""  # that mark, such as "(3"
     is_tied: bool = False  # to the next event
-
-
-@dataclass(slots=True)
-class _Draft:
-    """An event whose length its neighbours may still change."""
-
-    pitches: tuple[int, ...]
-    spelling: str
-    length: Fraction  # in unit note lengths, as written
-    ratio: Fraction | None = None  # factor of the length, of a tuplet
-    tuplet: str = ""
-    is_tied: bool = False
 
 
 def split_tunes(text: str) -> list[Tune]:
@@ -240,7 +228,8 @@ def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int 
         ValueError: the text is no ABC, has a bar line, or a broken rhythm or tuplet lacks notes.
     """
     altered: dict[tuple[str, int], int] = {}  # letter and octave → accidental so far, in semitones
-    drafts: list[_Draft] = []
+    events: list[Event] = []  # up to the last step with durations in unit notes, as written
+    units: list[Fraction] = []  # the length of a unit note for each event, shorter in tuplets
     pending: tuple[str, Fraction, int] | None = None  # mark and ratio of a tuplet, and how many notes it lacks
     mark = ""
     broken: Fraction | None = None  # factor of the next note's length
@@ -253,39 +242,34 @@ def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int 
             pending = _tuplet(token, meter)
             mark = pending[0]
         elif kind == "broken":
-            if not drafts or broken is not None:
+            if not events or broken is not None:
                 raise ValueError(f"broken rhythm {token} has no note before it")
             less = Fraction(1, 2 ** len(token))
             first, second = (2 - less, less) if token[0] == ">" else (less, 2 - less)
-            drafts[-1].length *= first
+            events[-1].duration *= first
             broken = second
         elif kind == "tie":
-            if drafts:
-                drafts[-1].is_tied = True
+            if events:
+                events[-1].is_tied = True
         elif kind in ("note", "rest", "chord", "measures"):
-            draft = _draft(kind, token, unit, meter, sharps, altered)
+            event = _event(kind, token, unit, meter, sharps, altered)
+            units.append(unit)
             if pending is not None:
-                draft.tuplet, draft.ratio = mark, pending[1]
+                event.tuplet, units[-1] = mark, unit * pending[1]
                 mark = ""
                 pending = (pending[0], pending[1], pending[2] - 1) if pending[2] > 1 else None
             if broken is not None:
-                draft.length *= broken
+                event.duration *= broken
                 broken = None
-            drafts.append(draft)
+            events.append(event)
     if pending is not None:
         raise ValueError(f"tuplet {pending[0]} lacks {pending[2]} of its notes")
     if broken is not None:
         raise ValueError(f"broken rhythm has no note after it in {_shown(text)}")
-    return tuple(
-        Event(
-            draft.pitches,
-            draft.length * (unit if draft.ratio is None else draft.ratio * unit),
-            draft.spelling + _length(draft.length),
-            draft.tuplet,
-            draft.is_tied,
-        )
-        for draft in drafts
-    )
+    for event, length in zip(events, units, strict=True):
+        event.text += _length(event.duration)
+        event.duration *= length
+    return tuple(events)
 
 
 def total_duration(events: Sequence[Event]) -> Fraction:
@@ -344,17 +328,17 @@ def tokens(music: str) -> Iterator[tuple[str, str]]:
         place = match.end()
 
 
-def _draft(
+def _event(
     kind: str, token: str, unit: Fraction, meter: tuple[int, int], sharps: int, altered: dict[tuple[str, int], int]
-) -> _Draft:
-    """Read a note, chord or rest; `altered` holds the accidentals of the measure so far."""
+) -> Event:
+    """Read a note, chord or rest, with its duration in unit notes; `altered` holds the accidentals so far."""
     if kind == "measures":
-        return _Draft((), "z", Fraction(*meter) * int(token[1:] or 1) / unit)
+        return Event((), Fraction(*meter) * int(token[1:] or 1) / unit, "z")
     if kind == "rest":
-        return _Draft((), "z", _read_length(token[1:]))
+        return Event((), _read_length(token[1:]), "z")
     if kind == "note":
         note, length = _split_length(token)
-        return _Draft((_pitch(note, sharps, altered),), note, length)
+        return Event((_pitch(note, sharps, altered),), length, note)
     inner, outer = token[1:].rsplit("]", 1)
     notes: list[str] = []
     lengths: list[Fraction] = []
@@ -373,7 +357,7 @@ def _draft(
     pitches = tuple(_pitch(note, sharps, altered) for note in notes)
     # The length of the first note counts for all (4.17).
     spelling = notes[0] if len(notes) == 1 else f"[{''.join(notes)}]"
-    return _Draft(pitches, spelling, lengths[0] * _read_length(outer), is_tied="-" in inner)
+    return Event(pitches, lengths[0] * _read_length(outer), spelling, is_tied="-" in inner)
 
 
 def _pitch(note: str, sharps: int, altered: dict[tuple[str, int], int]) -> int:
