@@ -5,7 +5,7 @@ from random import Random
 from typing import Any, Final
 
 from music_evals.baselines.asking import Asked
-from music_evals.notation.midi import parse_midi_text
+from music_evals.notation.midi.files import parse_midi_text
 from music_evals.solvers.symbolic.music import CHORD_QUALITY, SYNCOPATION, TRANSPOSITION
 from music_evals.solvers.symbolic.schema import FormulationError, Schema
 

@@ -11,8 +11,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from music_evals.notation.abc import parse_key
-from music_evals.notation.abc_score import plain_abc
+from music_evals.notation.abc.plain import plain_abc
+from music_evals.notation.abc.tunes import parse_key
 
 _MOST: Final = 400_000  # characters
 _LINE: Final = re.compile(r"([^%\n]*?) {0,4}% ?([0-9]{1,6})")

@@ -56,10 +56,10 @@ def _packages(*names: str) -> str:
 
 
 def _soundfont() -> str:
-    from music_evals.notation.audio import render_wav
-    from music_evals.notation.midi import write_midi
-    from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
-    from music_evals.notation.soundfont import default_soundfont
+    from music_evals.notation.audio.rendering import render_wav
+    from music_evals.notation.audio.soundfont import default_soundfont
+    from music_evals.notation.midi.files import write_midi
+    from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
     note = Performance((Note(0, 60, TICKS_PER_BEAT, 80),), tempo=120, meter=(4, 4), key=None)
     samples = render_wav(write_midi(note), soundfont=default_soundfont())[44:]  # behind the header
@@ -84,10 +84,10 @@ def _sandbox() -> str:
 
 
 def _cache() -> str:
-    from music_evals.notation.cache import FOLDERS, LIMIT, cache_folder, entries, limit_bytes, write_whole
+    from music_evals.notation.cache import FOLDERS, LIMIT, cache_folder, entries, limit_bytes, write_atomically
 
     root = cache_folder()
-    write_whole(root / ".doctor", b"")
+    write_atomically(root / ".doctor", b"")
     (root / ".doctor").unlink()
     sizes = [f"{name} {sum(size for _, size, _ in entries(root / name)) / 1e6:,.1f} MB" for name in FOLDERS]
     return f"{root}: {', '.join(sizes)}; results have at most {limit_bytes() / 1e9:g} GB per folder ({LIMIT})"
@@ -118,7 +118,7 @@ def _output_of(*command: str) -> str:
 
 
 _GPU: Final = "import torch; print(torch.cuda.get_device_name())"
-_PACKAGES: Final = ("inspect-ai", "datasets", "huggingface_hub", "mido", "symusic", "openai")
+_PACKAGES: Final = ("inspect-ai", "datasets", "huggingface_hub", "mido", "openai")
 CHECKS: Final = (
     Check("packages", partial(_packages, *_PACKAGES), "install music-evals again with pip", required=True),
     Check("sound", _soundfont, "pip install --force-reinstall pretty_midi", required=True),

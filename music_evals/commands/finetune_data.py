@@ -60,7 +60,7 @@ def _prompt(prompts: str | None) -> "MakePrompt":
     """Return what words a question as the task `textual` does when it asks one at a time."""
     from music_evals.benchmarks.prompts import load_prompts
     from music_evals.evals.msu import prompt_messages
-    from music_evals.notation.renderings import as_it_stands
+    from music_evals.notation.scores.renderings import as_it_stands
 
     wording = load_prompts("msu", prompts)
 

@@ -1,7 +1,7 @@
-"""Source to typed rows to a dataset folder to the Hub: a module or folder a benchmark, of the same name.
+"""Builders of datasets: from a source to typed rows to a dataset folder to the Hub.
 
-The module of a dataset ``NAME`` holds ``BENCHMARK``, by which its folders are loaded. Where it holds a function
-``build(out, *, source, seed, overwrite)`` too, ``music-evals build NAME`` is that function.
+Every benchmark has a module or folder of its name. The module of a dataset ``NAME`` has ``BENCHMARK``, which loads its
+folders. If it has a function ``build(out, *, source, seed, overwrite)``, that is ``music-evals build NAME``.
 """
 
 import tomllib
@@ -24,6 +24,6 @@ def builder(dataset: str) -> ModuleType:
 
 @cache
 def read_table(path: str) -> dict[str, Any]:
-    """Read a TOML file of this folder, such as ``names/ziqi.toml``; nobody may change what comes back."""
-    found: dict[str, Any] = tomllib.loads(files(__name__).joinpath(path).read_text("utf-8"))
-    return found
+    """Read a TOML file of this folder, such as ``names/ziqi.toml``; do not change the result, which is cached."""
+    table: dict[str, Any] = tomllib.loads(files(__name__).joinpath(path).read_text("utf-8"))
+    return table

@@ -2,7 +2,7 @@
 
 "ChatMusician: Understanding and Generating Music Intrinsically with LLM", arXiv 2402.16153, section 4. The published
 questions are on the Hub as ``m-a-p/MusicTheoryBench``: 5 in dev, 269 on knowledge and 98 on reasoning in test, some
-with a score in ABC. The composed ones have the same form, and are another test.
+with a score in ABC. The composed questions have the same form but are NOT the published test.
 """
 
 import random
@@ -27,9 +27,9 @@ VERSION: Final = "2.1.0"
 SEED: Final = 1
 HUB, REVISION = "m-a-p/MusicTheoryBench", "81b65609885be1fba19ce167a2a9604ae676c5ae"
 EXAMPLES: Final = 5
-COMPOSED: Final = {"knowledge": 120, "reasoning": 60}  # config → how many questions are composed for test
-ABOUT_KNOWLEDGE: Final = ("intervals", "key_signatures", "metre", "enharmonics")
-"""Kinds of composed questions that ask for facts; the other kinds have them applied."""
+COMPOSED: Final = {"knowledge": 120, "reasoning": 60}  # config → number of composed questions in test
+KNOWLEDGE: Final = ("intervals", "key_signatures", "metre", "enharmonics")
+"""Kinds of composed questions on facts; the other kinds need reasoning."""
 
 
 def build(out: Path, *, source: str | None = None, seed: int = SEED, overwrite: bool = False) -> Provenance:
@@ -37,7 +37,7 @@ def build(out: Path, *, source: str | None = None, seed: int = SEED, overwrite: 
 
     Args:
         out: Folder to write; must be absent or empty.
-        source: The published questions: a folder with their Parquet files, or 'hub' to download them.
+        source: Published questions: a folder with their Parquet files, or 'hub' to download them.
         seed: Seed of the composed questions.
         overwrite: Replace a dataset that is there already.
     """
@@ -51,18 +51,19 @@ def build(out: Path, *, source: str | None = None, seed: int = SEED, overwrite: 
 
 
 def _composed(seed: int) -> Rows:
-    # Here, as music21 takes a second to load.
-    from music_evals.datasets_builders.questions.theory import compose_theory, refuse_guessable_theory
+    # Here, because music21 takes a second to load.
+    from music_evals.datasets_builders.questions.theory.compose import compose_theory, refuse_guessable_theory
 
     refuse_guessable_theory()
-    drawn = compose_theory(3 * sum(COMPOSED.values()), seed)
-    rows = {}
-    for name, count in COMPOSED.items():
-        mine = [each for each in drawn if (each.kind in ABOUT_KNOWLEDGE) == (name == "knowledge")][: count + EXAMPLES]
-        random.Random(f"{seed}/{name}").shuffle(mine)
-        made = composed_rows(mine, f"{seed}/{name}/letters")
-        rows[name] = {"dev": made[:EXAMPLES], "test": made[EXAMPLES:]}
-    return rows
+    questions = compose_theory(3 * sum(COMPOSED.values()), seed)
+    configs = {}
+    for config, count in COMPOSED.items():
+        chosen = [question for question in questions if (question.kind in KNOWLEDGE) == (config == "knowledge")]
+        chosen = chosen[: count + EXAMPLES]
+        random.Random(f"{seed}/{config}").shuffle(chosen)
+        rows = composed_rows(chosen, f"{seed}/{config}/letters")
+        configs[config] = {"dev": rows[:EXAMPLES], "test": rows[EXAMPLES:]}
+    return configs
 
 
 def _published(source: str) -> Rows:
@@ -70,13 +71,13 @@ def _published(source: str) -> Rows:
     files = {split: sorted(folder.rglob(f"{split}-*.parquet")) for split in ("dev", "test")}
     if not all(files.values()):
         raise DatasetError(f"{source} holds no dev-*.parquet and test-*.parquet; a copy of {HUB} is needed")
-    found = {
+    splits = {
         split: [row for path in paths for row in pq.read_table(path).to_pylist()] for split, paths in files.items()
     }
-    dev = [_row(row, "dev") for row in found["dev"]]
+    dev = [_row(row, "dev") for row in splits["dev"]]
     return {
-        name: {"dev": dev, "test": [_row(row, "test") for row in found["test"] if row["subject"] == name]}
-        for name in COMPOSED
+        config: {"dev": dev, "test": [_row(row, "test") for row in splits["test"] if row["subject"] == config]}
+        for config in COMPOSED
     }
 
 

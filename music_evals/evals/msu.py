@@ -49,7 +49,7 @@ from music_evals.datasets_builders.msu.twins import renamed, transposed
 from music_evals.datasets_builders.progress import announced
 from music_evals.evals.floors import Floors, floors_of
 from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, estimated_tokens, samples_view, task
-from music_evals.notation.renderings import Rendered, Rendering, as_it_stands, render
+from music_evals.notation.scores.renderings import Rendered, Rendering, as_it_stands, render
 from music_evals.scorers.judge import DEADLINE, RULES, judged
 from music_evals.scorers.readers.checking import ANSWER_TYPES, answer_type_of, check
 from music_evals.solvers.replies import reply

@@ -38,7 +38,7 @@ from music_evals.datasets_builders.muse.dataset import BENCHMARK
 from music_evals.datasets_builders.muse.rows import ConfigName, reason
 from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import asks, check_media, check_positive, commonest, declared_task, samples_view, task
-from music_evals.notation.midi import parse_midi_text
+from music_evals.notation.midi.files import parse_midi_text
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.explanations import WHY
 from music_evals.scorers.logiclm import solver_decision

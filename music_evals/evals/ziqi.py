@@ -28,7 +28,7 @@ from music_evals.datasets_builders.questions.rotation import names_letters, rota
 from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, EXAMPLES, ConfigName, Row
 from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import asks, commonest, declared_task, samples_view, task
-from music_evals.notation.abc_transposed import direction_of, transpose_abc
+from music_evals.notation.abc.transposed import direction_of, transpose_abc
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus

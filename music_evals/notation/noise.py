@@ -1,8 +1,8 @@
-r"""Music drawn at random, in the notations in which tasks give music: of a stimulus form and length are left.
+r"""Random music to replace a stimulus: in the same notation and as long, with no other information about it.
 
-Lengths are in characters and are reached to within a measure; MIDI text has as many notes, on a grid of sixteenths in
-the same time; audio has the same length and level. What is drawn depends on the stimulus alone, so that all questions
-about a score get the same noise; of pages only their number matters.
+Text is as long as the original to within a measure. MIDI text has as many notes, on a grid of sixteenths, in the same
+time. Audio has the same length and level. The noise depends only on the stimulus: all questions about a score get the
+same noise. Noise for pages depends only on their number.
 
 Example:
     >>> print(noise_text("X:1\nL:1/8\nM:3/4\nK:G\nG2 AB c2 | d6 |]\n", "abc"))
@@ -25,19 +25,19 @@ from typing import Final
 import numpy as np
 import soundfile
 
-from music_evals.notation.midi import midi_to_text, parse_midi_text, write_midi
-from music_evals.notation.pages import engrave_pages
-from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
+from music_evals.notation.midi.files import midi_to_text, parse_midi_text, write_midi
+from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
+from music_evals.notation.scores.pages import engrave_pages
 
-_METRES: Final = {"2/4": 4, "3/4": 6, "4/4": 8, "6/8": 6}  # in eighths
-_KEYS: Final = {"C": "c", "G": "g", "D": "d", "A": "a", "F": "f", "Bb": "bes", "Eb": "ees"}
-_LENGTHS: Final = (1, 2, 3, 4)  # eighths
+_METRES: Final = {"2/4": 4, "3/4": 6, "4/4": 8, "6/8": 6}  # metre → eighths of a measure
+_KEYS: Final = {"C": "c", "G": "g", "D": "d", "A": "a", "F": "f", "Bb": "bes", "Eb": "ees"}  # ABC → LilyPond
+_LENGTHS: Final = {1: "8", 2: "4", 3: "4.", 4: "2"}  # eighths → LilyPond and kern
 _STEPS: Final = 15  # two octaves from middle C
 _PITCHES: Final = range(48, 85)
 _DRUMS: Final = (36, 38, 42)  # kick, snare, hi-hat
 _GRID: Final = TICKS_PER_BEAT // 4
-_PAGE: Final = 330  # measures that fill a page, and more
-_LISTED: Final = re.compile(r"(?m)^( *[0-9][:.] ?\n?)")
+_PAGE: Final = 330  # measures that fill more than a page
+_NUMBERED: Final = re.compile(r"(?m)^( *[0-9][:.] ?\n?)")
 
 _Measure = list[tuple[int, int]]  # length in eighths, step above middle C
 
@@ -46,8 +46,8 @@ def noise_text(text: str, notation: str) -> str:
     """Return random music in the notation of a text, and about as long.
 
     Args:
-        text: what it takes the place of; measures of LilyPond may be listed by their numbers.
-        notation: ``abc``, ``kern``, ``lilypond``, ``musicxml`` or ``midi`` (the text of `music_evals.notation.midi`).
+        text: the text to replace; in LilyPond it can be a list of numbered measures.
+        notation: ``abc``, ``kern``, ``lilypond``, ``musicxml`` or ``midi`` (see `midi_to_text`).
 
     Raises:
         ValueError: another notation.
@@ -58,19 +58,19 @@ def noise_text(text: str, notation: str) -> str:
 
 
 def noise_audio(data: bytes) -> bytes:
-    """Return white noise of the same length, level, rate, channels and encoding as an audio file, as WAV."""
+    """Return white noise with the length, level, rate, channels and encoding of an audio file, as WAV."""
     samples, rate = soundfile.read(io.BytesIO(data), dtype="float64", always_2d=True)
     level = float(np.sqrt(np.mean(np.square(samples)))) if samples.size else 0.0
-    drawn = np.random.default_rng(list(data[:4096])).normal(0.0, level, samples.shape)
-    written = io.BytesIO()
+    noise = np.random.default_rng(list(data[:4096])).normal(0.0, level, samples.shape)
     encoding = soundfile.info(io.BytesIO(data)).subtype
     subtype = encoding if soundfile.check_format("WAV", encoding) else "PCM_16"
-    soundfile.write(written, np.clip(drawn, -1, 1), rate, format="WAV", subtype=subtype)
-    return written.getvalue()
+    buffer = io.BytesIO()
+    soundfile.write(buffer, np.clip(noise, -1, 1), rate, format="WAV", subtype=subtype)
+    return buffer.getvalue()
 
 
 def noise_pages(count: int) -> list[bytes]:
-    """Return pages of random music, as `engrave_pages` draws scores; fewer are the first ones of more."""
+    """Return pages of random music, drawn by `engrave_pages`; a smaller number gives the first pages of a larger."""
     return _pages(1 << (count - 1).bit_length())[:count]
 
 
@@ -86,35 +86,35 @@ def _measures(rng: Random, eighths: int) -> Iterator[_Measure]:
     while True:
         measure: _Measure = []
         while left := eighths - sum(length for length, _ in measure):
-            length = rng.choice([each for each in _LENGTHS if each <= left])
+            length = rng.choice([length for length in _LENGTHS if length <= left])
             measure.append((length, rng.randrange(_STEPS)))
         yield measure
 
 
-def _filled(rng: Random, eighths: int, write: Callable[[_Measure], str], length: int) -> list[str]:
-    """Measures as text until a length is reached, one at least."""
-    written: list[str] = []
-    for measure in _measures(rng, eighths):
-        written.append(write(measure))
-        if sum(map(len, written)) >= length:
+def _write_measures(rng: Random, metre: str, write: Callable[[_Measure], str], length: int) -> list[str]:
+    """Write at least one measure, until the text has a length."""
+    texts: list[str] = []
+    for measure in _measures(rng, _METRES[metre]):
+        texts.append(write(measure))
+        if sum(map(len, texts)) >= length:
             break
-    return written
+    return texts
 
 
 def _abc(text: str, rng: Random) -> str:
     metre, key = rng.choice(list(_METRES)), rng.choice(list(_KEYS))
     header = f"X:1\nM:{metre}\nL:1/8\nK:{key}\n"
     voices = list(dict.fromkeys(re.findall(r"(?m)^V: ?(\S+)", text)))
-    left = max(1, (len(text) - len(header)) // max(1, len(voices)))
+    length = max(1, (len(text) - len(header)) // max(1, len(voices)))
     if not voices:
-        return header + "|".join(_filled(rng, _METRES[metre], _abc_measure, left)) + "|]"
-    # As this suite writes scores: a measure a line, with its number.
-    parts = []
-    for number, voice in enumerate(voices):
-        lines = _filled(rng, _METRES[metre], lambda measure: f"{_abc_measure(measure)} | %00\n", left)
-        header += f"V:{voice} {'bass' if number and number == len(voices) - 1 else 'treble'}\n"
-        parts.append(f"V:{voice}\n" + "".join(line.replace("%00", f"%{n}") for n, line in enumerate(lines, 1)))
-    return header + "".join(parts)
+        return header + "|".join(_write_measures(rng, metre, _abc_measure, length)) + "|]"
+    # One numbered measure a line, as `score_to_abc` writes scores.
+    body = ""
+    for index, voice in enumerate(voices):
+        lines = _write_measures(rng, metre, lambda measure: f"{_abc_measure(measure)} | %00\n", length)
+        header += f"V:{voice} {'bass' if index and index == len(voices) - 1 else 'treble'}\n"
+        body += f"V:{voice}\n" + "".join(line.replace("%00", f"%{n}") for n, line in enumerate(lines, 1))
+    return header + body
 
 
 def _abc_measure(measure: _Measure) -> str:
@@ -130,31 +130,30 @@ def _musicxml(rng: Random, count: int) -> str:
         f"<time><beats>{beats}</beats><beat-type>{unit}</beat-type></time></attributes>"
     )
     types = {1: "eighth</type>", 2: "quarter</type>", 3: "quarter</type><dot/>", 4: "half</type>"}
-    measures = []
+    body = ""
     for number, measure in enumerate(islice(_measures(rng, _METRES[metre]), count), 1):
         notes = "".join(
             f"<note><pitch><step>{'CDEFGAB'[step % 7]}</step><octave>{4 + step // 7}</octave></pitch>"
             f"<duration>{length}</duration><type>{types[length]}</note>"
             for length, step in measure
         )
-        measures.append(f'<measure number="{number}">{attributes if number == 1 else ""}{notes}</measure>')
+        body += f'<measure number="{number}">{attributes if number == 1 else ""}{notes}</measure>'
     return (
         '<score-partwise version="4.0"><part-list><score-part id="P1"><part-name/></score-part></part-list>'
-        f'<part id="P1">{"".join(measures)}</part></score-partwise>'
+        f'<part id="P1">{body}</part></score-partwise>'
     )
 
 
-def _musicxml_as_long(text: str, rng: Random) -> str:
-    few, seed = 16, rng.random()
-    short, longer = (len(_musicxml(Random(seed), count)) for count in (few, 2 * few))
-    count = few + round((len(text) - short) * few / (longer - short))
+def _musicxml_of_length(text: str, rng: Random) -> str:
+    trial, seed = 16, rng.random()
+    short, long = (len(_musicxml(Random(seed), count)) for count in (trial, 2 * trial))
+    count = trial + round((len(text) - short) * trial / (long - short))
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{_musicxml(Random(seed), max(1, count))}\n'
 
 
 def _kern(text: str, rng: Random) -> str:
     metre = rng.choice(list(_METRES))
     spines = max(1, text.count("**kern"))
-    lengths, letters = {1: "8", 2: "4", 3: "4.", 4: "2"}, "cdefgab"
 
     def row(*tokens: str) -> str:
         return "\t".join(tokens if len(tokens) == spines else tokens * spines) + "\n"
@@ -163,69 +162,60 @@ def _kern(text: str, rng: Random) -> str:
         rows = []
         for length, step in measure:
             steps = [step, *(rng.randrange(_STEPS) for _ in range(spines - 1))]
-            rows.append(row(*(lengths[length] + letters[one % 7] * (1 + one // 7) for one in steps)))
+            rows.append(row(*(_LENGTHS[length] + "cdefgab"[step % 7] * (1 + step // 7) for step in steps)))
         return "".join(rows) + row("=%00")
 
     head = row("**kern") + row(f"*M{metre}") + row("=1")
-    measures = _filled(rng, _METRES[metre], write, max(1, len(text) - len(head)))
-    numbered = (one.replace("%00", str(number)) for number, one in enumerate(measures, 2))
+    measures = _write_measures(rng, metre, write, max(1, len(text) - len(head)))
+    numbered = (measure.replace("%00", str(number)) for number, measure in enumerate(measures, 2))
     return head + "".join(numbered) + row("*-")
 
 
 def _lilypond(text: str, rng: Random) -> str:
-    listed = _LISTED.split(text)
-    if len(listed) > 1:
-        return listed[0] + "".join(
-            mark + _lilypond_bars(bars, rng) for mark, bars in zip(listed[1::2], listed[2::2], strict=True)
-        )
+    start, *numbered = _NUMBERED.split(text)
+    if numbered:
+        measures = zip(numbered[::2], numbered[1::2], strict=True)
+        return start + "".join(mark + _lilypond_bars(bars, rng) for mark, bars in measures)
     if "{" not in text:
         return _lilypond_bars(text, rng)
     metre, key = rng.choice(list(_METRES)), rng.choice(list(_KEYS.values()))
     version = re.search(r'\\version "[^"\n]*"', text)
-    head = f"{version[0]}\n" if version else ""
-    head += "\\score {\n  <<\n"
+    head = (f"{version[0]}\n" if version else "") + "\\score {\n  <<\n"
     staves = max(1, text.count(r"\new Staff"))
-    left = max(1, (len(text) - len(head)) // staves - 60)
+    length = max(1, (len(text) - len(head)) // staves - 60)
     for _ in range(staves):
-        bars = _filled(rng, _METRES[metre], lambda measure: f"      {_lilypond_measure(measure)} |\n", left)
+        bars = _write_measures(rng, metre, lambda measure: f"      {_lilypond_measure(measure)} |\n", length)
         head += f"    \\new Staff {{\n      \\key {key} \\major \\time {metre}\n{''.join(bars)}    }}\n"
     return head + "  >>\n}\n"
 
 
 def _lilypond_bars(text: str, rng: Random) -> str:
-    """Measures without anything around them, with the line breaks and indentation of those they take the place of."""
-    indent, end = re.match(r"\s*", text), re.search(r"\s*\Z", text)
-    assert indent
-    assert end
-    bars = _filled(
-        rng, _METRES[rng.choice(list(_METRES))], lambda measure: f"{_lilypond_measure(measure)} |", len(text.strip())
-    )
-    between = "\n" + indent[0].rpartition("\n")[2] if "\n" in text.strip() else " "
-    return indent[0] + between.join(bars) + end[0]
+    """Measures alone, with the line breaks and indentation of the measures that they replace."""
+    music = text.strip()
+    indent, end = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    metre = rng.choice(list(_METRES))
+    bars = _write_measures(rng, metre, lambda measure: f"{_lilypond_measure(measure)} |", len(music))
+    return indent + ("\n" + indent.rpartition("\n")[2] if "\n" in music else " ").join(bars) + end
 
 
 def _lilypond_measure(measure: _Measure) -> str:
-    lengths = {1: "8", 2: "4", 3: "4.", 4: "2"}
-    return " ".join(f"{'cdefgab'[step % 7]}{chr(39) * (1 + step // 7)}{lengths[length]}" for length, step in measure)
+    return " ".join(f"{'cdefgab'[step % 7]}{chr(39) * (1 + step // 7)}{_LENGTHS[length]}" for length, step in measure)
 
 
 def _midi(text: str, rng: Random) -> str:
-    heard = parse_midi_text(text)
-    drums = any(note.is_drum for note in heard.notes)
-    ticks = max((note.onset + note.duration for note in heard.notes), default=0)
-    steps = max(1, round(ticks / heard.ticks_per_beat * TICKS_PER_BEAT / _GRID))
-    places = [(step, pitch) for step in range(steps) for pitch in (_DRUMS if drums else _PITCHES)]
-    drawn = rng.sample(places, min(len(heard.notes), len(places)))
-    notes = (Note(step * _GRID, pitch, _GRID, rng.randint(60, 100)) for step, pitch in drawn)
+    original = parse_midi_text(text)
+    is_percussion = any(note.is_drum for note in original.notes)
+    ticks = max((note.onset + note.duration for note in original.notes), default=0)
+    steps = max(1, round(ticks / original.ticks_per_beat * TICKS_PER_BEAT / _GRID))
+    places = [(step, pitch) for step in range(steps) for pitch in (_DRUMS if is_percussion else _PITCHES)]
+    sample = rng.sample(places, min(len(original.notes), len(places)))
+    notes = tuple(Note(step * _GRID, pitch, _GRID, rng.randint(60, 100)) for step, pitch in sample)
+    key, length = None if is_percussion else "C", steps * _GRID
     return midi_to_text(
-        write_midi(
-            Performance(
-                tuple(notes), heard.tempo, (4, 4), None if drums else "C", percussion=drums, length=steps * _GRID
-            )
-        )
+        write_midi(Performance(notes, original.tempo, (4, 4), key, percussion=is_percussion, length=length))
     )
 
 
 _TEXTS: Final[Mapping[str, Callable[[str, Random], str]]] = MappingProxyType(
-    {"abc": _abc, "kern": _kern, "lilypond": _lilypond, "midi": _midi, "musicxml": _musicxml_as_long}
+    {"abc": _abc, "kern": _kern, "lilypond": _lilypond, "midi": _midi, "musicxml": _musicxml_of_length}
 )

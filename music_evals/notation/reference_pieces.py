@@ -1,4 +1,4 @@
-"""Sets of LilyPond pieces that written music is measured against: what is kept of each, as rows and as arrays.
+"""Sets of LilyPond pieces that written music is compared with, as rows and as arrays.
 
 Source: Spanio et al., "Can LLMs understand LilyPond?" (arXiv 2606.08722), section 3.3.
 """
@@ -9,18 +9,18 @@ from typing import Any, Final, Literal, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from music_evals.notation.descriptors import DESCRIPTORS, Protocol
+from music_evals.notation.midi.descriptors import DESCRIPTORS, Protocol
 
-PAPER: Final = "paper_"  # what the columns of the paper's descriptors begin with
+PAPER: Final = "paper_"  # prefix of the columns with descriptors of the protocol ``paper``
 
 
 class ReferenceRow(TypedDict):
-    """A piece to measure against.
+    """A reference piece.
 
     `text` is what was compiled: self-contained and in the current syntax. `compiles` means exit status 0 and a MIDI
-    file within 15 s of CPU time, `problem` says why not. Descriptors are those of the strict protocol, and with
-    ``paper_`` of the paper's; one is null where it is undefined, and `undefined` says why. Embeddings are null where
-    the dataset was built without an encoder.
+    file within 15 s of CPU time; `problem` says why a piece does not compile. Columns with ``paper_`` have descriptors
+    of the protocol ``paper``, the others of ``strict``. An undefined descriptor is null, and `undefined` says why.
+    Embeddings are null if the dataset was built without an encoder.
     """
 
     id: str
@@ -45,23 +45,23 @@ class ReferenceSet:
     """A set of reference pieces."""
 
     name: str  # such as mutopia
-    encoder: str | None  # identity of the encoder that embedded the pieces; None where none did
+    encoder: str | None  # identity of the encoder that embedded the pieces, if any
     rows: tuple[ReferenceRow, ...]
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The pieces' ids."""
+        """The ids of the pieces."""
         return tuple(row["id"] for row in self.rows)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The pieces as LilyPond, compiled or not."""
+        """The pieces as LilyPond, whether they compile or not."""
         return tuple(row["text"] for row in self.rows)
 
     def descriptors(self, protocol: Protocol) -> npt.NDArray[np.float64]:
-        """The descriptors of each piece, shape (n, 3), columns in the order of `DESCRIPTORS`.
+        """The descriptors of the pieces, shape (n, 3), columns in the order of `DESCRIPTORS`.
 
-        NaN where one is undefined, as all three are of a piece that does not compile.
+        An undefined descriptor is NaN; a piece that does not compile has no descriptors.
         """
         rows: tuple[Any, ...] = self.rows
         columns = [f"{PAPER if protocol == 'paper' else ''}{name}" for name in DESCRIPTORS]
@@ -69,7 +69,7 @@ class ReferenceSet:
         return np.array(values, dtype=np.float64).reshape(len(rows), len(columns))
 
     def embeddings(self, pooling: Literal["first_token", "mean"]) -> npt.NDArray[np.float32] | None:
-        """The embeddings of all pieces, compiled or not, shape (n, d); None if built without an encoder."""
+        """The embeddings of all pieces, shape (n, d); None if the dataset was built without an encoder."""
         rows: tuple[Any, ...] = self.rows
         vectors = [row[f"embedding_{pooling}"] for row in rows]
         if self.encoder is None or any(vector is None for vector in vectors):

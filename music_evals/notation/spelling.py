@@ -1,7 +1,7 @@
-"""Spelled pitches as places on the line of fifths, on which every question of spelling is a sum.
+"""Spelled pitches as positions on the line of fifths, where intervals are differences.
 
-A note is an integer: F = -1, C = 0, G = 1 and so on, B = 5, F sharp = 6; a sharp adds 7 and a flat takes 7 away. An
-interval is its number of letters upwards and its size in semitones. Octaves of notes are left out.
+A note is an integer: F = -1, C = 0, G = 1 and so on, B = 5, F sharp = 6; a sharp adds 7, a flat subtracts 7. Notes have
+no octave. An interval is its number of letters upwards and its size in semitones.
 """
 
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ class Interval(NamedTuple):
 
     @property
     def fifths(self) -> int:
-        """How far the upper note lies along the line of fifths."""
+        """Distance from the lower to the upper note on the line of fifths."""
         return 7 * self.semitones - 12 * self.letters
 
     @property
     def inversion(self) -> "Interval":
-        """What is left to the octave."""
+        """The interval that completes the octave."""
         return Interval(7 - self.letters, 12 - self.semitones)
 
 
 def spell(letter: str, sharps: int) -> int:
-    """The note of a letter, C to B, with sharps; flats count as negative. ValueError for any other letter."""
+    """The note of a letter, C to B, with sharps; flats are negative. ValueError for any other letter."""
     return _LINE.index(letter) - 1 + 7 * sharps
 
 
@@ -39,24 +39,24 @@ def letter_of(note: int) -> str:
 
 
 def letters_up(lower: int, upper: int) -> int:
-    """How many letters lie from a note up to another, fewer than seven."""
+    """Number of letters from a note up to another, 0 to 6."""
     return (_LETTERS.index(letter_of(upper)) - _LETTERS.index(letter_of(lower))) % 7
 
 
 def pitch_class(note: int) -> int:
-    """The key on the keyboard that a note sounds on, C = 0."""
+    """The pitch class of a note, C = 0."""
     return 7 * note % 12
 
 
 def interval_up(lower: int, upper: int) -> Interval:
-    """The interval from a note up to the nearest note of another name above it, such as 7 letters from C to C flat."""
+    """The interval from a note up to the nearest note of the other name, such as 7 letters from C to C flat."""
     letters = letters_up(lower, upper)
     semitones = (upper - lower + 12 * letters) // 7
     return Interval(7, semitones + 12) if letters == 0 and semitones < 0 else Interval(letters, semitones)
 
 
 def root_of(chord: Sequence[int]) -> int | None:
-    """The note above which the other notes of a chord stack up in thirds, None where there is none or more."""
+    """The note above which the other notes of a chord stack up in thirds; None unless there is exactly one."""
     stacks = [{letters_up(root, note) for note in chord} for root in chord]
     roots = [root for root, stack in zip(chord, stacks, strict=True) if stack == set(range(0, 2 * len(chord), 2))]
     return roots[0] if len(roots) == 1 else None

@@ -18,8 +18,8 @@ from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.encoders.lilybert import EncoderError, Pooling
-from music_evals.notation.descriptors import DESCRIPTORS, Protocol
 from music_evals.notation.lilypond.copies import NEAR_COPY
+from music_evals.notation.midi.descriptors import DESCRIPTORS, Protocol
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.explanations import asks_of, code
 from music_evals.scorers.metrics.descriptor_similarity import Fit, fit_of, js_interval, js_similarity

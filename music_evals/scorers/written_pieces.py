@@ -18,13 +18,13 @@ from inspect_ai.model import ChatMessageAssistant
 from inspect_ai.solver import TaskState
 
 from music_evals.encoders.lilybert import Encoder, Pooling
-from music_evals.notation.descriptors import DescriptorError, Protocol, describe
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_cache
 from music_evals.notation.lilypond.pictures import first_system
 from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.writing import LIMITS, compile_reply, complete_code
-from music_evals.notation.piano_roll import piano_roll
+from music_evals.notation.midi.descriptors import DescriptorError, Protocol, describe
+from music_evals.notation.midi.piano_roll import piano_roll
 from music_evals.scorers.scores import failure
 
 STORE: Final = "written_pieces"

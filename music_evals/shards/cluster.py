@@ -29,7 +29,7 @@ import httpx
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from music_evals.notation.limited import ELSEWHERE, Elsewhere
+from music_evals.notation.subprocesses import ELSEWHERE, Elsewhere
 from music_evals.shards.running import Report, Shard, run_shard
 
 AGAIN: Final = 10

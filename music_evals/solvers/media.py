@@ -17,12 +17,12 @@ from inspect_ai.model import ChatMessageUser, Content, ContentAudio, ContentImag
 from inspect_ai.solver import Generate, Solver, TaskState
 from inspect_ai.util import sample_limits, suspend_working_limit
 
-from music_evals.notation.audio import render_mp3
+from music_evals.notation.audio.rendering import render_mp3
 from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.pictures import opening
 from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.writing import LIMITS
-from music_evals.notation.piano_roll import piano_roll
+from music_evals.notation.midi.piano_roll import piano_roll
 
 MEDIA: Final = "media"
 """Key of a sample's metadata: what is shown of it, or None. ``midi`` is a mapping of names to files in Base64,

@@ -11,9 +11,9 @@ import anyio.to_thread
 from inspect_ai.model import ChatMessageUser
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from music_evals.notation.descriptors import Protocol
 from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.writing import Written, compile_reply
+from music_evals.notation.midi.descriptors import Protocol
 from music_evals.solvers.replies import generated
 
 SEED: Final = 1234  # for sampling on the first prompt; every further prompt has the next seed

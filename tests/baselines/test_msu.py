@@ -12,7 +12,7 @@ from music_evals.baselines.score import read_score
 from music_evals.datasets_builders.msu.questions.compose import KINDS
 from music_evals.datasets_builders.msu.questions.reading import read
 from music_evals.datasets_builders.msu.works import Work, default_works
-from music_evals.notation.abc_score import score_to_abc
+from music_evals.notation.abc.writing import score_to_abc
 from music_evals.scorers.readers.checking import check
 
 DUET = """\

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from music_evals.baselines.theory import solve
 from music_evals.datasets_builders.questions.question_rows import Language, Question
-from music_evals.datasets_builders.questions.theory import compose_theory
+from music_evals.datasets_builders.questions.theory.compose import compose_theory
 
 ROOT = Path(__file__).parents[2]
 LANGUAGES: tuple[Language, ...] = ("zh", "en")

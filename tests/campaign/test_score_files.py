@@ -9,14 +9,14 @@ from pathlib import Path
 
 import mido
 
-from music_evals.datasets_builders.msu.dataset import build_own
+from music_evals.datasets_builders.msu.computed import build_own
 from music_evals.datasets_builders.msu.works import Work
-from music_evals.notation.score_file import ScoreError
+from music_evals.notation.scores.preparing import ScoreError
 from tests.campaign.conftest import Counting
-from tests.notation.midi_files import saved
-from tests.notation.test_score_file import GOOD, LAUGHS, NOTE, OUTSIDE, XML, midi, mxl
+from tests.notation.midi.midi_files import saved
+from tests.notation.scores.test_reading import GOOD, LAUGHS, NOTE, OUTSIDE, XML, midi, mxl
 
-TUNE = Path(__file__).parents[1] / "notation/study.abc"
+TUNE = Path(__file__).parents[1] / "notation/abc/study.abc"
 IN_CI = 12
 
 

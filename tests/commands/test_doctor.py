@@ -82,7 +82,7 @@ def test_features_of_this_package_work_here(monkeypatch: pytest.MonkeyPatch, tmp
     assert "inspect-ai " in CHECKS["packages"].run()
     assert CHECKS["cache"].run().startswith(f"{tmp_path}: datasets 0.0 MB")
     assert CHECKS["sound"].run().endswith(".sf2")
-    monkeypatch.setattr("music_evals.notation.audio.render_wav", lambda *_, **__: bytes(1000))
+    monkeypatch.setattr("music_evals.notation.audio.rendering.render_wav", lambda *_, **__: bytes(1000))
     with pytest.raises(RuntimeError, match="renders silence"):
         CHECKS["sound"].run()
 

@@ -14,7 +14,7 @@ from music_evals.evals.tasks import ParameterError
 from tests.harness import metrics, run, samples
 from tests.msu_dataset import ABC, QUESTIONS, png, question, write_rows, write_small
 from tests.msu_dataset import score as score_row
-from tests.notation.test_renderings import STUDY
+from tests.notation.scores.test_renderings import STUDY
 
 RIGHT = "\n".join(f"{number}. {answer}" for number, (*_, answer, _type) in enumerate(QUESTIONS, start=1))
 

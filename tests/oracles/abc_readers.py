@@ -8,7 +8,8 @@ import verovio
 from defusedxml.ElementTree import fromstring
 from music21 import converter, stream
 
-from music_evals.notation.abc_score import _IMPRECISION, _fraction, _lasting, plain_abc, split_voices
+from music_evals.notation.abc.plain import plain_abc, split_voices
+from music_evals.notation.abc.writing import IMPRECISION, fraction, notated_length
 
 
 class AbcNote(NamedTuple):
@@ -29,8 +30,8 @@ def score_notes(score: Any) -> list[AbcNote]:
             for element in measure.recurse().notes:
                 if "Harmony" in element.classes:
                     continue
-                onset = _on_grid(_fraction(element.getOffsetInHierarchy(measure)))
-                duration = Fraction(0) if element.duration.isGrace else _lasting(element)
+                onset = _on_grid(fraction(element.getOffsetInHierarchy(measure)))
+                duration = Fraction(0) if element.duration.isGrace else notated_length(element)
                 for note in element.notes if hasattr(element, "notes") else [element]:
                     pitch = note.pitch if hasattr(note, "pitch") else note.displayPitch()
                     name = f"{pitch.step}{round(pitch.alter):+d}/{pitch.implicitOctave}"
@@ -89,7 +90,7 @@ def _part(voice: str) -> int:
 
 
 def _on_grid(onset: Fraction) -> Fraction:
-    return round(onset / _IMPRECISION) * _IMPRECISION
+    return round(onset / IMPRECISION) * IMPRECISION
 
 
 def _inner_lengths(chord: re.Match[str]) -> str:

@@ -32,7 +32,7 @@ LEANT_ON = (
     "music_evals.notation.lilypond.writing.code_tokens",
     "music_evals.notation.lilypond.copies.music_words",
     "music_evals.scorers.written_pieces.describe",
-    "music_evals.notation.piano_roll.read_note_arrays",
+    "music_evals.notation.midi.piano_roll.read_note_arrays",
     "PIL.Image.open",
     "PIL.ImageDraw.Draw",
 )

@@ -15,7 +15,7 @@ import torch
 from music_evals.datasets_builders.lilybench.generation.measured import measure
 from music_evals.datasets_builders.lilybench.generation.rows import Score
 from music_evals.encoders.lilybert import load_encoder
-from music_evals.notation.descriptors import DESCRIPTORS
+from music_evals.notation.midi.descriptors import DESCRIPTORS
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.metrics.descriptor_similarity import js_similarity
 from music_evals.scorers.metrics.frechet import frechet_distance

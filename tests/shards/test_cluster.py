@@ -11,7 +11,7 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 from moto.server import ThreadedMotoServer
 from ray.cluster_utils import Cluster as Nodes
 
-from music_evals.notation.limited import map_in_subprocess
+from music_evals.notation.subprocesses import map_in_subprocess
 from music_evals.shards.cluster import Cluster, spread
 from music_evals.shards.running import Asked
 from music_evals.shards.sharded_run import Settings, run_in_shards

@@ -28,19 +28,19 @@ def msu(
 ) -> None:
     """Build MSU-Bench: questions computed on scores, or the published ones."""
     # Here, so that `music-evals --help` need not wait for them.
-    from music_evals.datasets_builders.msu import dataset as builder
-    from music_evals.datasets_builders.msu import published
+    from music_evals.datasets_builders.msu import computed, published
+    from music_evals.datasets_builders.msu.dataset import DEFAULT_SEED, write
     from music_evals.datasets_builders.msu.works import default_works
 
     if revision is not None and source != HUB:
         raise typer.BadParameter("only the Hub has revisions; give --source hub too", param_hint="--revision")
     if works is not None and source is not None:
         raise typer.BadParameter("all scores of a source are read; --works is for music21's", param_hint="--works")
-    seed = builder.DEFAULT_SEED if seed is None else seed
+    seed = DEFAULT_SEED if seed is None else seed
     with building(out, overwrite=overwrite) as console:
         with counting_pieces(console) as advance:
             if source is None:
-                plan = builder.build_generated(seed, default_works()[:works], on_score=advance)
+                plan = computed.build_generated(seed, default_works()[:works], on_score=advance)
             elif source == HUB:
                 snapshot, commit = published.download_published(revision)
                 plan = published.build_snapshot(snapshot, revision=commit, seed=seed)
@@ -49,8 +49,8 @@ def msu(
             elif (folder / published.QUESTIONS_FILE).is_file():
                 plan = published.build_spreadsheets(folder, seed=seed)
             else:
-                plan = builder.build_own(folder, seed, on_score=advance)
-            builder.write(plan, out, overwrite=overwrite, on_score=advance)
+                plan = computed.build_own(folder, seed, on_score=advance)
+            write(plan, out, overwrite=overwrite, on_score=advance)
         rows = table("split", "scores", "questions", "levels 1 / 2 / 3 / 4")
         for split, scores in plan.scores.items():
             levels = Counter(row["level"] for row in plan.questions[split])

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from music_evals.datasets_builders.lilybench.emopia import Clip
 from music_evals.datasets_builders.lilybench.rows import PER_QUADRANT
-from music_evals.notation.midi import write_midi
-from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
+from music_evals.notation.midi.files import write_midi
+from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 
 class _Arousal(NamedTuple):

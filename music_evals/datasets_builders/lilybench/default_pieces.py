@@ -34,15 +34,9 @@ from music_evals.notation.lilypond.compiler import compile_texts, lilypond_versi
 from music_evals.notation.lilypond.converters import ConversionError, musicxml_to_lilypond
 from music_evals.notation.lilypond.syntax.header import read_header
 from music_evals.notation.lilypond.syntax.lexer import apply_edits, block_spans
-from music_evals.notation.limited import LimitError, map_in_subprocess
-from music_evals.notation.score_file import (
-    NO_NAME,
-    ScoreError,
-    prepare_score,
-    read_corpus,
-    read_score,
-    score_to_musicxml,
-)
+from music_evals.notation.scores.preparing import NO_NAME, ScoreError, prepare_score, score_to_musicxml
+from music_evals.notation.scores.reading import read_corpus, read_score
+from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
 if TYPE_CHECKING:  # importing music21 takes a third of a second
     from music21.stream import Score

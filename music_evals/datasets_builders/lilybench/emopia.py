@@ -39,7 +39,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     task_row,
 )
 from music_evals.notation.lilypond.converters import ConversionError, midi_to_lilypond
-from music_evals.notation.midi import load_score
+from music_evals.notation.midi.note_arrays import read_note_arrays
 
 MAX_BYTES: Final = 1 << 20  # larger MIDI files are left out; EMOPIA's have a few kilobytes
 _TASK: Final[TaskName] = "emotion_recognition"
@@ -187,11 +187,11 @@ def _first_reason(left_out: Mapping[str, str]) -> str:
 
 def _problem(midi: bytes) -> str | None:
     try:
-        score = load_score(midi)
-        without_text(midi)  # reads with the other parser
+        notes = read_note_arrays(midi, MAX_BYTES)
+        without_text(midi)  # reads with mido, a second parser
     except ValueError as error:
         return str(error)
-    return None if any(len(track.notes) for track in score.tracks) else "the file has no notes"
+    return None if len(notes.onset) else "the file has no notes"
 
 
 def _text(protocol: Protocol, clip: Clip, convert: Callable[[bytes], str]) -> tuple[str, str | None]:

@@ -25,7 +25,7 @@ from music_evals.notation.lilypond.source import SourceError, included_names, re
 from music_evals.notation.lilypond.syntax.header import read_header
 from music_evals.notation.lilypond.syntax.lexer import code_tokens
 from music_evals.notation.lilypond.upgrade import prepare_upgrades, upgrade
-from music_evals.notation.limited import LimitError, map_in_subprocess
+from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
 _FOLDER: Final = "ftp"
 _MAIN: Final = ".ly"

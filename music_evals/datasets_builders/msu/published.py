@@ -1,12 +1,13 @@
-"""The questions of MSU-Bench as their authors publish them: with scores from the Hub, or without from GitHub.
+"""The authors' questions of MSU-Bench: with scores from the Hub, or without scores from GitHub.
 
-On the Hub (``Krinos/MSU-Bench``) the config ``nested`` has a row a score: song_id, abc_notation, pdf, images, and
-questions with level, question and answer; ``flat`` has a row a question. The same data may be a folder: a snapshot of
-that repository. On GitHub (``Congren-Dai/MSU-Bench``) ``msu-bench.xlsx`` holds the questions (Link, Level, Question,
-Answer) and ``metadata.xlsx`` the scores (Composer, Title, Link), without any music: enough to ask by title alone.
+- Hub (``Krinos/MSU-Bench``, or a folder with a snapshot of it): the config ``nested`` has a row per score, with
+  song_id,
+  abc_notation, pdf, images, and questions with level, question and answer. ``flat`` has a row per question.
+- GitHub (``Congren-Dai/MSU-Bench``): ``msu-bench.xlsx`` has the questions (Link, Level, Question, Answer) and
+  ``metadata.xlsx`` the scores (Composer, Title, Link) without music. Models can only answer from the title.
 
-The answer ``None`` is a string: there is none of what is asked for. The paper's test set of 30 scores is not
-published, so works are assigned to splits from a seed.
+The answer ``None`` is a string: the score has no such thing. The paper's test set of 30 scores is not published: works
+are assigned to splits from a seed.
 """
 
 import hashlib
@@ -17,17 +18,14 @@ from pathlib import Path
 from typing import Any, Final
 from zipfile import BadZipFile
 
-import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
-from openpyxl.utils.exceptions import InvalidFileException
 
 from music_evals.datasets_builders.dataset_io import DatasetError, FileCell, download, make_provenance
 from music_evals.datasets_builders.msu.dataset import (
     DEFAULT_SEED,
     LEVELS,
     NAME,
-    PUBLISHED,
     VERSION,
     Plan,
     QuestionRow,
@@ -35,116 +33,126 @@ from music_evals.datasets_builders.msu.dataset import (
     split_plan,
     split_works,
 )
+from music_evals.notation.extras import require
 
+PUBLISHED: Final = "published"
+"""`Provenance.source` of the authors' questions."""
 HUB_REPOSITORY: Final = "Krinos/MSU-Bench"
 QUESTIONS_FILE: Final = "msu-bench.xlsx"
 SCORES_FILE: Final = "metadata.xlsx"
 
 _QUESTION_COLUMNS: Final = ("Link", "Level", "Question", "Answer")
 _SCORE_COLUMNS: Final = ("Composer", "Title", "Link")
-_FIELD: Final = re.compile(r"^(?P<name>[TC]):[ \t]*(?P<value>.*)$", re.MULTILINE)
+_FIELD: Final = re.compile(r"^([TC]):[ \t]*(.*)$", re.MULTILINE)
 
 
 def is_snapshot(folder: Path) -> bool:
-    """Say whether a folder is laid out like the repository on the Hub."""
+    """Whether a folder has the layout of the repository on the Hub."""
     return any(folder.glob("nested/*.parquet")) and any(folder.glob("flat/*.parquet"))
 
 
 def download_published(revision: str | None = None) -> tuple[Path, str]:
-    """Download the authors' repository at a commit, a branch or a tag: its folder, and what it is called."""
+    """Download the authors' repository at a commit, branch or tag; return the folder and the name of the revision."""
     folder = download(HUB_REPOSITORY, revision)
     return folder, f"hf.co/datasets/{HUB_REPOSITORY}@{folder.name}"
 
 
 def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEFAULT_SEED) -> Plan:
-    """Read a snapshot of the repository on the Hub, at a revision where that is known; the seed decides the splits.
+    """Read a snapshot of the repository on the Hub.
 
-    DatasetError where a question is malformed, or ``flat`` and ``nested`` do not hold the same questions.
+    Args:
+        folder: the snapshot.
+        revision: its name for the provenance.
+        seed: decides the splits.
+
+    Raises:
+        DatasetError: a question is malformed, or ``flat`` and ``nested`` have different questions.
     """
     scores, questions = [], []
     for number, row in enumerate(_rows(folder, "nested"), start=1):
-        where = f"nested, row {number}"
-        score_id = _text(row, "song_id", where)
+        place = f"nested, row {number}"
+        score_id = _text(row, "song_id", place)
         abc = row.get("abc_notation")
-        header = _header(abc or "")
+        # The first title and composer of the ABC.
+        header = dict(reversed(_FIELD.findall((abc or "")[:2000])))
         pages: list[Any] = [
             image.get("bytes") if isinstance(image, dict) else None for image in row.get("images") or []
         ]
         if not all(isinstance(page, bytes) and page for page in pages):
-            raise DatasetError(f"{where}: a page has no bytes")
+            raise DatasetError(f"{place}: a page has no bytes")
         scores.append(
             ScoreRow(
                 score_id=score_id,
-                title=header.get("T", ""),
-                composer=header.get("C", ""),
+                title=header.get("T", "").strip(),
+                composer=header.get("C", "").strip(),
                 abc=abc,
                 images=[FileCell(bytes=page, path=None) for page in pages],
                 musicxml=None,
                 source=f"{HUB_REPOSITORY}: {score_id}",
             )
         )
-        questions += _questions(score_id, [(where, item) for item in _items(row.get("questions"), where)])
+        questions += _questions(score_id, [(place, item) for item in _items(row.get("questions"), place)])
     nested = Counter((row["score_id"], row["level"], row["question"], row["answer"]) for row in questions)
     flat: Counter[tuple[str, int, str, str]] = Counter()
     for number, row in enumerate(_rows(folder, "flat"), start=1):
-        where = f"flat, row {number}"
-        song, question, answer = (_text(row, name, where) for name in ("song_id", "question", "answer"))
-        flat[song, _level(row.get("level"), where), question, answer] += 1
+        place = f"flat, row {number}"
+        song, question, answer = (_text(row, name, place) for name in ("song_id", "question", "answer"))
+        flat[song, _level(row.get("level"), place), question, answer] += 1
     if nested != flat:
         first = next(iter((nested - flat) + (flat - nested)))
         raise DatasetError(f"{folder}: nested and flat hold different questions, first {first[2]!r} on {first[0]}")
-    return _planned(scores, questions, seed, source_revision=revision)
+    return _plan(scores, questions, seed, source_revision=revision)
 
 
 def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
-    """Read the authors' spreadsheets: questions and a list of the scores, but no music; the seed decides the splits.
+    """Read the authors' spreadsheets: questions and a list of scores without music; the seed decides the splits.
 
-    DatasetError names file and row of what is missing or malformed.
+    DatasetError names the file and row of a missing or malformed value.
     """
     scores: dict[str, ScoreRow] = {}
-    for where, row in _sheet(folder / SCORES_FILE, _SCORE_COLUMNS):
+    for place, row in _sheet(folder / SCORES_FILE, _SCORE_COLUMNS):
         score_id = str(row["Link"]).rstrip("/").rpartition("/")[2]
         if score_id in scores:
-            raise DatasetError(f"{where}: the score {row['Link']} is there already")
+            raise DatasetError(f"{place}: the score {row['Link']} is there already")
         scores[score_id] = ScoreRow(
             score_id=score_id,
-            title=_text(row, "Title", where),
-            composer=_text(row, "Composer", where),
+            title=_text(row, "Title", place),
+            composer=_text(row, "Composer", place),
             abc=None,
             images=[],
             musicxml=None,
             source=str(row["Link"]),
         )
-    asked: dict[str, list[tuple[str, Mapping[str, Any]]]] = {score_id: [] for score_id in scores}
-    for where, row in _sheet(folder / QUESTIONS_FILE, _QUESTION_COLUMNS):
+    by_score: dict[str, list[tuple[str, Mapping[str, Any]]]] = {score_id: [] for score_id in scores}
+    for place, row in _sheet(folder / QUESTIONS_FILE, _QUESTION_COLUMNS):
         score_id = str(row["Link"]).rstrip("/").rpartition("/")[2]
-        if score_id not in asked:
-            raise DatasetError(f"{where}: {SCORES_FILE} has no score {row['Link']}")
-        asked[score_id].append((where, {name.lower(): value for name, value in row.items()}))
-    questions = [row for score_id, items in asked.items() for row in _questions(score_id, items)]
+        if score_id not in by_score:
+            raise DatasetError(f"{place}: {SCORES_FILE} has no score {row['Link']}")
+        by_score[score_id].append((place, {name.lower(): value for name, value in row.items()}))
+    questions = [row for score_id, items in by_score.items() for row in _questions(score_id, items)]
     digest = hashlib.sha256()
     for name in (QUESTIONS_FILE, SCORES_FILE):
         digest.update((folder / name).read_bytes())
-    return _planned(list(scores.values()), questions, seed, source_sha256=digest.hexdigest())
+    return _plan(list(scores.values()), questions, seed, source_sha256=digest.hexdigest())
 
 
-def _planned(scores: Sequence[ScoreRow], questions: Sequence[QuestionRow], seed: int, **about: str | None) -> Plan:
-    anomalies = {
+def _plan(scores: Sequence[ScoreRow], questions: Sequence[QuestionRow], seed: int, **source: str | None) -> Plan:
+    counts = {
         "scores without ABC": sum(not row["abc"] for row in scores),
         "scores without pages": sum(not row["images"] for row in scores),
         "answers that are the word None, kept": sum(row["answer"] == "None" for row in questions),
     }
-    odd = {what: count for what, count in anomalies.items() if count}
-    provenance = make_provenance(NAME, VERSION, PUBLISHED, seed=seed, anomalies=odd, **about)
+    anomalies = {anomaly: count for anomaly, count in counts.items() if count}
+    provenance = make_provenance(NAME, VERSION, PUBLISHED, seed=seed, anomalies=anomalies, **source)
     return split_plan(scores, questions, split_works(scores, seed), provenance)
 
 
 def _questions(score_id: str, items: Iterable[tuple[str, Mapping[str, Any]]]) -> list[QuestionRow]:
-    """Rows of a score's questions, given with their places in the source."""
+    """Rows of the questions of a score; `items` are places in the source and questions."""
     numbers: Counter[int] = Counter()
     rows = []
-    for where, item in items:
-        level = _level(item.get("level"), where)
+    for place, item in items:
+        level = _level(item.get("level"), place)
         numbers[level] += 1
         rows.append(
             QuestionRow(
@@ -152,8 +160,8 @@ def _questions(score_id: str, items: Iterable[tuple[str, Mapping[str, Any]]]) ->
                 score_id=score_id,
                 level=level,
                 kind=None,
-                question=_text(item, "question", where),
-                answer=_text(item, "answer", where),
+                question=_text(item, "question", place),
+                answer=_text(item, "answer", place),
                 answer_type=None,
             )
         )
@@ -161,32 +169,33 @@ def _questions(score_id: str, items: Iterable[tuple[str, Mapping[str, Any]]]) ->
 
 
 def _rows(folder: Path, config: str) -> Iterator[Mapping[str, Any]]:
-    """Read a config's Parquet files a few rows at a time: pages and PDFs are megabytes each."""
+    """Read the Parquet files of a config, a few rows at a time: pages and PDFs have megabytes."""
     for path in sorted(folder.glob(f"{config}/*.parquet")):
         try:
             file = pq.ParquetFile(path)
-            wanted = [name for name in file.schema_arrow.names if name != "pdf"]
-            for batch in file.iter_batches(batch_size=4, columns=wanted):
+            columns = [name for name in file.schema_arrow.names if name != "pdf"]
+            for batch in file.iter_batches(batch_size=4, columns=columns):
                 yield from batch.to_pylist()
         except (OSError, pa.ArrowException) as error:
             raise DatasetError(f"{path} cannot be read as Parquet: {error}") from error
 
 
-def _items(given: Any, where: str) -> list[Mapping[str, Any]]:
-    """A list of questions, which some writers of Parquet turn into a table of lists."""
-    if isinstance(given, dict):
-        return [dict(zip(given, values, strict=True)) for values in zip(*given.values(), strict=True)]
-    if isinstance(given, list):
-        return given
-    raise DatasetError(f"{where}: the score has no questions")
+def _items(cell: Any, place: str) -> list[Mapping[str, Any]]:
+    """The questions of a cell; some writers of Parquet turn a list of questions into a table of lists."""
+    if isinstance(cell, dict):
+        return [dict(zip(cell, values, strict=True)) for values in zip(*cell.values(), strict=True)]
+    if isinstance(cell, list):
+        return cell
+    raise DatasetError(f"{place}: the score has no questions")
 
 
 def _sheet(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     if not path.is_file():
         raise DatasetError(f"{path} is missing")
+    openpyxl = require("openpyxl", "scores")
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except (OSError, BadZipFile, InvalidFileException, KeyError, ValueError) as error:
+    except (OSError, BadZipFile, openpyxl.utils.exceptions.InvalidFileException, KeyError, ValueError) as error:
         raise DatasetError(f"{path} cannot be read as a spreadsheet: {error}") from error
     rows = book.worksheets[0].iter_rows(values_only=True)
     header = tuple(next(rows, ()))
@@ -195,30 +204,24 @@ def _sheet(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, 
             f"{path.name} has the columns {', '.join(map(str, header))}; needed are {', '.join(columns)}"
         )
     for number, row in enumerate(rows, start=2):
-        where = f"{path.name}, row {number}"
+        place = f"{path.name}, row {number}"
         if len(row) != len(columns) or any(cell is None or not str(cell).strip() for cell in row):
-            raise DatasetError(f"{where}: a cell is empty; every column is needed")
-        yield where, dict(zip(columns, row, strict=True))
+            raise DatasetError(f"{place}: a cell is empty; every column is needed")
+        yield place, dict(zip(columns, row, strict=True))
 
 
-def _text(row: Mapping[str, Any], name: str, where: str) -> str:
+def _text(row: Mapping[str, Any], name: str, place: str) -> str:
     value = row.get(name)
     if value is None or not str(value).strip():
-        raise DatasetError(f"{where}: {name} is empty")
+        raise DatasetError(f"{place}: {name} is empty")
     return str(value).strip()
 
 
-def _level(value: Any, where: str) -> int:
+def _level(value: Any, place: str) -> int:
     try:
         level = int(str(value).lower().removeprefix("level").strip())
     except ValueError:
         level = 0
     if level not in LEVELS:
-        raise DatasetError(f"{where}: the level is {value!r}; 1, 2, 3 or 4 is needed")
+        raise DatasetError(f"{place}: the level is {value!r}; 1, 2, 3 or 4 is needed")
     return level
-
-
-def _header(abc: str) -> dict[str, str]:
-    """Title and composer of ABC; the first of each."""
-    fields = [(match["name"], match["value"].strip()) for match in _FIELD.finditer(abc[:2000])]
-    return dict(reversed(fields))

@@ -1,11 +1,11 @@
-"""The same questions on a score that nobody has seen: transposed, or under the name of another piece."""
+"""The same questions on an unknown score: transposed, or with the name of another piece."""
 
 import re
 from collections.abc import Sequence
 from typing import Final
 
 from music_evals.datasets_builders.msu.dataset import QuestionRow, ScoreRow
-from music_evals.notation.abc_transposed import (
+from music_evals.notation.abc.transposed import (
     Direction,
     direction_of,
     transpose_abc,
@@ -13,29 +13,29 @@ from music_evals.notation.abc_transposed import (
     transpose_signed,
 )
 
-_MOVED: Final = ("pitch", "pitches", "key", "chord")  # types of answers that are names of notes
+_NOTE_NAMES: Final = ("pitch", "pitches", "key", "chord")  # types of answers that are names of notes
 _FIXED: Final = re.compile(r"key signature|\bsharps?\b|\bflats?\b|升|降|transpos", re.IGNORECASE)
 _QUOTED: Final = re.compile("(“[^”]*”)")
 _FIELD: Final = {"T:": "title", "C:": "composer"}
 
 
 def transposed(abc: str, questions: Sequence[QuestionRow], types: Sequence[str]) -> tuple[str, list[QuestionRow]]:
-    """Return a score a major second higher or lower, whichever has fewer accidentals, and its questions so.
+    """Transpose a score and its questions by a major second, in the direction with fewer accidentals.
 
-    Questions on signatures of keys, and on sharps and flats, are left out: their answers do not move along.
+    Questions on key signatures, sharps and flats are left out: their answers change.
 
     Args:
         abc: the score.
-        questions: on it.
-        types: the type of answer of each.
+        questions: its questions.
+        types: the types of their answers.
 
     Raises:
-        ValueError: the ABC cannot be read, or would have more than seven accidentals.
+        ValueError: the ABC cannot be read, or a key would have more than seven accidentals.
     """
     direction = direction_of(abc)
     moved = [
-        _moved(row, kind, direction)
-        for row, kind in zip(questions, types, strict=True)
+        _transpose(row, answer_type, direction)
+        for row, answer_type in zip(questions, types, strict=True)
         if not _FIXED.search(row["question"])
     ]
     return transpose_abc(abc, direction), moved
@@ -44,7 +44,7 @@ def transposed(abc: str, questions: Sequence[QuestionRow], types: Sequence[str])
 def renamed(
     score: ScoreRow, other: ScoreRow, abc: str, questions: Sequence[QuestionRow]
 ) -> tuple[ScoreRow, str, list[QuestionRow]]:
-    """Return a score under title and composer of another, and its questions so."""
+    """Give a score, its ABC and its questions the title and composer of another score."""
     new: ScoreRow = {**score, "title": other["title"], "composer": other["composer"]}
     names = {old: now for key in ("title", "composer") if (old := score[key]) and (now := new[key])}
     lines = [
@@ -52,18 +52,19 @@ def renamed(
         for line in abc.split("\n")
     ]
     rows: list[QuestionRow] = [
-        {**row, "question": _named(row["question"], names), "answer": _named(row["answer"], names)} for row in questions
+        {**row, "question": _rename(row["question"], names), "answer": _rename(row["answer"], names)}
+        for row in questions
     ]
     return new, "\n".join(lines), rows
 
 
-def _moved(row: QuestionRow, answer_type: str, direction: Direction) -> QuestionRow:
-    # Names of parts, such as “Horn in F”, stay.
-    pieces = _QUOTED.split(row["question"])
-    question = "".join(one if place % 2 else transpose_signed(one, direction) for place, one in enumerate(pieces))
-    answer = transpose_names(row["answer"], direction) if answer_type in _MOVED else row["answer"]
+def _transpose(row: QuestionRow, answer_type: str, direction: Direction) -> QuestionRow:
+    # Names of parts, such as “Horn in F”, do not change.
+    texts = enumerate(_QUOTED.split(row["question"]))
+    question = "".join(text if place % 2 else transpose_signed(text, direction) for place, text in texts)
+    answer = transpose_names(row["answer"], direction) if answer_type in _NOTE_NAMES else row["answer"]
     return {**row, "question": question, "answer": answer}
 
 
-def _named(text: str, names: dict[str, str]) -> str:
-    return re.sub("|".join(map(re.escape, names)), lambda found: names[found[0]], text) if names else text
+def _rename(text: str, names: dict[str, str]) -> str:
+    return re.sub("|".join(map(re.escape, names)), lambda match: names[match[0]], text) if names else text

@@ -1,30 +1,32 @@
-"""The scores on which questions are asked: by default, works in music21's corpus on the machine where they are read."""
+"""The scores that questions are computed on: by default works in music21's corpus."""
 
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
-
-from music21.stream import Score
+from typing import TYPE_CHECKING, NamedTuple
 
 from music_evals.datasets_builders import read_table
-from music_evals.notation.score_file import prepare_score, read_corpus, read_score
+from music_evals.notation.scores.preparing import prepare_score
+from music_evals.notation.scores.reading import read_corpus, read_score
+
+if TYPE_CHECKING:
+    from music21.stream import Score
 
 
 class Work(NamedTuple):
-    """A score in a file, or (where composer and title are listed) in music21's corpus."""
+    """A score in a file, or in music21's corpus if it has a title."""
 
     name: str  # short, unique, stable
-    path: str  # of its file; for a default work, of its file in the corpus
+    path: str  # of its file; for a default work, in the corpus
     composer: str = ""  # full name
-    title: str = ""  # without its key, which may be asked
+    title: str = ""  # without the key, which questions ask for
 
     @property
     def source(self) -> str:
         """Where the score comes from."""
         return self.name if not self.title else f"music21 corpus: {self.path}"
 
-    def load(self) -> Score:
-        """Read the score, as `prepare_score` makes it."""
+    def load(self) -> "Score":
+        """Read the score and prepare it with `prepare_score`."""
         if not self.title:
             return prepare_score(read_score(Path(self.path)), in_place=True)
         score = prepare_score(read_corpus(self.path), in_place=True)
@@ -35,11 +37,11 @@ class Work(NamedTuple):
 
 @cache
 def default_works() -> tuple[Work, ...]:
-    """The default works by name, which ``names/msu_works.toml`` lists with their sources."""
+    """The default works by name; ``names/msu_works.toml`` lists them with their sources."""
     return tuple(Work(name, *entry) for name, entry in sorted(read_table("names/msu_works.toml").items()))
 
 
 def first_works() -> tuple[Work, ...]:
-    """Those of the default works that a first run takes, see ``names/first_run.toml``."""
+    """The default works of the first run, see ``names/first_run.toml``."""
     names = read_table("names/first_run.toml")["msu"]
     return tuple(work for work in default_works() if work.name in names)

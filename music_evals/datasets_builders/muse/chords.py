@@ -1,11 +1,11 @@
 """Piano chords for the chord-quality task: a block chord, then the same chord as an upward arpeggio.
 
-Nothing here is random: root, quality and variant name one chord each, and all of them differ.
+Nothing is random: root, quality and variant determine a chord, and all chords differ.
 """
 
 from typing import Final, Literal, NamedTuple, get_args
 
-from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
+from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 Quality = Literal["major", "minor", "dominant", "diminished"]
 
@@ -30,18 +30,18 @@ _ARPEGGIO_STEP: Final = _TICKS_PER_SECOND // 2
 _ARPEGGIO_NOTES: Final = 6
 _LENGTH: Final = 86 * _TICKS_PER_SECOND // 10
 
-# Registers: MIDI pitch of the lowest C; roots lie within the octave above it.
+# MIDI pitch of the lowest C of a register; roots lie in the octave above it.
 _REGISTERS: Final = (48, 36, 60)
 _VOICINGS: Final = ("close", "root doubled above", "open")
-# Velocities of block chord and first arpeggio note; the arpeggio grows or fades by the third number a note.
+# Velocities of the block chord and of the first note of the arpeggio, and the change of velocity from note to note.
 _DYNAMICS: Final = ((80, 76, 1), (64, 60, 2), (96, 92, -1), (72, 84, -2))
 
 N_VARIANTS: Final = len(_REGISTERS) * len(_VOICINGS) * len(_DYNAMICS)
-"""How many variants a chord of one root and quality has."""
+"""Number of variants of a root and quality."""
 
 
 class Chord(NamedTuple):
-    """A chord stimulus; `pitches` are MIDI pitches of the block chord, from the lowest, which is the root."""
+    """A chord stimulus; `pitches` are the MIDI pitches of the block chord from the lowest, which is the root."""
 
     root: str
     quality: Quality
@@ -50,10 +50,15 @@ class Chord(NamedTuple):
 
 
 def compose_chord(root: str, quality: Quality, variant: int = 0) -> Chord:
-    """Compose a chord stimulus: a block chord at 0 s, then from 2.5 s six notes upward, ringing until 8.6 s.
+    """Compose a chord stimulus: a block chord at 0 s, then from 2.5 s six notes upward that ring until 8.6 s.
 
-    The chord is in root position throughout. Variants (0 to `N_VARIANTS` - 1) differ in register, in the voicing of
-    the block chord and in dynamics; variant 0 is the plain one, close position between C3 and Bb4 at a medium loudness.
+    Args:
+        root: one of `ROOTS`. quality: one of `QUALITIES`. variant: 0 to `N_VARIANTS` - 1. Variants differ in register,
+        voicing of the block chord and dynamics. Variant 0 is
+            plain: close position between C3 and Bb4, medium loudness. All are in root position.
+
+    Raises:
+        ValueError: an argument is out of range.
 
     Source: MUSE (arXiv 2510.22455), chord-quality task; the times were measured on its recordings.
     """
@@ -63,7 +68,7 @@ def compose_chord(root: str, quality: Quality, variant: int = 0) -> Chord:
         raise ValueError(f"quality {quality!r} is unknown; accepted are {', '.join(QUALITIES)}")
     if not 0 <= variant < N_VARIANTS:
         raise ValueError(f"variant {variant} is out of range; accepted are 0 to {N_VARIANTS - 1}")
-    # Consecutive variants change everything audible first: register, then voicing, then dynamics.
+    # Consecutive variants change register first, then voicing, then dynamics.
     rest, register = divmod(variant, len(_REGISTERS))
     dynamics, voicing = divmod(rest, len(_VOICINGS))
 
@@ -74,12 +79,12 @@ def compose_chord(root: str, quality: Quality, variant: int = 0) -> Chord:
     if _VOICINGS[voicing] == "root doubled above":
         block.append(lowest + 12)
     elif _VOICINGS[voicing] == "open":
-        # The third an octave up, as a pianist spreads a chord.
+        # The third is an octave higher, as pianists spread a chord.
         block = sorted([lowest, lowest + tones[1] + 12, *block[2:]])
     arpeggio = [lowest + 12 * (i // len(tones)) + tones[i % len(tones)] for i in range(_ARPEGGIO_NOTES)]
 
     block_velocity, velocity, growth = _DYNAMICS[dynamics]
-    # The block chord is released as the arpeggio begins: MIDI cannot hold a pitch that is struck again.
+    # The block chord ends where the arpeggio begins: in MIDI a pitch sounds only once at a time.
     notes = [Note(0, pitch, _ARPEGGIO_ONSET, block_velocity) for pitch in block]
     for i, pitch in enumerate(arpeggio):
         onset = _ARPEGGIO_ONSET + i * _ARPEGGIO_STEP

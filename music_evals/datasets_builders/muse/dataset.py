@@ -2,11 +2,11 @@
 
 Title: Evaluating Multimodal Large Language Models on Core Music Perception Tasks
 Paper: https://arxiv.org/abs/2510.22455 (stimuli: The MUSE Benchmark, https://arxiv.org/abs/2510.19055)
-Licence: generated stimuli are under the licence of this project; the recordings are for research and other
-    non-commercial use, with their licence file (``LICENSE_DATA.md``) beside them
+Licence: generated stimuli have the licence of this project. The recordings are for research and other non-commercial
+    use; their licence file (``LICENSE_DATA.md``) is part of the dataset.
 
-Three configs, `syncopation`, `transposition` and `chord_quality`, each with the splits `test` (scored) and
-`fewshot` (worked examples). `rows` says what a row holds, `recordings` takes the authors' recordings.
+Three configs, `syncopation`, `transposition` and `chord_quality`, have the splits `test` (scored) and `fewshot` (worked
+examples). `rows` defines the columns, `recordings` builds from the authors' recordings.
 """
 
 import hashlib
@@ -28,25 +28,25 @@ from music_evals.datasets_builders.dataset_io import (
     write_dataset,
 )
 from music_evals.datasets_builders.muse import chords, drum_loops, melodies, rows
-from music_evals.notation.audio import render_wav
-from music_evals.notation.midi import midi_to_text, read_notes, write_midi
-from music_evals.notation.performance import TICKS_PER_BEAT, Performance
-from music_evals.notation.soundfont import default_soundfont
+from music_evals.notation.audio.rendering import render_wav
+from music_evals.notation.audio.soundfont import default_soundfont
+from music_evals.notation.midi.files import midi_to_text, write_midi
+from music_evals.notation.midi.performance import TICKS_PER_BEAT, Performance
 
 NAME: Final = "muse"
 VERSION: Final = "1.2.0"
 DEFAULT_SEED: Final = 1
 
-_SLOT: Final = TICKS_PER_BEAT // 2  # an eighth
-_ATTEMPTS: Final = 500  # draws for one stimulus that is none of the earlier ones
+_ATTEMPTS: Final = 500  # draws for a stimulus that differs from all earlier ones
 _Stimulus = TypeVar("_Stimulus")
 _Key = tuple[Any, ...]
-Maker = Callable[[], Mapping[str, Any]]  # makes a row when it is written, so that no audio is held
+Maker = Callable[[], Mapping[str, Any]]
+"""Makes a row when it is written, so that no audio is held in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many test rows to generate; the defaults are the paper's. The few-shot examples come on top."""
+    """How many test rows to generate, by default as in the paper; few-shot examples are extra."""
 
     syncopation: int = 20
     transposition: int = 20
@@ -57,7 +57,7 @@ class Counts:
         for config in rows.CONFIGS:
             if getattr(self, config) < 0:
                 raise DatasetError(f"{config}: {getattr(self, config)} test rows asked for; a count is 0 or more")
-        roots = len(chords.ROOTS) - 1  # one is kept for the examples
+        roots = len(chords.ROOTS) - 1  # one root is reserved for the examples
         most = roots * len(chords.QUALITIES) * chords.N_VARIANTS
         if self.chord_quality > most:
             raise DatasetError(
@@ -68,7 +68,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A dataset that has been decided on and checked: config → split → functions that make the rows."""
+    """A dataset that was checked and can be written: config → split → functions that make the rows."""
 
     makers: Mapping[str, Mapping[str, Sequence[Maker]]]
     provenance: Provenance
@@ -76,27 +76,27 @@ class Plan:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of all configs together."""
-        return sum(len(made) for splits in self.makers.values() for made in splits.values())
-
-
-# --- generated stimuli ---
+        """Number of rows of all configs."""
+        return sum(len(makers) for splits in self.makers.values() for makers in splits.values())
 
 
 def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, soundfont: Path | None = None) -> Plan:
-    """Compose fresh stimuli from a seed: levels, answers, instruments and kinds of foil balanced, none twice.
+    """Compose stimuli from a seed: levels, answers, instruments and kinds of foil are balanced, and none comes twice.
 
-    Composing happens here, so that what cannot be done fails at once, with a DatasetError; the rendering happens while
-    the rows are written. The same seed and version give the same bytes with the same renderer and soundfont, both of
-    which the provenance names. The first rows do not depend on how many are asked for. Of the plain chords there are
-    only as many as the paper uses: up to 44 of them, another seed changes their order and, below 44, the roots.
+    Stimuli are composed here, so that errors come before any work is lost. They are rendered when the rows are written.
+    The same seed and version give the same bytes with the same versions of libraries and the same soundfont; the
+    provenance names them. A larger count keeps the first rows. There are only as many plain chords as the paper uses:
+    up to 44 of them, another seed changes their order and, below 44, their roots.
 
     Args:
         seed: any integer.
-        counts: number of test rows a config; default the paper's.
-        soundfont: soundfont to render with; default the one that comes with the suite.
+        counts: number of test rows of each config; by default as in the paper.
+        soundfont: SoundFont 2 file; by default `default_soundfont`.
 
-    Source: arXiv 2510.22455, sections on tasks and stimuli, for the counts and the make of the stimuli.
+    Raises:
+        DatasetError: the soundfont cannot be read, or there are not so many stimuli.
+
+    Source: arXiv 2510.22455, sections on tasks and stimuli.
     """
     counts = counts or Counts()
     try:
@@ -104,47 +104,39 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
         digest = hashlib.sha256(soundfont.read_bytes()).hexdigest()
     except OSError as error:
         raise DatasetError(f"the soundfont cannot be read: {error}") from error
-    provenance = make_provenance(
-        NAME,
-        VERSION,
-        GENERATED,
-        seed=seed,
-        made_with={
-            **{package: version(package) for package in ("mido", "numpy", "symusic")},
-            "soundfont": f"{soundfont.name} (SHA-256 {digest})",
-        },
-    )
+    made_with = {package: version(package) for package in ("mido", "numpy")}
+    made_with["soundfont"] = f"{soundfont.name} (SHA-256 {digest})"
     planned = {
         "syncopation": _loops(seed, counts.syncopation, soundfont),
         "transposition": _pairs(seed, counts.transposition, soundfont),
         "chord_quality": _chords(seed, counts.chord_quality, soundfont),
     }
     makers: dict[str, dict[str, list[Maker]]] = {config: {"test": [], "fewshot": []} for config in rows.CONFIGS}
-    for config, some in planned.items():
-        for split, make in some:
+    for config, entries in planned.items():
+        for split, make in entries:
             makers[config][split].append(make)
-    return Plan(makers, provenance)
+    return Plan(makers, make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with))
 
 
 def _draw(
-    where: str,
+    name: str,
     seed: int,
     seen: set[_Key],
-    compose: Callable[[random.Random], _Stimulus],
+    compose: Callable[..., _Stimulus],
     keys_of: Callable[[_Stimulus], set[_Key]],
 ) -> _Stimulus:
-    """Compose a stimulus none of whose keys has been seen; its randomness depends on the seed and `where` only."""
+    """Compose a stimulus without any key that was seen; the randomness depends only on seed and name."""
     for attempt in range(_ATTEMPTS):
-        stimulus = compose(random.Random(f"{seed}/{where}/{attempt}"))
+        stimulus = compose(rng=random.Random(f"{seed}/{name}/{attempt}"))
         keys = keys_of(stimulus)
         if not keys & seen:
             seen |= keys
             return stimulus
-    raise DatasetError(f"{where}: no new stimulus in {_ATTEMPTS} draws, {len(seen)} are taken; ask for fewer rows")
+    raise DatasetError(f"{name}: no new stimulus in {_ATTEMPTS} draws, {len(seen)} are taken; ask for fewer rows")
 
 
 def _loops(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
-    # The examples come first, so that they stay the same however many test rows are asked for.
+    # The examples come first, so that they do not depend on the number of test rows.
     wanted = [("fewshot", f"syncopation-example-{level}-offbeats", level) for level in rows.EXAMPLE_OFFBEATS]
     for index in range(n_test):
         serial, place = divmod(index, len(drum_loops.OFFBEATS))
@@ -158,8 +150,7 @@ def _loops(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker
 
 
 def _loop_row(name: str, loop: drum_loops.DrumLoop, soundfont: Path) -> rows.SyncopationRow:
-    clip, midi = _clip(loop.performance, "drums", soundfont)
-    _check_loop(name, midi, loop)
+    clip = _clip(loop.performance, "drums", soundfont)
     return rows.syncopation_row(name, clip, loop.offbeats, GENERATED, list(loop.kick), list(loop.snare))
 
 
@@ -169,7 +160,7 @@ def _pairs(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker
         ("fewshot", "transposition-example-different", "other_melody", "piano"),
     ]
     for index in range(n_test):
-        # Two instruments and three foils: their cycles together run through all six pairs.
+        # Two instruments and three foils: their cycles combine to all six pairs.
         serial, is_different = divmod(index, 2)
         instrument = melodies.INSTRUMENTS[serial % 2]
         kind = "different" if is_different else "same"
@@ -178,33 +169,27 @@ def _pairs(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker
     seen: set[_Key] = set()
     for split, name, foil, instrument in wanted:
         compose = partial(melodies.compose_pair, foil=foil, instrument=instrument)
-        pair = _draw(name, seed, seen, lambda rng, compose=compose: compose(rng=rng), _pair_keys)  # type: ignore[misc]
+        pair = _draw(name, seed, seen, compose, _pair_keys)
         yield split, partial(_pair_row, name, pair, soundfont)
 
 
 def _pair_keys(pair: melodies.MelodyPair) -> set[_Key]:
-    """The melodies without their keys: no melody may come back, transposed or not."""
+    """The intervals of both melodies: no melody comes twice, transposed or not."""
     return {tuple(after - before for before, after in pairwise(melody.pitches)) for melody in (pair.first, pair.second)}
 
 
 def _pair_row(name: str, pair: melodies.MelodyPair, soundfont: Path) -> rows.TranspositionRow:
-    first, second = (_clip(one.performance, one.instrument, soundfont) for one in (pair.first, pair.second))
-    _check_pair(name, first[1], second[1], pair)
-    return rows.transposition_row(
-        name,
-        (first[0], second[0]),
-        (pair.first.key, pair.second.key),
-        pair.foil,
-        GENERATED,
-        pair.semitones,
-        (list(pair.first.pitches), list(pair.second.pitches)),
-    )
+    first, second = pair.first, pair.second
+    clip_1, clip_2 = (_clip(melody.performance, melody.instrument, soundfont) for melody in (first, second))
+    pitches = list(first.pitches), list(second.pitches)
+    keys = first.key, second.key
+    return rows.transposition_row(name, (clip_1, clip_2), keys, pair.foil, GENERATED, pair.semitones, pitches)
 
 
 def _chords(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Maker]]:
     roots = [root for root in chords.ROOTS if root != rows.EXAMPLE_ROOT]
     for index in range(n_test):
-        # All roots in one variant before the next variant; each quality goes through them in its own order.
+        # All roots in one variant before the next variant; every quality has its own order of roots.
         serial, place = divmod(index, len(chords.QUALITIES))
         variant, step = divmod(serial, len(roots))
         quality = chords.QUALITIES[place]
@@ -216,13 +201,11 @@ def _chords(seed: int, n_test: int, soundfont: Path) -> Iterator[tuple[str, Make
 
 def _chord_row(chord: chords.Chord, variant: int, soundfont: Path) -> rows.ChordQualityRow:
     name = f"chord-{chord.root.lower()}-{chord.quality}-v{variant}"
-    clip, midi = _clip(chord.performance, "piano", soundfont)
-    _check_chord(name, midi, chord)
+    clip = _clip(chord.performance, "piano", soundfont)
     return rows.chord_quality_row(name, clip, chord.root, chord.quality, GENERATED, variant, list(chord.pitches))
 
 
-def _clip(performance: Performance, instrument: str, soundfont: Path) -> tuple[rows.Clip, bytes]:
-    """A performance as it is heard, and its MIDI file."""
+def _clip(performance: Performance, instrument: str, soundfont: Path) -> rows.Clip:
     midi = write_midi(performance)
     seconds = None if performance.length is None else performance.length / TICKS_PER_BEAT * 60 / performance.tempo
     try:
@@ -230,67 +213,25 @@ def _clip(performance: Performance, instrument: str, soundfont: Path) -> tuple[r
     except ValueError as error:
         raise DatasetError(f"cannot render with {soundfont}: {error}") from error
     meter = "{}/{}".format(*performance.meter)
-    return rows.Clip(wav, float(performance.tempo), meter, instrument, midi, midi_to_text(midi)), midi
-
-
-def _check(name: str, what: str, found: object, expected: object) -> None:
-    if found != expected:
-        raise DatasetError(f"{name}: the written MIDI file has {what} {found}, the row says {expected}")
-
-
-def _check_loop(name: str, midi: bytes, loop: drum_loops.DrumLoop) -> None:
-    """Compare a written drum loop with its row, through a reader that shares no code with the writer."""
-    notes = read_notes(midi).notes
-    _check(name, "notes off the grid of eighths", [note.onset for note in notes if note.onset % _SLOT], [])
-    _check(name, "pitched notes", [note.pitch for note in notes if not note.is_drum], [])
-    hi_hat, kick, snare = (
-        sorted(note.onset // _SLOT + 1 for note in notes if note.pitch == drum)
-        for drum in (drum_loops.HI_HAT, drum_loops.KICK, drum_loops.SNARE)
-    )
-    _check(name, "hi-hat slots", hi_hat, list(range(1, drum_loops.SLOTS + 1)))
-    _check(name, "kick slots", kick, sorted(loop.kick))
-    _check(name, "snare slots", snare, sorted(loop.snare))
-    offbeats = sum(slot % 2 == 0 for slot in kick + snare)
-    _check(name, "off-beats", offbeats, loop.offbeats)
-
-
-def _check_pair(name: str, midi_1: bytes, midi_2: bytes, pair: melodies.MelodyPair) -> None:
-    pitches = []
-    for midi, melody in ((midi_1, pair.first), (midi_2, pair.second)):
-        read = read_notes(midi)
-        pitches.append([note.pitch for note in read.notes])
-        _check(name, "pitches", pitches[-1], list(melody.pitches))
-        _check(name, "tempo", round(read.tempo, 2), round(melody.tempo, 2))
-        ends = [note.onset + note.duration for note in read.notes]
-        overlaps = [note.onset for end, note in zip(ends, read.notes[1:], strict=False) if note.onset < end]
-        _check(name, "notes that overlap at ticks", overlaps, [])
-    _check(name, "a transposition:", melodies.is_transposition(*pitches), pair.foil is None)
-    if pair.foil is None:
-        distances = {second - first for first, second in zip(*pitches, strict=True)}
-        _check(name, "semitones between the melodies", distances, {pair.semitones})
-
-
-def _check_chord(name: str, midi: bytes, chord: chords.Chord) -> None:
-    notes = read_notes(midi).notes
-    _check(name, "block chord", [note.pitch for note in notes if note.onset == 0], list(chord.pitches))
-    root = (8 + chords.ROOTS.index(chord.root)) % 12  # the list starts at A flat
-    _check(name, "lowest pitch class", min(note.pitch for note in notes) % 12, root)
-    degrees = sorted({(note.pitch - root) % 12 for note in notes})
-    _check(name, "degrees", degrees, sorted(chords.INTERVALS[chord.quality]))
-
-
-# --- writing and loading ---
+    return rows.Clip(wav, float(performance.tempo), meter, instrument, midi, midi_to_text(midi))
 
 
 def write(
     plan: Plan, out: Path, *, overwrite: bool = False, on_row: Callable[[str, str], None] | None = None
 ) -> Provenance:
-    """Write a planned dataset as a folder, whole or not at all; `on_row` gets config and split after each row.
+    """Write a planned dataset as a folder, completely or not at all.
 
-    DatasetError where the folder may not be written, or a written MIDI file does not say what its row says.
+    Args:
+        plan: the dataset.
+        out: the folder.
+        overwrite: replace a dataset in the folder.
+        on_row: called with config and split after every row.
+
+    Raises:
+        DatasetError: the folder cannot be written, or a row cannot be made.
     """
 
-    def made(config: str, split: str) -> Iterator[Mapping[str, Any]]:
+    def make_rows(config: str, split: str) -> Iterator[Mapping[str, Any]]:
         for make in plan.makers[config][split]:
             yield make()
             if on_row is not None:
@@ -298,7 +239,7 @@ def write(
 
     return write_dataset(
         out,
-        {config: {split: made(config, split) for split in splits} for config, splits in plan.makers.items()},
+        {config: {split: make_rows(config, split) for split in splits} for config, splits in plan.makers.items()},
         features=rows.FEATURES,
         provenance=plan.provenance,
         overwrite=overwrite,
@@ -309,3 +250,4 @@ def write(
 BENCHMARK: Final = DatasetSpec(
     NAME, VERSION, DEFAULT_SEED, rows.FEATURES, lambda out, _: write(build_generated(), out, overwrite=True)
 )
+"""MUSE for `load_split` and `describe_dataset`."""

@@ -1,8 +1,8 @@
 """Drum loops for the syncopation task: hi-hat on every eighth, kick and snare on and off the beat.
 
-A loop is built as a drummer would: a groove on the beats, off-beat strokes that anticipate or answer it, the same
-bar again, and something else in the last bar. How many strokes fall off the beat is exact. How many fall on it
-says little: where an off-beat stroke comes in, the stroke on the neighbouring beat is often left out.
+A loop has a groove on the beats, off-beat strokes that anticipate or answer it, repetitions of the bar, and a variation
+in the last bar. The number of strokes off the beat is exact. The number of strokes on the beat hardly depends on it:
+next to an off-beat stroke, the stroke on the beat is often left out.
 """
 
 import itertools
@@ -10,7 +10,7 @@ import random
 from typing import Final, NamedTuple
 
 from music_evals.datasets_builders import read_table
-from music_evals.notation.performance import TICKS_PER_BEAT, Note, Performance
+from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 OFFBEATS: Final = (0, 2, 4, 6, 8)
 """The syncopation levels: numbers of off-beat onsets, in the order of the answer options A to E."""
@@ -22,19 +22,19 @@ HI_HAT: Final = 42
 _BARS: Final = 4
 _SLOTS_PER_BAR: Final = SLOTS // _BARS
 _TICKS_PER_SLOT: Final = TICKS_PER_BEAT // 2
-_STROKE: Final = _TICKS_PER_SLOT // 2  # a drum sounds as long as it sounds; the length only has to be below a slot
+_STROKE: Final = _TICKS_PER_SLOT // 2  # drums ignore the length of a note; it must be shorter than a slot
 _WEIGHTS: Final = read_table("names/muse_drum_loops.toml")
 _MOST_PER_BAR: Final = 3
 
-# Each further stroke on the beat makes a groove less likely by this factor to the power offbeats / 8. Without it
-# the total number of strokes would grow with the level and give it away.
+# Every stroke on the beat makes a groove less likely, by this factor to the power of offbeats / 8. Otherwise the total
+# number of strokes would grow with the level and give it away.
 _THINNING: Final = 0.4
 
-_Bar = dict[int, str]  # position in the bar, 1 to 8 -> "K" or "S"
+_Bar = dict[int, str]  # position in the bar, 1 to 8 → "K" or "S"
 
 
 class DrumLoop(NamedTuple):
-    """Four bars of 4/4 at 120 quarters a minute, with slots 1 to 32 of kick and snare, ascending and disjoint."""
+    """Four bars of 4/4 at 120 quarter notes a minute; slots 1 to 32 of kick and snare, ascending and disjoint."""
 
     kick: tuple[int, ...]
     snare: tuple[int, ...]
@@ -42,7 +42,7 @@ class DrumLoop(NamedTuple):
 
     @property
     def offbeats(self) -> int:
-        """Number of kick and snare onsets on even slots, which are off the beat."""
+        """Number of kick and snare onsets on even slots, that is, off the beat."""
         return sum(slot % 2 == 0 for slot in self.kick + self.snare)
 
 
@@ -70,7 +70,7 @@ def compose_drum_loop(offbeats: int, rng: random.Random) -> DrumLoop:
 
 
 def _plan(offbeats: int, rng: random.Random) -> tuple[str, dict[str, int]]:
-    """Choose which bars are alike and how many off-beats each kind of bar has."""
+    """Choose the form of the loop, and how many off-beats each kind of bar has."""
     plans: list[tuple[str, dict[str, int]]] = []
     weights: list[float] = []
     for form, weight in _WEIGHTS["forms"].items():
@@ -79,22 +79,22 @@ def _plan(offbeats: int, rng: random.Random) -> tuple[str, dict[str, int]]:
             counts = dict(zip(letters, numbers, strict=True))
             if sum(counts[letter] for letter in form) == offbeats:
                 plans.append((form, counts))
-                # Bars of one loop are about equally busy.
+                # The bars of a loop are about equally busy.
                 weights.append(weight / 2 ** (max(numbers) - min(numbers)))
     return rng.choices(plans, weights)[0]
 
 
 def _compose_bar(count: int, model: _Bar | None, is_last: bool, thinning: float, rng: random.Random) -> _Bar:
-    """Compose a bar with `count` off-beats, which keeps to the model bar where it can."""
+    """Compose a bar with `count` off-beats, as close to the model bar as possible."""
     is_alike = model is not None and rng.random() < (0.35 if is_last else 0.7)
     if model is not None and is_alike:
-        beats = _part(model, 1)
+        beats = _strokes(model, 1)
     else:
         beats = _compose_beats(_WEIGHTS["turnarounds" if is_last else "grooves"], thinning, rng)
     _vary_kick(beats, thinning, rng)
-    kept = _part(model, 0) if model is not None and rng.random() < (0.65 if is_alike else 0.35) else {}
+    kept = _strokes(model, 0) if model is not None and rng.random() < (0.65 if is_alike else 0.35) else {}
 
-    # Of the model's off-beats the later ones lead on into the next bar, so the earlier ones go first.
+    # Later off-beats of the model lead into the next bar: the earlier ones are dropped first.
     added = dict(sorted(kept.items())[max(0, len(kept) - count) :])
     choices = dict(_WEIGHTS["fills" if is_last else "offbeats"])
     while len(added) < count:
@@ -104,7 +104,7 @@ def _compose_bar(count: int, model: _Bar | None, is_last: bool, thinning: float,
 
     bar = dict(beats)
     for position, drum in added.items():
-        # An anticipation stands for the beat after it; a stroke after the beat can stand for the beat itself.
+        # An off-beat stroke often replaces the stroke on the beat after it, or before it.
         neighbour = position + 1 if rng.random() < 0.7 else position - 1
         if bar.get(neighbour) == drum and neighbour != 1 and rng.random() < 0.6:
             del bar[neighbour]
@@ -112,7 +112,7 @@ def _compose_bar(count: int, model: _Bar | None, is_last: bool, thinning: float,
     return bar
 
 
-def _part(bar: _Bar, remainder: int) -> _Bar:
+def _strokes(bar: _Bar, remainder: int) -> _Bar:
     """The strokes of a bar on the beats (remainder 1) or off them (0)."""
     return {position: drum for position, drum in bar.items() if position % 2 == remainder}
 
@@ -124,7 +124,7 @@ def _compose_beats(grooves: dict[str, float], thinning: float, rng: random.Rando
 
 
 def _vary_kick(beats: _Bar, thinning: float, rng: random.Random) -> None:
-    """Now and then leave out a kick after beat 1, or put one on a free beat; the snare carries the groove and stays."""
+    """Sometimes drop a kick after beat 1, or add one on a free beat; the snare stays because it carries the groove."""
     for position in (3, 5, 7):
         if beats.get(position) == "K" and rng.random() < 0.3:
             del beats[position]
@@ -137,13 +137,13 @@ def _perform(kick: tuple[int, ...], snare: tuple[int, ...], rng: random.Random) 
     notes = []
     for slot in range(1, SLOTS + 1):
         is_beat = slot % 2 == 1
-        # The hi-hat leans on beats 1 and 3, and opens each bar a little louder.
+        # The hi-hat accents beats 1 and 3, and a little more the first beat of a bar.
         accent = (10 if slot % _SLOTS_PER_BAR == 1 else 6 if slot % 4 == 1 else 2) if is_beat else -12
         notes.append((slot, HI_HAT, 78 + accent))
         if slot in kick:
             notes.append((slot, KICK, 104 if is_beat else 98))
         if slot in snare:
-            # Backbeats are the loudest; strokes between are lighter.
+            # Backbeats are the loudest strokes.
             notes.append((slot, SNARE, 104 if slot % 4 == 3 else 98 if is_beat else 90))
     performed = tuple(
         Note((slot - 1) * _TICKS_PER_SLOT, drum, _STROKE, velocity + rng.randint(-4, 4))

@@ -1,17 +1,18 @@
-"""MUSE's recordings: its rows from a copy of the authors' repository.
+"""MUSE's rows from a copy of the authors' recordings.
 
-Expected layout of a copy of the recordings (``--source``), as in the authors' repository::
+The copy (``--source``) has the layout of the authors' repository::
 
     LICENSE_DATA.md
     stimuli/Chords/1.wav … 48.wav
     stimuli/Intermediate/{NoSync,Sync1,Sync2,Sync3,Sync4}_{A..D}.wav, NoSync_E.wav, Sync3_E.wav
     stimuli/M<number>_<key>_<tempo>[_<meter>][_Piano].wav
 
-The examples of rhythms (`NoSync_A` and `Sync3_A`) and of melodies (M11 and M12) are those of the authors' programs, and
-no trial of theirs uses them. Which four chords the paper showed is not published; here the first four files, on A flat.
+The examples of rhythms (`NoSync_A` and `Sync3_A`) and of melodies (M11 and M12) are those of the authors' programs,
+which do not use them in trials. The four example chords of the paper are not published; the first four files, on A
+flat, replace them.
 
-The answers are the published ones. What sounds otherwise (`listening`) is an anomaly in the provenance. The columns
-`key_1` and `key_2` say what sounds, ids and paths what the files are called.
+The answers are the published ones. If a recording sounds different (`listening`), the provenance has an anomaly. The
+columns `key_1` and `key_2` are the sounding keys; ids and paths follow the names of the files.
 """
 
 import hashlib
@@ -29,9 +30,9 @@ from music_evals.datasets_builders.muse import listening, rows
 from music_evals.datasets_builders.muse.chords import ROOTS
 from music_evals.datasets_builders.muse.dataset import NAME, Maker, Plan
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
-from music_evals.notation.audio import describe_wav
+from music_evals.notation.audio.rendering import describe_wav
 
-VERSION: Final = "1.2.0"  # of the rows of recordings; generated ones have their own
+VERSION: Final = "1.2.0"  # of the rows of recordings; generated rows have their own version
 LICENCE_FILE: Final = "LICENSE_DATA.md"
 
 _LOOP_EXAMPLES: Final = ("NoSync_A", "Sync3_A")
@@ -39,7 +40,7 @@ _SAME_EXAMPLE: Final = ("M11_CMaj_180_Piano", "M11_EMaj_180_Piano")
 _DIFFERENT_EXAMPLE: Final = ("M11_EMaj_180_Piano", "M12_FMaj_155_Piano")
 
 _NUMBERED_QUALITIES: Final = ("diminished", "dominant", "major", "minor")
-"""Order of the numbered chord files within a root; 1 is A flat diminished, 19 C major."""
+"""Order of the numbered chord files of a root; 1 is A flat diminished, 19 is C major."""
 
 _MELODY_NAME: Final = re.compile(
     r"(?P<number>M\d+)_(?P<tonic>[A-G]b?)(?P<mode>Maj|m)_(?P<tempo>\d+)(?:_(?P<upper>\d)_(?P<lower>\d))?(?P<piano>_Piano)?"
@@ -47,7 +48,7 @@ _MELODY_NAME: Final = re.compile(
 
 
 class Recorded(NamedTuple):
-    """A row of recordings: its files, how it is made of their bytes, and what in them sounds other than keyed."""
+    """A row of recordings: its files, and functions of their bytes that make it and check its sound."""
 
     config: rows.ConfigName
     split: str
@@ -57,10 +58,14 @@ class Recorded(NamedTuple):
 
 
 def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
-    """Take the rows from a copy of the authors' repository; every file is read and checked before any is written.
+    """Plan the rows from a copy of the authors' repository; all files are read and checked first.
 
-    With `allow_partial` rows whose files are missing are left out, which the provenance says. What sounds other than it
-    is keyed stays and is an anomaly. DatasetError names all files that are missing or cannot be decoded.
+    Args:
+        source: folder of the copy.
+        allow_partial: leave out rows whose files are missing; the provenance lists the files.
+
+    Raises:
+        DatasetError: files are missing or cannot be decoded; the message names them.
     """
     source = source.expanduser()
     if not source.is_dir():
@@ -97,16 +102,16 @@ def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
     listing = "".join(f"{digest}  {path}\n" for path, digest in sorted(digests.items()))
     checksum = hashlib.sha256(listing.encode()).hexdigest()
     recorded = [row for row in recorded if digests.keys() >= set(row.paths)]
-    heard = {" + ".join(row.paths): row.check([(source / path).read_bytes() for path in row.paths]) for row in recorded}
+    checks = {" + ".join(row.paths): row.check(_read(source, row)) for row in recorded}
     provenance = make_provenance(
         NAME,
         VERSION,
         "recordings",
         source_sha256=checksum,
         missing=tuple(missing),
-        anomalies={f"{where}: {what}": 1 for where, what in heard.items() if what},
+        anomalies={f"{paths}: {difference}": 1 for paths, difference in checks.items() if difference},
     )
-    # The licence asks to travel with the recordings.
+    # The licence file must accompany the recordings.
     extra = {} if LICENCE_FILE in missing else {LICENCE_FILE: (source / LICENCE_FILE).read_bytes()}
     makers: dict[str, dict[str, list[Maker]]] = {config: {"test": [], "fewshot": []} for config in rows.CONFIGS}
     for row in recorded:
@@ -114,8 +119,12 @@ def build_recordings(source: Path, *, allow_partial: bool = False) -> Plan:
     return Plan(makers, provenance, extra)
 
 
+def _read(source: Path, row: Recorded) -> list[bytes]:
+    return [(source / path).read_bytes() for path in row.paths]
+
+
 def _read_row(source: Path, row: Recorded, digests: Mapping[str, str]) -> Mapping[str, Any]:
-    contents = [(source / path).read_bytes() for path in row.paths]
+    contents = _read(source, row)
     for path, content in zip(row.paths, contents, strict=True):
         if hashlib.sha256(content).hexdigest() != digests[path]:
             raise DatasetError(f"{source / path} has changed while the dataset was being built")
@@ -126,16 +135,16 @@ def recorded_rows() -> Iterator[Recorded]:
     """All rows of the full set, in the order of the dataset."""
     for take, offbeats in product("ABCDE", OFFBEATS):
         if take == "E" and offbeats not in rows.EXAMPLE_OFFBEATS:
-            continue  # the levels with an example have a loop more
+            continue  # only levels with an example have a fifth loop
         stem = f"{f'Sync{OFFBEATS.index(offbeats)}' if offbeats else 'NoSync'}_{take}"
         path = f"stimuli/Intermediate/{stem}.wav"
         split = "fewshot" if stem in _LOOP_EXAMPLES else "test"
         make = partial(_recorded_loop, path, offbeats, take)
         yield Recorded("syncopation", split, (path,), make, partial(listening.check_loop, offbeats))
 
-    listed = read_table("names/muse_recordings.toml")
-    both = zip(listed["same"], listed["different"], strict=True)
-    pairs = [("test", (first, second)) for two in both for first, second in two]
+    table = read_table("names/muse_recordings.toml")
+    alternating = zip(table["same"], table["different"], strict=True)
+    pairs = [("test", (first, second)) for both in alternating for first, second in both]
     for split, stems in [*pairs, ("fewshot", _SAME_EXAMPLE), ("fewshot", _DIFFERENT_EXAMPLE)]:
         yield _recorded_pair(split, stems)
 
@@ -143,8 +152,8 @@ def recorded_rows() -> Iterator[Recorded]:
     for number, (root, quality) in enumerate(chords, 1):
         path = f"stimuli/Chords/{number}.wav"
         split = "fewshot" if root == rows.EXAMPLE_ROOT else "test"
-        made = partial(_recorded_chord, path, root, quality)
-        yield Recorded("chord_quality", split, (path,), made, partial(listening.check_chord, root, quality))
+        make_chord = partial(_recorded_chord, path, root, quality)
+        yield Recorded("chord_quality", split, (path,), make_chord, partial(listening.check_chord, root, quality))
 
 
 def _recorded_loop(path: str, offbeats: int, take: str, wavs: Sequence[bytes]) -> rows.SyncopationRow:
@@ -166,7 +175,7 @@ def _recorded_pair(split: str, stems: tuple[str, str]) -> Recorded:
         return rows.transposition_row(
             f"transposition-{name.lower()}",
             (_melody_clip(first, wavs[0]), _melody_clip(second, wavs[1])),
-            (sounding.get(stems[0], named[0]), sounding.get(stems[1], named[1])),  # the octave is not known
+            (sounding.get(stems[0], named[0]), sounding.get(stems[1], named[1])),  # in unknown octaves
             None if same else "other_melody",
             " + ".join(paths),
         )

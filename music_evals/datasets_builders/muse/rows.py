@@ -1,6 +1,6 @@
-"""What a row of MUSE holds, be it a generated stimulus or a recording.
+"""The rows of MUSE, for generated stimuli and recordings.
 
-Pitches are MIDI integers. Recordings have no MIDI: their MIDI and note columns are null.
+Pitches are MIDI integers. Recordings have no MIDI: their columns for MIDI and notes are null.
 
 Source: arXiv 2510.22455.
 """
@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field
 from music_evals.datasets_builders.dataset_io import FileCell, Text, features_of
 from music_evals.datasets_builders.muse.chords import INTERVALS, QUALITIES
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
-from music_evals.notation.midi import parse_midi_text
+from music_evals.notation.midi.files import parse_midi_text
 
 ConfigName = Literal["syncopation", "transposition", "chord_quality"]
 CONFIGS: Final[tuple[ConfigName, ...]] = get_args(ConfigName)
@@ -35,24 +35,24 @@ EXAMPLE_ROOT: Final = "Ab"
 EXAMPLE_OFFBEATS: Final = (0, 6)
 
 
-def _readable(text: str) -> str:
+def _check_midi_text(text: str) -> str:
     parse_midi_text(text)
     return text
 
 
 _Pitch = Annotated[int, Field(ge=0, le=127)]
 _Slot = Annotated[int, Field(ge=1, le=32)]
-_MidiText = Annotated[Text, AfterValidator(_readable)]
+_MidiText = Annotated[Text, AfterValidator(_check_midi_text)]
 
 
-class _Heard(TypedDict):
+class _Clip(TypedDict):
     id: str
     audio: FileCell
     midi: bytes | None
     midi_text: _MidiText | None
 
 
-class _Asked(TypedDict):
+class _Question(TypedDict):
     tempo: Annotated[float, Field(gt=0)] | None
     meter: str | None
     instrument: str | None
@@ -61,7 +61,7 @@ class _Asked(TypedDict):
     source: str
 
 
-class _Loop(_Heard):
+class _Loop(_Clip):
     kick: list[_Slot] | None
     snare: list[_Slot] | None
     offbeats: int
@@ -84,29 +84,29 @@ class _Pair(TypedDict):
     key_2: str
 
 
-class _Chord(_Heard):
+class _Chord(_Clip):
     pitches: list[_Pitch] | None
     root: str
     quality: str
     variant: int
 
 
-class SyncopationRow(_Loop, _Asked):
-    """A drum loop of four bars; onsets are 1-based slots of a grid of 32 eighths."""
+class SyncopationRow(_Loop, _Question):
+    """A drum loop of four bars; `kick` and `snare` are 1-based slots of a grid of 32 eighths."""
 
 
-class TranspositionRow(_Pair, _Asked):
-    """A pair of melodies; tempo, metre and instrument are null where those of two recordings differ."""
+class TranspositionRow(_Pair, _Question):
+    """A pair of melodies; tempo, metre and instrument are null where two recordings differ."""
 
 
-class ChordQualityRow(_Chord, _Asked):
+class ChordQualityRow(_Chord, _Question):
     """A chord, struck and then arpeggiated; pitches are ascending."""
 
 
 _AUDIO: Final = Audio()
 
 
-def _one_of(shown: Sequence[str], targets: Sequence[str]) -> Callable[[str, list[str]], str | None]:
+def _check_row(shown: Sequence[str], targets: Sequence[str]) -> Callable[[str, list[str]], str | None]:
     def check(target: str, options: list[str]) -> str | None:
         if options != list(shown):
             return f"its options are not {', '.join(shown)}"
@@ -119,15 +119,17 @@ _CHORDS: Final = [quality.capitalize() for quality in QUALITIES]
 _SAME_OR_NOT: Final = (SAME, DIFFERENT)
 
 FEATURES: Final[Mapping[str, Features]] = {
-    "syncopation": features_of(SyncopationRow, _one_of(SYNCOPATION_OPTIONS, LETTERS), audio=_AUDIO),
-    "transposition": features_of(TranspositionRow, _one_of(_SAME_OR_NOT, _SAME_OR_NOT), audio_1=_AUDIO, audio_2=_AUDIO),
-    "chord_quality": features_of(ChordQualityRow, _one_of(_CHORDS, LETTERS[: len(_CHORDS)]), audio=_AUDIO),
+    "syncopation": features_of(SyncopationRow, _check_row(SYNCOPATION_OPTIONS, LETTERS), audio=_AUDIO),
+    "transposition": features_of(
+        TranspositionRow, _check_row(_SAME_OR_NOT, _SAME_OR_NOT), audio_1=_AUDIO, audio_2=_AUDIO
+    ),
+    "chord_quality": features_of(ChordQualityRow, _check_row(_CHORDS, LETTERS[: len(_CHORDS)]), audio=_AUDIO),
 }
 """Config → declared columns."""
 
 
 class Clip(NamedTuple):
-    """What is heard: a WAV file, its tempo in quarter notes a minute, its metre such as ``3/4``, and its MIDI."""
+    """A WAV file with its tempo in quarter notes a minute, its metre such as ``3/4``, its instrument and its MIDI."""
 
     wav: bytes
     tempo: float
@@ -150,13 +152,13 @@ def syncopation_row(
     kick: list[int] | None = None,
     snare: list[int] | None = None,
 ) -> SyncopationRow:
-    """A row of `syncopation`; `offbeats` is one of `OFFBEATS`."""
+    """Make a row of `syncopation`; `offbeats` is one of `OFFBEATS`."""
     return {
-        **_heard(name, clip),
+        **_clip(name, clip),
         "kick": kick,
         "snare": snare,
         "offbeats": offbeats,
-        **_asked([clip], LETTERS[OFFBEATS.index(offbeats)], SYNCOPATION_OPTIONS, source),
+        **_question([clip], LETTERS[OFFBEATS.index(offbeats)], SYNCOPATION_OPTIONS, source),
     }
 
 
@@ -169,7 +171,7 @@ def transposition_row(
     semitones: int | None = None,
     pitches: tuple[list[int] | None, list[int] | None] = (None, None),
 ) -> TranspositionRow:
-    """A row of `transposition`; `foil` is None where the melodies are the same."""
+    """Make a row of `transposition`; `foil` is None if the melodies are the same."""
     first, second = clips
     return {
         "id": name,
@@ -186,26 +188,26 @@ def transposition_row(
         "semitones": semitones,
         "key_1": keys[0],
         "key_2": keys[1],
-        **_asked(clips, SAME if foil is None else DIFFERENT, _SAME_OR_NOT, source),
+        **_question(clips, SAME if foil is None else DIFFERENT, _SAME_OR_NOT, source),
     }
 
 
 def chord_quality_row(
     name: str, clip: Clip, root: str, quality: str, source: str, variant: int = 0, pitches: list[int] | None = None
 ) -> ChordQualityRow:
-    """A row of `chord_quality`; `quality` is one of `QUALITIES`."""
+    """Make a row of `chord_quality`; `quality` is one of `QUALITIES`."""
     return {
-        **_heard(name, clip),
+        **_clip(name, clip),
         "pitches": pitches,
         "root": root,
         "quality": quality,
         "variant": variant,
-        **_asked([clip], LETTERS[_CHORDS.index(quality.capitalize())], _CHORDS, source),
+        **_question([clip], LETTERS[_CHORDS.index(quality.capitalize())], _CHORDS, source),
     }
 
 
 def reason(config: ConfigName, row: Mapping[str, Any]) -> str:
-    """Tell why the answer of a row is right, in a sentence, for who reads a log; recordings tell less."""
+    """Explain the answer of a row in a sentence, for readers of a log; rows of recordings have fewer details."""
     if config == "syncopation":
         if row["kick"] is None:
             return f"the recording is keyed with {row['offbeats']} off-beat hits."
@@ -222,11 +224,12 @@ def reason(config: ConfigName, row: Mapping[str, Any]) -> str:
     if row["same"]:
         return f"{keys}" + (f", {row['semitones']:+} semitones throughout." if row["semitones"] is not None else ".")
     first, second = ([b - a for a, b in pairwise(row[name] or ())] for name in ("pitches_1", "pitches_2"))
-    unlike = next((place for place, (one, two) in enumerate(zip(first, second, strict=False)) if one != two), None)
+    foil = row["foil"].replace("_", " ")
+    unlike = next((place for place, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
     if unlike is None:
-        return f"{keys} ({row['foil'].replace('_', ' ')})."
+        return f"{keys} ({foil})."
     return (
-        f"{keys} ({row['foil'].replace('_', ' ')}); the first interval that differs is that from note {unlike + 1}, "
+        f"{keys} ({foil}); the first interval that differs is that from note {unlike + 1}, "
         f"{first[unlike]:+} semitones against {second[unlike]:+}."
     )
 
@@ -235,11 +238,11 @@ def _numbers(values: Iterable[int]) -> str:
     return ", ".join(map(str, values)) or "none"
 
 
-def _heard(name: str, clip: Clip) -> _Heard:
+def _clip(name: str, clip: Clip) -> _Clip:
     return {"id": name, "audio": clip.audio, "midi": clip.midi, "midi_text": clip.midi_text}
 
 
-def _asked(clips: Sequence[Clip], target: str, options: Sequence[str], source: str) -> _Asked:
+def _question(clips: Sequence[Clip], target: str, options: Sequence[str], source: str) -> _Question:
     first, last = clips[0], clips[-1]
     return {
         "tempo": first.tempo if first.tempo == last.tempo else None,

@@ -1,4 +1,4 @@
-"""Banks of four-option questions: composed questions, the rows of benchmarks of this common kind, their writing."""
+"""Four-option questions: composed questions, and the rows of benchmarks of this common kind."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,15 +23,14 @@ LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question in every language, with its right answer and three wrong ones; no two options may be the same."""
+    """A question by language, with its right answer and three wrong ones; all options differ."""
 
-    name: str  # readable and stable, unique among the questions of one composer: says what is asked, not the answer
-    kind: str  # the composer's kind, which becomes the sub-theme
-    text: Mapping[Language, str]  # language → the question, without its options
-    right: Mapping[Language, str]  # language → the text of the right option
-    # Language → the texts of the three wrong options, in the same order in every language.
-    wrong: Mapping[Language, tuple[str, ...]]
-    form: str = ""  # the composer's form within the kind, for checks
+    name: str  # readable, stable and unique for a composer; describes the question but not the answer
+    kind: str  # becomes the sub-theme
+    text: Mapping[Language, str]  # the question, without its options
+    right: Mapping[Language, str]  # the right option
+    wrong: Mapping[Language, tuple[str, ...]]  # the three wrong options, in the same order in both languages
+    form: str = ""  # form within the kind
 
     def __post_init__(self) -> None:
         """Check that the options differ."""
@@ -41,13 +40,13 @@ class Question:
                 raise ValueError(f"{self.name}: two of the options are the same ({language}): {', '.join(options)}")
 
     def options(self, language: Language, place: int) -> list[str]:
-        """Return the four options, the right one at a place from 0."""
+        """Return the four options, with the right one at a place from 0."""
         wrong = self.wrong[language]
         return [*wrong[:place], self.right[language], *wrong[place:]]
 
 
 class QuestionRow(TypedDict):
-    """A question; `abc` is the score that it is about, `kind` that of a composed question, null where there is none."""
+    """A question; `abc` is its score, if any, and `kind` the kind of a composed question."""
 
     id: str
     question: Text
@@ -62,14 +61,14 @@ Rows = Mapping[str, Mapping[str, Sequence[QuestionRow]]]  # config → split →
 
 
 def places(count: int, key: str) -> list[int]:
-    """Draw the places of right answers, which are spread evenly over the letters."""
+    """Draw the places of right answers, spread evenly over the letters."""
     drawn = [number % len(LETTERS) for number in range(count)]
     Random(key).shuffle(drawn)
     return drawn
 
 
 def composed_rows(questions: Sequence[Question], key: str, language: Language = "en") -> list[QuestionRow]:
-    """Turn composed questions into rows; the key decides at which letters the right answers are."""
+    """Turn composed questions into rows; the key decides the letters of the right answers."""
     return [
         QuestionRow(
             id=question.name,
@@ -94,7 +93,7 @@ def write_question_rows(
     revision: str | None = None,
     overwrite: bool = False,
 ) -> Provenance:
-    """Write a bank as a dataset folder, whole or not at all; DatasetError names a question that is none."""
+    """Write question rows as a dataset folder, completely or not at all; DatasetError names a malformed question."""
     provenance = make_provenance(name, version, source, seed=seed, source_revision=revision)
     features = dict.fromkeys(rows, FEATURES)
     return write_dataset(out, rows, features=features, provenance=provenance, overwrite=overwrite)

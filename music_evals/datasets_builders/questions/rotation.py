@@ -1,4 +1,4 @@
-"""In which orders the options of a question may be asked."""
+"""The orders in which the options of a question can be asked."""
 
 import re
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ _NOTES: Final = re.compile(_JOINED.format("A-G"))
 
 
 def rotations(options: Sequence[str]) -> list[list[int]]:
-    """The orders in which options are asked in turn, as their places: as given, then each moved on by one more.
+    """Return orders of options as places: the original order, then rotations by one, two and three.
 
-    What speaks of the options above comes last in all but the first, and the others move on.
+    An option such as "All of the above" is last in all rotations, and the other options rotate.
 
     Example:
         >>> rotations(["C", "D", "E", "F"])
@@ -24,14 +24,14 @@ def rotations(options: Sequence[str]) -> list[list[int]]:
         [[0, 1, 2, 3], [2, 0, 1, 3], [1, 2, 0, 3]]
     """
     last = [place for place, option in enumerate(options) if _ABOVE.match(option)]
-    others = [place for place in range(len(options)) if place not in last]
-    return [[*range(len(options))], *([*others[-by:], *others[:-by], *last] for by in range(1, len(others)))]
+    rest = [place for place in range(len(options)) if place not in last]
+    return [[*range(len(options))], *([*rest[-by:], *rest[:-by], *last] for by in range(1, len(rest)))]
 
 
 def names_letters(options: Sequence[str]) -> bool:
-    """Whether an option names others by their letters, so that they must stay where they are.
+    """Whether an option refers to other options by their letters, so that the order must not change.
 
-    Options that all look so are names of notes.
+    If all options look like that, the letters are names of notes.
 
     Example:
         >>> names_letters(["Mos Def", "Talib Kweli", "Both A and B", "None of the above"])

@@ -1,15 +1,15 @@
-"""Which continuation belongs to the opening of a tune: questions from the traditional tunes that come with music21.
+"""Questions which continuation belongs to the opening of a tune, from the traditional tunes that come with music21.
 
-One continuation is the tune's own; three are what stands at the same place in other tunes of the same metre, unit note
-length, kind of rhythm and key signature, which are asked about likewise. All are four whole measures of ABC, spelled
-alike. None repeats a measure of the opening, the right one neither.
+One continuation is the tune's own. Three are from the same place of other tunes with the same metre, unit note length,
+kind of rhythm and key signature, which also have questions. All are four full measures of ABC, spelled in the same way.
+No continuation repeats a measure of the opening.
 
-The tunes are read from three folders of music21's corpus, on the machine where the questions are made: ``ryansMammoth``
-(*Ryan's Mammoth Collection*, Boston 1883), ``airdsAirs`` (James Aird's *Selection*, Glasgow 1778 to 1801; encoded by
-Jack Campin) and ``oneills1850`` (*O'Neill's Music of Ireland*, Chicago 1903). The prints are out of copyright; the
-encodings state no licence of their own, and music21's note (``corpus/license.txt``) says that its corpus is distributed
-"with the permission of the encoders" and may carry restrictions on commercial use. ``essenFolksong`` is left out, whose
-own note calls its legal status unclear and the permission non-commercial.
+The tunes are read from three folders of music21's corpus on the user's machine: ``ryansMammoth`` (*Ryan's Mammoth
+Collection*, Boston 1883), ``airdsAirs`` (James Aird's *Selection*, Glasgow 1778 to 1801; encoded by Jack Campin) and
+``oneills1850`` (*O'Neill's Music of Ireland*, Chicago 1903). The prints are out of copyright. The encodings state no
+licence; music21's note (``corpus/license.txt``) says that its corpus is distributed "with the permission of the
+encoders" and may carry restrictions on commercial use. ``essenFolksong`` is left out: its note calls the legal status
+unclear and the permission non-commercial.
 """
 
 import random
@@ -28,7 +28,7 @@ from music21 import corpus
 from music_evals.datasets_builders.questions.attack import refuse_guessable
 from music_evals.datasets_builders.questions.items import Item
 from music_evals.datasets_builders.questions.question_rows import LANGUAGES, Language, Question, places
-from music_evals.notation.abc import (
+from music_evals.notation.abc.tunes import (
     Event,
     Key,
     Measure,
@@ -44,28 +44,28 @@ from music_evals.notation.abc import (
 )
 
 COLLECTIONS: Final[Mapping[str, str]] = {"airdsAirs": "aird", "oneills1850": "oneill", "ryansMammoth": "ryan"}
-"""Folder of music21's corpus → how a question's name says it."""
+"""Folder of music21's corpus → its name in the names of questions."""
 
-OPENINGS: Final = (4, 6, 8)  # whole measures that an opening may have; a pickup comes on top
-CONTINUATION: Final = 4  # whole measures of a continuation
+OPENINGS: Final = (4, 6, 8)  # full measures of an opening, after any pickup
+CONTINUATION: Final = 4  # full measures of a continuation
 _LEAD_INS: Final[Mapping[Language, str]] = {
     "zh": "下面是一首曲调的开头（ABC 记谱法）。四个选项中，哪一个是它原本的后续？",
     "en": "This is the opening of a tune in ABC notation. Which of the four continuations belongs to it?",
 }
-# Two tunes that agree on more of their eighths than this, relative to their tonics, are taken for versions of one
-# tune. Tunes of one metre and key agree on a fifth, as a rule.
+# Two tunes with a larger share of equal eighths, relative to their tonics, count as versions of one tune. Unrelated
+# tunes in one metre and key have about a fifth.
 _VERSION_SHARE: Final = 0.45
-# A tune is dotted where this share of its notes are: strathspeys and hornpipes are, reels and polkas are not.
+# A tune with more dotted notes counts as dotted: strathspeys and hornpipes have more, reels and polkas fewer.
 _DOTTED_SHARE: Final = 0.15
-# Where fewer tunes are alike in all that options must share, none of them is asked about.
-_FEWEST_ALIKE: Final = 12
+# Smaller pools are not used.
+_SMALLEST_POOL: Final = 12
 
-_Pool = tuple[tuple[int, int], Fraction, bool, int, int]  # metre, unit, dotted or not, opening's length, sharps
+_Pool = tuple[tuple[int, int], Fraction, bool, int, int]  # metre, unit, is dotted, length of the opening, sharps
 
 
 @dataclass(frozen=True, eq=False)
 class _Source:
-    """The beginning of one tune, as far as it is regular."""
+    """The beginning of a tune, up to its first irregular measure."""
 
     name: str
     titles: frozenset[str]
@@ -74,17 +74,17 @@ class _Source:
     key: Key
     pickup: str
     measures: tuple[str, ...]
-    events: tuple[tuple[Event, ...], ...]  # of each of the measures
+    events: tuple[tuple[Event, ...], ...]  # by measure
     is_dotted: bool
 
     @cached_property
     def contour(self) -> list[list[int | None]]:
-        """Contour of each of the measures."""
+        """By measure: pitch classes above the tonic that sound at the eighths, None for a rest."""
         return [_contour(measure, self.key) for measure in self.events]
 
 
-class _Part(NamedTuple):
-    """A tune and a place to cut it."""
+class _Cut(NamedTuple):
+    """A tune and the length of its opening."""
 
     source: _Source
     length: int
@@ -102,31 +102,36 @@ class _Part(NamedTuple):
         return self.source.measures[self.length : self.length + CONTINUATION]
 
     @property
-    def asked(self) -> str:
-        """The opening with a header and, where there is one, its pickup."""
+    def prompt(self) -> str:
+        """The opening with a header and the pickup, if any."""
         source = self.source
         header = f"X:1\nM:{source.meter[0]}/{source.meter[1]}\nL:{source.unit}\nK:{source.key.name}\n"
         return header + _lay_out((source.pickup, *self.opening) if source.pickup else self.opening)
 
     @property
     def pool(self) -> _Pool:
-        """What the options of a question share."""
+        """The properties that the options of a question share."""
         source = self.source
         return source.meter, source.unit, source.is_dotted, self.length, source.key.sharps
 
 
 def compose_continuations(count: int, seed: int) -> list[Question]:
-    """Ask which of four continuations belongs to the opening of a tune; no two questions have the same opening.
+    """Ask which of four continuations belongs to the opening of a tune; all openings differ.
 
-    Each tune is asked about once before any is cut at another place: 4,819 questions on 2,795 tunes of music21 10.5.1.
-    The seed decides which tunes, where they are cut, and what they are set against; fewer questions of one seed are the
-    first of more. ValueError says how many there are, where more are asked for.
+    Every tune is used once before any tune is cut at another place: 4,819 questions on 2,795 tunes of music21 10.5.1.
+
+    Args:
+        count: number of questions; a larger number begins with the questions of a smaller one.
+        seed: decides the tunes, their cuts and the distractors.
+
+    Raises:
+        ValueError: there are not so many questions; the message has their number.
 
     Source: ZIQI-Eval (arXiv 2406.15885), music generation; the wording and the choice of distractors are our own.
     """
     if count < 0:
         raise ValueError(f"count is {count}; accepted are 0 or more questions")
-    questions = list(islice(_questions(_parts(), seed), count))
+    questions = list(islice(_questions(_cuts(), seed), count))
     if len(questions) < count:
         raise ValueError(f"count is {count}; the tunes yield {len(questions)} questions with seed {seed}")
     return questions
@@ -134,48 +139,49 @@ def compose_continuations(count: int, seed: int) -> list[Question]:
 
 @cache
 def refuse_guessable_continuations() -> None:
-    """Raise DatasetError where the right continuation can be told from the options alone; once a process.
+    """Raise DatasetError if the right continuation can be guessed from the options; checked once per process.
 
-    Guessers learn from the questions on a third of the tunes and are tried on those on the others, with no tune in
-    common, so that none is known again. What is composed depends on this code and music21 alone, so the seed need not
-    be that of a build.
+    Guessers learn from the questions on a third of the tunes and are tested on the others. Only this code and music21
+    decide the questions, so any seed will do.
     """
     learned, fresh = (
-        _blind([part for part in _parts() if (crc32(part.source.name.encode()) % 3 == 0) is is_learned])
+        _blind_items([cut for cut in _cuts() if (crc32(cut.source.name.encode()) % 3 == 0) is is_learned])
         for is_learned in (True, False)
     )
     refuse_guessable("continuations", learned, fresh)
 
 
-def _blind(parts: Sequence[_Part]) -> list[Item]:
-    """What a guesser may see of the questions on some parts: the options, in a drawn order."""
-    questions = list(_questions(parts, 1_803))
-    drawn = zip(questions, places(len(questions), "continuation"), strict=True)
+def _blind_items(cuts: Sequence[_Cut]) -> list[Item]:
+    """The options of questions in random order, without their texts."""
+    questions = list(_questions(cuts, 1_803))
     return [
-        Item(one.kind, "", tuple(one.options("en", place)), one.right["en"], one.name, one.name) for one, place in drawn
+        Item(
+            question.kind, "", tuple(question.options("en", place)), question.right["en"], question.name, question.name
+        )
+        for question, place in zip(questions, places(len(questions), "continuation"), strict=True)
     ]
 
 
-def _questions(parts: Sequence[_Part], seed: int) -> Iterator[Question]:
-    """Questions on parts, whose options are of these parts too."""
-    pools: defaultdict[_Pool, list[_Part]] = defaultdict(list)
-    for part in parts:
-        pools[part.pool].append(part)
-    for part in _order(parts, seed):
-        wrong = _distractors(part, pools[part.pool], random.Random(f"{seed}/{part.name}"))
+def _questions(cuts: Sequence[_Cut], seed: int) -> Iterator[Question]:
+    """Questions on cuts, whose options come from these cuts too."""
+    pools: defaultdict[_Pool, list[_Cut]] = defaultdict(list)
+    for cut in cuts:
+        pools[cut.pool].append(cut)
+    for cut in _order(cuts, seed):
+        wrong = _distractors(cut, pools[cut.pool], random.Random(f"{seed}/{cut.name}"))
         if wrong is not None:
-            text = {language: f"{lead_in}\n\n{part.asked}" for language, lead_in in _LEAD_INS.items()}
-            right = dict.fromkeys(LANGUAGES, _lay_out(part.continuation))
-            others = dict.fromkeys(LANGUAGES, tuple(_lay_out(other.continuation) for other in wrong))
-            yield Question(part.name, "continuation", text, right, others)
+            text = {language: f"{lead_in}\n\n{cut.prompt}" for language, lead_in in _LEAD_INS.items()}
+            right = dict.fromkeys(LANGUAGES, _lay_out(cut.continuation))
+            wrong_texts = dict.fromkeys(LANGUAGES, tuple(_lay_out(other.continuation) for other in wrong))
+            yield Question(cut.name, "continuation", text, right, wrong_texts)
 
 
-def _order(parts: Sequence[_Part], seed: int) -> Iterator[_Part]:
-    """Each tune cut at one place, then each that can be at a second, and so on."""
+def _order(cuts: Sequence[_Cut], seed: int) -> Iterator[_Cut]:
+    """A cut of every tune, then a second cut of every tune that has one, and so on."""
     rng = random.Random(f"{seed}/continuation")
-    by_tune: defaultdict[str, list[_Part]] = defaultdict(list)
-    for part in parts:
-        by_tune[part.source.name].append(part)
+    by_tune: defaultdict[str, list[_Cut]] = defaultdict(list)
+    for cut in cuts:
+        by_tune[cut.source.name].append(cut)
     tunes = list(by_tune.values())
     for tune in tunes:
         rng.shuffle(tune)
@@ -183,27 +189,27 @@ def _order(parts: Sequence[_Part], seed: int) -> Iterator[_Part]:
     return (tune[number] for number in range(len(OPENINGS)) for tune in tunes if number < len(tune))
 
 
-def _distractors(part: _Part, pool: Sequence[_Part], rng: random.Random) -> list[_Part] | None:
-    """Three parts of other tunes in a pool, or None where there are no three."""
-    chosen: list[_Part] = []
+def _distractors(cut: _Cut, pool: Sequence[_Cut], rng: random.Random) -> list[_Cut] | None:
+    """Three cuts of other tunes in a pool; None if there are no three."""
+    chosen: list[_Cut] = []
     for candidate in rng.sample(pool, len(pool)):
-        if set(candidate.continuation) & set(part.opening):
+        if set(candidate.continuation) & set(cut.opening):
             continue
-        if not any(_are_versions(candidate, other) for other in (part, *chosen)):
+        if not any(_are_versions(candidate, other) for other in (cut, *chosen)):
             chosen.append(candidate)
             if len(chosen) == 3:
                 return chosen
     return None
 
 
-def _are_versions(first: _Part, second: _Part) -> bool:
-    """Whether two parts are of one tune, or of two that are too much alike to tell apart."""
-    one, other = first.source, second.source
-    if one.name == other.name or one.titles & other.titles or first.continuation == second.continuation:
+def _are_versions(first: _Cut, second: _Cut) -> bool:
+    """Whether two cuts are of one tune, or of tunes that are too similar."""
+    tune, other = first.source, second.source
+    if tune.name == other.name or tune.titles & other.titles or first.continuation == second.continuation:
         return True
-    for where in (slice(first.length), slice(first.length, first.length + CONTINUATION)):
-        measures = zip(one.contour[where], other.contour[where], strict=True)
-        eighths = [a == b for measure, likewise in measures for a, b in zip(measure, likewise, strict=True)]
+    for section in (slice(first.length), slice(first.length, first.length + CONTINUATION)):
+        measures = zip(tune.contour[section], other.contour[section], strict=True)
+        eighths = [x == y for a, b in measures for x, y in zip(a, b, strict=True)]
         if sum(eighths) / len(eighths) > _VERSION_SHARE:
             return True
     return False
@@ -214,22 +220,22 @@ def _lay_out(measures: Sequence[str]) -> str:
 
 
 @cache
-def _parts() -> tuple[_Part, ...]:
-    """All parts that are asked about."""
-    parts: list[_Part] = []
-    for part in (_Part(source, length) for source in _sources() for length in OPENINGS):
-        # The right continuation must not be known by its repeats of the opening, nor by a tie from it.
-        is_whole = len(part.continuation) == CONTINUATION and set(part.continuation).isdisjoint(part.opening)
-        if is_whole and not part.opening[-1].endswith("-") and not part.continuation[-1].endswith("-"):
-            parts.append(part)
-    # Versions of one tune may open alike and go on otherwise: such an opening is asked about once.
-    by_opening = {part.asked: part for part in reversed(parts)}
-    alike = Counter(part.pool for part in by_opening.values())
-    return tuple(part for part in parts if by_opening[part.asked] is part and alike[part.pool] >= _FEWEST_ALIKE)
+def _cuts() -> tuple[_Cut, ...]:
+    """All cuts that questions use."""
+    cuts: list[_Cut] = []
+    for cut in (_Cut(source, length) for source in _sources() for length in OPENINGS):
+        # Measures that repeat the opening, or a tie from it, would give the right continuation away.
+        is_fresh = len(cut.continuation) == CONTINUATION and set(cut.continuation).isdisjoint(cut.opening)
+        if is_fresh and not cut.opening[-1].endswith("-") and not cut.continuation[-1].endswith("-"):
+            cuts.append(cut)
+    # Versions of one tune can have the same opening: it is used once.
+    by_opening = {cut.prompt: cut for cut in reversed(cuts)}
+    sizes = Counter(cut.pool for cut in by_opening.values())
+    return tuple(cut for cut in cuts if by_opening[cut.prompt] is cut and sizes[cut.pool] >= _SMALLEST_POOL)
 
 
 def _sources() -> list[_Source]:
-    """The tunes of the collections that are regular, each once, sorted by name."""
+    """The regular tunes of the collections, without duplicates, sorted by name."""
     paths = sorted(
         (path.parent.name, path.stem, path)
         for path in corpus.getCorePaths(fileExtensions=("abc",))
@@ -241,15 +247,15 @@ def _sources() -> list[_Source]:
     seen: set[tuple[object, ...]] = set()
     for folder, stem, path in paths:
         slug = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")
-        # Letters beyond ASCII stand in titles and remarks only; no byte is without a letter in this encoding.
+        # Only titles and remarks have letters beyond ASCII, and every byte is a letter in Latin-1.
         tunes = split_tunes(path.read_text(encoding="latin-1"))
         for number, tune in enumerate(tunes, start=1):
             place = f"-{number:03}" if len(tunes) > 1 else ""
             try:
                 source = _read(f"{COLLECTIONS[folder]}-{slug}{place}", tune)
             except ValueError:
-                continue  # a typing error, or something that a single voice in one key does not have
-            # Some tunes were typed twice, or printed twice under two titles.
+                continue  # a typing error, or more than a single voice in one key
+            # Some tunes were encoded twice, or printed with two titles.
             notes = (source.meter, source.unit, source.key.sharps, source.measures)
             if len(source.measures) >= OPENINGS[0] + CONTINUATION and notes not in seen:
                 seen.add(notes)
@@ -258,7 +264,7 @@ def _sources() -> list[_Source]:
 
 
 def _read(name: str, tune: Tune) -> _Source:
-    """Read a tune up to its first irregular measure, or as far as is needed."""
+    """Read a tune up to its first irregular measure, at most as far as questions need."""
     units = tune.values("L")
     meter = parse_meter("".join(tune.values("M")[-1:]))
     unit = parse_unit(units[-1] if units else None, meter)
@@ -284,11 +290,11 @@ def _read(name: str, tune: Tune) -> _Source:
 def _regular_measures(
     tune: Tune, meter: tuple[int, int], unit: Fraction, key: Key
 ) -> tuple[tuple[Event, ...], list[tuple[Event, ...]]]:
-    """The pickup, and the whole measures of one voice after it in the tune's metre and key."""
+    """The pickup, and the full measures after it that have one voice, in the metre and key of the tune."""
     header = dict(tune.fields)
     pickup: tuple[Event, ...] = ()
-    whole: list[tuple[Event, ...]] = []
-    part: tuple[Event, ...] = ()  # of a measure that a double bar line divides
+    regular: list[tuple[Event, ...]] = []
+    first_half: tuple[Event, ...] = ()  # of a measure that a double bar line divides
     full, needed = Fraction(*meter), OPENINGS[-1] + CONTINUATION
     for number, measure in enumerate(_as_played(split_measures(tune.body))):
         if any(field in "KLMV" and header.get(field) != value for field, value in measure.fields):
@@ -296,24 +302,24 @@ def _regular_measures(
         events = read_measure(measure.text, unit, meter, key.sharps)
         if any(len(event.pitches) > 1 for event in events):
             break
-        duration = total_duration(part) + total_duration(events)
+        duration = total_duration(first_half) + total_duration(events)
         if duration == full:
-            whole.append((*part, *events))
-            part = ()
+            regular.append((*first_half, *events))
+            first_half = ()
         elif number == 0 and duration < full:
             pickup = events
-        # An accidental would reach over what is a bar line in print.
-        elif not part and duration < full and measure.bar != "|" and not re.search(r"[\^_=]", measure.text):
-            part = events
+        # In print, an accidental does not reach over the bar line.
+        elif not first_half and duration < full and measure.bar != "|" and not re.search(r"[\^_=]", measure.text):
+            first_half = events
         else:
             break
-        if len(whole) == needed:
+        if len(regular) == needed:
             break
-    return pickup, whole
+    return pickup, regular
 
 
 def _as_played(measures: Iterable[Measure]) -> Iterator[Measure]:
-    """Leave out the endings that lead to a repeat: what remains is the tune played once through, without repeats."""
+    """Leave out endings that lead to a repeat: the rest is the tune played once, without repeats."""
     is_skipped = False
     for measure in measures:
         if measure.ending:
@@ -325,7 +331,6 @@ def _as_played(measures: Iterable[Measure]) -> Iterator[Measure]:
 
 
 def _contour(events: Sequence[Event], key: Key) -> list[int | None]:
-    """Pitch class above the tonic that sounds at each eighth of a measure; None for a rest."""
     contour: list[int | None] = []
     end = Fraction(0)
     for event in events:
@@ -336,6 +341,6 @@ def _contour(events: Sequence[Event], key: Key) -> list[int | None]:
 
 
 def _plain_title(title: str) -> str:
-    """A title without its article, kind of dance and punctuation, to know the tune by in another collection."""
+    """A title without article, dance and punctuation, to recognise the tune in another collection."""
     words = re.findall(r"[a-z]+", re.split(r"--|[(\[]", title.lower().replace("'", ""))[0])
     return "".join(word for word in words if word not in ("a", "the"))

@@ -1,11 +1,11 @@
-"""The questions of ZIQI-Eval as their authors publish them, from a folder of CSV files or from the Hub.
+"""The authors' questions of ZIQI-Eval, from a folder of CSV files or from the Hub.
 
-Expected layout, in the folder or in a folder ``ZIQI-Eval`` in it: ``dev/THEME.csv`` and ``test/THEME.csv`` for the
-eleven themes, UTF-8, with the columns id, question, A, B, C, D, answer, subtheme. The same files are on GitHub
-(``zcli-charlie/ZIQI-Eval``) and on the Hub (``MYTH-Lab/ZIQI-Eval``).
+The folder, or a folder ``ZIQI-Eval`` in it, has ``dev/THEME.csv`` and ``test/THEME.csv`` for the eleven themes: UTF-8,
+with the columns id, question, A, B, C, D, answer, subtheme. The same files are on GitHub (``zcli-charlie/ZIQI-Eval``)
+and on the Hub (``MYTH-Lab/ZIQI-Eval``).
 
-Nothing is dropped or changed silently. White space at the ends of fields is trimmed; a row with the same question and
-options as an earlier one is marked; whatever else is odd is kept, and counted in the provenance and on the card.
+White space at the ends of fields is trimmed. A row with the same question and options as an earlier row is marked. All
+other oddities are kept, and counted in the provenance and on the card.
 """
 
 import csv
@@ -33,10 +33,10 @@ from music_evals.datasets_builders.ziqi.dataset import (
 )
 
 HUB_REPOSITORY: Final = "MYTH-Lab/ZIQI-Eval"
-HUB_COMMIT: Final = "fbe754f"  # the commit on the Hub that is taken unless another is named, as the Hub abbreviates it
+HUB_COMMIT: Final = "fbe754f"  # default commit on the Hub, abbreviated as on the Hub
 KNOWN_SHA256: Final = "cd869d7eaec03616621e441446ff343ff3a7c497a74c5844ccd249572b49ec00"
 KNOWN_REVISION: Final = "github.com/zcli-charlie/ZIQI-Eval@31924fb755fafb351c76385403d176a9ab7fce76"
-"""Checksum over the source files (`_checksum`), and a commit that holds just these files."""
+"""Checksum of the source files (`_checksum`), and a commit with these files."""
 
 COLUMNS: Final = ("id", "question", *LETTERS, "answer", "subtheme")
 _INVISIBLE: Final = ("Cc", "Cf")  # Unicode categories: control and format characters
@@ -44,26 +44,29 @@ _FOLDER: Final = "ZIQI-Eval"
 
 
 class _MalformedRowError(Exception):
-    """What is wrong with a row, without the place."""
+    """A row is malformed; the message does not name the place."""
 
 
 @dataclass(slots=True)
 class _Report:
-    """What was found odd, counted; the places of the rows left out; and what there was, to know duplicates by."""
+    """Oddities of the rows so far, and the rows themselves to recognise duplicates."""
 
-    odd: Counter[str] = field(default_factory=Counter)
-    skipped: list[str] = field(default_factory=list)
-    # File, question and options of every row, before trimming.
-    as_published: set[tuple[str, ...]] = field(default_factory=set)
-    # Question and options of a row, trimmed → the first such row.
-    first: dict[tuple[str, ...], Row] = field(default_factory=dict)
+    odd: Counter[str] = field(default_factory=Counter)  # kind of oddity → number of rows
+    skipped: list[str] = field(default_factory=list)  # places of rows that are left out, with reasons
+    as_published: set[tuple[str, ...]] = field(default_factory=set)  # file, question and options, untrimmed
+    first: dict[tuple[str, ...], Row] = field(default_factory=dict)  # trimmed question and options → first row
 
 
 def build_published(source: Path, *, skip_bad: bool = False, revision: str | None = None) -> Plan:
-    """Read the authors' CSV files in the layout above; the plan's provenance counts what is odd.
+    """Read the authors' CSV files; the provenance of the plan counts oddities.
 
-    With `skip_bad` malformed rows are left out, and counted; else the first is a DatasetError. `revision` says where
-    the files come from, where that is known better than by their checksum.
+    Args:
+        source: the folder.
+        skip_bad: leave out malformed rows and count them.
+        revision: origin of the files for the provenance; by default it is known from their checksum.
+
+    Raises:
+        DatasetError: files are missing, or a row is malformed.
     """
     folder = source.expanduser()
     if not folder.is_dir():
@@ -81,14 +84,16 @@ def build_published(source: Path, *, skip_bad: bool = False, revision: str | Non
     checksum = _checksum([path for _, _, path in files])
     if revision is None and checksum == KNOWN_SHA256:
         revision = KNOWN_REVISION
-    anomalies = {what: count for what, count in report.odd.items() if count}
+    anomalies = {anomaly: count for anomaly, count in report.odd.items() if count}
     anomalies |= {f"malformed row left out: {place}": 1 for place in report.skipped}
-    about = {"source_revision": revision, "source_sha256": checksum, "anomalies": anomalies}
-    return Plan(rows, make_provenance(NAME, VERSION, PUBLISHED, **about))
+    provenance = make_provenance(
+        NAME, VERSION, PUBLISHED, source_revision=revision, source_sha256=checksum, anomalies=anomalies
+    )
+    return Plan(rows, provenance)
 
 
 def download_published(revision: str = HUB_COMMIT) -> tuple[Path, str]:
-    """Download the authors' files at a commit (its id or how that begins, a branch or a tag): folder and commit."""
+    """Download the authors' files at a commit (its id or prefix), branch or tag; return folder and commit."""
     folder = download(HUB_REPOSITORY, revision, [f"{_FOLDER}/*.csv"])
     return folder, f"hf.co/datasets/{HUB_REPOSITORY}@{folder.name}"
 
@@ -124,37 +129,37 @@ def _row(fields: Sequence[str], split: str, theme: Theme, report: _Report) -> Ro
     if len(fields) != len(COLUMNS):
         raise _MalformedRowError(f"{len(fields)} columns, {len(COLUMNS)} are needed")
     trimmed = [field.strip() for field in fields]
-    given = dict(zip(COLUMNS, trimmed, strict=True))
-    if empty := [name for name, value in given.items() if not value]:
+    cells = dict(zip(COLUMNS, trimmed, strict=True))
+    if empty := [name for name, value in cells.items() if not value]:
         raise _MalformedRowError(f"column {empty[0]} is empty")
-    if given["answer"] not in tuple(LETTERS):
-        raise _MalformedRowError(f"the answer is {given['answer'][:40]!r}; A, B, C or D is needed")
-    if given["subtheme"] not in theme.subthemes:
-        known = ", ".join(theme.subthemes)
-        raise _MalformedRowError(f"unknown sub-theme {given['subtheme'][:40]!r}; {theme.en} has {known}")
-    if not given["id"].isdecimal():
-        raise _MalformedRowError(f"the id is {given['id'][:40]!r}; a number is needed")
+    if cells["answer"] not in tuple(LETTERS):
+        raise _MalformedRowError(f"the answer is {cells['answer'][:40]!r}; A, B, C or D is needed")
+    if cells["subtheme"] not in theme.subthemes:
+        accepted = ", ".join(theme.subthemes)
+        raise _MalformedRowError(f"unknown sub-theme {cells['subtheme'][:40]!r}; {theme.en} has {accepted}")
+    if not cells["id"].isdecimal():
+        raise _MalformedRowError(f"the id is {cells['id'][:40]!r}; a number is needed")
     odd = report.odd
     odd["fields with white space at an end, which was trimmed"] += sum(map(ne, fields, trimmed))
     odd["rows with control or invisible characters, kept"] += any(
         unicodedata.category(character) in _INVISIBLE and character not in "\n\r\t" for character in "".join(trimmed)
     )
     return {
-        "id": f"{theme.file}-{split}-{int(given['id']):04d}",
-        "question": given["question"],
-        "options": [given[letter] for letter in LETTERS],
-        "answer": given["answer"],
+        "id": f"{theme.file}-{split}-{int(cells['id']):04d}",
+        "question": cells["question"],
+        "options": [cells[letter] for letter in LETTERS],
+        "answer": cells["answer"],
         "theme_zh": theme.zh,
         "theme_en": theme.en,
-        "subtheme_zh": given["subtheme"],
-        "subtheme_en": theme.subthemes[given["subtheme"]],
+        "subtheme_zh": cells["subtheme"],
+        "subtheme_en": theme.subthemes[cells["subtheme"]],
         "language": "zh",
         "duplicate_of": None,
     }
 
 
 def _marked(row: Row, exact: bool, theme: Theme, report: _Report) -> Row:
-    """Mark a row whose question and options have been seen before; `exact`: in this file, to the character."""
+    """Mark a row with the question and options of an earlier row; `exact`: the same characters in the same file."""
     earlier = report.first.setdefault((row["question"], *row["options"]), row)
     if earlier is row:
         return row
@@ -172,7 +177,7 @@ def _marked(row: Row, exact: bool, theme: Theme, report: _Report) -> Row:
 
 
 def _count_oddities(report: _Report) -> None:
-    """Count what is odd in rows that are no duplicates."""
+    """Count the oddities of rows that are not duplicates."""
     odd = report.odd
     by_content: dict[tuple[str, ...], list[str]] = {}
     for row in report.first.values():
@@ -187,7 +192,7 @@ def _count_oddities(report: _Report) -> None:
 
 
 def _checksum(paths: Sequence[Path]) -> str:
-    """SHA-256 over the files' names and bytes, in order."""
+    """SHA-256 of the names and bytes of files, in order."""
     digest = hashlib.sha256()
     for path in paths:
         content = path.read_bytes()

@@ -32,7 +32,7 @@ from music_evals.notation.cache import cache_folder, cache_get, cache_put
 from music_evals.notation.lilypond.sandbox import Confinement, Ended, Limits, launcher, run_confined
 from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.syntax.languages import LANGUAGES
-from music_evals.notation.limited import ELSEWHERE
+from music_evals.notation.subprocesses import ELSEWHERE
 
 NOT_MEASURED: Final = "not_measured"
 """Key in a sample's store: why LilyPond could not finish, through no fault of the text."""

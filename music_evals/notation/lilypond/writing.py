@@ -24,10 +24,10 @@ from typing import Final
 
 import mido
 
-from music_evals.notation.descriptors import Protocol
 from music_evals.notation.lilypond.compiler import Compiled, compile_text, lilypond_cache
 from music_evals.notation.lilypond.sandbox import Limits
 from music_evals.notation.lilypond.syntax.lexer import Kind, apply_edits, code_tokens
+from music_evals.notation.midi.descriptors import Protocol
 
 LIMITS: Final = Limits(seconds=15)  # of a piece
 MAX_MESSAGES: Final = 4_000  # characters of LilyPond's messages that are kept

@@ -17,7 +17,7 @@ from music_evals.datasets_builders.lilybench.emopia import Clip, make_rows, read
 from music_evals.datasets_builders.lilybench.rows import QUADRANT_LABELS, QUADRANTS
 from music_evals.notation.lilypond.compiler import compile_text
 from music_evals.notation.lilypond.converters import ConversionError
-from music_evals.notation.midi import read_notes
+from tests.notation.midi.midi_files import read_notes
 
 EACH = 12
 CLIPS = compose_clips(seed=1, per_quadrant=EACH)
@@ -63,8 +63,8 @@ def test_a_folder_is_read_with_its_damaged_files_named(tmp_path: Path) -> None:
     assert {name: reason.partition(";")[0] for name, reason in left_out.items()} == {
         "Q2_big_0.mid": "1048580 bytes are too many",
         "Q2_silent_0.mid": "the file has no notes",
-        "Q3_cut_0.mid": f"MIDI data of {len(midi) - 9} bytes cannot be read: the chunk at byte 14 is truncated",
-        "Q3_empty_0.mid": "MIDI data of 0 bytes cannot be read: it does not start with a MIDI header",
+        "Q3_cut_0.mid": "track 1 of the MIDI file's 1 is missing or truncated",
+        "Q3_empty_0.mid": "the 0 bytes do not start with the header of a MIDI file",
         "Q5_song_0.mid": "the name does not say the quadrant",
         "song.mid": "the name does not say the quadrant",
     }

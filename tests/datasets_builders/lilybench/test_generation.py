@@ -33,11 +33,11 @@ from music_evals.datasets_builders.lilybench.generation.works import (
 )
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.encoders.lilybert import load_encoder
-from music_evals.notation.descriptors import DESCRIPTORS, describe
 from music_evals.notation.lilypond.compiler import compile_text, compile_texts, lilypond_cache
 from music_evals.notation.lilypond.converters import ConversionError
 from music_evals.notation.lilypond.structure import Structure, read_structures
 from music_evals.notation.lilypond.syntax.header import read_header
+from music_evals.notation.midi.descriptors import DESCRIPTORS, describe
 from tests.datasets_builders.lilybench.conftest import write_files
 from tests.encoders.tiny_encoder import make_tiny_encoder
 

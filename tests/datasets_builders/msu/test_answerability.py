@@ -7,7 +7,7 @@ import pytest
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.msu.questions.answerability import is_answerable, needs
 from music_evals.datasets_builders.msu.questions.compose import KINDS
-from music_evals.notation.renderings import Rendered, Rendering
+from music_evals.notation.scores.renderings import Rendered, Rendering
 
 REGULAR = Rendered(text="", files=[], words="Title: Ode. Flute, Oboe", is_regular=True, problem="")
 PICKUP = Rendered({**REGULAR, "is_regular": False})

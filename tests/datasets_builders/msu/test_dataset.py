@@ -11,12 +11,12 @@ import pytest
 from datasets import load_dataset
 
 from music_evals.datasets_builders.dataset_io import DatasetError, load_split
-from music_evals.datasets_builders.msu import dataset as msu
+from music_evals.datasets_builders.msu import computed
+from music_evals.datasets_builders.msu.computed import build_own
 from music_evals.datasets_builders.msu.dataset import (
     BENCHMARK,
     SPLITS,
     Plan,
-    build_own,
     split_works,
     write,
 )
@@ -199,7 +199,7 @@ def test_what_pages_lack_is_not_asked(tmp_path: Path) -> None:
     score.metadata.composer = "Taki Rentarō"
     score.parts[0].partName = "女声"
     score.write("musicxml", path := tmp_path / "moon.musicxml")
-    found = msu._read(Work("moon", str(path)), 1).candidates or {}
+    found = computed._read(Work("moon", str(path)), 1).candidates or {}
     assert not found["title"]
     assert not found["instruments"]
     assert found["composer"]
@@ -213,6 +213,6 @@ def test_whatever_music21_runs_into_is_a_reason_to_leave_a_score_out(monkeypatch
         raise KeyError("no such clef")
 
     monkeypatch.setattr(Work, "load", fail)
-    left_out = msu._read(Work("odd.krn", "odd.krn"), 1)
+    left_out = computed._read(Work("odd.krn", "odd.krn"), 1)
     assert left_out.score is None
     assert left_out.reason == "music21 fails on it (KeyError: 'no such clef')"

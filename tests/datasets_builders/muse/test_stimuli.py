@@ -6,7 +6,7 @@ from itertools import pairwise, product
 from statistics import mean
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from music_evals.datasets_builders.muse.chords import INTERVALS, N_VARIANTS, QUALITIES, ROOTS, compose_chord
@@ -20,7 +20,7 @@ from music_evals.datasets_builders.muse.melodies import (
     compose_pair,
     is_transposition,
 )
-from music_evals.notation.midi import KEYS, midi_to_text, parse_midi_text, write_midi
+from music_evals.notation.midi.files import KEYS, midi_to_text, parse_midi_text, write_midi
 
 seeds = st.integers(0, 2**32).map(random.Random)
 
@@ -29,18 +29,18 @@ seeds = st.integers(0, 2**32).map(random.Random)
 
 
 def test_drum_loops_are_many_and_the_number_of_strokes_does_not_give_the_level_away() -> None:
-    loops = {level: [compose_drum_loop(level, random.Random(f"{level}/{i}")) for i in range(300)] for level in OFFBEATS}
+    loops = {level: [compose_drum_loop(level, random.Random(f"{level}/{i}")) for i in range(150)] for level in OFFBEATS}
     distinct = {level: len({(loop.kick, loop.snare) for loop in made}) for level, made in loops.items()}
     # Without off-beats there are few ways to fill 16 beats well.
-    assert distinct[0] > 135
-    assert all(distinct[level] > 285 for level in OFFBEATS[1:])
+    assert distinct[0] > 80
+    assert all(distinct[level] > 140 for level in OFFBEATS[1:])
     for on_the_beat in (0, 1):
         counts = {
             level: Counter(len(loop.kick + loop.snare) - on_the_beat * level for loop in made)
             for level, made in loops.items()
         }
         values = set().union(*counts.values())
-        best = sum(max(counts[level][value] for level in OFFBEATS) for value in values) / 1500
+        best = sum(max(counts[level][value] for level in OFFBEATS) for value in values) / 750
         assert best < 0.45  # of the best guess from that number alone; chance is 0.2
     for level, made in loops.items():
         assert all(loop.offbeats == level and not set(loop.kick) & set(loop.snare) for loop in made)
@@ -65,6 +65,7 @@ def _tonic(key: str) -> int:
     return letters[key[0]] + key.count("#") - key.count("b")
 
 
+@settings(max_examples=30)
 @given(pairs)
 def test_pairs_are_what_they_are_said_to_be(pair: MelodyPair) -> None:
     check_kind(pair)
@@ -127,12 +128,12 @@ def check_melody(melody: Melody) -> None:
 def test_melodies_differ_move_mostly_by_step_and_foils_are_as_smooth() -> None:
     many = {
         foil: [
-            compose_pair(foil=foil, instrument=INSTRUMENTS[i % 2], rng=random.Random(f"{foil}/{i}")) for i in range(30)
+            compose_pair(foil=foil, instrument=INSTRUMENTS[i % 2], rng=random.Random(f"{foil}/{i}")) for i in range(15)
         ]
         for foil in (None, *FOILS)
     }
     melodies = {foil: [tuple(_intervals(pair.first.pitches)) for pair in made] for foil, made in many.items()}
-    assert all(len(set(found)) >= 29 for found in melodies.values())
+    assert all(len(set(found)) == 15 for found in melodies.values())
     intervals = [abs(i) for found in melodies.values() for melody in found for i in melody]
     assert sum(i <= 2 for i in intervals) > 0.6 * len(intervals)
     assert sum(i > 7 for i in intervals) < 0.05 * len(intervals)

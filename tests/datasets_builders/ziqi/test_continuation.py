@@ -12,7 +12,7 @@ from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.questions.question_rows import Question
 from music_evals.datasets_builders.ziqi import continuation
 from music_evals.datasets_builders.ziqi.continuation import COLLECTIONS, CONTINUATION, compose_continuations
-from music_evals.notation.abc import parse_key, parse_meter, read_measure, total_duration
+from music_evals.notation.abc.tunes import parse_key, parse_meter, read_measure, total_duration
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def test_right_option_follows_in_the_file(questions: list[Question]) -> None:
 def test_distractors_are_of_other_tunes_alike_in_metre_unit_and_key(questions: list[Question]) -> None:
     known = defaultdict(list)
     by_name = {}
-    for part in continuation._parts():
+    for part in continuation._cuts():
         known[" | ".join(part.continuation) + " |"].append(part.source)
         by_name[part.name] = part.source
     for question in questions:
@@ -129,12 +129,14 @@ def test_neither_repeats_nor_lengths_tell(questions: list[Question]) -> None:
     assert all(abs(points - 75) < 25 for points in score.values())
 
 
-def test_continuations_whose_distractors_are_shorter_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = continuation._distractors
+def test_only_continuations_whose_distractors_are_shorter_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    continuation.refuse_guessable_continuations.__wrapped__()
+    drawn, cuts = continuation._distractors, continuation._cuts()[::3]
+    monkeypatch.setattr(continuation, "_cuts", lambda: cuts)
 
-    def shorter(part: continuation._Part, pool: list[continuation._Part], rng: random.Random) -> object:
-        longest = len("".join(part.continuation)) - 1
-        return drawn(part, [one for one in pool if len("".join(one.continuation)) <= longest], rng)
+    def shorter(cut: continuation._Cut, pool: list[continuation._Cut], rng: random.Random) -> object:
+        longest = len("".join(cut.continuation)) - 1
+        return drawn(cut, [one for one in pool if len("".join(one.continuation)) <= longest], rng)
 
     monkeypatch.setattr(continuation, "_distractors", shorter)
     with pytest.raises(DatasetError, match="continuations can be guessed"):
@@ -148,7 +150,9 @@ def test_questions_are_distinct_and_fewer_are_the_first_of_more(questions: list[
     assert len({question.name.rpartition("-")[0] for question in questions}) == 300  # each of another tune
 
 
-@pytest.mark.parametrize(("count", "message"), [(-1, "0 or more"), (100_000, "the tunes yield [0-9]+ questions")])
-def test_counts_out_of_range(count: int, message: str) -> None:
+@pytest.mark.parametrize(("count", "message"), [(-1, "0 or more"), (301, "the tunes yield [0-9]+ questions")])
+def test_counts_out_of_range(count: int, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    cuts = continuation._cuts()[:300]
+    monkeypatch.setattr(continuation, "_cuts", lambda: cuts)
     with pytest.raises(ValueError, match=message):
         compose_continuations(count, 1)

@@ -22,9 +22,9 @@ from music_evals.notation.lilypond.converters import (
     musicxml_to_lilypond,
 )
 from music_evals.notation.lilypond.sandbox import Limits
-from music_evals.notation.limited import ELSEWHERE, Elsewhere
 from music_evals.notation.noise import noise_text
-from music_evals.notation.score_file import score_to_musicxml
+from music_evals.notation.scores.preparing import score_to_musicxml
+from music_evals.notation.subprocesses import ELSEWHERE, Elsewhere
 
 pytestmark = pytest.mark.usefixtures("lilypond_runs")
 

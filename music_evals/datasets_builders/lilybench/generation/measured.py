@@ -5,9 +5,9 @@ from pathlib import Path
 
 from music_evals.datasets_builders.lilybench.generation.rows import Score
 from music_evals.encoders.lilybert import Encoder
-from music_evals.notation.descriptors import DescriptorError, describe
 from music_evals.notation.lilypond.compiler import Compiled, compile_texts
 from music_evals.notation.lilypond.writing import LIMITS, why_not
+from music_evals.notation.midi.descriptors import DescriptorError, describe
 from music_evals.notation.reference_pieces import PAPER, ReferenceRow
 
 

@@ -15,7 +15,7 @@ from music_evals.notation.lilypond.anonymous import anonymise
 from music_evals.notation.lilypond.compiler import Compiled, Running, compile_texts
 from music_evals.notation.lilypond.source import included_names
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structures
-from music_evals.notation.limited import LimitError, map_in_subprocess
+from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
 _MAX_MESSAGES = 2_000  # characters of LilyPond's messages in a row
 

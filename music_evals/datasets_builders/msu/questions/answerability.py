@@ -1,4 +1,4 @@
-"""Whether a rendering of a score holds the answer to a question: a clef is not heard, and MIDI knows no F sharp."""
+"""Whether a question can be answered from a rendering of its score: a clef is not audible, and MIDI has no F sharp."""
 
 import re
 from collections.abc import Mapping
@@ -6,22 +6,21 @@ from functools import cache
 from typing import Final
 
 from music_evals.datasets_builders import read_table
-from music_evals.datasets_builders.msu.questions.compose import KINDS, QUOTED, says
-from music_evals.notation.renderings import Rendered, Rendering
+from music_evals.notation.scores.renderings import Rendered, Rendering
 
 _MIDI: Final = frozenset({"sound", "signatures", "measures"})
-_HELD: Final[Mapping[str, frozenset[str]]] = {"midi": _MIDI, "audio": frozenset({"sound"})}
-"""What a rendering holds that does not hold all."""
+_FACTS: Final[Mapping[str, frozenset[str]]] = {"midi": _MIDI, "audio": frozenset({"sound"})}
+"""Facts of the renderings that lack some facts."""
 
-_TWO_NAMES: Final = re.compile(r"(?:B|C♭|F♯|G♭|C♯|D♭) major|(?:G♯|A♭|D♯|E♭|A♯|B♭) minor")
+_QUOTED: Final = re.compile("“([^”]*)”")  # names of parts
 _STAFF: Final = re.compile(r"\bstaff [0-9]")
+_TWO_NAMES: Final = re.compile(r"(?:B|C♭|F♯|G♭|C♯|D♭) major|(?:G♯|A♭|D♯|E♭|A♯|B♭) minor")
 _KEYS: Final = ("initial key", "cadence")  # kinds whose question or answer names a key
-_IN_WORDS: Final = frozenset(kind.name for kind in KINDS if kind.is_text)
 
 
 @cache
 def needs(kind: str) -> frozenset[str]:
-    """Return what an answer of a kind rests on, as ``renderings.toml`` names it.
+    """Return the facts that an answer of a kind depends on, by their names in ``renderings.toml``.
 
     Example:
         >>> sorted(needs("bass note")), sorted(needs("cadence"))
@@ -31,23 +30,33 @@ def needs(kind: str) -> frozenset[str]:
     return frozenset(fact for fact, kinds in table.items() if kind in kinds)
 
 
+def contains(text: str, answer: str) -> bool:
+    """Whether a text contains an answer as complete words, in upper or lower case."""
+    return re.search(rf"(?<![\w♯♭]){re.escape(answer)}(?![\w♯♭])", text, re.IGNORECASE) is not None
+
+
+def shows_words(text: str, kind: str | None, question: str, answer: str) -> bool:
+    """Whether a text contains the answer, if that is in words, and the names of parts in the question."""
+    words = answer.split(", ") if kind and "words" in needs(kind) else []
+    return all(contains(text, name) for name in (*words, *_QUOTED.findall(question)))
+
+
 def is_answerable(rendering: Rendering, rendered: Rendered, kind: str | None, question: str, answer: str) -> bool:
     """Return whether a question can be answered from a rendering of its score.
 
     Args:
         rendering: the form.
-        rendered: what the score is in that form.
-        kind: the question's; None where people wrote it, which is asked where all is written.
+        rendered: the score in that form.
+        kind: of the question; None for the authors' questions, which need complete notation.
         question: its text.
         answer: its answer.
     """
-    held = _HELD.get(rendering)
-    if held is not None:
-        wanted = needs(kind) if kind else frozenset()
-        # Measures are counted where they are not seen; an upbeat or a short measure would count as one.
-        counted = held if rendered["is_regular"] else held - {"measures"}
-        is_named = bool(QUOTED.search(question) or _STAFF.search(question))
-        is_ambiguous = kind in _KEYS and bool(_TWO_NAMES.search(f"{question} {answer}")) and rendering == "audio"
-        return bool(wanted) and wanted <= counted and not (is_named or is_ambiguous)
-    words = answer.split(", ") if kind in _IN_WORDS else []
-    return all(says(rendered["words"], each) for each in (*words, *QUOTED.findall(question)))
+    facts = _FACTS.get(rendering)
+    if facts is None:
+        return shows_words(rendered["words"], kind, question, answer)
+    # Measures that are not visible are counted. After an upbeat or a short measure the count is wrong.
+    available = facts if rendered["is_regular"] else facts - {"measures"}
+    is_named = bool(_QUOTED.search(question) or _STAFF.search(question))
+    is_ambiguous = kind in _KEYS and bool(_TWO_NAMES.search(f"{question} {answer}")) and rendering == "audio"
+    needed = needs(kind) if kind else frozenset()
+    return bool(needed) and needed <= available and not (is_named or is_ambiguous)

@@ -33,38 +33,38 @@ from music_evals.datasets_builders.msu.questions.tonality import (
     plain_chord,
 )
 
-# Measures whose chords a kind looks at before it gives up: a chord takes longer to find than a note.
+# Most measures that a kind tries: chords take longer to find than notes.
 _PLACES: Final = 120
 _PEDAL_SPAN: Final = 2
 _PROGRESSION_SPAN: Final = 2
 
 
 def _indices(reading: Reading, rng: Random, reach: int = 1) -> list[int]:
-    """Some measures from which a run of that reach fits, shuffled; none where chords cannot be read off."""
+    """Measures at which `reach` clear measures begin, in random order; none if the score has unpitched parts."""
     size = len(reading.measures) - reach + 1
     if not reading.is_harmonic or size < 1:
         return []
-    found = sampled(size, rng, _PLACES)
+    drawn = sampled(size, rng, _PLACES)
     clear = [all(voice.cells[index].is_clear for voice in reading.voices) for index in range(len(reading.measures))]
-    return [index for index in found if all(clear[index : index + reach])]
+    return [index for index in drawn if all(clear[index : index + reach])]
 
 
 def _chords(reading: Reading, rng: Random) -> Iterator[tuple[int, PlainChord]]:
-    """Whole measures that begin with a plain chord."""
+    """Full measures that begin with a plain chord."""
     for index in _indices(reading, rng):
-        if found := _first_chord(reading, index):
-            yield index, found
+        if chord := _first_chord(reading, index):
+            yield index, chord
 
 
 @lru_cache(maxsize=4 * PLACES)
 def _first_chord(reading: Reading, index: int) -> PlainChord | None:
-    # The chord must begin there in some part: one that is only held is not on the beat.
-    is_whole = reading.measures[index].length == reading.measures[index].full
-    return plain_chord(reading.sounding(index, Fraction(0))) if is_whole and reading.onsets[index][:1] == [0] else None
+    # Some part must begin a note there: a chord that is only held is not on the beat.
+    is_full = reading.measures[index].length == reading.measures[index].full
+    return plain_chord(reading.sounding(index, Fraction(0))) if is_full and reading.onsets[index][:1] == [0] else None
 
 
 def _moments(reading: Reading, index: int, count: int = 1) -> list[tuple[pitch.Pitch, ...]]:
-    """What sounds at each onset of some measures."""
+    """The pitches that sound at the onsets of measures."""
     return [reading.sounding(at, start) for at in range(index, index + count) for start in reading.onsets[at]]
 
 
@@ -72,66 +72,66 @@ def _moments(reading: Reading, index: int, count: int = 1) -> list[tuple[pitch.P
 
 
 def _chord_name(reading: Reading, rng: Random) -> Answers:
-    for index, found in _chords(reading, rng):
-        yield found.name, where(reading, index)
+    for index, chord in _chords(reading, rng):
+        yield chord.name, where(reading, index)
 
 
 def _quality(reading: Reading, rng: Random) -> Answers:
     # Most chords are major triads: the quality is drawn before the place.
-    for index, quality in varied([(index, each.quality) for index, each in _chords(reading, rng)], rng):
+    for index, quality in varied([(index, chord.quality) for index, chord in _chords(reading, rng)], rng):
         yield quality.capitalize(), where(reading, index)
 
 
 def _inversion(reading: Reading, rng: Random) -> Answers:
-    found = [(index, each.inversion) for index, each in _chords(reading, rng) if "augmented" not in each.quality]
-    for index, inversion in varied(found, rng):
+    chords = [(index, chord.inversion) for index, chord in _chords(reading, rng) if "augmented" not in chord.quality]
+    for index, inversion in varied(chords, rng):
         yield INVERSIONS[inversion], where(reading, index)
 
 
 def _doubled(reading: Reading, rng: Random) -> Answers:
-    for index, found in _chords(reading, rng):
-        doubled = [member for member in sorted(set(found.members)) if found.members.count(member) > 1]
+    for index, chord in _chords(reading, rng):
+        doubled = [member for member in sorted(set(chord.members)) if chord.members.count(member) > 1]
         if len(doubled) == 1 and not any(voice.cells[index].has_unison for voice in reading.voices):
             yield MEMBERS[doubled[0]], where(reading, index)
 
 
 def _is_close(reading: Reading, rng: Random) -> Cases:
-    for index, found in _chords(reading, rng):
+    for index, chord in _chords(reading, rng):
         pitches = reading.sounding(index, Fraction(0))
         if len(pitches) == 4 and all(voice.cells[index].is_at_pitch for voice in reading.voices):
-            yield pitches[3].ps - pitches[1].ps < 12, where(reading, index), found.name
+            yield pitches[3].ps - pitches[1].ps < 12, where(reading, index), chord.name
 
 
 def _bass_note(reading: Reading, rng: Random) -> Answers:
     if len(reading.voices) < 2:
         return
-    for index, found in _chords(reading, rng):
+    for index, chord in _chords(reading, rng):
         if all(voice.cells[index].is_at_pitch for voice in reading.voices):
-            yield spell(reading.sounding(index, Fraction(0))[0]), where(reading, index), found.quality
+            yield spell(reading.sounding(index, Fraction(0))[0]), where(reading, index), chord.quality
 
 
 def _is_seventh(reading: Reading, rng: Random) -> Cases:
-    for index, found in _chords(reading, rng):
-        yield "seventh" in found.quality, where(reading, index)
+    for index, chord in _chords(reading, rng):
+        yield "seventh" in chord.quality, where(reading, index)
 
 
 def _has_chord(reading: Reading, rng: Random) -> Cases:
-    """Whether a triad that the score has somewhere sounds in a measure."""
+    """Whether a triad of the score sounds in a measure."""
     moments = {index: _moments(reading, index) for index in _indices(reading, rng)[: _PLACES // 3]}
     sounding = {
-        index: {each.name: each for each in map(plain_chord, some) if each and "triad" in each.quality}
-        for index, some in moments.items()
+        index: {chord.name: chord for chord in map(plain_chord, chords) if chord and "triad" in chord.quality}
+        for index, chords in moments.items()
     }
-    triads = {name: triad for found in sounding.values() for name, triad in found.items()}
+    triads = {name: triad for chords in sounding.values() for name, triad in chords.items()}
     if not triads:
         return
     name = rng.choice(sorted(triads))
     notes = _triad_notes(triads[name])
-    for index, found in sounding.items():
-        # No is sure only where the three notes do not meet at all, and do not follow each other as a broken chord.
-        is_sure = moments[index] and not notes <= {each.name for moment in moments[index] for each in moment}
-        if name in found or is_sure:
-            yield name in found, where(reading, index), name
+    for index, chords in sounding.items():
+        # "No" is certain only if the measure lacks one of the three notes: otherwise they can be a broken chord.
+        is_absent = moments[index] and not notes <= {note.name for moment in moments[index] for note in moment}
+        if name in chords or is_absent:
+            yield name in chords, where(reading, index), name
 
 
 def _triad_notes(triad: PlainChord) -> set[str]:
@@ -142,60 +142,54 @@ def _triad_notes(triad: PlainChord) -> set[str]:
 def _triads_of_measures(
     reading: Reading, rng: Random, most: int = PLACES
 ) -> Iterator[tuple[int, Voice, Cell, PlainChord | None]]:
-    """Measures of one part with the triad that all their notes make up, if they do."""
+    """Measures of a part, and the triad of all their notes if they form one."""
     for index, voice, cell in cells(reading, rng)[:most]:
         if voice.is_pitched and cell.is_clear and not cell.has_grace:
-            found = plain_chord(sorted(cell.pitches, key=lambda each: each.ps))
-            yield index, voice, cell, found if found and "triad" in found.quality else None
+            chord = plain_chord(sorted(cell.pitches, key=lambda note: note.ps))
+            yield index, voice, cell, chord if chord and "triad" in chord.quality else None
 
 
 def _is_broken_chord(reading: Reading, rng: Random) -> Cases:
-    for index, voice, cell, found in _triads_of_measures(reading, rng, _PLACES):
-        if found or len({each.name for each in cell.pitches}) > 2:
-            yield found is not None, where(reading, index, voice)
+    for index, voice, cell, triad in _triads_of_measures(reading, rng, _PLACES):
+        if triad or len({note.name for note in cell.pitches}) > 2:
+            yield triad is not None, where(reading, index, voice)
 
 
 def _broken_triad(reading: Reading, rng: Random) -> Answers:
-    for index, voice, _, found in _triads_of_measures(reading, rng):
-        if found:
-            yield found.name, where(reading, index, voice)
+    for index, voice, _, triad in _triads_of_measures(reading, rng):
+        if triad:
+            yield triad.name, where(reading, index, voice)
 
 
 # --- a chord in its key ---
 
 
 def _in_key(draw: Callable[[Reading, Random, key.Key], Iterator[Any]]) -> Callable[[Reading, Random], Any]:
-    """Asks where the key is sure."""
+    """Ask only if the key is certain."""
 
-    def drawn(reading: Reading, rng: Random) -> Iterator[Any]:
+    def draw_in_key(reading: Reading, rng: Random) -> Iterator[Any]:
         if tonality := certain_key(reading):
             yield from draw(reading, rng, tonality)
 
-    return drawn
+    return draw_in_key
 
 
 def _numeral(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
-    found = [
-        (index, written)
-        for index, each in _chords(reading, rng)
-        if reading.measures[index].fifths == reading.measures[0].fifths and (written := numeral(each, tonality))
+    degrees = [
+        (index, degree)
+        for index, chord in _chords(reading, rng)
+        if reading.measures[index].fifths == reading.measures[0].fifths and (degree := numeral(chord, tonality))
     ]
-    for index, degree in varied(found, rng):
+    for index, degree in varied(degrees, rng):
         yield degree, where(reading, index), key_name(tonality)
 
 
-def _is_plain_tonic(found: PlainChord, tonality: key.Key) -> bool | None:
-    """Whether a chord is the tonic; None for that of the other mode or with a seventh, which is one to some."""
-    if found.root_pitch.name != tonality.tonic.name:
-        return False
-    return True if found.quality == f"{tonality.mode} triad" else None
-
-
 def _is_tonic(reading: Reading, rng: Random, tonality: key.Key) -> Cases:
-    for index, found in _chords(reading, rng):
-        is_tonic = _is_plain_tonic(found, tonality)
-        if is_tonic is not None:
-            yield is_tonic, where(reading, index), key_name(tonality)
+    for index, chord in _chords(reading, rng):
+        is_on_tonic = chord.root_pitch.name == tonality.tonic.name
+        # A tonic of the other mode, or with a seventh, is uncertain.
+        if not is_on_tonic or chord.quality == f"{tonality.mode} triad":
+            yield is_on_tonic, where(reading, index), key_name(tonality)
 
 
 def _is_dominant_tonic(reading: Reading, rng: Random, tonality: key.Key) -> Cases:
@@ -203,12 +197,12 @@ def _is_dominant_tonic(reading: Reading, rng: Random, tonality: key.Key) -> Case
         moments = _moments(reading, index, _PROGRESSION_SPAN)
         if len(moments) < 2:
             continue
-        is_found = any(_is_step_home(a, b, tonality) for a, b in pairwise(map(plain_chord, moments)))
-        if is_found or not _bass_falls_home([each[0] for each in moments], tonality):
-            yield is_found, span(reading, index, _PROGRESSION_SPAN), key_name(tonality)
+        is_present = any(_resolves(a, b, tonality) for a, b in pairwise(map(plain_chord, moments)))
+        if is_present or not _bass_resolves([pitches[0] for pitches in moments], tonality):
+            yield is_present, span(reading, index, _PROGRESSION_SPAN), key_name(tonality)
 
 
-def _is_step_home(a: PlainChord | None, b: PlainChord | None, tonality: key.Key) -> bool:
+def _resolves(a: PlainChord | None, b: PlainChord | None, tonality: key.Key) -> bool:
     return (
         a is not None
         and b is not None
@@ -218,9 +212,9 @@ def _is_step_home(a: PlainChord | None, b: PlainChord | None, tonality: key.Key)
     )
 
 
-def _bass_falls_home(bass: list[pitch.Pitch], tonality: key.Key) -> bool:
-    """Whether the bass ever has the tonic after the dominant: then a cadence could be seen, whatever lies above."""
-    names = [each.name for each in bass]
+def _bass_resolves(bass: list[pitch.Pitch], tonality: key.Key) -> bool:
+    """Whether the bass has the tonic after the dominant; it can look like a cadence, despite the other parts."""
+    names = [note.name for note in bass]
     dominant, tonic = tonality.pitchFromDegree(5).name, tonality.tonic.name
     return dominant in names and tonic in names[names.index(dominant) :]
 
@@ -229,19 +223,19 @@ def _cadence(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
     if reading.measures[-1].fifths != reading.measures[0].fifths or len(reading.voices) < 2:
         return
     begin = max(len(reading.measures) - 3, 0)
-    found: list[PlainChord] = []  # from the last one back
+    chords: list[PlainChord] = []  # from the last one backwards
     for moment in reversed(_moments(reading, begin, len(reading.measures) - begin)):
-        each = plain_chord(moment)
-        if each is None or len(found) == 3:
+        chord = plain_chord(moment)
+        if chord is None or len(chords) == 3:
             break
-        if not found or (each.root, each.quality) != (found[-1].root, found[-1].quality):
-            found.append(each)
-    if len(found) < 2:
+        if not chords or (chord.root, chord.quality) != (chords[-1].root, chords[-1].quality):
+            chords.append(chord)
+    if len(chords) < 2:
         return
-    last, before = found[0], found[1]
+    last, before = chords[0], chords[1]
     tonic, dominant, subdominant = (tonality.pitchFromDegree(degree).name for degree in (1, 5, 4))
-    # A subdominant over or after the dominant may only adorn an authentic cadence.
-    if before.root_pitch.name == subdominant and (len(found) < 3 or found[2].root_pitch.name == dominant):
+    # A subdominant after the dominant can be an ornament of an authentic cadence.
+    if before.root_pitch.name == subdominant and (len(chords) < 3 or chords[2].root_pitch.name == dominant):
         return
     if before.inversion or last.inversion or "triad" not in last.quality:
         return
@@ -254,7 +248,7 @@ def _is_pedal(reading: Reading, rng: Random) -> Cases:
     if len(reading.voices) < 2:
         return
     for index in _indices(reading, rng, _PEDAL_SPAN):
-        moments = [[each.nameWithOctave for each in moment] for moment in _moments(reading, index, _PEDAL_SPAN)]
+        moments = [[note.nameWithOctave for note in moment] for moment in _moments(reading, index, _PEDAL_SPAN)]
         bass = [names[0] for names in moments]
         if len(bass) < 4 or len({tuple(names[1:]) for names in moments}) < 3:
             continue
@@ -262,23 +256,16 @@ def _is_pedal(reading: Reading, rng: Random) -> Cases:
             yield len(set(bass)) == 1, span(reading, index, _PEDAL_SPAN)
 
 
-# --- scale degrees ---
-
-
-def _degrees(tonality: key.Key) -> dict[str, int]:
-    return {tonality.pitchFromDegree(degree).name: degree for degree in range(1, 8)}
-
-
 def _bass_degree(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
-    degrees = _degrees(tonality)
-    found = []
+    degrees = {tonality.pitchFromDegree(degree).name: degree for degree in range(1, 8)}
+    bass = []
     for index in _indices(reading, rng):
-        low = reading.sounding(index, Fraction(0))
-        if low and low[0].name in degrees and reading.measures[index].fifths == reading.measures[0].fifths:
-            found.append((index, degrees[low[0].name]))
-    lowest = "lowest note that sounds at" if len(reading.voices) > 1 else "note at"
-    for index, degree in varied(found, rng, least=1):
-        yield str(degree), where(reading, index), key_name(tonality), lowest
+        pitches = reading.sounding(index, Fraction(0))
+        if pitches and pitches[0].name in degrees and reading.measures[index].fifths == reading.measures[0].fifths:
+            bass.append((index, degrees[pitches[0].name]))
+    wording = "lowest note that sounds at" if len(reading.voices) > 1 else "note at"
+    for index, degree in varied(bass, rng, least=1):
+        yield str(degree), where(reading, index), key_name(tonality), wording
 
 
 KINDS: Final = (

@@ -1,4 +1,4 @@
-"""What questions on a complete score and their kinds are, and how the kinds draw places and answers evenly."""
+"""Kinds of questions on a score, and how a kind draws places and answers evenly."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ AnswerType = Literal[
     "cadence",
     "text",
 ]
-"""What an answer is made of, which says how a rule can check it; ``text`` is anything else, for judges alone."""
+"""Form of an answer, which decides the rule that checks it; only judges can check ``text``."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreQuestion:
-    """One open question on a score; `kind` is short, lower case, and the same for all questions of its form."""
+    """An open question on a score; `kind` is the name of its `Kind`."""
 
     level: Level
     kind: str
@@ -38,12 +38,13 @@ class ScoreQuestion:
     answer_type: AnswerType
 
 
-PLACES: Final = 400  # how many places of a score a kind looks at
+PLACES: Final = 400
+"""Most places of a score that a kind tries."""
 Answers = Iterator[tuple[str, ...]]
-"""Questions on a score that have one sure answer each: that, and what fills the blanks."""
+"""Questions with one certain answer: the answer, and the texts for the blanks of the wording."""
 
 Cases = Iterator[tuple[bool, *tuple[str, ...]]]
-"""Questions on a score: whether the answer is yes, and what fills the blanks."""
+"""Questions with two answers: whether the first one is right, and the texts for the blanks of the wording."""
 
 Draw = Callable[[Reading, Random], Answers]
 
@@ -52,18 +53,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One form of question."""
+    """A kind of question."""
 
-    level: Level  # its level
-    name: str  # as in `ScoreQuestion`
-    answer_type: AnswerType  # as in `ScoreQuestion`
-    draw: Draw  # yields its questions on a score
-    weight: float = 1  # how readily it is chosen; above 1 for what few scores have
-    lists_answers: bool = False  # the text names all answers to choose from, the right one among them
-    is_text: bool = False  # the answer stands on the pages in these words, names separated by commas
+    level: Level
+    name: str  # short, in lower case
+    answer_type: AnswerType
+    draw: Draw  # yields the questions on a score
+    weight: float = 1  # how readily it is chosen; above 1 for kinds that few scores allow
+    lists_answers: bool = False  # the question lists all answers to choose from
 
     def questions(self, reading: Reading, rng: Random) -> Iterator[ScoreQuestion]:
-        """Draw questions, each with another answer; nothing where the score has none with one sure answer."""
+        """Draw questions with different answers; none if the score has no certain answer."""
         wording = read_table("msu/questions/wording.toml")[str(self.level)][self.name]
         answers = set()
         for answer, *blanks in self.draw(reading, rng):
@@ -73,70 +73,70 @@ class Kind:
 
 
 def evenly(cases: Callable[[Reading, Random], Cases], yes: str = "Yes", no: str = "No") -> Draw:
-    """Draw one of a kind's cases for either answer; nothing where the score has one answer only."""
+    """Draw one case for each of the two answers; none if the score has cases for only one answer."""
 
     def draw(reading: Reading, rng: Random) -> Answers:
-        found: dict[bool, list[list[str]]] = {True: [], False: []}
+        blanks_of: dict[bool, list[list[str]]] = {True: [], False: []}
         for is_yes, *blanks in cases(reading, rng):
-            found[is_yes].append(blanks)
-        if found[True] and found[False]:
+            blanks_of[is_yes].append(blanks)
+        if blanks_of[True] and blanks_of[False]:
             for is_yes in rng.sample((True, False), 2):
-                yield yes if is_yes else no, *rng.choice(found[is_yes])
+                yield yes if is_yes else no, *rng.choice(blanks_of[is_yes])
 
     return draw
 
 
-def varied(found: Iterable[tuple[T, Any]], rng: Random, least: int = 2) -> Iterator[tuple[T, Any]]:
-    """Draw a place for every answer, in any order."""
-    found = list(found)
-    answers = sorted({answer for _, answer in found})
+def varied(pairs: Iterable[tuple[T, Any]], rng: Random, least: int = 2) -> Iterator[tuple[T, Any]]:
+    """From pairs of place and answer draw a place for every answer, if there are enough different answers."""
+    pairs = list(pairs)
+    answers = sorted({answer for _, answer in pairs})
     if len(answers) >= least:
-        for answer in rng.sample(answers, len(answers)):
-            yield rng.choice([place for place, each in found if each == answer]), answer
+        for drawn in rng.sample(answers, len(answers)):
+            yield rng.choice([place for place, answer in pairs if answer == drawn]), drawn
 
 
 def sampled(size: int, rng: Random, most: int = PLACES) -> list[int]:
-    """Some of so many places, shuffled."""
+    """Draw at most so many of the numbers below `size`, in random order."""
     return rng.sample(range(size), min(most, size))
 
 
 def cells(reading: Reading, rng: Random) -> list[tuple[int, Voice, Cell]]:
-    """Some measures of some parts, shuffled: index of the measure, the part and what it has there."""
+    """Draw measures of parts in random order: index of the measure, part and cell."""
     size = len(reading.measures)
     places = sampled(size * len(reading.voices), rng)
-    found = ((place % size, reading.voices[place // size]) for place in places)
-    return [(index, voice, voice.cells[index]) for index, voice in found]
+    drawn = ((place % size, reading.voices[place // size]) for place in places)
+    return [(index, voice, voice.cells[index]) for index, voice in drawn]
 
 
 def of_cells(answer: Callable[[Voice, Cell], Any]) -> Callable[[Reading, Random], Any]:
-    """Asks about a measure of a part what a function answers of it; None where it has no sure answer."""
+    """Ask about measures of parts; `answer` returns None where no answer is certain."""
 
     def draw(reading: Reading, rng: Random) -> Iterator[tuple[Any, str]]:
         for index, voice, cell in cells(reading, rng):
-            found = answer(voice, cell)
-            if found is not None:
-                yield found, where(reading, index, voice)
+            value = answer(voice, cell)
+            if value is not None:
+                yield value, where(reading, index, voice)
 
     return draw
 
 
 def where(reading: Reading, index: int, voice: Voice | None = None) -> str:
-    """How a question names a measure, and a part where there are several: ``measure 3 of the part “Alto”``."""
+    """Name a measure, and the part if there are several: ``measure 3 of the part “Alto”``."""
     number = reading.measures[index].number
     return f"measure {number} of {voice.label}" if voice and voice.label else f"measure {number}"
 
 
 def span(reading: Reading, index: int, count: int) -> str:
-    """How a question names some measures from an index on, such as ``measures 3–4``."""
+    """Name `count` measures from an index on, such as ``measures 3–4``."""
     first, last = reading.measures[index].number, reading.measures[index + count - 1].number
     return f"measures {first}–{last}" if count > 1 else f"measure {first}"
 
 
 def numbers(reading: Reading, indices: Iterable[int]) -> str:
-    """The numbers of some measures, as an answer lists them."""
+    """List the numbers of measures, as an answer."""
     return ", ".join(str(reading.measures[index].number) for index in indices)
 
 
-def of(voice: Voice) -> str:
-    """The part, where it has to be named, such as `` in the part “Alto”``."""
+def in_part(voice: Voice) -> str:
+    """Name the part if there are several, such as `` in the part “Alto”``."""
     return f" in {voice.label}" if voice.label else ""

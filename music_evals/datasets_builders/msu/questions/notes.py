@@ -1,4 +1,4 @@
-"""Level 2: what is written in a measure (section 3.1 of the paper: notation and note)."""
+"""Level 2: the notation of a measure (section 3.1 of the paper: notation and note)."""
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -19,34 +19,32 @@ from music_evals.datasets_builders.msu.questions.kind import (
 )
 from music_evals.datasets_builders.msu.questions.reading import Cell, Event, Reading, Voice, spell
 
-# How many notes a question may count, or pitches it may have listed.
-_COUNTED: Final = range(3, 17)
-_LISTED: Final = range(1, 4)
-# How many measures a question on repeat signs spans.
-_REPEAT_SPAN: Final = 4
+_COUNTS: Final = range(3, 17)  # notes that a question lets count
+_LISTED: Final = range(1, 4)  # pitches that an answer lists
+_REPEAT_SPAN: Final = 4  # measures that a question on repeat signs spans
 
 
 # --- a measure of a part ---
 
 
 def _of_pitches(answer: Callable[[Cell], Any]) -> Any:
-    """Asks of measures whose notes sound as written."""
+    """Ask about measures whose notes sound as written."""
     return of_cells(lambda voice, cell: answer(cell) if voice.is_pitched and cell.is_at_pitch else None)
 
 
 def _of_notes(answer: Callable[[Cell], bool]) -> Any:
-    """Asks of measures with notes whether something is so."""
+    """Ask a yes/no question about measures with notes."""
     return evenly(of_cells(lambda _, cell: answer(cell) if cell.notes else None))
 
 
 def _extreme_pitch(choose: Callable[..., pitch.Pitch]) -> Any:
     def answer(cell: Cell) -> str | None:
-        if len({each.ps for each in cell.pitches}) < 2 or cell.has_grace:
+        if len({note.ps for note in cell.pitches}) < 2 or cell.has_grace:
             return None
-        best = choose(cell.pitches, key=lambda each: each.ps)
-        # E♯ and F in one measure are the same height under two names.
-        is_sure = len({each.nameWithOctave for each in cell.pitches if each.ps == best.ps}) == 1
-        return spell(best) if is_sure else None
+        extreme = choose(cell.pitches, key=lambda note: note.ps)
+        # E♯ and F in one measure have the same height and two names.
+        is_certain = len({note.nameWithOctave for note in cell.pitches if note.ps == extreme.ps}) == 1
+        return spell(extreme) if is_certain else None
 
     return _of_pitches(answer)
 
@@ -57,20 +55,20 @@ def _last_pitch(cell: Cell) -> str | None:
 
 
 def _outside(cell: Cell) -> list[pitch.Pitch]:
-    """Pitches that the key signature does not give."""
+    """Pitches outside the key signature."""
     signature = key.KeySignature(cell.fifths)
-    altered = {each.step: each.alter for each in signature.alteredPitches}
-    return [each for event in cell.events for each in event.pitches if each.alter != altered.get(each.step, 0.0)]
+    altered = {note.step: note.alter for note in signature.alteredPitches}
+    return [note for event in cell.events for note in event.pitches if note.alter != altered.get(note.step, 0.0)]
 
 
-def _is_accidental(cell: Cell) -> bool | None:
+def _has_accidental(cell: Cell) -> bool | None:
     return bool(_outside(cell)) if len(cell.notes) > 1 else None
 
 
 def _accidentals(cell: Cell) -> str | None:
-    found = {each.nameWithOctave: each for each in _outside(cell)}
-    listed = sorted(found.values(), key=lambda each: each.ps)
-    return ", ".join(map(spell, listed)) if len(found) in _LISTED else None
+    outside = {note.nameWithOctave: note for note in _outside(cell)}
+    ascending = sorted(outside.values(), key=lambda note: note.ps)
+    return ", ".join(map(spell, ascending)) if len(outside) in _LISTED else None
 
 
 def _extreme_value(sign: str, choose: Callable[[Iterable[Fraction]], Fraction]) -> Any:
@@ -79,8 +77,8 @@ def _extreme_value(sign: str, choose: Callable[[Iterable[Fraction]], Fraction]) 
         values = {event.length: str(event.value) for event in events}
         if any(event.value is None or event.is_measure_rest for event in events):
             return None
-        is_asked = len(values) > 1 or (sign == "rest" and values)
-        return f"{values[choose(values)]} {sign}" if is_asked else None
+        is_askable = len(values) > 1 or (sign == "rest" and values)
+        return f"{values[choose(values)]} {sign}" if is_askable else None
 
     return of_cells(answer)
 
@@ -90,11 +88,11 @@ def _has_rest(_: Voice, cell: Cell) -> bool | None:
 
 
 def _only_mark(marks: Callable[[Event], frozenset[str]]) -> Any:
-    """Asks of measures whose notes have one kind of mark."""
+    """Ask about measures whose notes have one kind of mark."""
 
     def answer(_: Voice, cell: Cell) -> str | None:
-        found = {name for event in cell.notes for name in marks(event)}
-        return found.pop() if len(found) == 1 else None
+        names = {name for event in cell.notes for name in marks(event)}
+        return names.pop() if len(names) == 1 else None
 
     return of_cells(answer)
 
@@ -109,19 +107,19 @@ def _new_clef(_: Voice, cell: Cell) -> str | None:
 
 
 def _note_count(voice: Voice, cell: Cell) -> str | None:
-    is_asked = voice.is_pitched and cell.is_printed and not cell.has_unison and len(cell.pitches) in _COUNTED
-    return str(len(cell.pitches)) if is_asked else None
+    is_askable = voice.is_pitched and cell.is_printed and not cell.has_unison and len(cell.pitches) in _COUNTS
+    return str(len(cell.pitches)) if is_askable else None
 
 
-# --- measures of all parts ---
+# --- a measure of all parts ---
 
 
 def _dynamic(reading: Reading, rng: Random) -> Answers:
-    # Over all parts: a marking between two staves belongs to either.
+    # Over all parts, because a marking between two staves belongs to both.
     for index in sampled(len(reading.measures), rng):
-        found = {value for voice in reading.voices for _, value in voice.cells[index].dynamics}
-        if len(found) == 1:
-            yield found.pop(), where(reading, index)
+        dynamics = {dynamic for voice in reading.voices for _, dynamic in voice.cells[index].dynamics}
+        if len(dynamics) == 1:
+            yield dynamics.pop(), where(reading, index)
 
 
 def _repeat(reading: Reading, rng: Random) -> Cases:
@@ -129,22 +127,22 @@ def _repeat(reading: Reading, rng: Random) -> Cases:
     if size < 2 * _REPEAT_SPAN:
         return
     for index in sampled(size - _REPEAT_SPAN + 1, rng):
-        found = any(measure.has_repeat for measure in reading.measures[index : index + _REPEAT_SPAN])
-        # A repeat sign on the edge of the measures may be said to stand in the next ones.
-        edges = reading.measures[max(index - 1, 0) : index + _REPEAT_SPAN + 1]
-        if found or not any(measure.has_repeat for measure in edges):
-            yield found, span(reading, index, _REPEAT_SPAN)
+        has_repeat = any(measure.has_repeat for measure in reading.measures[index : index + _REPEAT_SPAN])
+        # A repeat sign at the edge can be read as part of the next measure.
+        wider = reading.measures[max(index - 1, 0) : index + _REPEAT_SPAN + 1]
+        if has_repeat or not any(measure.has_repeat for measure in wider):
+            yield has_repeat, span(reading, index, _REPEAT_SPAN)
 
 
 def _new_metre(reading: Reading, rng: Random) -> Answers:
-    if found := [index for index, measure in enumerate(reading.measures) if measure.is_new_metre]:
-        index = rng.choice(found)
+    if indices := [index for index, measure in enumerate(reading.measures) if measure.is_new_metre]:
+        index = rng.choice(indices)
         yield reading.measures[index].metre, where(reading, index)
 
 
 def _new_key(reading: Reading, rng: Random) -> Answers:
-    if found := [index for index, measure in enumerate(reading.measures) if measure.is_new_key and measure.fifths]:
-        index = rng.choice(found)
+    if indices := [index for index, measure in enumerate(reading.measures) if measure.is_new_key and measure.fifths]:
+        index = rng.choice(indices)
         if len({voice.cells[index].fifths for voice in reading.voices}) == 1:
             yield str(abs(reading.measures[index].fifths)), where(reading, index)
 
@@ -153,7 +151,7 @@ KINDS: Final = (
     Kind(2, "highest pitch", "pitch", _extreme_pitch(max)),
     Kind(2, "lowest pitch", "pitch", _extreme_pitch(min)),
     Kind(2, "last pitch", "pitch", _of_pitches(_last_pitch), weight=0.6),
-    Kind(2, "accidental", "yes_no", evenly(_of_pitches(_is_accidental))),
+    Kind(2, "accidental", "yes_no", evenly(_of_pitches(_has_accidental))),
     Kind(2, "accidentals", "pitches", _of_pitches(_accidentals), weight=1.5),
     Kind(2, "shortest note", "duration", _extreme_value("note", min)),
     Kind(2, "longest note", "duration", _extreme_value("note", max)),
@@ -162,7 +160,7 @@ KINDS: Final = (
     Kind(2, "longest rest", "duration", _extreme_value("rest", max), weight=0.7),
     Kind(2, "dynamic", "text", _dynamic, weight=2),
     Kind(2, "articulation", "text", _only_mark(lambda event: event.articulations), weight=2),
-    Kind(2, "staccato", "yes_no", _of_notes(lambda cell: any("Staccato" in one.articulations for one in cell.notes))),
+    Kind(2, "staccato", "yes_no", _of_notes(lambda cell: any("Staccato" in note.articulations for note in cell.notes))),
     Kind(2, "ornament", "text", _only_mark(lambda event: event.ornaments), weight=2.5),
     Kind(2, "fermata", "yes_no", _of_notes(lambda cell: any(event.has_fermata for event in cell.events))),
     Kind(2, "grace note", "yes_no", _of_notes(lambda cell: cell.has_grace)),

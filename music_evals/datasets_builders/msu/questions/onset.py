@@ -1,4 +1,4 @@
-"""Level 1: what stands at the beginning of a score (section 3.1 of the paper: onset information)."""
+"""Level 1: the beginning of a score (section 3.1 of the paper: onset information)."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _TEMPO_WORDS: Final = re.compile(
     r"modéré|maestoso|slow|fast|march)",
     re.IGNORECASE,
 )
-_AT_FIRST_NOTE: Final = 0.5  # of a quarter
+_AT_FIRST_NOTE: Final = 0.5  # quarter notes
 
 
 def _composer(reading: Reading, rng: Random) -> Answers:
@@ -43,57 +43,57 @@ def _key_signature(reading: Reading, rng: Random) -> Answers:
 
 
 def _metre(reading: Reading, rng: Random) -> Answers:
-    # All parts must begin with one and the same time signature.
-    signs = (first.getElementsByClass("TimeSignature") for first in _firsts(reading))
-    found = {tuple(sign.ratioString for sign in some) for some in signs}
-    if len(found) == 1 and len(found.pop()) == 1:
+    # All parts must begin with the same single time signature.
+    openings = (measure.getElementsByClass("TimeSignature") for measure in _first_measures(reading))
+    metres = {tuple(sign.ratioString for sign in signs) for signs in openings}
+    if len(metres) == 1 and len(metres.pop()) == 1:
         yield (reading.measures[0].metre,)
 
 
 def _clef(reading: Reading, rng: Random) -> Answers:
-    # The name of a bass may say its clef.
+    # The name of a part, such as Bass, can give the clef away.
     clefs = [(voice, voice.cells[0].clef) for voice in reading.voices]
-    known = [(voice, name) for voice, name in clefs if name and name.split()[0].lower() not in voice.name.lower()]
-    for voice, name in varied(known, rng, least=1):
-        yield name, voice.label or "the piece"
+    askable = [(voice, clef) for voice, clef in clefs if clef and clef.split()[0].lower() not in voice.name.lower()]
+    for voice, clef in varied(askable, rng, least=1):
+        yield clef, voice.label or "the piece"
 
 
 def _tempo_words(reading: Reading, rng: Random) -> Answers:
-    found = {" ".join(words.split()).rstrip(".") for words in _opening_words(reading)}
-    if len(found) == 1:
-        yield (found.pop(),)
+    words = {" ".join(text.split()).rstrip(".") for text in _opening_texts(reading)}
+    if len(words) == 1:
+        yield (words.pop(),)
 
 
-def _opening_words(reading: Reading) -> Iterator[str]:
-    for each in _opening(reading, (tempo.TempoText, tempo.MetronomeMark, expressions.TextExpression)):
-        if isinstance(each, tempo.MetronomeMark):
-            text = each.text if each.text and not each.textImplicit else None
+def _opening_texts(reading: Reading) -> Iterator[str]:
+    for mark in _opening(reading, (tempo.TempoText, tempo.MetronomeMark, expressions.TextExpression)):
+        if isinstance(mark, tempo.MetronomeMark):
+            text = mark.text if mark.text and not mark.textImplicit else None
         else:
-            text = each.text if isinstance(each, tempo.TempoText) else each.content
+            text = mark.text if isinstance(mark, tempo.TempoText) else mark.content
         if text and _TEMPO_WORDS.search(text):
             yield text
 
 
-def _firsts(reading: Reading) -> list[Any]:
-    """The first measure of each part, as music21 has it."""
+def _first_measures(reading: Reading) -> list[Any]:
+    """The first measures of all parts, as music21 objects."""
     return [part["Measure"].first() for part in getattr(reading.source, "parts", [reading.source])]
 
 
 def _opening(reading: Reading, kinds: Any) -> list[Any]:
-    """What stands before or at the first note of the score, in any part."""
+    """Elements before or at the first note of the score, in any part."""
     return [
-        each
-        for first in _firsts(reading)
-        for each in first.recurse()
-        if isinstance(each, kinds) and each.getOffsetInHierarchy(first) == 0
+        element
+        for measure in _first_measures(reading)
+        for element in measure.recurse()
+        if isinstance(element, kinds) and element.getOffsetInHierarchy(measure) == 0
     ]
 
 
 def _beats_per_minute(reading: Reading, rng: Random) -> Answers:
     marks = {
-        (each.referent.quarterLength, each.number)
-        for each in _opening(reading, (tempo.MetronomeMark,))
-        if each.number is not None and not each.numberImplicit and not each.style.hideObjectOnPrint
+        (mark.referent.quarterLength, mark.number)
+        for mark in _opening(reading, (tempo.MetronomeMark,))
+        if mark.number is not None and not mark.numberImplicit and not mark.style.hideObjectOnPrint
     }
     if len(marks) == 1 and (number := marks.pop()[1]) == int(number):
         yield (str(int(number)),)
@@ -103,7 +103,7 @@ def _anacrusis(reading: Reading, rng: Random) -> Answers:
     opening = reading.measures[0]
     is_short = opening.length < opening.full
     starts = reading.onsets[0]
-    # A measure that is padded with rests is a pickup to some and none to others.
+    # Not everybody calls a measure that is filled with rests a pickup.
     if starts and (is_short or starts[0] == 0) and not (is_short and opening.number > 0):
         yield ("Yes" if is_short else "No",)
 
@@ -119,24 +119,24 @@ def _last_measure(reading: Reading, rng: Random) -> Answers:
 
 
 def _opening_dynamic(reading: Reading, rng: Random) -> Answers:
-    # A mark that a file places just behind the first note, as for a grace note, is printed at it.
+    # Some files have a mark just behind the first note, for example because of a grace note; print shows it there.
     marks = [mark for voice in reading.voices for mark in voice.cells[0].dynamics]
-    found = {value for start, value in marks if start < _AT_FIRST_NOTE}
-    if len(found) == 1 and any(start == 0 for start, _ in marks):
-        yield (found.pop(),)
+    dynamics = {dynamic for start, dynamic in marks if start < _AT_FIRST_NOTE}
+    if len(dynamics) == 1 and any(start == 0 for start, _ in marks):
+        yield (dynamics.pop(),)
 
 
 KINDS: Final = (
-    Kind(1, "composer", "text", _composer, is_text=True),
-    Kind(1, "title", "text", _title, is_text=True),
+    Kind(1, "composer", "text", _composer),
+    Kind(1, "title", "text", _title),
     Kind(1, "initial key", "key", _initial_key, weight=3),
     Kind(1, "key signature", "number", _key_signature, weight=0.7),
     Kind(1, "time signature", "metre", _metre),
     Kind(1, "clef", "clef", _clef),
-    Kind(1, "tempo words", "text", _tempo_words, weight=2, is_text=True),
-    Kind(1, "metronome mark", "number", _beats_per_minute, weight=2, is_text=True),
+    Kind(1, "tempo words", "text", _tempo_words, weight=2),
+    Kind(1, "metronome mark", "number", _beats_per_minute, weight=2),
     Kind(1, "anacrusis", "yes_no", _anacrusis),
-    Kind(1, "instruments", "text", _instruments, weight=0.7, is_text=True),
+    Kind(1, "instruments", "text", _instruments, weight=0.7),
     Kind(1, "last measure", "number", _last_measure, weight=0.5),
     Kind(1, "opening dynamic", "text", _opening_dynamic, weight=2),
 )

@@ -1,4 +1,4 @@
-"""Reads what the questions need out of a music21 score, once: plain events by part and measure."""
+"""A score as plain events by part and measure, read once from music21 for all questions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ _VALUES: Final = {
     "64th": "Sixty-fourth",
 }
 _DOTS: Final = ("", "Dotted ", "Double-dotted ")
-# Subclasses before the classes that they refine: staccatissimo is a staccato to music21, and so is the wedge.
+# Subclasses come first: in music21 staccatissimo is a staccato.
 _ARTICULATIONS: Final = (
     (articulations.Staccatissimo, "Staccatissimo"),
     (articulations.Staccato, "Staccato"),
@@ -44,58 +44,57 @@ _CLEFS: Final[Sequence[tuple[type[clef.Clef], str]]] = (
     (clef.SopranoClef, "Soprano clef"),
     (clef.MezzoSopranoClef, "Mezzo-soprano clef"),
 )
-# Part names that a program made up.
-_MADE_UP: Final = ("part", "staff", "instrument", "musicxml", "voice ", "track", "untitled", "p1")
+# Beginnings of part names that programs invent.
+_INVENTED: Final = ("part", "staff", "instrument", "musicxml", "voice ", "track", "untitled", "p1")
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One written note, chord or rest; tied notes are events of their own. Times are in quarter notes."""
+    """A written note, chord or rest; a tied note is an event of its own. Times are in quarter notes."""
 
-    start: Fraction  # from the beginning of its measure
-    length: Fraction  # how long it lasts
-    pitches: tuple[pitch.Pitch, ...]  # from the lowest to the highest; none in a rest
-    # Its written value, such as ``Dotted quarter``; None in tuplets and where one sign cannot write it.
-    value: str | None
-    is_grace: bool  # it takes no time of its own
-    is_tied_on: bool  # tied to what follows
-    is_measure_rest: bool  # fills its measure, whatever its sign
+    start: Fraction  # from the beginning of the measure
+    length: Fraction
+    pitches: tuple[pitch.Pitch, ...]  # from the lowest to the highest; none for a rest
+    value: str | None  # such as ``Dotted quarter``; None in tuplets, and if no single sign has it
+    is_grace: bool
+    is_tied_on: bool  # to the next event
+    is_measure_rest: bool  # a rest that fills its measure
     is_hidden: bool  # not printed
-    articulations: frozenset[str]  # names of its marks
-    ornaments: frozenset[str]  # names of its signs
-    has_fermata: bool  # a fermata stands over it
+    articulations: frozenset[str]  # names
+    ornaments: frozenset[str]  # names
+    has_fermata: bool
 
     @property
     def end(self) -> Fraction:
-        """Where it ends, from the beginning of the measure."""
+        """The end, from the beginning of the measure."""
         return self.start + self.length
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One measure of one part."""
+    """A measure of a part."""
 
-    events: tuple[Event, ...]  # by their start
-    fifths: int  # sharps (or flats, negative) of the key signature at its beginning
-    clef: str | None  # name of the clef at its beginning; None where it has no plain name
-    new_clefs: tuple[str | None, ...]  # names of the clefs that it changes to after its beginning; None as above
-    is_clear: bool  # there is no doubt which notes sound: no octave signs, quarter tones, key signatures inside
-    is_at_pitch: bool  # moreover, octaves are as written: no octave clefs
-    dynamics: tuple[tuple[Fraction, str], ...]  # where markings stand, and which
+    events: tuple[Event, ...]  # by start
+    fifths: int  # sharps of the key signature at the beginning; flats are negative
+    clef: str | None  # name of the clef at the beginning; None if it is none of the common clefs
+    new_clefs: tuple[str | None, ...]  # names of the clefs after the beginning
+    is_clear: bool  # pitch classes are certain: no octave signs, quarter tones or new key signatures
+    is_at_pitch: bool  # octaves are certain too: no octave clefs
+    dynamics: tuple[tuple[Fraction, str], ...]  # starts and names of markings
 
     @cached_property
     def notes(self) -> list[Event]:
-        """Events with pitches that are no grace notes."""
+        """Events with pitches, without grace notes."""
         return [event for event in self.events if event.pitches and not event.is_grace]
 
     @cached_property
     def pitches(self) -> list[pitch.Pitch]:
         """Pitches of the notes."""
-        return [each for event in self.notes for each in event.pitches]
+        return [note for event in self.notes for note in event.pitches]
 
     @cached_property
     def rests(self) -> list[Event]:
-        """Rests that are printed."""
+        """Printed rests."""
         return [event for event in self.events if not event.pitches and not event.is_hidden]
 
     @cached_property
@@ -105,60 +104,60 @@ class Cell:
 
     @cached_property
     def is_printed(self) -> bool:
-        """Whether nothing of it is hidden."""
+        """Whether all events are printed."""
         return not any(event.is_hidden for event in self.events)
 
     @cached_property
     def is_line(self) -> bool:
-        """Whether the notes are without chords, and no two begin together."""
+        """Whether there are no chords, and no two notes begin together."""
         return len({event.start for event in self.notes}) == len(self.notes) == len(self.pitches)
 
     @cached_property
     def has_unison(self) -> bool:
-        """Whether two of its notes are at one height at once: one note to some, and two to others."""
-        places = {(event.start, each.ps) for event in self.notes for each in event.pitches}
+        """Whether two notes have the same height at the same time; some people count them as one note."""
+        places = {(event.start, note.ps) for event in self.notes for note in event.pitches}
         return len(places) < len(self.pitches)
 
     @cached_property
     def outline(self) -> tuple[tuple[Fraction, str | None, tuple[str, ...]], ...]:
-        """What two measures must share to be the same: onsets, values and pitches of notes and rests."""
+        """Onsets, values and pitches of notes and rests; measures with the same outline are repetitions."""
         return tuple(
-            (event.start, event.value, tuple(each.nameWithOctave for each in event.pitches))
+            (event.start, event.value, tuple(note.nameWithOctave for note in event.pitches))
             for event in self.events
             if not event.is_hidden
         )
 
 
 class Voice(NamedTuple):
-    """One part of the score: one staff."""
+    """A part of the score: one staff."""
 
     name: str  # as written, or empty
-    label: str  # how a question names it; empty where the score has this part alone
-    is_pitched: bool  # its notes have pitches that are written as they sound
-    cells: tuple[Cell, ...]  # one a measure
+    label: str  # name in a question; empty if the score has only this part
+    is_pitched: bool  # notes have pitches, at sounding pitch
+    cells: tuple[Cell, ...]  # one per measure
 
     @property
     def is_at_pitch(self) -> bool:
-        """Whether all its notes sound as written."""
+        """Whether all notes sound as written."""
         return self.is_pitched and all(cell.is_at_pitch for cell in self.cells)
 
 
 class Measure(NamedTuple):
-    """What a measure is in all parts."""
+    """Properties of a measure that all parts share."""
 
     number: int  # as written
-    length: Fraction  # quarter notes that it lasts
-    full: Fraction  # quarter notes that its time signature asks for
-    metre: str  # its time signature, such as ``3/4``
-    is_new_metre: bool  # the time signature stands here and differs from the one before
-    fifths: int  # sharps (or flats, negative) of the first part's key signature
-    is_new_key: bool  # the key signature differs from the one before, in every part
-    has_repeat: bool  # a repeat barline stands at its beginning or end
+    length: Fraction  # quarter notes
+    full: Fraction  # quarter notes of the time signature
+    metre: str  # the time signature, such as ``3/4``
+    is_new_metre: bool  # whether the time signature changes here
+    fifths: int  # sharps of the first part's key signature; flats are negative
+    is_new_key: bool  # whether the key signature changes here in all parts
+    has_repeat: bool  # whether the measure begins or ends with a repeat barline
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A score as the questions see it: title and composer or empty, parts from the top, measures in order."""
+    """A score for questions: title and composer (empty if unknown), parts from the top, measures in order."""
 
     title: str
     composer: str
@@ -168,25 +167,25 @@ class Reading:
 
     @cached_property
     def is_harmonic(self) -> bool:
-        """Whether all that sounds is written at its pitch, so that notes of all parts make chords."""
+        """Whether all parts are at sounding pitch, so that their notes form chords."""
         return all(voice.is_pitched for voice in self.voices)
 
     @cached_property
     def onsets(self) -> list[list[Fraction]]:
-        """Moments of each measure at which a note begins in any part."""
+        """Onsets of notes in any part, by measure."""
         rows = zip(*(voice.cells for voice in self.voices), strict=True)
         return [sorted({event.start for cell in row for event in cell.notes}) for row in rows]
 
     def sounding(self, index: int, start: Fraction) -> tuple[pitch.Pitch, ...]:
-        """Pitches that begin or go on at a moment of a measure, from the lowest to the highest; no grace notes."""
-        found = [
-            each
+        """Pitches that sound at a moment of a measure, from the lowest to the highest, without grace notes."""
+        pitches = [
+            note
             for voice in self.voices
             for event in voice.cells[index].notes
             if event.start <= start < event.end
-            for each in event.pitches
+            for note in event.pitches
         ]
-        return tuple(sorted(found, key=lambda each: (each.ps, each.diatonicNoteNum)))
+        return tuple(sorted(pitches, key=lambda note: (note.ps, note.diatonicNoteNum)))
 
     @property
     def opening(self) -> tuple[pitch.Pitch, ...]:
@@ -200,24 +199,24 @@ class Reading:
         return next((self.sounding(last - i, starts[-1]) for i, starts in enumerate(self.onsets[::-1]) if starts), ())
 
 
-def spell(each: pitch.Pitch) -> str:
+def spell(note: pitch.Pitch) -> str:
     """Scientific pitch notation with signs, such as ``F♯4``."""
-    # music21 writes the sign of a natural that is printed.
-    return str(each.unicodeNameWithOctave).replace("♮", "")
+    # music21 adds a natural sign if it is printed.
+    return str(note.unicodeNameWithOctave).replace("♮", "")
 
 
 def read(score: stream.Score) -> Reading:
-    """Read a score; ValueError where it has no measures, or parts have different ones."""
+    """Read a score; ValueError if it has no measures, or parts with different measures."""
     parts = list(score.parts) if isinstance(score, stream.Score) else [score]
     rows = [list(part.getElementsByClass(stream.Measure)) for part in parts]
     if not rows or not rows[0]:
         raise ValueError("the score has no measures")
-    if any([each.number for each in row] != [each.number for each in rows[0]] for row in rows):
+    if any([measure.number for measure in row] != [measure.number for measure in rows[0]] for row in rows):
         raise ValueError("the parts have different measures")
     names = [" ".join((part.partName or "").split()) for part in parts]
     voices = tuple(
         Voice(
-            "" if _is_made_up(name) else name,
+            "" if _is_invented(name) else name,
             _label(names, index),
             _is_pitched(part),
             tuple(_cells(row, _octave_signs(part))),
@@ -234,32 +233,34 @@ def read(score: stream.Score) -> Reading:
     )
 
 
-def _is_made_up(name: str) -> bool:
-    return not name or name.lower().startswith(_MADE_UP)
+def _is_invented(name: str) -> bool:
+    return not name or name.lower().startswith(_INVENTED)
 
 
 def _label(names: list[str], index: int) -> str:
     if len(names) == 1:
         return ""
-    if _is_made_up(names[index]) or names.count(names[index]) > 1:
+    if _is_invented(names[index]) or names.count(names[index]) > 1:
         return f"staff {index + 1} from the top"
     return f"the part “{names[index]}”"
 
 
 def _is_pitched(part: Any) -> bool:
-    """Whether the part is written at its pitch, in signs that say it."""
+    """Whether the part has pitches, at sounding pitch, in notation that shows them."""
     unpitched = [*part[note.Unpitched], *part[clef.PercussionClef], *part[clef.TabClef]]
-    return not unpitched and all(each.transposition is None for each in part.getInstruments(recurse=True))
+    instruments = part.getInstruments(recurse=True)
+    return not unpitched and all(instrument.transposition is None for instrument in instruments)
 
 
 def _octave_signs(part: Any) -> set[int]:
-    """Numbers of the measures that an octave sign touches."""
-    found: set[int] = set()
+    """Numbers of the measures under an octave sign."""
+    measures: set[int] = set()
     for sign in part[spanner.Ottava]:
-        numbers = [each.measureNumber for each in sign.getSpannedElements() if each.measureNumber is not None]
+        numbers = [element.measureNumber for element in sign.getSpannedElements()]
+        numbers = [number for number in numbers if number is not None]
         if numbers:
-            found.update(range(min(numbers), max(numbers) + 1))
-    return found
+            measures.update(range(min(numbers), max(numbers) + 1))
+    return measures
 
 
 def _clef_name(sign: clef.Clef) -> str | None:
@@ -270,72 +271,74 @@ def _cells(row: list[Any], octave_signs: set[int]) -> Iterator[Cell]:
     fifths = 0
     current: clef.Clef | None = None
     for measure in row:
-        within = [(_time(each.getOffsetInHierarchy(measure)), each) for each in measure.recurse()]
-        signatures = [(start, each) for start, each in within if isinstance(each, key.KeySignature)]
-        clefs = [(start, each) for start, each in within if isinstance(each, clef.Clef)]
+        elements = [(_time(element.getOffsetInHierarchy(measure)), element) for element in measure.recurse()]
+        signatures = [(start, sign) for start, sign in elements if isinstance(sign, key.KeySignature)]
+        clefs = [(start, sign) for start, sign in elements if isinstance(sign, clef.Clef)]
         before = current
         new_clefs = []
         for start, sign in clefs:
-            # One that stands at the beginning is printed before the barline, in the measure before.
+            # A clef at the beginning is printed before the barline, in the previous measure.
             if start > 0 and current is not None and type(sign) is not type(current):
                 new_clefs.append(_clef_name(sign))
             current = sign
         at_start = next((sign for start, sign in clefs if start == 0), before)
-        fifths = next((each.sharps for start, each in signatures if start == 0), fifths)
-        octave = any(each.octaveChange for each in (*(sign for _, sign in clefs), *([at_start] if at_start else [])))
+        fifths = next((sign.sharps for start, sign in signatures if start == 0), fifths)
+        has_octave_clef = any(sign.octaveChange for sign in (at_start, *(sign for _, sign in clefs)) if sign)
         is_clear = (
             measure.number not in octave_signs
             and all(start == 0 for start, _ in signatures)
-            and all(each.isTwelveTone() for _, one in within for each in getattr(one, "pitches", ()))
+            and all(note.isTwelveTone() for _, element in elements for note in getattr(element, "pitches", ()))
         )
+        dynamics = [(start, sign.value) for start, sign in elements if "Dynamic" in sign.classes and sign.value]
         yield Cell(
-            events=tuple(_events(measure, within)),
+            events=tuple(_events(measure, elements)),
             fifths=fifths,
             clef=_clef_name(at_start) if at_start else None,
             new_clefs=tuple(new_clefs),
             is_clear=is_clear,
-            is_at_pitch=is_clear and not octave,
-            dynamics=tuple((start, each.value) for start, each in within if "Dynamic" in each.classes and each.value),
+            is_at_pitch=is_clear and not has_octave_clef,
+            dynamics=tuple(dynamics),
         )
         fifths = signatures[-1][1].sharps if signatures else fifths
 
 
-def _events(measure: Any, within: list[tuple[Fraction, Any]]) -> Iterator[Event]:
-    found = []
-    for start, each in within:
-        if not isinstance(each, note.GeneralNote) or isinstance(each, harmony.Harmony):
+def _events(measure: Any, elements: list[tuple[Fraction, Any]]) -> Iterator[Event]:
+    events = []
+    for start, element in elements:
+        if not isinstance(element, note.GeneralNote) or isinstance(element, harmony.Harmony):
             continue
-        pitches = tuple(sorted(each.pitches, key=lambda one: one.ps)) if isinstance(each, note.NotRest) else ()
-        if not pitches and not each.isRest:
+        pitches = tuple(sorted(element.pitches, key=lambda note: note.ps)) if isinstance(element, note.NotRest) else ()
+        if not pitches and not element.isRest:
             continue
-        members = each.notes if isinstance(each, chord.Chord) else (each,)
-        length = _time(each.quarterLength)
-        found.append(
+        ties = [member.tie for member in (element.notes if isinstance(element, chord.Chord) else (element,))]
+        length = _time(element.quarterLength)
+        fills_measure = getattr(element, "fullMeasure", False) is True or length == _time(
+            measure.barDuration.quarterLength
+        )
+        events.append(
             Event(
                 start=start,
                 length=length,
                 pitches=pitches,
-                value=_value(each),
-                is_grace=each.duration.isGrace,
-                is_tied_on=any(one.tie is not None and one.tie.type in ("start", "continue") for one in members),
-                is_measure_rest=each.isRest
-                and (getattr(each, "fullMeasure", False) is True or length == _time(measure.barDuration.quarterLength)),
-                is_hidden=bool(each.style.hideObjectOnPrint),
-                articulations=_named(each.articulations, _ARTICULATIONS),
-                ornaments=_named(each.expressions, _ORNAMENTS),
-                has_fermata=any(isinstance(one, expressions.Fermata) for one in each.expressions),
+                value=_value(element.duration),
+                is_grace=element.duration.isGrace,
+                is_tied_on=any(tie is not None and tie.type in ("start", "continue") for tie in ties),
+                is_measure_rest=element.isRest and fills_measure,
+                is_hidden=bool(element.style.hideObjectOnPrint),
+                articulations=_names(element.articulations, _ARTICULATIONS),
+                ornaments=_names(element.expressions, _ORNAMENTS),
+                has_fermata=any(isinstance(mark, expressions.Fermata) for mark in element.expressions),
             )
         )
-    yield from sorted(found, key=lambda one: (one.start, not one.is_grace, [each.ps for each in one.pitches]))
+    yield from sorted(events, key=lambda event: (event.start, not event.is_grace, [note.ps for note in event.pitches]))
 
 
-def _named(marks: Sequence[Any], names: Sequence[tuple[type, str]]) -> frozenset[str]:
-    found = (next((name for kind, name in names if isinstance(mark, kind)), None) for mark in marks)
-    return frozenset(name for name in found if name)
+def _names(marks: Sequence[Any], table: Sequence[tuple[type, str]]) -> frozenset[str]:
+    names = (next((name for kind, name in table if isinstance(mark, kind)), None) for mark in marks)
+    return frozenset(name for name in names if name)
 
 
-def _value(each: Any) -> str | None:
-    duration = each.duration
+def _value(duration: Any) -> str | None:
     if duration.tuplets or duration.type not in _VALUES or duration.dots >= len(_DOTS):
         return None
     name = _VALUES[duration.type]

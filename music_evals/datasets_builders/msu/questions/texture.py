@@ -1,4 +1,4 @@
-"""Level 4: texture and form, as far as they can be counted (section 3.1 of the paper: texture and form)."""
+"""Level 4: countable properties of texture and form (section 3.1 of the paper: texture and form)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from music_evals.datasets_builders.msu.questions.kind import (
     Kind,
     cells,
     evenly,
+    in_part,
     numbers,
-    of,
     sampled,
     span,
     varied,
@@ -22,16 +22,12 @@ from music_evals.datasets_builders.msu.questions.kind import (
 )
 from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice
 
-# Measures that a question on texture, steps or repetition spans.
-_SPAN: Final = 2
-# Share of the moments at which every part has a note, in measures of one rhythm.
-_TOGETHER: Final = 0.95
-# Notes of a melody, and the share of steps among its intervals.
-_MELODY: Final = 5
-_STEPS: Final = 0.6
-# The most frequent, largest or widest must lead by this much.
-_LEAD: Final = 1.25
-_RANGE_LEAD: Final = 3
+_SPAN: Final = 2  # measures that a question on texture spans
+_TOGETHER: Final = 0.95  # least share of moments in homophony at which all parts have a note
+_MELODY: Final = 5  # least number of notes of a melody
+_STEPS: Final = 0.6  # least share of steps among the intervals of a melody
+_LEAD: Final = 1.25  # the most frequent value must be so many times as frequent as the next
+_RANGE_LEAD: Final = 3  # semitones by which the widest part must lead
 _MOST_MEASURES: Final = 3
 _ENOUGH_CASES: Final = 9
 
@@ -40,17 +36,17 @@ def _texture(reading: Reading, rng: Random) -> Answers:
     size = len(reading.measures) - _SPAN + 1
     if len(reading.voices) < 2 or size < 1:
         return
-    found = [(index, name) for index in sampled(size, rng) if (name := _texture_of(reading, index))]
-    for index, name in varied(found, rng, least=1):
+    textures = [(index, name) for index in sampled(size, rng) if (name := _texture_of(reading, index))]
+    for index, name in varied(textures, rng, least=1):
         yield name, span(reading, index, _SPAN)
 
 
 def _texture_of(reading: Reading, index: int) -> str | None:
-    """The texture of some measures; None where a teacher could call it otherwise, as a melody over chords."""
+    """The texture from a measure on; None if it is disputable, such as a melody over chords."""
     rows = [list(voice.cells[index : index + _SPAN]) for voice in reading.voices]
     if any(cell.has_grace or not cell.is_clear for row in rows for cell in row):
         return None
-    parts = [_Part(row) for row in rows if any(cell.notes for cell in row)]
+    parts = [_Line(row) for row in rows if any(cell.notes for cell in row)]
     if sum(len(part.events) for part in parts) < 4:
         return None
     moments = set().union(*(part.onsets for part in parts))
@@ -63,22 +59,22 @@ def _texture_of(reading: Reading, index: int) -> str | None:
     return "Polyphonic" if are_melodies and all(starmap(_are_independent, combinations(parts, 2))) else None
 
 
-class _Part:
-    """What a part has in some measures, in which it has notes."""
+class _Line:
+    """The notes of a part in consecutive measures; it has at least one note."""
 
     def __init__(self, row: Sequence[Cell]) -> None:
         self.events = [(at, event) for at, cell in enumerate(row) for event in cell.notes]
         self.onsets = {(at, event.start) for at, event in self.events}
         self.is_line = all(cell.is_line for cell in row)
         rests = [(at, event.start) for at, cell in enumerate(row) for event in cell.events if not event.pitches]
-        # Rests between notes; those before the first and after the last one are none of a melody's.
+        # Rests between notes, without rests before the first and after the last note.
         self.gaps = sum(min(self.onsets) < rest < max(self.onsets) for rest in rests)
         self.heights = [event.pitches[0].diatonicNoteNum for _, event in self.events]
         self.moves = dict(zip(sorted(self.onsets)[1:], (b - a for a, b in pairwise(self.heights)), strict=False))
 
     @property
     def is_melody(self) -> bool:
-        """Whether it goes by step in all measures, without the rests, repeated notes and leaps of accompaniment."""
+        """Whether it moves mostly by step in all measures, with few rests, repeated notes and leaps."""
         if (
             not self.is_line
             or self.gaps > 1
@@ -91,22 +87,22 @@ class _Part:
         return moves.count(1) >= _STEPS * len(moves) and moves.count(0) <= len(moves) / 4
 
 
-def _are_independent(a: _Part, b: _Part) -> bool:
-    """Whether each of two melodies has a rhythm of its own, and they do not go up and down together."""
+def _are_independent(a: _Line, b: _Line) -> bool:
+    """Whether two melodies have different rhythms and do not move in parallel."""
     shared = a.onsets & b.onsets
     both = [(a.moves[at], b.moves[at]) for at in shared if at in a.moves and at in b.moves]
-    parallel = sum(one * other > 0 for one, other in both)
+    parallel = sum(move_a * move_b > 0 for move_a, move_b in both)
     own = min(len(a.onsets - shared), len(b.onsets - shared))
     return own > 1 and len(shared) <= len(a.onsets | b.onsets) / 2 and parallel <= len(both) / 2
 
 
-# --- what is most ---
+# --- the most frequent, the widest, the fullest ---
 
 
 def _leader(counts: Counter[Any]) -> tuple[Any, int, int]:
-    """The most frequent of at least one, its count, and the count of the next."""
-    (first, count), *others = counts.most_common(2)
-    return first, count, others[0][1] if others else 0
+    """The most frequent entry, its count, and the count of the next."""
+    (first, count), *rest = counts.most_common(2)
+    return first, count, rest[0][1] if rest else 0
 
 
 def _values(*voices: Voice) -> Counter[str]:
@@ -127,17 +123,17 @@ def _rhythm(reading: Reading, rng: Random) -> Answers:
 def _rhythm_of_part(reading: Reading, rng: Random) -> Answers:
     if len(reading.voices) > 1:
         for voice in rng.sample(reading.voices, len(reading.voices)):
-            yield from _most_frequent(_values(voice), of(voice))
+            yield from _most_frequent(_values(voice), in_part(voice))
 
 
-def _named_apart(reading: Reading) -> bool:
-    """Whether there are several parts, each with a name of its own."""
+def _have_names(reading: Reading) -> bool:
+    """Whether there are several parts with different names."""
     names = {voice.name for voice in reading.voices}
     return all(names) and len(names) == len(reading.voices) > 1
 
 
 def _busiest_part(reading: Reading, rng: Random) -> Answers:
-    if _named_apart(reading):
+    if _have_names(reading):
         counts = Counter({voice.name: sum(len(cell.notes) for cell in voice.cells) for voice in reading.voices})
         name, count, next_count = _leader(counts)
         if count >= 1.1 * next_count:
@@ -145,10 +141,10 @@ def _busiest_part(reading: Reading, rng: Random) -> Answers:
 
 
 def _widest_part(reading: Reading, rng: Random) -> Answers:
-    if _named_apart(reading) and all(voice.is_at_pitch for voice in reading.voices):
+    if _have_names(reading) and all(voice.is_at_pitch for voice in reading.voices):
         widths = []
         for voice in reading.voices:
-            heights = [each.ps for cell in voice.cells for each in cell.pitches]
+            heights = [note.ps for cell in voice.cells for note in cell.pitches]
             widths.append((max(heights) - min(heights) if heights else 0.0, voice.name))
         widths.sort(reverse=True)
         if widths[0][0] >= widths[1][0] + _RANGE_LEAD:
@@ -171,18 +167,20 @@ def _fullest_measure(reading: Reading, rng: Random) -> Answers:
 
 def _climax(reading: Reading, rng: Random) -> Answers:
     for voice in rng.sample(reading.voices, len(reading.voices)):
-        heights = [max((each.ps for one in cell.events for each in one.pitches), default=0.0) for cell in voice.cells]
-        # A note that is tied into the next measure stands in both.
-        found = [index for index, height in enumerate(heights) if height == max(heights)]
-        if voice.is_at_pitch and len(found) <= _MOST_MEASURES and max(heights):
-            yield numbers(reading, found), voice.label or "the piece"
+        heights = [
+            max((note.ps for event in cell.events for note in event.pitches), default=0.0) for cell in voice.cells
+        ]
+        # A note that is tied into the next measure counts in both.
+        highest = [index for index, height in enumerate(heights) if height == max(heights)]
+        if voice.is_at_pitch and len(highest) <= _MOST_MEASURES and max(heights):
+            yield numbers(reading, highest), voice.label or "the piece"
 
 
 # --- entries and parts ---
 
 
 def _entry(voice: Voice) -> tuple[int, Fraction] | None:
-    """Index of the measure of a part's first note, and the note's start in it."""
+    """Index of the measure of the first note of a part, and the start of the note in it."""
     return next(((index, cell.notes[0].start) for index, cell in enumerate(voice.cells) if cell.notes), None)
 
 
@@ -193,7 +191,7 @@ def _last_entry(reading: Reading, rng: Random) -> Answers:
 
 
 def _first_entry(reading: Reading, rng: Random) -> Answers:
-    # By name, so that the two staves of a piano are one part.
+    # By name: the two staves of a piano are one part.
     entries: dict[str, tuple[int, Fraction]] = {}
     for voice in reading.voices:
         if not voice.name:
@@ -220,7 +218,7 @@ def _are_crossing(reading: Reading, rng: Random) -> Cases:
         if not (above.is_at_pitch and below.is_at_pitch):
             continue
         pairs = [
-            (min(each.ps for each in a.pitches), max(each.ps for each in b.pitches))
+            (min(note.ps for note in a.pitches), max(note.ps for note in b.pitches))
             for a in above.notes
             for b in below.notes
             if a.start < b.end and b.start < a.end
@@ -234,33 +232,33 @@ def _are_crossing(reading: Reading, rng: Random) -> Cases:
 
 
 def _is_figure(cell: Cell) -> bool:
-    """Whether a measure has enough to be recognised when it comes again."""
-    is_written = all(event.value for event in cell.events if event.pitches)
-    return len(cell.notes) > 2 and len({each.ps for each in cell.pitches}) > 2 and is_written
+    """Whether a measure has enough notes to be recognised when it comes again."""
+    is_plain = all(event.value for event in cell.events if event.pitches)
+    return len(cell.notes) > 2 and len({note.ps for note in cell.pitches}) > 2 and is_plain
 
 
 def _agreement(a: Cell, b: Cell) -> float:
-    """Share of the events that two measures have in common."""
-    ours, theirs = set(a.outline), set(b.outline)
-    return len(ours & theirs) / max(len(ours | theirs), 1)
+    """Share of events that two measures have in common."""
+    events_a, events_b = set(a.outline), set(b.outline)
+    return len(events_a & events_b) / max(len(events_a | events_b), 1)
 
 
 def _is_repeated(reading: Reading, rng: Random) -> Cases:
-    """Whether a measure of a part comes again at another place."""
+    """Whether a measure of a part comes again in another measure."""
     counts = {True: 0, False: 0}
     for index, voice, cell in cells(reading, rng):
         if not _is_figure(cell) or not voice.is_pitched:
             continue
-        others = [
+        later = [
             (at, _agreement(cell, other)) for at, other in enumerate(voice.cells) if at > index and _is_figure(other)
         ]
-        same = [at for at, share in others if share == 1]
-        unlike = [at for at, share in others if share < 0.5]
-        for is_same, found in ((True, same), (False, unlike)):
-            if found:
-                later = numbers(reading, [rng.choice(found)])
+        same = [at for at, share in later if share == 1]
+        unlike = [at for at, share in later if share < 0.5]
+        for is_same, indices in ((True, same), (False, unlike)):
+            if indices:
+                number = numbers(reading, [rng.choice(indices)])
                 counts[is_same] += 1
-                yield is_same, later, of(voice), numbers(reading, [index])
+                yield is_same, number, in_part(voice), numbers(reading, [index])
         if min(counts.values()) > _ENOUGH_CASES:
             return
 
@@ -293,11 +291,11 @@ KINDS: Final = (
     Kind(4, "texture", "text", _texture, weight=1.5, lists_answers=True),
     Kind(4, "predominant rhythm", "duration", _rhythm),
     Kind(4, "predominant rhythm of a part", "duration", _rhythm_of_part, weight=0.6),
-    Kind(4, "busiest part", "text", _busiest_part, weight=0.7, is_text=True),
-    Kind(4, "widest part", "text", _widest_part, is_text=True),
+    Kind(4, "busiest part", "text", _busiest_part, weight=0.7),
+    Kind(4, "widest part", "text", _widest_part),
     Kind(4, "fullest measure", "measures", _fullest_measure),
     Kind(4, "last entry", "measures", _last_entry, weight=2),
-    Kind(4, "first entry", "text", _first_entry, weight=2, is_text=True),
+    Kind(4, "first entry", "text", _first_entry, weight=2),
     Kind(4, "exact repetition", "yes_no", evenly(_is_repeated)),
     Kind(4, "return of a measure", "measures", _return, weight=1.5),
     Kind(4, "highest note", "measures", _climax),

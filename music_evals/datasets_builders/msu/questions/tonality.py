@@ -1,4 +1,4 @@
-"""Keys and chords, where they are beyond doubt."""
+"""Keys and chords that are certain."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -28,22 +28,20 @@ INVERSIONS: Final = ("Root position", "First inversion", "Second inversion", "Th
 MEMBERS: Final = ("Root", "Third", "Fifth", "Seventh")
 
 _NUMERALS: Final = {
-    mode: {(semitones, quality): written for written, (semitones, quality) in listed.items()}
-    for mode, listed in read_table("names/msu_numerals.toml").items()
+    mode: {(semitones, quality): written for written, (semitones, quality) in numerals.items()}
+    for mode, numerals in read_table("names/msu_numerals.toml").items()
 }
-# By how much the best key must fit better than its relative.
-_KEY_MARGIN: Final = 0.08
-# music21 has no types for it.
-_Profiles: Any = KrumhanslSchmuckler
+_KEY_MARGIN: Final = 0.08  # by which the best key must fit better than its relative
+_Profiles: Any = KrumhanslSchmuckler  # music21 has no types for it
 
 
 class PlainChord(NamedTuple):
-    """A complete triad or seventh chord without other notes, by its spelling."""
+    """A complete triad or seventh chord by its spelling, without other notes."""
 
     root: str
     root_pitch: pitch.Pitch
     quality: str  # one of `QUALITIES`
-    members: tuple[int, ...]  # of every note from the lowest up: 0 root, 1 third, 2 fifth, 3 seventh
+    members: tuple[int, ...]  # chord members of the notes from the lowest up: 0 root, 1 third, 2 fifth, 3 seventh
 
     @property
     def inversion(self) -> int:
@@ -57,25 +55,25 @@ class PlainChord(NamedTuple):
 
 
 def plain_chord(pitches: Sequence[pitch.Pitch]) -> PlainChord | None:
-    """The triad or seventh chord that notes from the lowest to the highest make up.
+    """The triad or seventh chord of notes, given from the lowest to the highest.
 
-    None if a member is missing, there is any other note, or the spelling is another chord's.
+    None if a member is missing, if there is any other note, or if the spelling does not fit.
 
     >>> plain_chord([pitch.Pitch(name) for name in ("A3", "C#4", "F#4")]).name
     'F♯ minor triad'
     >>> plain_chord([pitch.Pitch(name) for name in ("C4", "D4", "G4")])
     """
-    names = {each.name for each in pitches}
+    names = {note.name for note in pitches}
     if len(names) not in (3, 4):
         return None
     root = chord.Chord(sorted(names)).root()
     members = []
     intervals: dict[int, int] = {}
-    for each in pitches:
-        steps = (each.diatonicNoteNum - root.diatonicNoteNum) % 7
+    for note in pitches:
+        steps = (note.diatonicNoteNum - root.diatonicNoteNum) % 7
         if steps not in (0, 2, 4, 6):
             return None
-        semitones = (each.pitchClass - root.pitchClass) % 12
+        semitones = (note.pitchClass - root.pitchClass) % 12
         if intervals.setdefault(steps, semitones) != semitones:
             return None
         members.append(steps // 2)
@@ -88,16 +86,16 @@ def plain_chord(pitches: Sequence[pitch.Pitch]) -> PlainChord | None:
     return PlainChord(_name(root), root, quality, tuple(members))
 
 
-def numeral(found: PlainChord, tonality: key.Key) -> str | None:
-    """Roman numeral without figures of inversion; None for chords outside the key, or that books number otherwise."""
+def numeral(triad: PlainChord, tonality: key.Key) -> str | None:
+    """Roman numeral without inversion figures; None for chords outside the key or without a common numeral."""
     tonic = tonality.tonic
-    above = (found.root_pitch.pitchClass - tonic.pitchClass) % 12
-    written = _NUMERALS[tonality.mode].get((above, found.quality))
+    above = (triad.root_pitch.pitchClass - tonic.pitchClass) % 12
+    written = _NUMERALS[tonality.mode].get((above, triad.quality))
     if written is None:
         return None
-    # The degree by spelling must be the degree by sound: D♯ is no third of C minor.
+    # Spelling and sound must give the same degree: D♯ is not the third of C minor.
     degree = ("i", "ii", "iii", "iv", "v", "vi", "vii").index(written.rstrip("°ø7").lower())
-    steps = (found.root_pitch.diatonicNoteNum - tonic.diatonicNoteNum) % 7
+    steps = (triad.root_pitch.diatonicNoteNum - tonic.diatonicNoteNum) % 7
     return written if steps == degree else None
 
 
@@ -108,9 +106,9 @@ def key_name(tonality: key.Key) -> str:
 
 @lru_cache(maxsize=4)
 def certain_key(reading: Reading) -> key.Key | None:
-    """The key of the beginning, if signature, notes, bass and, where the file says one, mode agree on it.
+    """The key of the beginning, if signature, notes, bass and the mode in the file (if any) agree on it.
 
-    None where there is a doubt, as in modal pieces and where parts have different signatures.
+    None if there is a doubt, such as for modal pieces and for parts with different signatures.
     """
     if not reading.is_harmonic or any(voice.cells[0].fifths != reading.measures[0].fifths for voice in reading.voices):
         return None
@@ -118,11 +116,11 @@ def certain_key(reading: Reading) -> key.Key | None:
     count = changes[0] if changes else len(reading.measures)
     signature = key.KeySignature(reading.measures[0].fifths)
     keys = [signature.asKey("major"), signature.asKey("minor")]
-    written = {each.mode for each in reading.source[key.Key] if each.sharps == signature.sharps}
+    modes = {sign.mode for sign in reading.source[key.Key] if sign.sharps == signature.sharps}
     weights = np.zeros(12)
     for event in (event for voice in reading.voices for cell in voice.cells[:count] for event in cell.notes):
-        for each in event.pitches:
-            weights[each.pitchClass] += float(event.length)
+        for note in event.pitches:
+            weights[note.pitchClass] += float(event.length)
     if not weights.std():
         return None
     profiles: Any = _Profiles()
@@ -131,16 +129,16 @@ def certain_key(reading: Reading) -> key.Key | None:
         for mode in ("major", "minor")
         for tonic in range(12)
     }
-    best = max(keys, key=lambda each: fits[each.mode, each.tonic.pitchClass])
+    best = max(keys, key=lambda tonality: fits[tonality.mode, tonality.tonic.pitchClass])
     other = keys[1 - keys.index(best)]
     fit = fits[best.mode, best.tonic.pitchClass]
     if fit < max(fits.values()) or fit - fits[other.mode, other.tonic.pitchClass] < _KEY_MARGIN:
         return None
-    if len(written) == 1 and best.mode not in written:
+    if len(modes) == 1 and best.mode not in modes:
         return None
     sounding = reading.opening if changes else reading.ending
     return best if sounding and sounding[0].name == best.tonic.name else None
 
 
-def _name(each: pitch.Pitch) -> str:
-    return str(each.unicodeName).replace("♮", "")
+def _name(note: pitch.Pitch) -> str:
+    return str(note.unicodeName).replace("♮", "")

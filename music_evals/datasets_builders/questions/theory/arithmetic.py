@@ -1,6 +1,6 @@
-"""What music21 computes of spelled notes.
+"""Computations of music21 on spelled notes.
 
-Notes, intervals and keys go by their music21 names; what needs more than a double accidental is None.
+Notes, intervals and keys have their music21 names; a note with more than a double accidental is None.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ PLAIN: Final = tuple(letter + accidental for letter in "CDEFGAB" for accidental 
 """The 21 notes without double accidentals."""
 
 SPELLED: Final = tuple(letter + accidental for letter in "CDEFGAB" for accidental in ACCIDENTALS)
-"""All notes that the questions speak of."""
+"""All notes of the questions."""
 
 SIMPLE: Final = tokens("A1 d2 m2 M2 A2 d3 m3 M3 A3 d4 P4 A4 d5 P5 A5 d6 m6 M6 A6 d7 m7 M7 A7 d8 P8")
 COMPOUND: Final = tokens("m9 M9 A9 m10 M10 P11 A11 d12 P12 m13 M13 m14 M14 P15")
@@ -42,13 +42,13 @@ def moved(note: str, interval: str, down: bool = False) -> str | None:
 
 def line_moved(line: Sequence[str], interval: str, down: bool = False) -> list[str] | None:
     """Move notes by an interval."""
-    found = [name for note in line if (name := moved(note, interval, down))]
-    return found if len(found) == len(line) else None
+    names = [name for note in line if (name := moved(note, interval, down))]
+    return names if len(names) == len(line) else None
 
 
 @cache
 def interval_up(lower: str, upper: str) -> tuple[str, int]:
-    """Name and semitones of the interval from a note up to the nearest note of another name above it.
+    """Name and semitones of the interval from a note up to the nearest note of the other name.
 
     >>> interval_up("B", "F"), interval_up("C", "C#"), interval_up("C", "C-")
     (('d5', 6), ('A1', 1), ('d8', 11))
@@ -56,8 +56,8 @@ def interval_up(lower: str, upper: str) -> tuple[str, int]:
     low, high = Pitch(f"{lower}4"), Pitch(f"{upper}4")
     if high.diatonicNoteNum < low.diatonicNoteNum or (high.step == low.step and high.ps < low.ps):
         high.octave = 5
-    found = Interval(low, high)
-    return found.name, int(found.semitones)
+    interval = Interval(low, high)
+    return interval.name, int(interval.semitones)
 
 
 @cache
@@ -74,19 +74,19 @@ def pitch_class(note: str) -> int:
 
 @cache
 def sharps(key: Key) -> int:
-    """The key signature of a key: sharps, or flats as a negative number."""
+    """The sharps of a key signature; flats are negative."""
     return int(MusicKey(*key).sharps)
 
 
 @cache
 def altered(key: Key) -> tuple[str, ...]:
-    """The notes that a key signature alters, in their order in the signature."""
+    """The altered notes of a key signature, in its order."""
     return tuple(pitch.name for pitch in KeySignature(sharps(key)).alteredPitches)
 
 
 @cache
 def key_of(number: int, mode: str) -> Key:
-    """The key of a mode that has a signature."""
+    """The key with a signature and a mode."""
     return KeySignature(number).asKey(mode).tonic.name, mode
 
 
@@ -102,7 +102,7 @@ def sounds(line: Sequence[str]) -> tuple[int, ...]:
 
 
 def fifths(note: str) -> int:
-    """Place of a note on the line of fifths, C = 0.
+    """Position of a note on the line of fifths, C = 0.
 
     >>> fifths("F"), fifths("B-"), fifths("F#")
     (-1, -2, 6)
@@ -111,6 +111,6 @@ def fifths(note: str) -> int:
 
 
 def altered_at(line: Sequence[str], at: int, rng: Random) -> list[str]:
-    """A line with one of its notes a semitone higher or lower, on the same letter and without double accidentals."""
+    """A line with one note a semitone higher or lower, on the same letter and without double accidentals."""
     near = ("-", "#") if line[at] in "CDEFGAB" else ("",)
     return [*line[:at], line[at][0] + rng.choice(near), *line[at + 1 :]]

@@ -20,10 +20,10 @@ from music_evals.datasets_builders.questions.theory.arithmetic import (
     pitch_class,
     sounds,
 )
-from music_evals.datasets_builders.questions.theory.form import Case, Draft, dealt, forms, shuffled
+from music_evals.datasets_builders.questions.theory.form import Case, Draft, by_block, dealt, forms, shuffled
 from music_evals.datasets_builders.questions.theory.terms import Term, article, tokens, words
 
-# Intervals of the other chord members above the root → name of the chord.
+# Intervals above the root → name of the chord.
 _QUALITIES: Final = {tokens(intervals): name for intervals, name in words("chords").items()}
 _MEMBERS: Final = tuple(words("chord_members").values())
 _MAJOR_FIGURES: Final = tokens(
@@ -42,7 +42,7 @@ _Chord = tuple[str, tuple[str, ...], int]  # root, quality and inversion
 
 @cache
 def _built(chord: _Chord) -> tuple[str, ...]:
-    """The notes of a chord from the lowest up; none where they need more than a double accidental, or two of those."""
+    """The notes of a chord from the lowest; none if they need more than one double accidental."""
     root, quality, inversion = chord
     names = [root, *(moved(root, interval) for interval in quality)]
     spelled = [name for name in names if name]
@@ -50,14 +50,14 @@ def _built(chord: _Chord) -> tuple[str, ...]:
         return ()
     built = Chord(spelled)
     built.inversion(inversion)
-    # Taken back from the chord that music21 inverted: it has to find the same root and position.
+    # music21 must find the same root and position in the inverted chord.
     assert (built.root().name, built.inversion()) == (root, inversion), chord
     return tuple(pitch.name for pitch in built.pitches)
 
 
 @cache
 def _chords() -> tuple[_Chord, ...]:
-    """Every chord that is asked for."""
+    """All chords of the questions."""
     return tuple(
         (root, quality, inversion)
         for root, quality in product(PLAIN, _QUALITIES)
@@ -67,7 +67,7 @@ def _chords() -> tuple[_Chord, ...]:
 
 
 def _like_chords(rng: Random) -> list[list[_Chord]]:
-    """Chords on the same root with as many notes."""
+    """Chords with the same root and number of notes."""
     blocks: dict[tuple[str, int], list[_Chord]] = {}
     for chord in _chords():
         blocks.setdefault((chord[0], len(chord[1])), []).append(chord)
@@ -82,8 +82,8 @@ def _in_position(chord: _Chord) -> Term:
 def _spelling(rng: Random) -> Iterator[Draft]:
     def case(chord: _Chord) -> Case:
         root, quality, inversion = chord
-        asked = terms.note(root), article(_QUALITIES[quality]), terms.position(inversion)
-        return Case(asked, terms.notes(_built(chord)), sound=sounds(_built(chord)))
+        blanks = terms.note(root), article(_QUALITIES[quality]), terms.position(inversion)
+        return Case(blanks, terms.notes(_built(chord)), sound=sounds(_built(chord)))
 
     return dealt((map(case, block) for block in _like_chords(rng)), rng)
 
@@ -96,7 +96,8 @@ def _chord_name(rng: Random) -> Iterator[Draft]:
 
 
 def _root(rng: Random) -> Iterator[Draft]:
-    # The notes of one chord would give its root away; roots that are a few fifths apart are notes of each other's.
+    # As options, the notes of one chord would give its root away. Roots a few fifths apart are notes of each other's
+    # chords.
     cases = [
         Case((terms.notes(_built(chord)),), terms.note(chord[0]), near=fifths(chord[0]), sound=pitch_class(chord[0]))
         for chord in _chords()
@@ -105,14 +106,12 @@ def _root(rng: Random) -> Iterator[Draft]:
     return dealt([cases], rng)
 
 
-def _member(rng: Random) -> Iterator[Draft]:
-    def cases(root: str) -> Iterator[Case]:
-        for _, quality, _ in (chord for chord in _chords() if chord[0] == root and not chord[2]):
-            for member, note in zip(_MEMBERS, _built((root, quality, 0))[1:], strict=False):
-                asked = terms.note(root), article(_QUALITIES[quality]), member
-                yield Case(asked, terms.note(note), sound=pitch_class(note))
-
-    return dealt(map(cases, shuffled(PLAIN, rng)), rng)
+@by_block(lambda: PLAIN)
+def _member(root: str) -> Iterator[Case]:
+    for _, quality, _ in (chord for chord in _chords() if chord[0] == root and not chord[2]):
+        for member, note in zip(_MEMBERS, _built((root, quality, 0))[1:], strict=False):
+            blanks = terms.note(root), article(_QUALITIES[quality]), member
+            yield Case(blanks, terms.note(note), sound=pitch_class(note))
 
 
 # --- Roman numerals ---
@@ -131,78 +130,75 @@ _music_key = cache(MusicKey)
 
 @cache
 def _resolved(figure: str, key: Key) -> tuple[str, ...]:
-    """The notes of a numeral in a key, from the lowest up."""
+    """The notes of a numeral in a key, from the lowest."""
     return tuple(pitch.name for pitch in RomanNumeral(figure, _music_key(*key)).pitches)
 
 
 def _is_spelled(names: Sequence[str]) -> bool:
-    """A triple accidental has no name here, and is rare in music."""
+    """Whether there is no triple accidental, which has no name here."""
     return all(len(name) <= 3 for name in names)
 
 
 def _numerals(block: tuple[Key, int]) -> Iterator[tuple[float, str, tuple[str, ...]]]:
-    """Place in the list, figure and notes of the numerals in a key that have so many notes."""
+    """Place in the list, figure and notes of the numerals in a key with a number of notes."""
     key, size = block
     for place, figure in enumerate(_figures(key[1])):
         if len(notes := _resolved(figure, key)) == size and _is_spelled(notes):
             yield place, figure, notes
 
 
-def _numeral_notes(rng: Random) -> Iterator[Draft]:
-    def cases(block: tuple[Key, int]) -> Iterator[Case]:
-        for place, figure, notes in _numerals(block):
-            yield Case((terms.key(block[0]), _numeral(figure)), terms.notes(notes), near=place, sound=sounds(notes))
-
-    return dealt(map(cases, shuffled(product(keys(), (3, 4)), rng)), rng)
+def _sizes() -> Iterator[tuple[Key, int]]:
+    """All keys with numbers of notes of a chord."""
+    return product(keys(), (3, 4))
 
 
-def _numeral_name(rng: Random) -> Iterator[Draft]:
-    def cases(block: tuple[Key, int]) -> Iterator[Case]:
-        # Numerals of the same notes, as I and V/IV, are both right: their sound keeps them apart.
-        for place, figure, notes in _numerals(block):
-            yield Case((terms.key(block[0]), terms.notes(notes)), _numeral(figure), near=place, sound=sounds(notes))
-
-    return dealt(map(cases, shuffled(product(keys(), (3, 4)), rng)), rng)
+@by_block(_sizes)
+def _numeral_notes(block: tuple[Key, int]) -> Iterator[Case]:
+    for place, figure, notes in _numerals(block):
+        yield Case((terms.key(block[0]), _numeral(figure)), terms.notes(notes), near=place, sound=sounds(notes))
 
 
-def _numeral_bass(rng: Random) -> Iterator[Draft]:
-    def cases(block: tuple[Key, tuple[str, ...]]) -> Iterator[Case]:
-        key, figures = block
-        for place, figure in enumerate(figures):
-            if _is_spelled(notes := _resolved(figure, key)):
-                bass = notes[0]
-                yield Case((terms.key(key), _numeral(figure)), terms.note(bass), near=place, sound=pitch_class(bass))
+@by_block(_sizes)
+def _numeral_name(block: tuple[Key, int]) -> Iterator[Case]:
+    # Numerals with the same notes, such as I and V/IV, are both right: `sound` keeps them apart.
+    for place, figure, notes in _numerals(block):
+        yield Case((terms.key(block[0]), terms.notes(notes)), _numeral(figure), near=place, sound=sounds(notes))
 
-    blocks = [(key, figures) for key in keys() for figures in _inversions(key[1])]
-    return dealt(map(cases, shuffled(blocks, rng)), rng)
+
+@by_block(lambda: [(key, figures) for key in keys() for figures in _inversions(key[1])])
+def _numeral_bass(block: tuple[Key, tuple[str, ...]]) -> Iterator[Case]:
+    key, figures = block
+    for place, figure in enumerate(figures):
+        if _is_spelled(notes := _resolved(figure, key)):
+            bass = notes[0]
+            yield Case((terms.key(key), _numeral(figure)), terms.note(bass), near=place, sound=pitch_class(bass))
 
 
 def _inversions(mode: str) -> list[tuple[str, ...]]:
-    """The inverted triads of a mode, and each of its seventh chords in all four positions."""
+    """The inverted triads of a mode, and its seventh chords with all their positions."""
     triads = tuple(figure for figure in _figures(mode) if figure.partition("/")[0].endswith(("6", "64")))
     sevenths = [figure.partition("/") for figure in _figures(mode) if figure.partition("/")[0].endswith("65")]
     positions = ("7", "65", "43", "42")
     return [triads, *(tuple(f"{head[:-2]}{n}{bar}{of}" for n in positions) for head, bar, of in sevenths)]
 
 
-def _degree_chord(rng: Random) -> Iterator[Draft]:
-    def cases(block: tuple[Sequence[Key], Sequence[str]]) -> Iterator[Case]:
-        for key, figure in product(*block):
-            is_minor = key[1] == "minor"
-            notes = _resolved(figure.lower() if is_minor and figure in ("I", "IV") else figure, key)
-            if _is_spelled(notes):
-                mode = Term("和声小调", "harmonic minor") if is_minor else terms.MODES["major"]
-                asked = terms.joined(terms.note(key[0]), mode), _DEGREES[figure]
-                yield Case(asked, terms.notes(notes), near=fifths(key[0]), sound=sounds(notes))
+def _degree_blocks() -> list[tuple[Sequence[Key], Sequence[str]]]:
+    """The triads of a key, and the seventh chords of all keys of a mode."""
+    triads = [figure for figure in _DEGREES if figure[-1] != "7"]
+    sevenths = [figure for figure in _DEGREES if figure[-1] == "7"]
+    modes = [[key for key in keys() if key[1] == mode] for mode in terms.MODES]
+    return [*(([key], triads) for key in keys()), *((mode_keys, sevenths) for mode_keys in modes)]
 
-    sizes = {figure: 4 if figure[-1] == "7" else 3 for figure in _DEGREES}
-    # Against each other stand the triads of a key, and the seventh chords of keys near each other.
-    triads = [([key], [figure for figure, size in sizes.items() if size == 3]) for key in keys()]
-    sevenths = [
-        ([key for key in keys() if key[1] == mode], [figure for figure, size in sizes.items() if size == 4])
-        for mode in terms.MODES
-    ]
-    return dealt(map(cases, shuffled([*triads, *sevenths], rng)), rng)
+
+@by_block(_degree_blocks)
+def _degree_chord(block: tuple[Sequence[Key], Sequence[str]]) -> Iterator[Case]:
+    for key, figure in product(*block):
+        is_minor = key[1] == "minor"
+        notes = _resolved(figure.lower() if is_minor and figure in ("I", "IV") else figure, key)
+        if _is_spelled(notes):
+            mode = Term("和声小调", "harmonic minor") if is_minor else terms.MODES["major"]
+            blanks = terms.joined(terms.note(key[0]), mode), _DEGREES[figure]
+            yield Case(blanks, terms.notes(notes), near=fifths(key[0]), sound=sounds(notes))
 
 
 FORMS: Final = (

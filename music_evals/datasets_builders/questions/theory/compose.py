@@ -1,4 +1,4 @@
-"""Composes the bank: draws from all kinds in turn until there are as many questions as are wanted."""
+"""Composes theory questions, from all kinds in turn."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,23 +16,26 @@ from music_evals.datasets_builders.questions.theory.terms import Term, words
 KINDS: Final[Mapping[str, Mapping[Language, str]]] = {
     kind: {"zh": name.zh, "en": name.en} for kind, name in words("kinds").items()
 }
-"""Kind → its name in every language."""
+"""Kind → its name by language."""
 
 _FORMS: Final = (*pitches.FORMS, *tonality.FORMS, *chords.FORMS, *rhythm.FORMS)
-_LANGUAGES: Final = tuple(enumerate(LANGUAGES))  # in the order of a term's names
-# After so many drafts in a row that have been asked already, a form that draws endlessly has nothing more to ask.
-_PATIENCE: Final = 300
+_LANGUAGES: Final = tuple(enumerate(LANGUAGES))  # in the order of the names in a term
+_PATIENCE: Final = 300  # after so many repeated drafts in a row, an endless form ends
 _NO_SLUG: Final = re.compile(r"[^a-z0-9]+")
 
 
 def compose_theory(count: int, seed: int) -> list[Question]:
     """Compose music theory questions whose answers music21 computes; no text occurs twice.
 
-    The kinds take turns, and within a kind its forms; those that have no question left drop out. Melodies to transpose
-    and note values to add are there by the hundred thousand. With the same seed, more questions begin with fewer.
+    The kinds take turns, and so do the forms of a kind; exhausted forms drop out. The forms on melodies and sums of
+    note values have hundreds of thousands of questions.
+
+    Args:
+        count: number of questions; a larger number begins with the questions of a smaller one.
+        seed: any integer.
 
     Raises:
-        ValueError: count is negative, or larger than the number of questions that there are.
+        ValueError: count is negative, or there are not so many questions.
     """
     if count < 0:
         raise ValueError(f"count is {count}; it must be 0 or more")
@@ -49,10 +52,10 @@ def compose_theory(count: int, seed: int) -> list[Question]:
 
 @cache
 def refuse_guessable_theory() -> None:
-    """Raise DatasetError where the questions can be guessed from their options; once a process, as it takes seconds.
+    """Raise DatasetError if the questions can be guessed from their options; checked once per process (seconds).
 
-    What is composed depends on this code and music21 alone, so the seeds need not be those of a build: guessers learn
-    from 2,000 questions and are tried on 8,000 of another seed, every other one in Chinese.
+    Only this code and music21 decide the questions, so any seeds will do: guessers learn from 2,000 questions and are
+    tested on 8,000 questions of another seed, every second one in Chinese.
     """
     learned, fresh = (
         [blind_item(question, number) for number, question in enumerate(compose_theory(count, seed))]
@@ -62,10 +65,7 @@ def refuse_guessable_theory() -> None:
 
 
 def blind_item(question: Question, number: int) -> Item:
-    """Take what a guesser may see of a question of theory: its options, in a language by its number and in some order.
-
-    The question itself is no matter for it: it has the notes that the answer is computed from.
-    """
+    """Return the options of a question in random order, without its text; the number decides the language."""
     language = LANGUAGES[number % 2]
     options = question.options(language, Random(question.name).randrange(len(LETTERS)))
     form = f"{question.kind}-{question.form}"
@@ -73,7 +73,7 @@ def blind_item(question: Question, number: int) -> Item:
 
 
 def _in_turn(sources: list[Iterator[Question]]) -> Iterator[Question]:
-    """One item of each source after the other, until all are exhausted."""
+    """Take an item of every source in turn, until all are exhausted."""
     while sources:
         for source in list(sources):
             try:
@@ -87,9 +87,9 @@ def _questions(form: Form, seed: int) -> Iterator[Question]:
     seen: set[tuple[Term, ...]] = set()
     repeated = 0
     for draft in form.drafts(rng):
-        # What fills the blanks tells the questions of one form apart, and the wording those of different forms.
-        if draft.asked not in seen:
-            seen.add(draft.asked)
+        # The texts in the blanks distinguish the questions of a form.
+        if draft.blanks not in seen:
+            seen.add(draft.blanks)
             repeated = 0
             yield _question(form, draft)
         elif (repeated := repeated + 1) == _PATIENCE:
@@ -97,15 +97,12 @@ def _questions(form: Form, seed: int) -> Iterator[Question]:
 
 
 def _question(form: Form, draft: Draft) -> Question:
+    slugs = (_NO_SLUG.sub("-", term.en.lower().replace("°", "-dim").replace("ø", "-half-dim")) for term in draft.blanks)
     return Question(
-        name="-".join([form.kind, form.name, *(_slug(term.en) for term in draft.asked)]),
+        name="-".join([form.kind, form.name, *(slug.strip("-") for slug in slugs)]),
         kind=form.kind,
-        text={language: form.text[i].format(*(term[i] for term in draft.asked)) for i, language in _LANGUAGES},
+        text={language: form.text[i].format(*(term[i] for term in draft.blanks)) for i, language in _LANGUAGES},
         right={language: draft.right[i] for i, language in _LANGUAGES},
         wrong={language: tuple(term[i] for term in draft.wrong) for i, language in _LANGUAGES},
         form=form.name,
     )
-
-
-def _slug(text: str) -> str:
-    return _NO_SLUG.sub("-", text.lower().replace("°", "-dim").replace("ø", "-half-dim")).strip("-")

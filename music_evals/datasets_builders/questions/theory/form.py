@@ -1,8 +1,8 @@
-"""What a form of question is: a wording with blanks, and the drafts that fill them.
+"""Forms of questions: a wording with blanks, and the drafts that fill them.
 
-Options are made so that any of the four may be the right one. Four cases are drawn first, in a way that treats them
-alike: four chords on one root, say. Then one of them is asked for. Were the wrong options made out of the right one, by
-changing it here or there, it would be the centre of them and could be told without reading the question.
+Any of the four options can be the right one. Four similar cases are drawn first, such as four chords on one root; then
+one of them is asked for. If wrong options were variations of the right one, a reader could find the right one as their
+centre, without the question.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -19,29 +19,29 @@ _NEAR: Final = 3.0
 
 
 class Draft(NamedTuple):
-    """One question of a form."""
+    """A question of a form."""
 
-    asked: tuple[Term, ...]  # what fills the blanks of the form's wording
-    right: Term  # the right option
-    wrong: tuple[Term, ...]  # the three wrong ones
+    blanks: tuple[Term, ...]  # texts for the blanks of the wording
+    right: Term
+    wrong: tuple[Term, ...]  # the three wrong options
 
 
 class Case(NamedTuple):
-    """Something that can be asked, with its answer."""
+    """A possible question, with its answer."""
 
-    asked: tuple[Term, ...]
+    blanks: tuple[Term, ...]
     answer: Term
-    near: float = 0.0  # what lies within about `_NEAR` of each other is set against each other
-    sound: Hashable = None  # what must differ between options beside their words, such as pitch classes
+    near: float = 0.0  # cases within about `_NEAR` of each other become options of one question
+    sound: Hashable = None  # must differ between options, as their words must; such as pitch classes
 
 
 Drafts = Callable[[Random], Iterator[Draft]]
-"""Yields drafts in an order drawn from the random source; endless, with repetitions, where they are not listed."""
+"""Yields drafts in random order; endless, with repetitions, if there are too many to list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One form of question: its kind, its own name within the kind, its wording with numbered blanks, its drafts."""
+    """A form of question: its kind, its name within the kind, its wording with numbered blanks, and its drafts."""
 
     kind: str
     name: str
@@ -50,17 +50,17 @@ class Form:
 
 
 def forms(kind: str, **drafts: Drafts) -> list[Form]:
-    """Return the forms of a kind with the wording of ``wording.toml``, whose names have hyphens."""
+    """Return the forms of a kind with the wording of ``wording.toml``, where names have hyphens."""
     wording = read_table("questions/theory/wording.toml")[kind]
-    named = {name.replace("_", "-"): draw for name, draw in drafts.items()}
-    return [Form(kind, name, Term(*wording[name]), draw) for name, draw in named.items()]
+    by_name = {name.replace("_", "-"): draw for name, draw in drafts.items()}
+    return [Form(kind, name, Term(*wording[name]), draw) for name, draw in by_name.items()]
 
 
 def fours(cases: Iterable[Case], rng: Random) -> list[list[Case]]:
-    """Deal cases into fours of different answers and sounds, near ones together; what is left over is dropped."""
-    dealt: list[list[Case]] = []
+    """Group cases into fours with different answers and sounds, near cases together; leftovers are dropped."""
+    complete: list[list[Case]] = []
     unfinished: list[list[Case]] = []
-    is_falling = rng.random() < 0.5  # what is left over is at either end
+    is_falling = rng.random() < 0.5  # so that leftovers are at either end
     for case in sorted(cases, key=lambda case: case.near + rng.uniform(0, _NEAR), reverse=is_falling):
         four = next((four for four in unfinished if all(_differ(case, other) for other in four)), None)
         if four is None:
@@ -69,31 +69,31 @@ def fours(cases: Iterable[Case], rng: Random) -> list[list[Case]]:
         if len(four) == 4:
             unfinished.remove(four)
             rng.shuffle(four)
-            dealt.append(four)
-    rng.shuffle(dealt)
-    return dealt
+            complete.append(four)
+    rng.shuffle(complete)
+    return complete
 
 
-def _differ(one: Case, other: Case) -> bool:
-    return one.answer != other.answer and (one.sound is None or one.sound != other.sound)
+def _differ(a: Case, b: Case) -> bool:
+    return a.answer != b.answer and (a.sound is None or a.sound != b.sound)
 
 
-def draft(four: Sequence[Case], place: int) -> Draft:
-    """Ask for one of four cases; the others' answers are the wrong options."""
-    asked, right = four[place].asked, four[place].answer
-    return Draft(asked, right, tuple(other.answer for at, other in enumerate(four) if at != place))
+def _draft(four: Sequence[Case], place: int) -> Draft:
+    """Ask for a case of a four; the answers of the others are the wrong options."""
+    blanks, right = four[place].blanks, four[place].answer
+    return Draft(blanks, right, tuple(other.answer for at, other in enumerate(four) if at != place))
 
 
 def dealt(blocks: Iterable[Iterable[Case]], rng: Random) -> Iterator[Draft]:
-    """Deal blocks of cases into fours and ask for each case of each four: one of every block in turn.
+    """Group the cases of blocks into fours, and ask for every case of every four; blocks take turns.
 
-    Every four options are asked about four times, and each of them is right once, so that nothing can be told from the
-    options alone. Each four is asked about once before any is again.
+    Every four options occur in four questions, and each option is right once: the options alone give no hint. All fours
+    of a block are used once before any is used again.
     """
     later: list[Iterator[Draft]] = []
     for block in blocks:
         drafts: Iterator[Draft] = starmap(
-            draft, [(four, place) for place, four in product(range(4), fours(block, rng))]
+            _draft, [(four, place) for place, four in product(range(4), fours(block, rng))]
         )
         later.append(drafts)
         yield from islice(drafts, 1)
@@ -105,21 +105,32 @@ def dealt(blocks: Iterable[Iterable[Case]], rng: Random) -> Iterator[Draft]:
                 later.remove(drafts)
 
 
-def endless(found: Iterable[Sequence[Case]], rng: Random) -> Iterator[Draft]:
-    """Ask for one case of each four.
+def by_block(
+    blocks: Callable[[], Iterable[T]], *, shuffle: bool = True
+) -> Callable[[Callable[[T], Iterable[Case]]], Drafts]:
+    """Decorate a function that yields the cases of a block: the result yields the drafts of all blocks."""
 
-    A four is passed over where any of its cases has been asked for before, not only the drawn one: else rare cases
-    would be right more often than common ones.
+    def decorate(cases: Callable[[T], Iterable[Case]]) -> Drafts:
+        return lambda rng: dealt(map(cases, shuffled(blocks(), rng) if shuffle else blocks()), rng)
+
+    return decorate
+
+
+def endless(all_fours: Iterable[Sequence[Case]], rng: Random) -> Iterator[Draft]:
+    """Ask for one case of every four.
+
+    A four is skipped if any of its cases was used before, not only the drawn one. Otherwise rare cases would be
+    right more often than common ones.
     """
     seen: set[tuple[Term, ...]] = set()
-    for four in found:
-        if seen.isdisjoint(case.asked for case in four):
-            one = draft(four, rng.randrange(4))
-            seen.add(one.asked)
-            yield one
+    for four in all_fours:
+        if seen.isdisjoint(case.blanks for case in four):
+            draft = _draft(four, rng.randrange(4))
+            seen.add(draft.blanks)
+            yield draft
 
 
 def shuffled(cases: Iterable[T], rng: Random) -> list[T]:
-    """Put cases into a random order."""
+    """Return cases in random order."""
     cases = list(cases)
     return rng.sample(cases, len(cases))

@@ -1,4 +1,4 @@
-"""Forms on notes and what lies between them: intervals, enharmonics, transposition."""
+"""Forms on notes and their distances: intervals, enharmonics, transposition."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -29,11 +29,11 @@ from music_evals.datasets_builders.questions.theory.form import (
     Case,
     Draft,
     Drafts,
+    by_block,
     dealt,
     endless,
     forms,
     fours,
-    shuffled,
 )
 from music_evals.datasets_builders.questions.theory.terms import DOWN, UP, Term, article, tokens, words
 
@@ -48,33 +48,35 @@ def _interval(name: str) -> Term:
 
 
 def _between(down: bool) -> Drafts:
-    def cases(first: str) -> Iterator[Case]:
+    @by_block(lambda: PLAIN)
+    def drafts(first: str) -> Iterator[Case]:
         for second in PLAIN:
             name, size = interval_up(second, first) if down else interval_up(first, second)
-            # The nearest note above is no matter of opinion only where it sounds above, and within the octave.
+            # The nearest note above is only certain if it sounds above, and within the octave.
             if name in SIMPLE and 0 < size < 12:
                 yield Case((terms.note(first), terms.note(second)), terms.interval(name), near=size)
 
-    return lambda rng: dealt(map(cases, shuffled(PLAIN, rng)), rng)
+    return drafts
 
 
 def _lying(down: bool) -> Drafts:
-    def cases(note: str) -> Iterator[Case]:
+    @by_block(lambda: PLAIN)
+    def drafts(note: str) -> Iterator[Case]:
         for name in SIMPLE[:-1]:
             if other := moved(note, name, down):
                 yield Case((terms.note(note), _interval(name)), terms.note(other), near=semitones(name))
 
-    return lambda rng: dealt(map(cases, shuffled(PLAIN, rng)), rng)
+    return drafts
 
 
 def _inversion(rng: Random) -> Iterator[Draft]:
-    found = {name: str(Interval(name).complement.name) for name in SIMPLE[:-1]}
-    return dealt([[Case((_interval(o),), terms.interval(i), near=semitones(i)) for o, i in found.items()]], rng)
+    inversions = {name: str(Interval(name).complement.name) for name in SIMPLE[:-1]}
+    return dealt([[Case((_interval(a),), terms.interval(b), near=semitones(b)) for a, b in inversions.items()]], rng)
 
 
 def _reduced(rng: Random) -> Iterator[Draft]:
-    found = {name: str(Interval(name).simpleName) for name in COMPOUND[:-1]}
-    return dealt([[Case((_interval(o),), terms.interval(i), near=semitones(i)) for o, i in found.items()]], rng)
+    reduced = {name: str(Interval(name).simpleName) for name in COMPOUND[:-1]}
+    return dealt([[Case((_interval(a),), terms.interval(b), near=semitones(b)) for a, b in reduced.items()]], rng)
 
 
 def _semitones(rng: Random) -> Iterator[Draft]:
@@ -99,7 +101,7 @@ def _respelled(rng: Random) -> Iterator[Draft]:
 
 
 def _respelled_key(rng: Random) -> Iterator[Draft]:
-    # Three pairs of major and three of minor keys have twins; four that sound otherwise are of both modes.
+    # Three pairs of major keys and three of minor keys are enharmonic: a four needs both modes.
     cases = [
         Case((terms.key(key),), terms.key(twin), sound=(pitch_class(key[0]), key[1]))
         for key, twin in product(keys(), keys())
@@ -123,21 +125,17 @@ def _respelled_line(rng: Random) -> Iterator[list[Case]]:
         first, second = rng.sample(range(len(line)), 2)
         lines = [line, altered_at(line, first, rng)]
         changed = altered_at(line, second, rng)[second]
-        lines += [[*one[:second], changed, *one[second + 1 :]] for one in lines]
-        yield from _four([((terms.notes(one),), _otherwise(one, rng)) for one in lines], rng)
-
-
-def _otherwise(line: Sequence[str], rng: Random) -> list[str]:
-    """The same sounds, each spelled in another way."""
-    return [rng.choice(_twins(note)) for note in line]
+        lines += [[*notes[:second], changed, *notes[second + 1 :]] for notes in lines]
+        respelled = [[rng.choice(_twins(note)) for note in notes] for notes in lines]
+        yield from _four([((terms.notes(a),), b) for a, b in zip(lines, respelled, strict=True)], rng)
 
 
 # --- transposition ---
 
 
 def _line(rng: Random, length: int) -> list[str]:
-    """A short line that moves by step and by third within one key, no note twice in a row."""
-    # Up to five accidentals: the line is to have a spelling left when it is moved.
+    """A short line that moves by step and third within a key, without repeated notes."""
+    # At most five accidentals, so that the transposed line has a spelling.
     tonic = rng.choice(("C", "G", "D", "A", "E", "F", "B-", "E-", "A-", "D-"))
     steps = [note for name in ("M2", "M3", "P4", "P5", "M6", "M7") if (note := moved(tonic, name))]
     scale, at = [tonic, *steps], rng.randrange(7)
@@ -148,20 +146,20 @@ def _line(rng: Random, length: int) -> list[str]:
     return line
 
 
-def _with_other(line: list[str], rng: Random) -> tuple[list[str], list[str]]:
-    """A line, and the same with one note altered."""
+def _with_altered(line: list[str], rng: Random) -> tuple[list[str], list[str]]:
+    """A line, and the same line with one altered note."""
     return line, altered_at(line, rng.randrange(len(line)), rng)
 
 
 def _four(cases: Iterable[tuple[tuple[Term, ...], Sequence[str] | None]], rng: Random) -> list[list[Case]]:
-    """Four lines, where all can be spelled and none sounds as another; else nothing."""
-    return fours([Case(asked, terms.notes(line), sound=sounds(line)) for asked, line in cases if line], rng)
+    """Four lines, if all can be spelled and none sounds like another; else nothing."""
+    return fours([Case(blanks, terms.notes(line), sound=sounds(line)) for blanks, line in cases if line], rng)
 
 
 def _moved_line(rng: Random) -> Iterator[list[Case]]:
     while True:
-        lines = _with_other(_line(rng, rng.choice((3, 4, 5))), rng)
-        # An interval both ways, or two neighbours the same way.
+        lines = _with_altered(_line(rng, rng.choice((3, 4, 5))), rng)
+        # One interval in both directions, or two neighbouring intervals in one direction.
         at, direction = rng.randrange(len(_INTERVALS_MOVED) - 1), rng.choice((UP, DOWN))
         name, neighbour = _INTERVALS_MOVED[at : at + 2]
         moves = rng.choice((((name, UP), (name, DOWN)), ((name, direction), (neighbour, direction))))
@@ -174,49 +172,45 @@ def _moved_line(rng: Random) -> Iterator[list[Case]]:
 
 @cache
 def _instruments() -> tuple[tuple[Term, str, bool], ...]:
-    """Name, interval from written to sounding pitch, and whether it sounds below."""
-    found = []
-    for known, term in words("instruments").items():
-        transposition = fromString(known).transposition
-        assert transposition is not None, known
-        found.append((term, str(transposition.name), int(transposition.semitones) < 0))
-    return tuple(found)
+    """Name, interval from written to sounding pitch, and whether the instrument sounds lower than written."""
+    instruments = []
+    for name, term in words("instruments").items():
+        transposition = fromString(name).transposition
+        assert transposition is not None, name
+        instruments.append((term, str(transposition.name), int(transposition.semitones) < 0))
+    return tuple(instruments)
 
 
 def _part(written: bool) -> Drafts:
-    """Drafts that ask for the written notes (or for the sounding ones, given what is written)."""
+    """Ask for the written notes of a transposing instrument, or for its sounding notes."""
 
-    def found(rng: Random) -> Iterator[list[Case]]:
+    def all_fours(rng: Random) -> Iterator[list[Case]]:
         while True:
-            lines = _with_other(_line(rng, rng.choice((2, 3, 4))), rng)
+            lines = _with_altered(_line(rng, rng.choice((2, 3, 4))), rng)
             cases = [
                 ((instrument, terms.notes(line)), line_moved(line, name, below is not written))
                 for line, (instrument, name, below) in product(lines, rng.sample(_instruments(), 2))
             ]
             yield from _four(cases, rng)
 
-    return lambda rng: endless(found(rng), rng)
+    return lambda rng: endless(all_fours(rng), rng)
 
 
-def _moved_key(rng: Random) -> Iterator[Draft]:
-    def cases(key: Key) -> Iterator[Case]:
-        for name, direction in product(_INTERVALS_MOVED, (UP, DOWN)):
-            tonic = moved(key[0], name, direction is DOWN)
-            if tonic and (right := (tonic, key[1])) in keys():
-                size = pitch_class(tonic)
-                yield Case((terms.key(key), direction, _interval(name)), terms.key(right), near=size, sound=size)
-
-    return dealt(map(cases, shuffled(keys(), rng)), rng)
+@by_block(keys)
+def _moved_key(key: Key) -> Iterator[Case]:
+    for name, direction in product(_INTERVALS_MOVED, (UP, DOWN)):
+        tonic = moved(key[0], name, direction is DOWN)
+        if tonic and (right := (tonic, key[1])) in keys():
+            size = pitch_class(tonic)
+            yield Case((terms.key(key), direction, _interval(name)), terms.key(right), near=size, sound=size)
 
 
-def _part_key(rng: Random) -> Iterator[Draft]:
-    def cases(key: Key) -> Iterator[Case]:
-        for instrument, name, below in _instruments():
-            tonic = moved(key[0], name, not below)
-            if tonic and (right := (tonic, key[1])) in keys():
-                yield Case((instrument, terms.key(key)), terms.key(right), sound=pitch_class(tonic))
-
-    return dealt(map(cases, shuffled(keys(), rng)), rng)
+@by_block(keys)
+def _part_key(key: Key) -> Iterator[Case]:
+    for instrument, name, below in _instruments():
+        tonic = moved(key[0], name, not below)
+        if tonic and (right := (tonic, key[1])) in keys():
+            yield Case((instrument, terms.key(key)), terms.key(right), sound=pitch_class(tonic))
 
 
 FORMS: Final = (

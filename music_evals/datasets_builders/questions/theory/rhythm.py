@@ -12,17 +12,17 @@ from music21.duration import Duration, Tuplet
 from music21.meter import TimeSignature
 
 from music_evals.datasets_builders.questions.theory import terms
-from music_evals.datasets_builders.questions.theory.form import Case, Draft, dealt, endless, forms, fours, shuffled
+from music_evals.datasets_builders.questions.theory.form import Case, Draft, by_block, dealt, endless, forms, fours
 from music_evals.datasets_builders.questions.theory.terms import Term, article, plurals, tokens, words
 
 _TYPES: Final = words("note_values")
 _DOTS: Final = tuple(words("dots").values())
 _METRES: Final = tokens("2/4 3/4 4/4 5/4 6/4 2/2 3/2 3/8 5/8 6/8 7/8 9/8 12/8")
-# 3/8 is left out, which some count in one and some in three; so are 5 and 7, whose beats differ.
+# Without 3/8, which is counted in one or in three, and without metres of 5 and 7, whose beats are unequal.
 _DIVIDED: Final = tokens("2/4 3/4 4/4 2/2 3/2 4/2 6/8 9/8 12/8 6/4 9/4 12/4 6/16 9/16 12/16")
 _TUPLETS: Final = ((3, 2), (5, 4), (6, 4), (7, 4), (2, 3), (4, 3))
 
-_DRAWN: Final = 32  # rows of values among which four are found that fit together
+_DRAWN: Final = 32  # rows of values that are drawn to find four of similar length
 
 Value = tuple[str, int]  # type and number of dots
 _VALUES: Final = tuple(product(tuple(_TYPES)[:5], (0, 1)))
@@ -47,7 +47,7 @@ def _bar(metre: str) -> Fraction:
 
 @cache
 def _tuplet_note(kind: str, actual: int, normal: int) -> Fraction:
-    """The length in quarter notes of one note of a tuplet."""
+    """The length in quarter notes of a note of a tuplet."""
     duration = Duration(kind)
     duration.appendTuplet(Tuplet(actual, normal, kind))
     return Fraction(duration.quarterLength)
@@ -60,19 +60,17 @@ def _value_of(length: Fraction) -> Value | None:
 
 
 def _size(number: Fraction) -> float:
-    """Where a number or length stands among others, for `Case.near`: numbers in a ratio of 5 to 4 are near."""
+    """`Case.near` of a number or length: numbers in a ratio of 5 to 4 are near."""
     return 9 * log2(number)
 
 
-def _bars(rng: Random) -> Iterator[Draft]:
-    def cases(bars: int) -> Iterator[Case]:
-        for metre, kind in product(_METRES, _TYPES):
-            number = bars * _bar(metre) / _length((kind, 0))
-            if number.denominator == 1 and number <= 60:
-                asked = terms.same(metre), plurals(_TYPES[kind]), terms.same(bars)
-                yield Case(asked, terms.same(number), near=_size(number))
-
-    return dealt(map(cases, shuffled(range(2, 9), rng)), rng)
+@by_block(lambda: range(2, 9))
+def _bars(bars: int) -> Iterator[Case]:
+    for metre, kind in product(_METRES, _TYPES):
+        number = bars * _bar(metre) / _length((kind, 0))
+        if number.denominator == 1 and number <= 60:
+            blanks = terms.same(metre), plurals(_TYPES[kind]), terms.same(bars)
+            yield Case(blanks, terms.same(number), near=_size(number))
 
 
 def _contained(rng: Random) -> Iterator[Draft]:
@@ -80,22 +78,18 @@ def _contained(rng: Random) -> Iterator[Draft]:
     for value, kind in product(product(_TYPES, range(3)), _TYPES):
         number = _length(value) / _length((kind, 0))
         if number.denominator == 1 and number > 1:
-            asked = article(_term(value)), plurals(_TYPES[kind])
-            cases.append(Case(asked, terms.same(number), near=_size(number)))
+            blanks = article(_term(value)), plurals(_TYPES[kind])
+            cases.append(Case(blanks, terms.same(number), near=_size(number)))
     return dealt([cases], rng)
 
 
-def _divided(division: tuple[int, int]) -> Term:
-    count, parts = division
-    return Term(f"{count}拍，每拍分{parts}份", f"{count} beats of {parts} parts each")
-
-
 def _division(rng: Random) -> Iterator[Draft]:
-    signatures = {metre: TimeSignature(metre) for metre in _DIVIDED}
-    cases = [
-        Case((terms.same(metre),), _divided((int(signature.beatCount), int(signature.beatDivisionCount))))
-        for metre, signature in signatures.items()
-    ]
+    cases = []
+    for metre in _DIVIDED:
+        signature = TimeSignature(metre)
+        beats, parts = int(signature.beatCount), int(signature.beatDivisionCount)
+        answer = Term(f"{beats}拍，每拍分{parts}份", f"{beats} beats of {parts} parts each")
+        cases.append(Case((terms.same(metre),), answer))
     return dealt([cases], rng)
 
 
@@ -114,23 +108,21 @@ def _sum(rng: Random) -> Iterator[list[Case]]:
         for values in (_row(rng) for _ in range(_DRAWN)):
             total = _total(values) / _length((kind, 0))
             if total.denominator == 1 and 2 <= total <= 64:
-                asked = terms.listed(map(_term, values)), plurals(_TYPES[kind])
-                cases.append(Case(asked, terms.same(total), near=_size(total)))
+                blanks = terms.listed(map(_term, values)), plurals(_TYPES[kind])
+                cases.append(Case(blanks, terms.same(total), near=_size(total)))
         yield from fours(cases, rng)[:2]
 
 
-def _rest_of_bar(rng: Random) -> Iterator[Draft]:
-    def cases(metre: str) -> Iterator[Case]:
-        for values, length in _short_rows():
-            if (left := _bar(metre) - length) > 0 and (missing := _value_of(left)):
-                yield Case((terms.same(metre), terms.listed(map(_term, values))), _term(missing), near=_size(left))
-
-    return dealt(map(cases, shuffled(_METRES, rng)), rng)
+@by_block(lambda: _METRES)
+def _rest_of_bar(metre: str) -> Iterator[Case]:
+    for values, length in _short_rows():
+        if (left := _bar(metre) - length) > 0 and (missing := _value_of(left)):
+            yield Case((terms.same(metre), terms.listed(map(_term, values))), _term(missing), near=_size(left))
 
 
 @cache
 def _short_rows() -> list[tuple[tuple[Value, ...], Fraction]]:
-    """Every row of two or three values, and its length."""
+    """All rows of two or three values, with their lengths."""
     return [(row, _total(row)) for count in (2, 3) for row in product(_VALUES, repeat=count)]
 
 
@@ -138,20 +130,18 @@ def _tuplet(rng: Random) -> Iterator[Draft]:
     cases = []
     for (actual, normal), kind in product(_TUPLETS, tuple(_TYPES)[1:]):
         if total := _value_of(actual * _tuplet_note(kind, actual, normal)):
-            asked = terms.same(actual), plurals(_TYPES[kind]), terms.same(normal)
-            cases.append(Case(asked, _term(total), near=_size(_length(total))))
+            blanks = terms.same(actual), plurals(_TYPES[kind]), terms.same(normal)
+            cases.append(Case(blanks, _term(total), near=_size(_length(total))))
     return dealt([cases], rng)
 
 
-def _tuplet_fraction(rng: Random) -> Iterator[Draft]:
-    def cases(unit: str) -> Iterator[Case]:
-        for (actual, normal), kind in product(_TUPLETS, tuple(_TYPES)[1:]):
-            part = _tuplet_note(kind, actual, normal) / _length((unit, 0))
-            if part < 1:
-                asked = terms.same(actual), plurals(_TYPES[kind]), terms.same(normal), article(_TYPES[unit])
-                yield Case(asked, terms.same(part), near=_size(part))
-
-    return dealt(map(cases, shuffled(tuple(_TYPES)[:3], rng)), rng)
+@by_block(lambda: tuple(_TYPES)[:3])
+def _tuplet_fraction(unit: str) -> Iterator[Case]:
+    for (actual, normal), kind in product(_TUPLETS, tuple(_TYPES)[1:]):
+        share = _tuplet_note(kind, actual, normal) / _length((unit, 0))
+        if share < 1:
+            blanks = terms.same(actual), plurals(_TYPES[kind]), terms.same(normal), article(_TYPES[unit])
+            yield Case(blanks, terms.same(share), near=_size(share))
 
 
 FORMS: Final = forms(

@@ -1,7 +1,4 @@
-"""The words of music theory in Chinese and English; notes, intervals and keys are given by their music21 names.
-
-Each function words one thing and needs no theory itself: what is worded has been computed before.
-"""
+"""The words of music theory in Chinese and English; notes, intervals and keys have their music21 names."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -11,14 +8,14 @@ from music_evals.datasets_builders import read_table
 
 
 class Term(NamedTuple):
-    """One thing's name in every language."""
+    """A name in Chinese and English."""
 
     zh: str
     en: str
 
 
 def tokens(text: str) -> tuple[str, ...]:
-    """Split a table of short names that is written in one line."""
+    """Split a line of short names."""
     return tuple(text.split())
 
 
@@ -38,33 +35,33 @@ SHARP, FLAT = Term("升号", "sharp"), Term("降号", "flat")
 
 
 def same(text: object) -> Term:
-    """Take numbers and signs, which are written alike in every language."""
+    """Name numbers and signs, which are the same in both languages."""
     return Term(str(text), str(text))
 
 
 def joined(first: Term, second: Term) -> Term:
-    """Put two names together, with a space where the language has spaces."""
+    """Join two names, with a space in English."""
     return Term(first.zh + second.zh, f"{first.en} {second.en}")
 
 
 def listed(terms: Iterable[Term]) -> Term:
-    """Word a list in its order."""
-    some = list(terms)
-    return Term("、".join(term.zh for term in some), ", ".join(term.en for term in some))
+    """Name a list."""
+    terms = list(terms)
+    return Term("、".join(term.zh for term in terms), ", ".join(term.en for term in terms))
 
 
 def article(term: Term) -> Term:
-    """Put the indefinite article before an English name; Chinese has none."""
+    """Add the indefinite article to an English name; Chinese has none."""
     return Term(term.zh, f"{'an' if term.en[0] in 'aeiou' else 'a'} {term.en}")
 
 
 def plurals(term: Term) -> Term:
-    """Put an English name into the plural; Chinese has none."""
+    """Add the plural to an English name; Chinese has none."""
     return Term(term.zh, f"{term.en}s")
 
 
 def note(name: str) -> Term:
-    """Word a note name without octave.
+    """Name a note without octave.
 
     >>> note("F##"), note("B-")
     (Term(zh='重升F', en='F double sharp'), Term(zh='降B', en='B flat'))
@@ -74,12 +71,12 @@ def note(name: str) -> Term:
 
 
 def notes(names: Iterable[str]) -> Term:
-    """Word a list of notes in its order."""
+    """Name a list of notes."""
     return listed(map(note, names))
 
 
 def interval(name: str) -> Term:
-    """Word an interval.
+    """Name an interval.
 
     >>> interval("m2"), interval("A1").en
     (Term(zh='小二度', en='minor second'), 'augmented unison')
@@ -89,18 +86,18 @@ def interval(name: str) -> Term:
 
 
 def degree(number: int) -> Term:
-    """Word a scale degree, from 1."""
+    """Name a scale degree, from 1."""
     zh, en = words("ordinals")[str(number)]
     return Term(f"第{zh}级", f"{en} degree")
 
 
 def key(key: tuple[str, str]) -> Term:
-    """Word a key."""
+    """Name a key."""
     return joined(note(key[0]), MODES[key[1]])
 
 
 def signature(sharps: int) -> Term:
-    """Word a key signature; flats count as negative."""
+    """Name a key signature; flats are negative."""
     if sharps == 0:
         return Term("无升降号", "no sharps or flats")
     sign, n = SHARP if sharps > 0 else FLAT, abs(sharps)
@@ -108,7 +105,7 @@ def signature(sharps: int) -> Term:
 
 
 def position(inversion: int) -> Term:
-    """Word the position of a chord; 0 is root position."""
+    """Name the position of a chord; 0 is root position."""
     if inversion == 0:
         return Term("原位", "root position")
     zh, en = words("ordinals")[str(inversion)]

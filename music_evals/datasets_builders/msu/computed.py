@@ -1,0 +1,149 @@
+"""Questions computed on scores of music21's corpus, or on scores in files."""
+
+from collections.abc import Sequence
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from music_evals.datasets_builders.dataset_io import GENERATED, DatasetError, make_provenance, refusals
+from music_evals.datasets_builders.msu.dataset import (
+    DEFAULT_SEED,
+    NAME,
+    SPLITS,
+    VERSION,
+    Plan,
+    QuestionRow,
+    ScoreRow,
+    split_plan,
+    split_works,
+)
+from music_evals.datasets_builders.msu.questions.compose import (
+    Candidates,
+    Composer,
+    UnsuitableScoreError,
+    answered_by_pages,
+    candidates,
+)
+from music_evals.datasets_builders.msu.questions.kind import ScoreQuestion
+from music_evals.datasets_builders.msu.works import Work, default_works
+from music_evals.datasets_builders.progress import OnPiece
+from music_evals.notation.abc.writing import score_to_abc
+from music_evals.notation.extras import MissingLibraryError
+from music_evals.notation.scores.pages import shown_text
+from music_evals.notation.scores.preparing import SUFFIXES, ScoreError, score_to_musicxml
+from music_evals.notation.subprocesses import LimitError, map_in_subprocess
+
+OWN_SCORES: Final = "own-scores"
+"""`Provenance.source` of questions on the user's own scores."""
+
+
+class _ReadWork(NamedTuple):
+    """A work that was read: its score without pages and the possible questions, or the reason to leave it out."""
+
+    name: str
+    score: ScoreRow | None = None
+    candidates: Candidates | None = None
+    reason: str = ""
+
+
+def build_generated(
+    seed: int = DEFAULT_SEED, works: Sequence[Work] | None = None, *, on_score: OnPiece = lambda *_: None
+) -> Plan:
+    """Compute questions on public-domain scores of music21's corpus.
+
+    Args:
+        seed: any integer.
+        works: the scores; by default all `default_works`.
+        on_score: called with "reading" and the number of works after every work.
+    """
+    return _compute(default_works() if works is None else works, seed, GENERATED, on_score)
+
+
+def build_own(folder: Path, seed: int = DEFAULT_SEED, *, on_score: OnPiece = lambda *_: None) -> Plan:
+    """Compute questions on the scores of a folder: MusicXML, MXL, MIDI, ABC or kern files, at any depth.
+
+    `Plan.left_out` names the files that cannot be read or do not give twelve questions. DatasetError if none is left.
+    """
+    folder = folder.expanduser()
+    if not folder.is_dir():
+        raise DatasetError(f"{folder} is not a folder; a folder of scores is needed")
+    paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
+    if not paths:
+        raise DatasetError(f"{folder} holds no scores; files are read that end in {', '.join(sorted(SUFFIXES))}")
+    works = [Work(path.relative_to(folder).as_posix(), str(path)) for path in paths]
+    return _compute(works, seed, OWN_SCORES, on_score)
+
+
+def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -> Plan:
+    read: list[_ReadWork] = []
+    for work, result in zip(works, map_in_subprocess(partial(_read, seed=seed), works), strict=True):
+        if isinstance(result, LimitError):
+            result = _ReadWork(work.name, reason=f"reading it {result}")
+        read.append(result)
+        on_score("reading", len(works))
+    left_out = {work.name: work.reason for work in read if work.score is None}
+    pools = {work.name: work.candidates for work in read if work.candidates is not None}
+    splits = split_works([work.score for work in read if work.score is not None], seed)
+    composers = {split: Composer((pools[name] for name in pools if splits[name] == split), seed) for split in SPLITS}
+    composed: dict[str, list[QuestionRow]] = {}
+    for name, pool in pools.items():
+        try:
+            composed[name] = _rows(name, composers[splits[name]].compose(name, pool))
+        except UnsuitableScoreError as error:
+            left_out[name] = str(error)
+    scores = [work.score for work in read if work.score is not None and work.name in composed]
+    if not scores:
+        name, reason = next(iter(left_out.items()), ("", "there are no works"))
+        raise DatasetError(f"none of {len(works)} scores gives questions; {name}: {reason}")
+    provenance = make_provenance(
+        NAME,
+        VERSION,
+        source,
+        seed=seed,
+        made_with={"music21": version("music21"), "verovio": version("verovio")},
+        anomalies=refusals(left_out),
+    )
+    questions = [row for score in scores for row in composed[score["score_id"]]]
+    return split_plan(scores, questions, splits, provenance, engrave=True, left_out=left_out)
+
+
+def _read(work: Work, seed: int) -> _ReadWork:
+    try:
+        score = work.load()
+        pool = candidates(score, seed=seed, name=work.name)
+        abc = score_to_abc(score)
+        musicxml = score_to_musicxml(score)
+        pool = answered_by_pages(pool, shown_text(musicxml))
+    except (ScoreError, UnsuitableScoreError) as error:
+        return _ReadWork(work.name, reason=str(error))
+    except (MemoryError, MissingLibraryError):
+        raise
+    # music21 raises exceptions of any class, and one score must not stop the others.
+    except Exception as error:
+        return _ReadWork(work.name, reason=f"music21 fails on it ({type(error).__name__}: {str(error)[:200]})")
+    row = ScoreRow(
+        score_id=work.name,
+        title=score.metadata.title or "",
+        composer=score.metadata.composer or "",
+        abc=abc,
+        images=[],
+        musicxml=musicxml,
+        source=work.source,
+    )
+    return _ReadWork(work.name, row, pool)
+
+
+def _rows(name: str, questions: Sequence[ScoreQuestion]) -> list[QuestionRow]:
+    return [
+        QuestionRow(
+            id=f"{name}-level{question.level}-{number % 3 + 1}",
+            score_id=name,
+            level=question.level,
+            kind=question.kind,
+            question=question.text,
+            answer=question.answer,
+            answer_type=question.answer_type,
+        )
+        for number, question in enumerate(questions)
+    ]

@@ -1,0 +1,424 @@
+"""ABC notation as text: the tunes of a file, the measures of a tune, the notes of a measure, and their plain spelling.
+
+The module covers the part of ABC 2.1 that collections of traditional tunes use
+(https://abcnotation.com/wiki/abc:standard:v2.1; section numbers below are its own), in time linear in the text. Grace
+notes, decorations, annotations, chord symbols and slurs are skipped. Voice overlays and macros are not accepted. Text
+that cannot be read is a `ValueError` that quotes the place. Durations and unit note lengths are in whole notes.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import lcm
+from typing import Final
+
+MAX_CHARACTERS: Final = 1_000_000  # longest text that is read
+
+MODES: Final = {"": 0, "mix": -1, "dor": -2, "m": -3, "phr": -4, "loc": -5, "lyd": 1}
+"""Modes as ABC writes them after the tonic (4.6.14) → how many sharps more than major they have."""
+
+_LONGEST_BAR: Final = 16  # characters; the rest does not change how a tune is played
+_MODE_NAMES: Final = {"maj": "", "ion": "", "min": "m", "aeo": "m", **{mode: mode for mode in MODES}}
+FIFTHS: Final = "FCGDAEB"
+_SEMITONES: Final = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
+ALTERATIONS: Final = {"^^": 2, "^": 1, "=": 0, "_": -1, "__": -2}
+
+# A line such as "A:|" looks like a field but is music.
+FIELD: Final = re.compile(r"([A-Za-z]):(?![|:])(.*)", re.DOTALL)
+_KEY: Final = re.compile(r"([A-G])([#b]?) *([A-Za-z]*)")
+_METER: Final = re.compile(r"([1-9][0-9]?) ?/ ?(1|2|4|8|16|32)")
+_UNIT: Final = re.compile(r"1/(1|2|4|8|16|32|64)|1")
+
+_NOTE: Final = r"(?:\^\^?|__?|=)?[A-Ga-g][,']{0,5}"
+_LENGTH: Final = r"[0-9]{0,3}(?:/[0-9]{1,3}|/{0,6})"
+# Each alternative matches or fails within its own line, and reading ends where all of them fail. So no part of a text
+# is scanned repeatedly.
+_TOKEN: Final = re.compile(
+    "|".join(
+        f"(?P<{kind}>{pattern})"
+        for kind, pattern in {
+            "space": r"[ \t\n\r\f\v`\\]+|y[0-9]*|!(?![^!\s|]{1,30}!)",
+            "text": r'"[^"\n]*"',
+            "field": r"\[[A-Za-z]:[^\]\n]*\]",
+            "grace": r"\{[^{}\n]*\}",
+            "ending": r"\[[1-9][0-9,.\-]*",
+            "bar": r"(?:\[\|\]?|\|\]|[|:])+[1-9]?(?:[,.\-][1-9])*",
+            "chord": rf"\[[^\[\]|\n]{{1,120}}\]{_LENGTH}",
+            "note": rf"{_NOTE}{_LENGTH}",
+            "rest": rf"[zx]{_LENGTH}",
+            "measures": r"[ZX][0-9]{0,3}",
+            "tuplet": r"\([2-9](?::[0-9]?(?::[0-9]?)?)?",
+            "broken": r">{1,3}|<{1,3}",
+            "tie": r"-",
+            "slur": r"[()]",
+            "decoration": r"![^!\s|]{1,30}!|[.~H-Wh-w]",
+        }.items()
+    )
+)
+_IN_CHORD: Final = re.compile(rf'(?P<note>{_NOTE}){_LENGTH}|"[^"\n]*"|![^!\s]{{1,30}}!|[-.~()H-Wh-w ]')
+
+
+@dataclass(frozen=True, slots=True)
+class Tune:
+    """A tune: names and values of its header fields in order, X to K, and the lines after them without comments."""
+
+    fields: tuple[tuple[str, str], ...]
+    body: str
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """Return the values of a header field, by its letter, in order."""
+        return tuple(value for letter, value in self.fields if letter == name)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """The music between two bar lines, as written."""
+
+    text: str
+    bar: str  # the bar line at its end, without the number of an ending; empty if the tune ends without one
+    ending: str = ""  # number of the variant ending that starts here, such as "1" or "1,3"
+    fields: tuple[tuple[str, str], ...] = ()  # information fields since the last bar line
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key."""
+
+    name: str  # as ABC spells it in short, such as "Bb", "Em" or "Ador"
+    tonic: int  # pitch class, 0 for C to 11 for B
+    sharps: int  # flats are negative
+
+
+@dataclass(slots=True)
+class Event:
+    """A note, chord or rest; ties and accidentals from other measures are ignored."""
+
+    pitches: tuple[int, ...]  # MIDI, in the order of the chord; none for a rest
+    duration: Fraction
+    text: str  # plain spelling, without the mark of a tuplet that starts here
+    tuplet: str = ""  # that mark, such as "(3"
+    is_tied: bool = False  # to the next event
+
+
+def split_tunes(text: str) -> list[Tune]:
+    """Split an ABC file into its tunes, from an X field to an empty line, the next X field or the end (2.2).
+
+    Text outside of tunes is left out, and so is a tune without a K field. ValueError for a text longer than
+    `MAX_CHARACTERS`.
+    """
+    _check_length(text)
+    tunes: list[Tune] = []
+    fields: list[tuple[str, str]] = []
+    body: list[str] | None = None
+
+    def close() -> None:
+        if body is not None:
+            tunes.append(Tune(tuple(fields), "\n".join(body)))
+
+    # Not `splitlines`: Unicode has more line ends than ABC.
+    for line in re.split(r"\r\n|\r|\n", text):
+        field = FIELD.fullmatch(line)
+        if not line.strip() or (field is not None and field[1] == "X"):
+            close()
+            fields, body = [], None
+        bare = _without_comment(line)
+        if field is None:
+            if body is not None and bare.strip():
+                body.append(bare.rstrip())
+        elif body is not None:
+            body.append(bare.rstrip())
+        elif fields or field[1] == "X":
+            fields.append((field[1], bare[2:].strip()))
+            if field[1] == "K":
+                body = []
+    close()
+    return tunes
+
+
+def split_measures(body: str) -> Iterator[Measure]:
+    """Split the body of a tune at its bar lines (4.8), in written order; ValueError where it is no ABC.
+
+    A bar line without music before it is merged into the previous one; a bar line at the very start is dropped.
+
+    Example:
+        >>> for measure in split_measures('|: "G"G2 B2 |1 A4 :|2 G4 |]'):
+        ...     print(measure)
+        Measure(text='"G"G2 B2', bar='|', ending='', fields=())
+        Measure(text='A4', bar=':|', ending='1', fields=())
+        Measure(text='G4', bar='|]', ending='2', fields=())
+    """
+    last: Measure | None = None  # not yielded yet, because its bar line may go on
+    text: list[str] = []
+    fields: list[tuple[str, str]] = []
+    ending = ""
+    has_music = False
+    for kind, token in _body_tokens(body):
+        if kind == "field":
+            fields.append((token[0], token[2:].strip()))
+        elif kind in ("bar", "ending"):
+            bar = token.rstrip("0123456789,.-") if kind == "bar" else ""
+            # An ending can start within a measure.
+            if has_music:
+                if last is not None:
+                    yield last
+                last = Measure("".join(text).strip(), bar, ending, tuple(fields))
+                text, fields, ending, has_music = [], [], "", False
+            elif last is not None and len(last.bar) < _LONGEST_BAR:
+                last = Measure(last.text, last.bar + bar, last.ending, last.fields)
+            ending = token[len(bar) :].strip("[,.-") or ending
+        else:
+            has_music = has_music or kind in ("note", "chord", "rest", "measures")
+            text.append(" " if kind == "space" else token)
+    if last is not None:
+        yield last
+    if has_music:
+        yield Measure("".join(text).strip(), "", ending, tuple(fields))
+
+
+def parse_meter(value: str) -> tuple[int, int]:
+    """Read an M field (3.1.6): beats of a measure and their note value; ValueError also for free metre."""
+    match = _METER.fullmatch({"C": "4/4", "C|": "2/2"}.get(value, value))
+    if match is None:
+        raise ValueError(f"metre {_shown(value)} is not accepted; accepted are C, C| and fractions such as 6/8")
+    return int(match[1]), int(match[2])
+
+
+def parse_unit(value: str | None, meter: tuple[int, int]) -> Fraction:
+    """Read an L field; without one, return the unit note length that the metre implies (3.1.7)."""
+    if value is None:
+        return Fraction(1, 16) if Fraction(*meter) < Fraction(3, 4) else Fraction(1, 8)
+    if _UNIT.fullmatch(value) is None:
+        raise ValueError(
+            f"unit note length {_shown(value)} is not accepted; accepted are 1, 1/2, 1/4 and so on to 1/64"
+        )
+    return Fraction(value)
+
+
+def parse_key(value: str) -> Key:
+    """Read a K field, tonic and mode, abbreviated or not (3.1.14); ValueError for bagpipes, accidentals and clefs."""
+    match = _KEY.fullmatch(value)
+    word = match[3].lower() if match is not None else "?"
+    mode = _MODE_NAMES.get(word[:3])
+    if match is None or mode is None:
+        raise ValueError(
+            f"key {_shown(value)} is not accepted; accepted are a tonic and a mode, such as Em or A Dorian"
+        )
+    shift = {"": 0, "#": 1, "b": -1}[match[2]]
+    sharps = FIFTHS.index(match[1]) - 1 + 7 * shift + MODES[mode]
+    if not -7 <= sharps <= 7:
+        raise ValueError(f"key {_shown(value)} would have {abs(sharps)} accidentals; accepted are up to 7")
+    return Key(f"{match[1]}{match[2]}{mode}", (_SEMITONES[match[1]] + shift) % 12, sharps)
+
+
+def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int = 0) -> tuple[Event, ...]:
+    """Read the notes, chords and rests of music without bar lines (4.1 to 4.17).
+
+    An accidental holds in its octave to the end of the measure, as in print: the collections were typed from print. (By
+    section 11.3 of ABC 2.1 it holds in all octaves, unless a directive says otherwise.)
+
+    Args:
+        text: the music.
+        unit: unit note length.
+        meter: gives the length of a whole-measure rest and of tuplets of five, seven and nine.
+        sharps: of the key signature; flats are negative.
+
+    Raises:
+        ValueError: the text is no ABC, has a bar line, or a broken rhythm or tuplet lacks notes.
+    """
+    altered: dict[tuple[str, int], int] = {}  # letter and octave → accidental so far, in semitones
+    events: list[Event] = []  # up to the last step with durations in unit notes, as written
+    units: list[Fraction] = []  # the length of a unit note for each event, shorter in tuplets
+    pending: tuple[str, Fraction, int] | None = None  # mark and ratio of a tuplet, and how many notes it lacks
+    mark = ""
+    broken: Fraction | None = None  # factor of the next note's length
+    for kind, token in tokens(text):
+        if kind in ("bar", "ending", "field"):
+            raise ValueError(f"a measure holds {_shown(token)}; accepted is music between two bar lines")
+        if kind == "tuplet":
+            if pending is not None:
+                raise ValueError(f"tuplet {token} starts within another; accepted are tuplets one after the other")
+            pending = _tuplet(token, meter)
+            mark = pending[0]
+        elif kind == "broken":
+            if not events or broken is not None:
+                raise ValueError(f"broken rhythm {token} has no note before it")
+            less = Fraction(1, 2 ** len(token))
+            first, second = (2 - less, less) if token[0] == ">" else (less, 2 - less)
+            events[-1].duration *= first
+            broken = second
+        elif kind == "tie":
+            if events:
+                events[-1].is_tied = True
+        elif kind in ("note", "rest", "chord", "measures"):
+            event = _event(kind, token, unit, meter, sharps, altered)
+            units.append(unit)
+            if pending is not None:
+                event.tuplet, units[-1] = mark, unit * pending[1]
+                mark = ""
+                pending = (pending[0], pending[1], pending[2] - 1) if pending[2] > 1 else None
+            if broken is not None:
+                event.duration *= broken
+                broken = None
+            events.append(event)
+    if pending is not None:
+        raise ValueError(f"tuplet {pending[0]} lacks {pending[2]} of its notes")
+    if broken is not None:
+        raise ValueError(f"broken rhythm has no note after it in {_shown(text)}")
+    for event, length in zip(events, units, strict=True):
+        event.text += _length(event.duration)
+        event.duration *= length
+    return tuple(events)
+
+
+def total_duration(events: Sequence[Event]) -> Fraction:
+    """Return the length of a sequence of events in whole notes."""
+    # Sums of integers are many times faster than sums of fractions.
+    grid = lcm(*(event.duration.denominator for event in events))
+    return Fraction(sum(event.duration.numerator * (grid // event.duration.denominator) for event in events), grid)
+
+
+def spell(events: Sequence[Event], meter: tuple[int, int], start: Fraction = Fraction(0)) -> str:
+    """Spell the events of a measure as plain music: notes, chords, rests, ties and tuplets, a space before every beat.
+
+    Slurs, decorations, fingerings, beams and signs of broken rhythm are left out. `start` is the onset of the first
+    event in the measure, in whole notes.
+
+    Example:
+        >>> events = read_measure('u"4"(A>B) .c"D7"d', Fraction(1, 8), (2, 4))
+        >>> spell(events, (2, 4))
+        'A3/2B/2 cd'
+    """
+    beat = Fraction(3, meter[1]) if meter[0] % 3 == 0 and meter[1] >= 8 else Fraction(1, min(meter[1], 4))
+    grid = lcm(beat.denominator, start.denominator, *(event.duration.denominator for event in events))
+    step = int(beat * grid)
+    now = int(start * grid)
+    words: list[str] = []
+    for event in events:
+        if not words or now % step == 0:
+            words.append("")
+        words[-1] += event.tuplet + event.text + ("-" if event.is_tied else "")
+        now += event.duration.numerator * (grid // event.duration.denominator)
+    return " ".join(words)
+
+
+def _body_tokens(body: str) -> Iterator[tuple[str, str]]:
+    """Kind and text of the tokens of a tune's body; a field, inline or on its own line, as ``M:6/8``."""
+    _check_length(body)
+    for line in body.split("\n"):
+        bare = _without_comment(line)
+        if FIELD.fullmatch(line):
+            yield "field", bare
+            continue
+        for kind, token in tokens(bare):
+            yield kind, token[1:-1] if kind == "field" else token
+        yield "space", " "
+
+
+def tokens(music: str) -> Iterator[tuple[str, str]]:
+    """Yield kind and text of the tokens of music without comments and field lines; ValueError where it is no ABC."""
+    _check_length(music)
+    place = 0
+    while place < len(music):
+        match = _TOKEN.match(music, place)
+        if match is None or match.lastgroup is None or match[0] == ":":
+            raise ValueError(f"cannot read {_shown(music[place : place + 50])} as ABC music")
+        yield match.lastgroup, match[0]
+        place = match.end()
+
+
+def _event(
+    kind: str, token: str, unit: Fraction, meter: tuple[int, int], sharps: int, altered: dict[tuple[str, int], int]
+) -> Event:
+    """Read a note, chord or rest, with its duration in unit notes; `altered` holds the accidentals so far."""
+    if kind == "measures":
+        return Event((), Fraction(*meter) * int(token[1:] or 1) / unit, "z")
+    if kind == "rest":
+        return Event((), _read_length(token[1:]), "z")
+    if kind == "note":
+        note, length = _split_length(token)
+        return Event((_pitch(note, sharps, altered),), length, note)
+    inner, outer = token[1:].rsplit("]", 1)
+    notes: list[str] = []
+    lengths: list[Fraction] = []
+    place = 0
+    while place < len(inner):
+        match = _IN_CHORD.match(inner, place)
+        if match is None:
+            raise ValueError(f"cannot read chord {_shown(token)}: accepted are notes in square brackets")
+        if match["note"]:
+            note, length = _split_length(match[0])
+            notes.append(note)
+            lengths.append(length)
+        place = match.end()
+    if not notes:
+        raise ValueError(f"chord {_shown(token)} has no notes")
+    pitches = tuple(_pitch(note, sharps, altered) for note in notes)
+    # The length of the first note counts for all (4.17).
+    spelling = notes[0] if len(notes) == 1 else f"[{''.join(notes)}]"
+    return Event(pitches, lengths[0] * _read_length(outer), spelling, is_tied="-" in inner)
+
+
+def _pitch(note: str, sharps: int, altered: dict[tuple[str, int], int]) -> int:
+    """MIDI pitch of a note without its length; adds its accidental to `altered`."""
+    accidental = note.rstrip("ABCDEFGabcdefg,'")
+    letter = note[len(accidental)]
+    octave = 5 + letter.islower() + note.count("'") - note.count(",")
+    place = (letter.upper(), octave)
+    if accidental:
+        altered[place] = ALTERATIONS[accidental]
+    order = FIFTHS.index(letter.upper())
+    signed = 1 if order < sharps else -1 if 6 - order < -sharps else 0
+    return 12 * octave + _SEMITONES[letter.upper()] + altered.get(place, signed)
+
+
+def _tuplet(token: str, meter: tuple[int, int]) -> tuple[str, Fraction, int]:
+    """Canonical mark, ratio of played to written length, and number of notes, of ``(p:q:r`` (4.13)."""
+    numbers = [int(number) if number else 0 for number in token[1:].split(":")]
+    notes = numbers[0]
+    usual = {2: 3, 3: 2, 4: 3, 6: 2, 8: 3}.get(notes, 3 if meter[0] % 3 == 0 and meter[1] >= 8 else 2)
+    time = (numbers[1] if len(numbers) > 1 else 0) or usual
+    count = (numbers[2] if len(numbers) > 2 else 0) or notes
+    mark = f"({notes}" if (time, count) == (usual, notes) else f"({notes}:{time}:{count}"
+    return mark, Fraction(time, notes), count
+
+
+# Tunes have few different notes and lengths, and fractions are slow.
+@lru_cache(maxsize=1024)
+def _split_length(note: str) -> tuple[str, Fraction]:
+    """A note without its length, and the length."""
+    bare = note.rstrip("0123456789/")
+    return bare, _read_length(note[len(bare) :])
+
+
+@lru_cache(maxsize=1024)
+def _read_length(text: str) -> Fraction:
+    """A length such as ``""``, ``3``, ``/``, ``//``, ``3/2`` (4.3)."""
+    over, slash, under = text.partition("/")
+    # One slash halves, two slashes quarter.
+    below = int(under) if under.strip("/") else 2 ** len(slash + under)
+    above = int(over or 1)
+    if above == 0 or below == 0:
+        raise ValueError(f"length {text} is not accepted; accepted are lengths above 0")
+    return Fraction(above, below)
+
+
+def _length(value: Fraction) -> str:
+    """The shortest common spelling of a length."""
+    over = "" if value.numerator == 1 else str(value.numerator)
+    return over if value.denominator == 1 else f"{over}/{value.denominator}"
+
+
+def _check_length(text: str) -> None:
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"ABC text of {len(text)} characters is too long; accepted are {MAX_CHARACTERS}")
+
+
+def _without_comment(line: str) -> str:
+    """A line up to its comment (2.2.3, 6.1.1)."""
+    return re.split(r"(?<!\\)%", line, maxsplit=1)[0]
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:37] + "...")

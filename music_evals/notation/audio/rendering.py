@@ -1,0 +1,145 @@
+"""MIDI rendered to audio, and the description of WAV files.
+
+The same MIDI gives the same bytes of audio: in any process, after any earlier calls, with any number of threads.
+"""
+
+import io
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import soundfile
+
+from music_evals.notation.audio.soundfont import (
+    SAMPLE_RATE,
+    Samples,
+    default_soundfont,
+    instrument,
+    play_note,
+    riff_chunks,
+)
+from music_evals.notation.midi.note_arrays import read_note_arrays
+
+LOUDNESS: Final = -23.0  # root mean square of rendered audio in dB relative to full scale
+PEAK: Final = 0.93  # largest absolute sample, full scale being 1; it can keep audio below `LOUDNESS`
+FADE_SECONDS: Final = 0.03  # length of the fade-out of audio that is cut
+MAX_SECONDS: Final = 600.0  # longest audio that is rendered
+_MAX_BYTES: Final = 1 << 24  # largest MIDI file that is rendered
+
+
+@dataclass(frozen=True, slots=True)
+class AudioInfo:
+    """The format and length of an audio file."""
+
+    sample_rate: int  # Hz
+    channels: int
+    seconds: float
+    encoding: str  # as libsndfile names it, such as "PCM_16" or "PCM_24"
+
+
+def render_wav(midi: bytes, *, seconds: float | None = None, soundfont: Path | None = None) -> bytes:
+    """Render a MIDI file with a SoundFont: 44.1 kHz, mono, 16-bit PCM WAV.
+
+    The sound is scaled to a root mean square of `LOUDNESS` before any padding, or to a peak of `PEAK` where that is
+    softer. The published MUSE recordings are about as loud.
+
+    Args:
+        midi: the file.
+        seconds: exact length, to the nearest sample. Longer sound is cut with a short fade-out; shorter sound is padded
+            with silence. None ends with the sound.
+        soundfont: a SoundFont 2 file; None takes `default_soundfont`.
+
+    Raises:
+        ValueError: the MIDI cannot be read, has no notes or is too long; `seconds` is out of range; or the SoundFont
+            cannot be read.
+        FileNotFoundError: there is no such SoundFont.
+    """
+    if seconds is not None and not 0 < seconds <= MAX_SECONDS:
+        raise ValueError(f"seconds is {seconds}; accepted are more than 0 and at most {MAX_SECONDS:g}, or None")
+    length = None if seconds is None else max(1, round(seconds * SAMPLE_RATE))
+    mix = _mix(midi, default_soundfont() if soundfont is None else soundfont, length)
+
+    power = float(np.mean(np.square(mix, dtype=np.float64)))
+    peak = float(np.max(np.abs(mix)))
+    gain = min(10 ** (LOUDNESS / 20) / power**0.5, PEAK / peak) if peak > 0 else 0.0
+    # Another processor may add the squares in another order; six digits of the gain hide that.
+    pcm = np.rint(mix * np.float32(float(f"{gain:.6g}") * 32768)).astype("<i2")
+    data: bytes = pcm.tobytes() + bytes(0 if length is None else 2 * (length - len(pcm)))
+    form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, SAMPLE_RATE, 2 * SAMPLE_RATE, 2, 16)
+    header = struct.pack("<4sI4s", b"RIFF", 36 + len(data), b"WAVE") + form
+    return header + struct.pack("<4sI", b"data", len(data)) + data
+
+
+def render_mp3(midi: bytes, *, soundfont: Path | None = None) -> bytes:
+    """Render a MIDI file to its end for people to listen to: mono MP3 at 22.05 kHz, about 2.5 kB a second.
+
+    Errors are those of `render_wav`.
+    """
+    samples, rate = soundfile.read(io.BytesIO(render_wav(midi, soundfont=soundfont)), dtype="float32")
+    even = samples[: len(samples) // 2 * 2]
+    buffer = io.BytesIO()
+    # The mean of two samples is a low-pass filter that is good enough for listening.
+    soundfile.write(buffer, (even[::2] + even[1::2]) / 2, rate // 2, format="MP3", compression_level=0.99)
+    return buffer.getvalue()
+
+
+def describe_wav(data: bytes) -> AudioInfo:
+    """Decode a WAV file to its end and return its format and length.
+
+    ValueError if the bytes are no WAV file, cannot be decoded, hold no samples, or end before the header says.
+    """
+    if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
+        raise ValueError(f"audio of {len(data)} bytes is not a WAV file; accepted is RIFF/WAVE")
+    # libsndfile shortens truncated files without an error.
+    sizes = {name: (size, len(content)) for name, size, content in riff_chunks(data)}
+    if b"data" not in sizes:
+        raise ValueError(f"WAV file of {len(data)} bytes has no data chunk; it is truncated or no audio")
+    promised, present = sizes[b"data"]
+    if present < promised:
+        raise ValueError(f"WAV file is truncated: its header promises {promised} bytes of samples, {present} are there")
+    try:
+        with soundfile.SoundFile(io.BytesIO(data)) as file:
+            frames = sum(len(block) for block in file.blocks(1 << 16, dtype="float32"))
+            info = AudioInfo(file.samplerate, file.channels, frames / file.samplerate, file.subtype)
+            declared = file.frames
+    except (soundfile.SoundFileError, RuntimeError, ValueError) as error:
+        raise ValueError(f"WAV file of {len(data)} bytes cannot be decoded: {error}") from error
+    if frames == 0:
+        raise ValueError("WAV file is empty: it holds no samples")
+    if frames != declared:
+        raise ValueError(f"WAV file is truncated: its header promises {declared} frames, {frames} can be decoded")
+    return info
+
+
+def _mix(midi: bytes, soundfont: Path, length: int | None) -> Samples:
+    """Add up the sounds of all notes; at most `length` samples."""
+    notes = read_note_arrays(midi, _MAX_BYTES)
+    limit = round(MAX_SECONDS * SAMPLE_RATE) if length is None else length
+    # The order decides how the sum is rounded, and single precision on which sample a note begins.
+    order = np.lexsort((notes.pitch, notes.onset, notes.program, notes.track))
+    starts, ends = (notes.seconds(ticks).astype(np.float32) for ticks in (notes.onset, notes.end))
+    onsets, durations = (np.rint(times * np.float64(SAMPLE_RATE)).astype(int) for times in (starts, ends - starts))
+    sounds: list[tuple[int, Samples]] = []
+    for index in order.tolist():
+        onset, duration = int(onsets[index]), int(durations[index])
+        if length is None and onset + duration > limit:
+            raise ValueError(f"MIDI lasts more than {MAX_SECONDS:g} s, which is the longest that is rendered")
+        pitch, velocity = int(notes.pitch[index]), int(notes.velocity[index])
+        zones = instrument(soundfont, int(notes.program[index]), bool(notes.drum[index])) if onset < limit else ()
+        sounds += [
+            (onset, play_note(zone, pitch, velocity, max(1, duration), limit - onset))
+            for zone in zones
+            if zone.covers(pitch, velocity)
+        ]
+    if not sounds:
+        raise ValueError("MIDI holds no notes that the SoundFont can play within the time; there is nothing to render")
+    end = max(onset + len(sound) for onset, sound in sounds)
+    mix = np.zeros(end, dtype=np.float32)
+    for onset, sound in sounds:
+        mix[onset : onset + len(sound)] += sound
+    if end == length:
+        fade = min(round(FADE_SECONDS * SAMPLE_RATE), end)
+        mix[end - fade :] *= np.linspace(1, 0, fade, dtype=np.float32)
+    return mix

@@ -1,0 +1,323 @@
+"""A sampler for single notes of a SoundFont 2 file, in NumPy.
+
+No library that installs with pip alone plays SoundFonts correctly. The synthesizer of symusic ignores velocities, and
+the root key and tuning of each zone (in 0.4.8 and 0.5.8; issue 55 of its repository): with the default SoundFont its
+middle C on a piano sounds 20 semitones high. FluidSynth and the bindings of TinySoundFont need system libraries.
+
+The sampler implements what General MIDI instruments need of SoundFont 2.04: key and velocity zones, tuning, loops,
+attenuation, the volume envelope, and the low-pass filter with its envelope. It leaves out LFOs, pitch envelopes,
+exclusive classes, modulators, reverb, chorus, stereo and MIDI controllers.
+"""
+
+import importlib.util
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+SAMPLE_RATE: Final = 44_100  # sample rate of rendered audio in Hz
+
+Samples = npt.NDArray[np.float32]  # a mono signal, shape (n,), full scale being 1
+
+_Signal = npt.NDArray[np.floating[Any]]
+
+# Voices are computed in whole blocks: a short voice then equals the beginning of a long one to the last bit.
+_BLOCK: Final = 1 << 14
+_SILENCE_DB: Final = 100.0  # the range over which SoundFont envelopes run
+_FINAL_DB: Final = 70.0  # a released voice ends this far below its level
+
+
+def default_soundfont() -> Path:
+    """Find the SoundFont that ships inside the `pretty_midi` package (TimGM6mb, General MIDI, 6 MB)."""
+    # find_spec locates the package without importing it.
+    spec = importlib.util.find_spec("pretty_midi")
+    folders = [] if spec is None else list(spec.submodule_search_locations or [])
+    for folder in folders:
+        path = Path(folder) / "TimGM6mb.sf2"
+        if path.is_file():
+            return path
+    raise FileNotFoundError(
+        "the default SoundFont TimGM6mb.sf2 is not in the pretty_midi package"
+        f" ({', '.join(folders) or 'which is not installed'});"
+        " run `pip install --force-reinstall pretty_midi`, or name a .sf2 file as soundfont"
+    )
+
+
+def play_note(zone: "Zone", pitch: int, velocity: int, pressed: int, limit: int) -> Samples:
+    """Play a note whose key is down for `pressed` samples, with its release; at most `limit` samples in all."""
+    # The release falls by 100 dB in the release time, evenly in dB.
+    tail = max(1, round(_FINAL_DB / _SILENCE_DB * _seconds(zone.generator(38)) * SAMPLE_RATE))
+    wanted = min(pressed + tail, limit)
+    # Rounded up to a power of two, and to 1.5 s, so that notes of about one length share one voice.
+    blocks = max(4, 1 << (-(-wanted // _BLOCK) - 1).bit_length())
+    voice = _voice(zone, pitch, blocks)[:wanted]
+    # SoundFont 2.04, section 8.4.1: a concave curve of velocity, which is 40 dB a decade.
+    sound = voice * np.float32((velocity / 127) ** 2)
+    if len(sound) > pressed:
+        sound[pressed:] *= _release(tail)[: len(sound) - pressed]
+    return sound
+
+
+@lru_cache(maxsize=64)
+def _release(tail: int) -> Samples:
+    return np.power(10.0, -_FINAL_DB / 20 * np.arange(tail) / tail).astype(np.float32)
+
+
+@lru_cache(maxsize=160)
+def _voice(zone: "Zone", pitch: int, blocks: int) -> Samples:
+    """The sound of a key that is held, with filter and volume envelope, before velocity and release."""
+    size = blocks * _BLOCK
+    semitones = (pitch - zone.root) * zone.generator(56) / 100 + zone.generator(51) + zone.tuning / 100
+    # Samples of the source per rendered sample.
+    step = float(zone.sample_rate / SAMPLE_RATE * 2 ** (semitones / 12))
+    # Non-looping samples end by themselves.
+    if zone.loop is None:
+        size = min(size, -(-int(len(zone.samples) / step) // _BLOCK) * _BLOCK or _BLOCK)
+    time = (np.arange(size) / SAMPLE_RATE).astype(np.float32)
+    sources, loop = _filtered(zone, step)
+    sound, *dark = _interpolate(sources, size, step, loop)
+    if dark:
+        # The filter moves with the modulation envelope. A cross-fade between its extremes is close and much faster.
+        sound += (1 - _envelope(zone, 25, time, pitch)) * (dark[0] - sound)
+    decibels = _envelope_decibels(zone, time, pitch) + np.float32(0.04 * zone.generator(48))
+    sound *= np.exp(decibels * np.float32(-np.log(10) / 20))
+    return np.ascontiguousarray(sound, dtype=np.float32)
+
+
+def _interpolate(sources: list[_Signal], size: int, step: float, loop: tuple[int, int] | None) -> list[_Signal]:
+    """Resample signals of one length at every `step`, repeating their loop; cubic Hermite interpolation."""
+    position = np.arange(size) * step
+    index = position.astype(np.intp)
+    fraction = (position - index).astype(np.float32)
+    end = len(sources[0]) if loop is None else loop[1]
+    # Positions ascend, so those past the end are one slice.
+    beyond = int(np.searchsorted(index, end))
+    if loop is not None:
+        index[beyond:] = loop[0] + (index[beyond:] - loop[0]) % (loop[1] - loop[0])
+    else:
+        index[beyond:] = end + 1
+    results: list[_Signal] = []
+    for source in sources:
+        # Coefficients are computed once per source sample. The signal is zero before its start and after its end.
+        points = np.concatenate([np.zeros(1), source, np.zeros(4)]).astype(np.float32)
+        a, b, c, d = points[:-3], points[1:-2], points[2:-1], points[3:]
+        slope, next_slope = (c - a) / 2, (d - b) / 2
+        cubic, square = 2 * (b - c) + slope + next_slope, 3 * (c - b) - 2 * slope - next_slope
+        sound = cubic[index]
+        for coefficient in (square, slope, b):
+            sound *= fraction
+            sound += coefficient[index]
+        results.append(sound)
+    return results
+
+
+def _filtered(zone: "Zone", step: float) -> tuple[list[_Signal], tuple[int, int] | None]:
+    """The sample, low-pass filtered as at the peak and (if different) as at rest of the envelope; and its loop."""
+    source, loop = zone.samples.astype(np.float64) / 32768, zone.loop
+    if loop is not None:
+        start, end = loop
+        # Unroll the loop until the filter has settled, and loop there.
+        rounds = -(-4096 // (end - start)) + 1
+        source = np.concatenate([source[:end], np.tile(source[start:end], rounds)])
+        loop = (len(source) - (end - start), len(source))
+        source = np.concatenate([source, source[loop[0] : loop[1]], source[loop[0] : loop[1]]])
+    rest = min(zone.generator(8), 13_500)
+    peak = min(max(rest + zone.generator(11), 1500), 13_500)
+    # The transform wraps around at the end: leave room there.
+    size = 1 << (len(source) + 4096).bit_length()
+    spectrum = np.fft.rfft(source, size)
+    frequency = np.arange(len(spectrum)) / size * SAMPLE_RATE * step  # as heard, in Hz
+    results: list[_Signal] = []
+    for cents in dict.fromkeys((peak, rest)):
+        if cents >= 13_500:
+            results.append(source)
+            continue
+        # Two poles with the resonance of the zone, at a cutoff in cents above 8.176 Hz.
+        s = 1j * frequency / (8.176 * 2 ** (cents / 1200))
+        damping = 10 ** (-(zone.generator(9) / 10 - 3.01) / 20)
+        results.append(np.fft.irfft(spectrum / (1 + damping * s + s * s), size)[: len(source)])
+    return results, loop
+
+
+def _seconds(timecents: int) -> float:
+    return float(2 ** (max(timecents, -12_000) / 1200))
+
+
+def _envelope_times(zone: "Zone", first: int, pitch: int) -> tuple[float, float, float, float]:
+    """Delay, attack, hold and decay in seconds of the envelope whose generators start at `first`."""
+    by_key = 60 - pitch
+    hold = zone.generator(first + 2) + by_key * zone.generator(first + 6)
+    decay = zone.generator(first + 3) + by_key * zone.generator(first + 7)
+    return _seconds(zone.generator(first)), _seconds(zone.generator(first + 1)), _seconds(hold), _seconds(decay)
+
+
+def _envelope(zone: "Zone", first: int, time: _Signal, pitch: int) -> _Signal:
+    """The modulation envelope of a held key, 0 to 1 (linear)."""
+    delay, attack, hold, decay = _envelope_times(zone, first, pitch)
+    sustain = 1 - min(max(zone.generator(first + 4), 0), 1000) / 1000
+    fallen = 1 - (time - delay - attack - hold) / decay
+    return np.asarray(np.minimum(np.clip((time - delay) / attack, 0, 1), np.clip(fallen, sustain, 1)))
+
+
+def _envelope_decibels(zone: "Zone", time: _Signal, pitch: int) -> _Signal:
+    """The volume envelope of a held key, in dB of attenuation."""
+    delay, attack, hold, decay = _envelope_times(zone, 33, pitch)
+    sustain = min(max(zone.generator(37), 0), 1440) / 10
+    decibels: _Signal = np.clip((time - (delay + attack + hold)) * (_SILENCE_DB / decay), 0, sustain)
+    # The attack is linear in amplitude and short: only its samples need a logarithm.
+    rising = int(np.searchsorted(time, delay + attack))
+    decibels[:rising] -= 20 * np.log10(np.clip((time[:rising] - delay) / attack, 1e-5, 1))
+    return decibels
+
+
+# Defaults of SoundFont 2.04, section 8.1.3, for the generators that are used; all others are 0.
+_DEFAULTS: Final[dict[int, int]] = {8: 13_500, 56: 100} | dict.fromkeys(
+    (*range(25, 29), 30, *range(33, 37), 38), -12_000
+)
+# Generators of a preset that are added to those of the instrument.
+_ADDED: Final = frozenset({8, 9, 11, *range(25, 41), 48, 51, 52, 56})
+_FULL_RANGE: Final = (0, 127)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Zone:
+    """A sample and how it is played for a range of keys and velocities; compared by identity, as a cache's key."""
+
+    keys: tuple[int, int]
+    velocities: tuple[int, int]
+    generators: dict[int, int]
+    samples: npt.NDArray[np.int16]
+    loop: tuple[int, int] | None
+    sample_rate: int
+    root: int
+    tuning: int  # cents
+
+    def covers(self, pitch: int, velocity: int) -> bool:
+        """Return whether a note of this pitch and velocity sounds in the zone."""
+        return self.keys[0] <= pitch <= self.keys[1] and self.velocities[0] <= velocity <= self.velocities[1]
+
+    def generator(self, number: int) -> int:
+        """Return the value of a SoundFont generator, or its default."""
+        return self.generators.get(number, _DEFAULTS.get(number, 0))
+
+
+@lru_cache(maxsize=256)
+def instrument(soundfont: Path, program: int, is_drum: bool) -> tuple[Zone, ...]:
+    """Load the zones of a General MIDI program of a SoundFont 2 file; program 0 if the file lacks the program.
+
+    FileNotFoundError if there is no such file; ValueError if it is no SoundFont, or lacks program 0 as well.
+    """
+    bank = _load(soundfont)
+    place = (128 if is_drum else 0, program)
+    if place not in bank.presets:
+        place = (place[0], 0)
+    if place not in bank.presets:
+        raise ValueError(
+            f"SoundFont {soundfont} has no program {program}{' for drums' if is_drum else ''}, nor program 0"
+        )
+    return bank.zones(bank.presets[place])
+
+
+@lru_cache(maxsize=4)
+def _load(soundfont: Path) -> "_Bank":
+    if not soundfont.is_file():
+        raise FileNotFoundError(f"SoundFont {soundfont} does not exist; accepted is a SoundFont 2 (.sf2) file")
+    try:
+        return _Bank(soundfont.read_bytes())
+    except (struct.error, KeyError, IndexError, ValueError) as error:
+        raise ValueError(
+            f"SoundFont {soundfont} cannot be read ({error}); accepted is a SoundFont 2 (.sf2) file"
+        ) from error
+
+
+def riff_chunks(data: bytes) -> Iterator[tuple[bytes, int, bytes]]:
+    """Yield name, size by the header, and content of every chunk of a RIFF file, including chunks within lists."""
+    start = 12
+    while start + 8 <= len(data):
+        name, size = struct.unpack_from("<4sI", data, start)
+        if name == b"LIST":  # step inside
+            start += 12
+            continue
+        yield name, size, data[start + 8 : start + 8 + size]
+        start += 8 + size + size % 2
+
+
+class _Bank:
+    """The tables of a SoundFont file."""
+
+    def __init__(self, data: bytes) -> None:
+        if data[:4] != b"RIFF" or data[8:12] != b"sfbk":
+            raise ValueError("it does not start with RIFF/sfbk")
+        chunks = {name: content for name, _, content in riff_chunks(data)}
+        self._samples = np.frombuffer(chunks[b"smpl"], dtype="<i2")
+        self._preset_heads = _records(chunks[b"phdr"], "<20sHHHIII")
+        self._instrument_heads = _records(chunks[b"inst"], "<20sH")
+        self._sample_heads = _records(chunks[b"shdr"], "<20sIIIIIBbHH")
+        self._bags = {level: _records(chunks[level + b"bag"], "<HH") for level in (b"p", b"i")}
+        self._generators = {level: _records(chunks[level + b"gen"], "<Hh") for level in (b"p", b"i")}
+        self.presets = {(head[2], head[1]): index for index, head in enumerate(self._preset_heads[:-1])}
+
+    def zones(self, preset: int) -> tuple[Zone, ...]:
+        """All zones of a preset, with their generators added up."""
+        zones = []
+        first, last = self._preset_heads[preset][3], self._preset_heads[preset + 1][3]
+        for outer in self._levels(b"p", first, last, 41):
+            instrument = outer[41]
+            first, last = self._instrument_heads[instrument][1], self._instrument_heads[instrument + 1][1]
+            for inner in self._levels(b"i", first, last, 53):
+                keys = _overlap(outer.get(43), inner.get(43))
+                velocities = _overlap(outer.get(44), inner.get(44))
+                if keys[0] <= keys[1] and velocities[0] <= velocities[1]:
+                    zones.append(self._zone(outer, inner, keys, velocities))
+        return tuple(zones)
+
+    def _levels(self, level: bytes, first: int, last: int, target: int) -> list[dict[int, int]]:
+        """Generators of the zones `first` to `last` that name a `target`; a first zone without one has defaults."""
+        common: dict[int, int] = {}
+        levels = []
+        bags, generators = self._bags[level], self._generators[level]
+        for bag in range(first, last):
+            zone = dict(generators[bags[bag][0] : bags[bag + 1][0]])
+            if target in zone:
+                levels.append(common | zone)
+            elif bag == first:
+                common = zone
+        return levels
+
+    def _zone(
+        self, outer: dict[int, int], inner: dict[int, int], keys: tuple[int, int], velocities: tuple[int, int]
+    ) -> Zone:
+        _, start, end, loop_start, loop_end, rate, root, correction, _, _ = self._sample_heads[inner[53]]
+        start += inner.get(0, 0) + 32_768 * inner.get(4, 0)
+        end += inner.get(1, 0) + 32_768 * inner.get(12, 0)
+        loop_start += inner.get(2, 0) + 32_768 * inner.get(45, 0) - start
+        loop_end += inner.get(3, 0) + 32_768 * inner.get(50, 0) - start
+        is_looped = inner.get(54, 0) in (1, 3) and 0 <= loop_start < loop_end <= end - start
+        generators = dict(inner)
+        for number in _ADDED & outer.keys():
+            generators[number] = inner.get(number, _DEFAULTS.get(number, 0)) + outer[number]
+        return Zone(
+            keys=keys,
+            velocities=velocities,
+            generators=generators,
+            samples=self._samples[start:end],
+            loop=(loop_start, loop_end) if is_looped else None,
+            sample_rate=rate,
+            root=inner.get(58, root),
+            tuning=generators.get(52, 0) + correction,
+        )
+
+
+def _records(data: bytes, layout: str) -> list[tuple[Any, ...]]:
+    return list(struct.iter_unpack(layout, data))
+
+
+def _overlap(*ranges: int | None) -> tuple[int, int]:
+    """The overlap of ranges that are packed as low and high byte; a missing range is the full one."""
+    pairs = [_FULL_RANGE if packed is None else (packed & 0xFF, packed >> 8 & 0xFF) for packed in ranges]
+    return max(low for low, _ in pairs), min(high for _, high in pairs)

@@ -1,0 +1,207 @@
+"""Standard MIDI files, and the MIDI text that is put before a language model.
+
+`write_midi` writes a file and `midi_to_text` turns it into text, both with `mido`. `parse_midi_text` reads the text.
+
+The text format is stable. Its first line is ``ticks_per_beat=480``; each further line is one event::
+
+    tick=240 beat=0.5 note_on channel=9 note=42 velocity=80
+
+A line has the time in ticks from the start, the same time in quarter notes (at most three decimals), and the event as
+`mido` spells it. All tracks are merged. Simultaneous events come in this order: tempo and signatures, other channel
+messages, note ends, note starts. Text events, track names and system-exclusive data are left out: they are not music,
+and a title can give away the answer to a question about the file.
+"""
+
+import io
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import mido
+from mido.midifiles.meta import KeySignatureError
+
+from music_evals.notation.midi.note_arrays import DEFAULT_TEMPO, PERCUSSION_CHANNEL
+from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
+
+_MAX_TEMPO: Final = 0xFFFFFF  # set_tempo has 24 bits
+
+KEYS: Final = (
+    *("Cb", "Gb", "Db", "Ab", "Eb", "Bb", "F", "C", "G", "D", "A", "E", "B", "F#", "C#"),
+    *("Abm", "Ebm", "Bbm", "Fm", "Cm", "Gm", "Dm", "Am", "Em", "Bm", "F#m", "C#m", "G#m", "D#m", "A#m"),
+)
+"""The keys that a key signature can name, as `mido` spells them: major and minor, seven flats to seven sharps."""
+
+_META_FIELDS: Final = {
+    "set_tempo": ("tempo",),
+    "time_signature": ("numerator", "denominator"),
+    "key_signature": ("key",),
+}
+_LINE: Final = re.compile(
+    r"tick=(\d{1,9}) beat=\d{1,9}(?:\.\d{1,3})? (?:note_(on|off) channel=(\d{1,2}) note=(\d{1,3}) velocity=(\d{1,3})"
+    r"|set_tempo tempo=([1-9]\d{0,7})|(?!note_|set_tempo)[a-z_]+(?: [a-z]+=[A-Za-z0-9#-]{1,9})*)",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FileNote(Note):
+    """A note of a MIDI file; onset and duration in ticks."""
+
+    is_drum: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MidiFile:
+    """The notes of a MIDI file or MIDI text, sorted by onset and pitch."""
+
+    ticks_per_beat: int
+    tempo: float  # in quarter notes a minute, to two decimals; 120 if the file has none
+    notes: tuple[FileNote, ...]
+
+
+def write_midi(performance: Performance) -> bytes:
+    """Write a performance as a standard MIDI file of format 0; the order of the notes does not change the bytes.
+
+    The file holds tempo, time signature, key signature (if the performance has a key), program and notes, and no text.
+    Percussion is on channel 9, counted from 0, everything else on channel 0.
+
+    Raises:
+        ValueError: MIDI cannot hold a value, or two notes of one pitch overlap.
+    """
+    end = _check(performance)
+    channel = PERCUSSION_CHANNEL if performance.percussion else 0
+    events: list[tuple[int, int, int, mido.Message]] = []
+    for note in performance.notes:
+        on = mido.Message("note_on", channel=channel, note=note.pitch, velocity=note.velocity)
+        off = mido.Message("note_off", channel=channel, note=note.pitch, velocity=0)
+        events.append((note.onset, 1, note.pitch, on))
+        events.append((note.onset + note.duration, 0, note.pitch, off))
+    events.sort(key=lambda event: event[:3])
+
+    numerator, denominator = performance.meter
+    track = mido.MidiTrack()
+    track.append(mido.MetaMessage("set_tempo", tempo=round(60e6 / performance.tempo)))
+    track.append(mido.MetaMessage("time_signature", numerator=numerator, denominator=denominator))
+    if performance.key is not None:
+        track.append(mido.MetaMessage("key_signature", key=performance.key))
+    # A percussion part has no program of its own: 0 is the standard kit.
+    program = 0 if performance.percussion else performance.program
+    track.append(mido.Message("program_change", channel=channel, program=program))
+    now = 0
+    for tick, _, _, message in events:
+        track.append(message.copy(time=tick - now))
+        now = tick
+    track.append(mido.MetaMessage("end_of_track", time=end - now))
+
+    buffer = io.BytesIO()
+    mido.MidiFile(type=0, ticks_per_beat=TICKS_PER_BEAT, tracks=[track]).save(file=buffer)
+    return buffer.getvalue()
+
+
+def midi_to_text(data: bytes) -> str:
+    """Write a MIDI file as text, one event a line; the module's docstring describes the format.
+
+    ValueError if the bytes are no MIDI file, or if its time base is SMPTE.
+
+    Source: MUSE (arXiv 2510.22455), MIDI modality: the performance as text made from the MIDI with `mido`.
+    """
+    try:
+        midi = mido.MidiFile(file=io.BytesIO(data))
+    except (OSError, EOFError, ValueError, LookupError, TypeError, KeySignatureError) as error:
+        raise ValueError(f"MIDI data of {len(data)} bytes cannot be read: {error or type(error).__name__}") from error
+    if midi.ticks_per_beat <= 0 or midi.ticks_per_beat >= 0x8000:
+        raise ValueError("MIDI data has an SMPTE time base; accepted are files that count ticks a quarter note")
+
+    lines: list[tuple[tuple[int, int, int, int], str]] = []
+    started: dict[tuple[int, int], int] = {}  # onsets of the notes that sound, by channel and pitch
+    now = 0
+    for message in mido.merge_tracks(midi.tracks):
+        now += message.time
+        channel = getattr(message, "channel", -1)
+        note = getattr(message, "note", -1)
+        if message.type == "note_on" and message.velocity > 0:
+            started[channel, note] = now
+            rank, body = 3, f"note_on channel={channel} note={note} velocity={message.velocity}"
+        elif message.type in ("note_on", "note_off"):
+            # The end of a note without length comes after its start.
+            is_empty = started.pop((channel, note), None) == now
+            rank, body = 4 if is_empty else 2, f"note_off channel={channel} note={note} velocity={message.velocity}"
+        elif message.type in _META_FIELDS:
+            values = (f"{name}={getattr(message, name)}" for name in _META_FIELDS[message.type])
+            rank, body = 0, " ".join([message.type, *values])
+        elif message.type == "end_of_track":
+            rank, body = 5, "end_of_track"
+        elif not message.is_meta and channel >= 0:
+            rank, body = 1, str(message.copy(time=0)).removesuffix(" time=0")
+        else:
+            continue
+        order = list(_META_FIELDS).index(message.type) if rank == 0 else channel
+        # Controllers keep the order of the file, which has a meaning (bank select, then program).
+        lines.append(((now, rank, order, 0 if rank == 1 else note), body))
+    lines.sort(key=lambda line: line[0])
+    events = [f"tick={tick} beat={_beat(tick, midi.ticks_per_beat)} {body}" for (tick, *_), body in lines]
+    return "\n".join([f"ticks_per_beat={midi.ticks_per_beat}", *events])
+
+
+def parse_midi_text(text: str) -> MidiFile:
+    """Read the notes of text from `midi_to_text`; any other text is a ValueError that names the line."""
+    head, *lines = text.removesuffix("\n").split("\n")
+    resolution = re.fullmatch(r"ticks_per_beat=([1-9]\d{0,4})", head, re.ASCII)
+    if resolution is None:
+        raise ValueError(f"MIDI text, line 1 ({head[:80]!r}): accepted is ticks_per_beat=N")
+    tempo = DEFAULT_TEMPO
+    notes: list[FileNote] = []
+    sounding: dict[tuple[int, int], tuple[int, int]] = {}  # (channel, pitch) -> (onset, velocity)
+    for number, line in enumerate(lines, start=2):
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise ValueError(
+                f"MIDI text, line {number} ({line[:80]!r}): accepted is tick=T beat=B EVENT with the event's fields"
+            )
+        tempo = int(match[6] or tempo)
+        if match[2]:
+            tick, channel, pitch, velocity = (int(match[group]) for group in (1, 3, 4, 5))
+            if match[2] == "on":
+                sounding[channel, pitch] = (tick, velocity)
+            elif (channel, pitch) in sounding:
+                onset, velocity = sounding.pop((channel, pitch))
+                notes.append(FileNote(onset, pitch, tick - onset, velocity, channel == PERCUSSION_CHANNEL))
+            else:
+                raise ValueError(f"MIDI text, line {number} ({line[:80]!r}): no such note sounds")
+    # Two decimals undo the rounding to whole microseconds of the tempi in use.
+    return MidiFile(int(resolution[1]), round(60e6 / tempo, 2), tuple(sorted(notes)))
+
+
+def _check(performance: Performance) -> int:
+    """Check that MIDI can hold a performance; return its end in ticks."""
+    if not (performance.tempo > 0 and 1 <= round(60e6 / performance.tempo) <= _MAX_TEMPO):
+        raise ValueError(
+            f"tempo {performance.tempo} is out of range; accepted are 3.58 to 60,000,000 quarters a minute"
+        )
+    numerator, denominator = performance.meter
+    if not 1 <= numerator <= 255 or denominator not in (1, 2, 4, 8, 16, 32, 64):
+        raise ValueError(f"meter {performance.meter} is not accepted; the denominator must be a power of two up to 64")
+    if performance.key is not None and performance.key not in KEYS:
+        raise ValueError(f"key {performance.key!r} is not accepted; accepted are {', '.join(KEYS)} or None")
+    if not 0 <= performance.program <= 127:
+        raise ValueError(f"program {performance.program} is out of range; accepted are 0 to 127")
+    last_end: dict[int, int] = {}
+    for note in sorted(performance.notes):
+        if note.onset < 0 or note.duration < 1 or not 0 <= note.pitch <= 127 or not 1 <= note.velocity <= 127:
+            raise ValueError(
+                f"{note} is out of range; accepted are onset >= 0, duration >= 1, pitch 0-127, velocity 1-127"
+            )
+        if note.onset < last_end.get(note.pitch, 0):
+            raise ValueError(f"{note} starts while its pitch still sounds; MIDI holds one note of a pitch at a time")
+        last_end[note.pitch] = note.onset + note.duration
+    end = max(last_end.values(), default=0)
+    if performance.length is not None and performance.length < end:
+        raise ValueError(f"length {performance.length} is shorter than the notes; accepted are {end} ticks or more")
+    return end if performance.length is None else performance.length
+
+
+def _beat(tick: int, ticks_per_beat: int) -> str:
+    """Ticks as quarter notes with at most three decimals, rounded half up, trailing zeros trimmed."""
+    thousandths = (2000 * tick + ticks_per_beat) // (2 * ticks_per_beat)
+    quarters, rest = divmod(thousandths, 1000)
+    return f"{quarters}.{rest:03d}".rstrip("0").rstrip(".")

@@ -1,0 +1,77 @@
+"""A picture of the notes of a MIDI file: time across, pitch up, one colour a track."""
+
+import io
+import math
+from typing import Final
+
+from music_evals.notation.midi.note_arrays import MidiError, NoteArrays, read_note_arrays
+
+MAX_WIDTH: Final = 800
+MAX_HEIGHT: Final = 240
+LEFT: Final = 24  # pixels left of the first note, in which the octaves are named
+
+_QUARTER: Final = 24  # pixels a quarter note of short music
+_SEMITONE: Final = 6  # pixels a semitone of music in a narrow range
+_BORDER: Final = 2  # semitones above and below the notes
+_CLOSEST: Final = 8  # pixels between two measure lines
+_WHITE, _MEASURE, _OCTAVE, _NAME = (255, 255, 255), (236, 236, 236), (210, 210, 210), (110, 110, 110)
+_TRACKS: Final = (  # colours that people with colour vision deficiency can tell apart (Okabe and Ito, 2008)
+    *((0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167)),
+    *((230, 159, 0), (86, 180, 233), (0, 0, 0), (150, 140, 20)),
+)
+
+
+def piano_roll(midi: bytes) -> bytes | None:
+    """Draw the notes of a MIDI file as a PNG of at most `MAX_WIDTH` × `MAX_HEIGHT` pixels.
+
+    A line marks every C, with its name (C4 is MIDI's 60). Another marks every measure of the first metre, unless
+    measures are too close together. Tracks are coloured in the order of the file; the ninth has the colour of the
+    first. None if the file has no notes or cannot be read.
+    """
+    try:
+        notes = read_note_arrays(midi)
+    except MidiError:
+        return None
+    return _draw(notes) if len(notes.onset) else None
+
+
+def _draw(notes: NoteArrays) -> bytes:
+    from PIL import Image, ImageDraw
+
+    length = max(1, notes.length)
+    low, high = int(notes.pitch.min()) - _BORDER, int(notes.pitch.max()) + _BORDER
+    semitone = min(_SEMITONE, MAX_HEIGHT // (high - low + 1))
+    roll = min(MAX_WIDTH - LEFT, max(1, length * _QUARTER // notes.resolution))
+    height = (high - low + 1) * semitone
+    image = Image.new("P", (LEFT + roll, height), 0)
+    image.putpalette([value for colour in (_WHITE, _MEASURE, _OCTAVE, _NAME, *_TRACKS) for value in colour])
+    draw = ImageDraw.Draw(image)
+    draw.fontmode = "1"
+
+    if measure := _ticks_a_measure(notes):
+        step = measure * roll / length
+        if step >= _CLOSEST:
+            for number in range(int(length // measure) + 1):
+                draw.line([(LEFT + number * step, 0), (LEFT + number * step, height)], fill=1)
+    for pitch in range(low + -low % 12, high + 1, 12):
+        bottom = (high - pitch + 1) * semitone - 1
+        draw.line([(LEFT, bottom), (LEFT + roll, bottom)], fill=2)
+        draw.text((2, min(bottom + 3, height)), f"C{pitch // 12 - 1}", fill=3, anchor="ls", font_size=10)
+    lefts = notes.onset * roll // length + LEFT
+    rights = -(-notes.end * roll // length) + LEFT - 1
+    tops = (high - notes.pitch) * semitone
+    colours = notes.track % len(_TRACKS) + 4
+    rows = zip(lefts.tolist(), tops.tolist(), rights.tolist(), colours.tolist(), strict=True)
+    for left, top, right, colour in rows:
+        # A gap of a pixel separates notes that follow each other.
+        draw.rectangle([left, top, max(left, right - (right - left > 2)), top + max(0, semitone - 2)], fill=colour)
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", optimize=True, bits=4)
+    return buffer.getvalue()
+
+
+def _ticks_a_measure(notes: NoteArrays) -> float:
+    """Length of a measure at the beginning; 0 if its metre has no beats."""
+    first = notes.metres[notes.metres[:, 0] == 0]
+    numerator, exponent = (int(first[-1, 1]), int(first[-1, 2])) if len(first) else (4, 2)
+    return notes.resolution * math.ldexp(4 * numerator, -exponent)

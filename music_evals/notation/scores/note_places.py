@@ -1,0 +1,129 @@
+"""The notes of a score by onset and pitch, to compare a score with what another program reads of it.
+
+Two notes are the same if onset, pitch and duration agree to 1/96 of a quarter note, with ties joined. The duration is
+not compared where a pitch sounds in two voices of a part at once. Grace notes are left out.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from music_evals.notation.midi.note_arrays import read_note_arrays
+from music_evals.notation.scores.preparing import ScoreError
+
+if TYPE_CHECKING:
+    from music21.stream import Score
+
+GRID: Final = 96  # steps of a quarter note
+_MAX_BYTES: Final = 1 << 24  # largest MIDI file that is read
+_MAX_NAMED: Final = 3  # notes that a difference names
+
+_Place = tuple[int, int]  # onset in 1/96 of a quarter note, and pitch
+
+Notes = Mapping[_Place, int | None]
+"""Onset and pitch of notes → duration in 1/96 of a quarter note, None where it is uncertain."""
+
+
+def align_measures(score: "Score") -> tuple[list[int], bool]:
+    """Move the measures of a score so that those of all parts begin together.
+
+    Returns:
+        The onsets of the measures in 1/96 of a quarter note, and whether the score is regular: its first measure has
+        the number 1, and all measures are as long as their metre.
+    """
+    starts, is_regular, now = [], True, Fraction(0)
+    metre = None
+    for index, measures in enumerate(zip(*(part.getElementsByClass("Measure") for part in score.parts), strict=True)):
+        for part, measure in zip(score.parts, measures, strict=True):
+            part.setElementOffset(measure, now)
+        starts.append(_on_grid(now))
+        metre = measures[0].timeSignature or metre
+        length = Fraction(max(measure.highestTime for measure in measures))
+        is_full = metre is not None and length == metre.barDuration.quarterLength
+        is_regular &= is_full and measures[0].number == index + 1
+        now += length
+    return starts, is_regular
+
+
+def written_notes(parts: Iterable[Any], starts: Sequence[int]) -> Notes:
+    """Return the notes of parts of music21.
+
+    Args:
+        parts: the parts.
+        starts: onsets of the measures, from `align_measures`.
+
+    Raises:
+        ScoreError: a note has no pitch.
+    """
+    durations: dict[_Place, list[int | None]] = defaultdict(list)
+    for part in parts:
+        written: list[tuple[int, int, int, bool]] = []  # onset, pitch, end, whether it is tied to the next
+        for index, measure in enumerate(part.getElementsByClass("Measure")):
+            for element in measure.recurse().notes:
+                if "Harmony" in element.classes or element.duration.isGrace:
+                    continue
+                if not element.pitches:
+                    raise ScoreError("it has notes without pitch")
+                onset = starts[index] + _on_grid(element.getOffsetInHierarchy(measure))
+                end = onset + _on_grid(element.duration.quarterLength)
+                for note in getattr(element, "notes", [element]):
+                    tie = note.tie or element.tie
+                    written.append((onset, round(note.pitch.ps), end, tie is not None and tie.type != "stop"))
+        for onset, pitch, duration in _join_ties(written):
+            durations[onset, pitch].append(duration)
+    return {place: values[0] if len(set(values)) == 1 else None for place, values in durations.items()}
+
+
+def _join_ties(written: list[tuple[int, int, int, bool]]) -> Iterator[tuple[int, int, int | None]]:
+    """Onset, pitch and duration of the notes of a part; the duration of overlapping notes is None."""
+    sounding: dict[int, list[list[Any]]] = defaultdict(list)  # pitch → onset, end, is tied, has a certain duration
+    for onset, pitch, end, is_tied in sorted(written):
+        tied = next((note for note in sounding[pitch] if note[1] == onset and note[2]), None)
+        if tied is not None:
+            tied[1:3] = end, is_tied
+            continue
+        overlapping = [note for note in sounding[pitch] if note[1] > onset]
+        for note in overlapping:
+            note[3] = False
+        sounding[pitch].append([onset, end, is_tied, not overlapping])
+    for pitch, notes in sounding.items():
+        for onset, end, _, is_certain in notes:
+            yield onset, pitch, end - onset if is_certain else None
+
+
+def sounding_notes(midi: bytes) -> Notes:
+    """Return the notes of a MIDI file; MidiError if it cannot be read."""
+    notes = read_note_arrays(midi, _MAX_BYTES)
+    # Halves are rounded to even, as `round` does.
+    onsets, ends = (np.rint(ticks * GRID / notes.resolution).astype(int) for ticks in (notes.onset, notes.end))
+    durations: dict[_Place, set[int]] = defaultdict(set)
+    for onset, end, pitch in zip(onsets.tolist(), ends.tolist(), notes.pitch.tolist(), strict=True):
+        durations[onset, pitch].add(end - onset)
+    return {place: max(values) if len(values) == 1 else None for place, values in durations.items()}
+
+
+def describe_difference(expected: Notes, actual: Notes) -> str:
+    """Return in words what a reader read differently; empty if the notes are the same."""
+    near = {(onset + step, pitch): (onset, pitch) for onset, pitch in expected for step in (-1, 1, 0)}
+    actual = {near.get(place, place): duration for place, duration in actual.items()}
+    differences = {
+        "lost": sorted(expected.keys() - actual.keys()),
+        "added": sorted(actual.keys() - expected.keys()),
+        "of another duration": [
+            place
+            for place, duration in expected.items()
+            if duration is not None and (read := actual.get(place)) is not None and abs(read - duration) > 2
+        ],
+    }
+    described = []
+    for kind, places in differences.items():
+        named = (f"pitch {pitch} at quarter {onset / GRID:g}" for onset, pitch in places[:_MAX_NAMED])
+        described += [f"{len(places)} {kind} ({', '.join(named)})"] if places else []
+    return f"read back, of {len(expected)} notes " + ", ".join(described) if described else ""
+
+
+def _on_grid(time: Any) -> int:
+    return round(Fraction(time).limit_denominator(1 << 16) * GRID)

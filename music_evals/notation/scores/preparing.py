@@ -1,0 +1,156 @@
+"""The uniform form of music21 scores that the suite works on, and its MusicXML."""
+
+import re
+from typing import TYPE_CHECKING, Any, Final, cast
+
+if TYPE_CHECKING:  # music21 takes a third of a second to import
+    from music21.stream import Score
+
+SUFFIXES: Final = (".musicxml", ".xml", ".mxl", ".mid", ".midi", ".abc", ".krn")
+"""Suffixes of the score files that `read_score` accepts."""
+NO_NAME: Final = "MusicXML Part"  # music21's name for a part without a name
+_DATE: Final = re.compile(r"\s*<encoding-date>[^<]*</encoding-date>")
+
+
+class ScoreError(ValueError):
+    """A score that cannot be read or written; the message says what is wrong and what is accepted."""
+
+
+def prepare_score(score: Any, *, in_place: bool = False) -> "Score":
+    """Bring a music21 score or part into the uniform form.
+
+    - The measures of all parts have the same consecutive numbers: from 1, or from 0 if the first one is a pickup.
+    - Parts that end early are filled with rests.
+    - A note that no single note value can show is split into tied notes.
+    - Page layout is dropped, and so are notes that are not printed, such as those that play a trill.
+    - Title and composer are in the metadata, empty where unknown.
+
+    Repeats are not expanded. Pitches stay as written, also those of transposing instruments.
+
+    Args:
+        score: a music21 score or part.
+        in_place: use up the parts of `score`; this avoids a copy.
+
+    Raises:
+        ScoreError: the score has no notes.
+
+    Example:
+        >>> from music21 import converter
+        >>> tune = converter.parse("tinyNotation: 3/4 g4 c'2. d'4 e' f'")
+        >>> [measure.number for measure in prepare_score(tune).parts[0].getElementsByClass("Measure")]
+        [1, 2, 3]
+    """
+    import copy
+
+    from music21 import layout, metadata, stream
+
+    source: Any = score if in_place else copy.deepcopy(score)
+    prepared: Any = stream.Score()
+    parts = list(source.parts) if isinstance(source, stream.Score) else [source]
+    for part in parts:
+        if not part.getElementsByClass("Measure"):
+            if not part.recurse().notesAndRests:
+                continue
+            part.makeMeasures(inPlace=True)
+            part.makeTies(inPlace=True)
+        prepared.insert(0, part)
+    if not prepared.parts or not prepared.recurse().notes:
+        raise ScoreError("the score has no parts with notes; several pieces in one have to be given one by one")
+    kept = set(map(id, prepared.parts))
+    for group in list(source.getElementsByClass("Spanner")) if isinstance(source, stream.Score) else ():
+        if "StaffGroup" not in group.classes or all(id(part) in kept for part in group.getSpannedElements()):
+            prepared.insert(0, group)
+    for element in list(prepared.recurse().getElementsByClass([layout.LayoutBase])):
+        if not isinstance(element, layout.StaffGroup) and element.activeSite is not None:
+            element.activeSite.remove(element)
+    for measure in list(prepared.recurse().getElementsByClass("Measure")):
+        _drop_unprinted_notes(measure)
+        measure.flattenUnnecessaryVoices(inPlace=True)
+    for container in [prepared, *prepared.recurse().getElementsByClass(["Measure", "Voice"])]:
+        if any(element.duration.type == "complex" for element in container.getElementsByClass("GeneralNote")):
+            container.splitAtDurations()
+    _fill_parts(prepared)
+
+    old = source.metadata or metadata.Metadata()
+    title, composer = (" ".join(text.split()) for text in (old.title or old.movementName or "", old.composer or ""))
+    prepared.metadata = metadata.Metadata()
+    # music21 takes the name of a file without a title as its title.
+    prepared.metadata.title = "" if title.lower().endswith(SUFFIXES) else title
+    prepared.metadata.composer = composer
+    return cast("Score", prepared)
+
+
+def score_to_musicxml(score: Any, *, in_place: bool = False) -> str:
+    """Write a prepared score as MusicXML, without the date of writing.
+
+    Args:
+        score: from `prepare_score`.
+        in_place: add rests and the marks of tuplets to `score`; this avoids a copy. Beams and signs of accidentals are
+            then written only where the score has them.
+
+    Raises:
+        ScoreError: music21 cannot write it.
+    """
+    from music21.exceptions21 import Music21Exception
+    from music21.musicxml.m21ToXml import GeneralObjectExporter
+
+    try:
+        exporter = GeneralObjectExporter(score)
+        if in_place:
+            _complete_measures(score)
+            exporter.makeNotation = False
+        return _DATE.sub("", bytes(exporter.parse()).decode())
+    except Music21Exception as error:
+        raise ScoreError(f"cannot be written as MusicXML: {error}") from error
+
+
+def _complete_measures(score: Any) -> None:
+    """Fill measures with rests that are not printed, and mark the beginnings and ends of tuplets."""
+    from music21.stream.makeNotation import makeTupletBrackets
+
+    score.makeRests(
+        refStreamOrTimeRange=[0.0, score.highestTime],
+        fillGaps=True,
+        inPlace=True,
+        hideRests=True,
+        timeRangeFromBarDuration=True,
+    )
+    for part in score.parts:
+        if not part.streamStatus.tuplets:
+            for container in part.recurse().getElementsByClass(["Measure", "Voice"]):
+                makeTupletBrackets(container, inPlace=True)
+
+
+def _drop_unprinted_notes(measure: Any) -> None:
+    """Replace unprinted notes by unprinted rests, and drop voices without any printed note."""
+    from music21 import note
+
+    for voice in list(measure.voices):
+        if voice.notes and all(element.style.hideObjectOnPrint for element in voice.notes):
+            measure.remove(voice)
+    for container in (measure, *measure.voices):
+        for element in [element for element in container.notes if element.style.hideObjectOnPrint]:
+            rest = note.Rest(duration=element.duration)
+            rest.style.hideObjectOnPrint = True
+            container.replace(element, rest)
+
+
+def _fill_parts(score: Any) -> None:
+    """Give all parts as many measures as the longest part has, with the same numbers."""
+    from music21 import note, stream
+
+    parts: list[list[Any]] = [list(part.getElementsByClass("Measure")) for part in score.parts]
+    longest = [*max(parts, key=len)]
+    for part, measures in zip(score.parts, parts, strict=True):
+        for model in longest[len(measures) :]:
+            filler: Any = stream.Measure()
+            filler.append(note.Rest(quarterLength=model.duration.quarterLength or 4.0))
+            part.insert(part.highestTime, filler)
+            measures.append(filler)
+    openings = [measures[0] for measures in parts]
+    full = [measure.timeSignature.barDuration.quarterLength for measure in openings if measure.timeSignature]
+    is_pickup = len(longest) > 1 and full and max(measure.highestTime for measure in openings) < full[0]
+    for measures in parts:
+        for number, measure in enumerate(measures, 0 if is_pickup else 1):
+            measure.number = number
+            measure.numberSuffix = None

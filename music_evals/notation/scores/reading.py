@@ -1,0 +1,296 @@
+"""Reading of score files of all common formats.
+
+Files come from users and from the web. They are checked before music21 sees them. A damaged or hostile file (an archive
+that unpacks to gigabytes, XML with entities, a note of a million beats) is a `ScoreError` that names the file. Checking
+takes no more time than reading.
+"""
+
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from music_evals.notation.abc.plain import plain_abc
+from music_evals.notation.scores.preparing import SUFFIXES, ScoreError, prepare_score
+
+if TYPE_CHECKING:  # music21 takes a third of a second to import
+    from music21.stream import Score
+
+MAX_BYTES: Final = 20_000_000  # largest file that is read, also after decompression
+MAX_NOTES: Final = 200_000  # most notes and rests in a score
+MAX_MEASURES: Final = 10_000  # most measures in a part
+_MAX_QUARTERS: Final = 4 * MAX_MEASURES  # longest score in quarter notes: five and a half hours at 120 a minute
+_MAX_VOICES: Final = 200  # most voices of an ABC tune
+_MAX_DENOMINATOR: Final = 128  # of a metre in MIDI
+_MAX_DEPTH: Final = 50  # of XML elements; MusicXML nests about ten deep
+_ACCEPTED: Final = "accepted are " + ", ".join(SUFFIXES)
+
+# The values of MusicXML elements that music21 counts up to, or creates that many objects of.
+_MUSICXML_VALUES: Final = {
+    **dict.fromkeys(("duration", "divisions"), r"\d{1,7}(\.\d{1,6})?"),
+    "beats": r"(\d{1,3}(\s*\+\s*\d{1,3}){0,9})?",
+    "octave": r"-?\d?",
+    **dict.fromkeys(("fifths", "alter", "key-alter", "line", "octave-change"), r"([+-]?\d{1,2}(\.\d{1,6})?)?"),
+    **dict.fromkeys(("beat-type", "actual-notes", "normal-notes", "chromatic", "diatonic"), r"([+-]?\d{1,3})?"),
+    **dict.fromkeys(("staves", "staff", "staff-lines", "slash-dots"), r"\d{0,2}"),
+    **dict.fromkeys(("multiple-rest", "measure-repeat"), r"\d{0,3}"),
+}
+# Text that would make music21 create measures without end, and the like.
+_ABSURD_FIELD: Final = r"(?:^|\[)[MLQ]:[^\]\n]{0,80}?[0-9]{4,}"
+_ABSURD_ABC: Final = r"[0-9]{4,}|[',]{8,}|/{8,}|[<>]{5,}"
+_ABSURD_KERN: Final = r"^[^!\n*=][^\n]*(?:%\d{4}|(?:\d{4}|\.{8})\.{0,9}[A-Ga-gr])|(?:^|\t)\*M[^\t\n]{0,40}?\d{4,}"
+
+
+def read_score(path: Path) -> "Score":
+    """Read a score file with music21, by its suffix (one of `SUFFIXES`); `prepare_score` makes the score uniform.
+
+    ScoreError if the file is missing, too large, damaged, hostile or of another format, or if it holds several pieces
+    or no notes.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ScoreError(f"{path}: {suffix or 'no suffix'} is no score format; {_ACCEPTED}")
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ScoreError(f"{path}: cannot be opened ({error.strerror or error}); {_ACCEPTED}") from error
+    if len(data) > MAX_BYTES:
+        raise ScoreError(f"{path}: more than {MAX_BYTES:,} bytes; a score file may have no more")
+    if not data.strip():
+        raise ScoreError(f"{path}: the file is empty; {_ACCEPTED}")
+    kind, check = _FORMATS[suffix]
+    try:
+        return _parse(check(data), kind)
+    except ScoreError as error:
+        raise ScoreError(f"{path}: {error}") from error
+
+
+def parse_musicxml(text: str) -> "Score":
+    """Read untrusted MusicXML and prepare the score; errors are those of `read_score` and `prepare_score`."""
+    return prepare_score(_parse(_check_musicxml(text.encode()), "musicxml"), in_place=True)
+
+
+def read_corpus(path: str) -> "Score":
+    """Read a score of music21's corpus, such as ``bach/bwv66.6.mxl``.
+
+    music21 is kept from storing a pickle of the score, which takes as long as reading it.
+    """
+    from music21 import converter, corpus
+
+    return cast("Score", converter.parse(corpus.getWork(path), forceSource=True, storePickle=False))
+
+
+def _parse(content: Any, kind: str) -> "Score":
+    """Have music21 read checked content, from memory, so that the file cannot change in between."""
+    from music21 import converter, stream
+
+    try:
+        score = converter.parseData(content, format=kind)
+    except MemoryError:
+        raise
+    # music21's readers raise exceptions of any class.
+    except Exception as error:
+        raise ScoreError(f"music21 cannot read it as {kind} ({type(error).__name__}: {str(error)[:200]})") from error
+    if isinstance(score, stream.Opus):
+        raise ScoreError("it holds several pieces; a file may hold one")
+    if isinstance(score, stream.Part):
+        part, score = score, stream.Score()
+        score.insert(0, part)
+        score.metadata = part.metadata
+    _check_notes(len(score.recurse().notes))
+    _check_measures([len(part.getElementsByClass("Measure")) for part in score.parts])
+    return score
+
+
+def _check_notes(count: int) -> None:
+    if not count:
+        raise ScoreError("the score has no notes")
+    if count > MAX_NOTES:
+        raise ScoreError(f"{count:,} notes; a score may have {MAX_NOTES:,}")
+
+
+def _check_measures(counts: list[int]) -> None:
+    """Check the numbers of measures of all parts."""
+    longest, parts = max(counts, default=0), len(counts)
+    if longest > MAX_MEASURES:
+        raise ScoreError(f"{longest:,} measures; a part may have {MAX_MEASURES:,}")
+    if longest * parts > MAX_NOTES:  # parts that end early are filled up
+        raise ScoreError(f"{parts:,} parts of {longest:,} measures; a score may have {MAX_NOTES:,} measures in all")
+
+
+def _check_musicxml(data: bytes) -> str:
+    """Parse the XML safely, and write it anew for music21, so that both see the same."""
+    from xml.etree.ElementTree import ParseError, tostring
+
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import fromstring
+
+    try:
+        root = fromstring(data, forbid_dtd=False, forbid_entities=True, forbid_external=True)
+    except DefusedXmlException as error:
+        raise ScoreError("it declares XML entities, which no MusicXML needs and which are not read") from error
+    # An unknown encoding is a LookupError or a ValueError.
+    except (ParseError, ValueError, LookupError) as error:
+        raise ScoreError(f"it is no well-formed XML ({error})") from error
+    if root.tag != "score-partwise":
+        raise ScoreError(f"its root element is <{root.tag[:40]}>; accepted is MusicXML's <score-partwise>")
+    level = [root]
+    for _ in range(_MAX_DEPTH):
+        level = [child for element in level for child in element]
+    if level:
+        raise ScoreError(f"its XML is nested more than {_MAX_DEPTH} deep; MusicXML is not")
+    _check_notes(sum(1 for _ in root.iter("note")))
+    for tag, pattern in _MUSICXML_VALUES.items():
+        for element in root.iter(tag):
+            if not re.fullmatch(pattern, (element.text or "")[:80].strip()):
+                raise ScoreError(f"<{tag}> is {(element.text or '')[:20]!r}, which is no sensible number for it")
+    for element in root.iter("ending"):
+        if not re.fullmatch(r"[\d\s,.-]{0,20}", number := element.get("number", "")) or re.search(r"\d{3}", number):
+            raise ScoreError(f"an <ending> has the number {number[:20]!r}; accepted are numbers below 100")
+    parts = root.findall("part")
+    _check_measures([len(part.findall("measure")) for part in parts])
+    for part in parts:
+        divisions, quarters = 1.0, 0.0
+        for element in part.iter():
+            if element.tag == "divisions":
+                divisions = max(float(element.text or 1), 1.0)
+            elif element.tag == "duration":
+                quarters += float(element.text or 0) / divisions
+        if quarters > _MAX_QUARTERS:
+            raise ScoreError(f"a part lasts {quarters:,.0f} quarter notes; it may last {_MAX_QUARTERS:,}")
+    return tostring(root, encoding="unicode")
+
+
+def _check_mxl(data: bytes) -> str:
+    """Take the MusicXML out of its archive, without writing anything to disk."""
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import fromstring
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = {info.filename: info for info in archive.infolist()}
+            if any(info.flag_bits & 1 for info in members.values()):
+                raise ScoreError("the archive is encrypted; a score has to be readable without a password")
+            total = sum(info.file_size for info in members.values())
+            if total > MAX_BYTES:
+                raise ScoreError(f"it unpacks to {total:,} bytes; {MAX_BYTES:,} are accepted")
+            container = members.get("META-INF/container.xml")
+            if container is None:
+                raise ScoreError("it has no META-INF/container.xml, so that it is no compressed MusicXML")
+            root = fromstring(_unpack(archive, container), forbid_entities=True, forbid_external=True)
+            paths = [element.get("full-path") or "" for element in root.iter() if element.tag.endswith("rootfile")]
+            name = paths[0] if paths else ""
+            if not name or name.startswith(("/", "\\")) or ".." in PurePosixPath(name).parts:
+                raise ScoreError(f"its container names the rootfile {name[:80]!r}, which is no file in the archive")
+            if name not in members:
+                raise ScoreError(f"its rootfile {name[:80]!r} is missing from the archive")
+            text = _unpack(archive, members[name])
+    except ScoreError:
+        raise
+    except DefusedXmlException as error:
+        raise ScoreError("its container declares XML entities, which are not read") from error
+    # zipfile and zlib raise exceptions of many classes for damaged archives.
+    except Exception as error:
+        raise ScoreError(f"it is a damaged archive ({type(error).__name__}: {str(error)[:200]})") from error
+    return _check_musicxml(text)
+
+
+def _unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """Unpack a file up to the limit: the size in the archive's headers can be wrong."""
+    with archive.open(info) as file:
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise ScoreError(f"{info.filename[:80]!r} unpacks to more than {MAX_BYTES:,} bytes")
+    return content
+
+
+def _check_midi(data: bytes) -> bytes:
+    """Read the file with mido, which is stricter and faster than music21, and check its length and metres."""
+    import mido
+
+    if not data.startswith(b"MThd"):
+        raise ScoreError("it does not start with MThd as a MIDI file does")
+    try:
+        file = mido.MidiFile(file=io.BytesIO(data))
+    # mido raises EOFError, OSError, ValueError, IndexError and KeyError, and documents no list.
+    except Exception as error:
+        raise ScoreError(f"it is a truncated or damaged MIDI file ({type(error).__name__}: {error})") from error
+    if file.ticks_per_beat < 1 or file.ticks_per_beat >= 0x8000:
+        raise ScoreError("its time is in frames (SMPTE); accepted is time in beats")
+    if file.type == 2:
+        raise ScoreError("it is a MIDI file of format 2 with several pieces; accepted are formats 0 and 1")
+    longest = max((sum(message.time for message in track) for track in file.tracks), default=0) / file.ticks_per_beat
+    if longest > _MAX_QUARTERS:
+        raise ScoreError(f"it lasts {longest:,.0f} quarter notes; it may last {_MAX_QUARTERS:,}")
+    messages = [message for track in file.tracks for message in track]
+    for message in messages:
+        if message.type == "time_signature" and not (message.numerator and message.denominator <= _MAX_DENOMINATOR):
+            raise ScoreError(f"it has the metre {message.numerator}/{min(message.denominator, 10**9)}, which is none")
+    _check_notes(sum(message.type == "note_on" and message.velocity > 0 for message in messages))
+    return data
+
+
+def _check_abc(data: bytes) -> str:
+    """Check fields and lengths, and write the tune so that music21 reads all of it."""
+    text = _decode(data)
+    tunes = len(re.findall(r"^X:", text, re.MULTILINE))
+    if tunes > 1:
+        raise ScoreError(f"it holds {tunes} tunes; a file may hold one")
+    if not re.search(r"^K:", text, re.MULTILINE):
+        raise ScoreError("it has no K: field, which every ABC tune needs (ABC 2.1, 3.1.14)")
+    _refuse_absurd(text, _ABSURD_FIELD)
+    voices = len(set(re.findall(r"(?:^|\[)V:\s*([^\s\]]+)", text, re.MULTILINE)))
+    if voices > _MAX_VOICES:
+        raise ScoreError(f"it has {voices:,} voices; a tune may have {_MAX_VOICES}")
+    music = "\n".join(line for line in text.split("\n") if not re.match(r"[A-Za-z]:(?![|:])|%", line))
+    music = re.sub(r'"[^"\n]*"|\[[A-Za-z]:[^\]\n]{0,300}\]|%.*', "", music)
+    _refuse_absurd(music, _ABSURD_ABC)
+    lengths = re.findall(r"[A-Ga-gxz][,']*([0-9]*)|Z([0-9]*)", music)
+    if len(lengths) > MAX_NOTES:
+        _check_notes(len(lengths))
+    units = re.findall(r"(?:^|\[)L:\s*([0-9]+)(?:/([0-9]+))?", text, re.MULTILINE)
+    unit = max((4 * int(number) / max(int(part or 1), 1) for number, part in units), default=0.5)
+    quarters = sum(int(note or 1) * unit if not measures else int(measures) * 4 for note, measures in lengths)
+    if quarters > _MAX_QUARTERS * max(voices, 1):
+        raise ScoreError(f"it lasts {quarters:,.0f} quarter notes; a voice may last {_MAX_QUARTERS:,}")
+    return plain_abc(text)
+
+
+def _check_kern(data: bytes) -> str:
+    text = _decode(data)
+    if "**kern" not in text:
+        raise ScoreError("it has no **kern spine")
+    _refuse_absurd(text, _ABSURD_KERN)
+    if (count := len(re.findall(r"^[^!*=\s]|(?<=[\t ])[^!*=\s]", text, re.MULTILINE))) > MAX_NOTES:
+        _check_notes(count)
+    return text
+
+
+def _refuse_absurd(text: str, pattern: str) -> None:
+    if match := re.search(pattern, text, re.MULTILINE):
+        raise ScoreError(f"{match[0][-20:]!r} is no sensible note length, octave or metre")
+
+
+def _decode(data: bytes) -> str:
+    """Decode text as UTF-8, or else as Latin-1: many collections are older than UTF-8."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    if "\0" in text:
+        raise ScoreError("it is binary data and no text")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+_FORMATS: Final[dict[str, tuple[str, Callable[[bytes], str | bytes]]]] = {
+    ".musicxml": ("musicxml", _check_musicxml),
+    ".xml": ("musicxml", _check_musicxml),
+    ".mxl": ("musicxml", _check_mxl),
+    ".mid": ("midi", _check_midi),
+    ".midi": ("midi", _check_midi),
+    ".abc": ("abc", _check_abc),
+    ".krn": ("humdrum", _check_kern),
+}

@@ -1,0 +1,357 @@
+"""A score in every form in which a model can be given it, read back by another program.
+
+Each rendering is written from the MusicXML of the score. A second program reads it, to check that it has the same notes
+(`note_places` says when notes are the same):
+
+| rendering | written by | read by |
+|---|---|---|
+| ``abc`` | `abc.writing` | music21 |
+| ``musicxml`` | music21; it is the text of the dataset | verovio |
+| ``midi`` | music21, then as text by mido | `midi.note_arrays` |
+| ``lilypond`` | musicxml2ly | LilyPond, by its MIDI |
+| ``kern`` | converter21 | music21 |
+| ``pages`` | verovio, resvg | verovio, by its MIDI |
+| ``audio`` | the MIDI and a SoundFont | `midi.note_arrays`, from the MIDI |
+
+Programs differ in how they play grace notes, ornaments and articulations: ``midi`` and ``audio`` leave them out.
+Pitches are as written, for transposing instruments too, so that an answer is the same in every rendering. Repeats are
+not played.
+"""
+
+import base64
+import hashlib
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr
+from functools import cache, partial
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Final, Literal, TypedDict, cast, get_args
+from xml.etree import ElementTree
+
+import mido
+
+from music_evals.notation.abc.plain import plain_abc, split_voices
+from music_evals.notation.abc.writing import score_to_abc
+from music_evals.notation.audio.rendering import render_mp3
+from music_evals.notation.cache import cache_folder, cache_get, cache_put
+from music_evals.notation.extras import MissingLibraryError, require
+from music_evals.notation.lilypond.compiler import LilyPondError, compile_text, lilypond_version
+from music_evals.notation.lilypond.converters import ConversionError, musicxml_to_lilypond
+from music_evals.notation.lilypond.sandbox import SandboxError
+from music_evals.notation.midi.files import midi_to_text
+from music_evals.notation.midi.note_arrays import PERCUSSION_CHANNEL
+from music_evals.notation.midi.performance import TICKS_PER_BEAT
+from music_evals.notation.scores.note_places import (
+    GRID,
+    Notes,
+    align_measures,
+    describe_difference,
+    sounding_notes,
+    written_notes,
+)
+from music_evals.notation.scores.pages import engrave_pages, shown_text
+from music_evals.notation.scores.preparing import ScoreError
+from music_evals.notation.scores.reading import parse_musicxml
+from music_evals.notation.subprocesses import LimitError, map_in_subprocess
+
+if TYPE_CHECKING:
+    from music21.stream import Score
+
+Rendering = Literal["abc", "musicxml", "midi", "lilypond", "kern", "pages", "audio"]
+RENDERINGS: Final[tuple[Rendering, ...]] = get_args(Rendering)
+_LIBRARIES: Final = {"kern": ("converter21",), "musicxml": ("verovio",), "pages": ("verovio", "resvg_py")}
+_MAX_ENTRY: Final = 64 << 20  # bytes of an entry in the cache
+_UNTIMED: Final = ("ornaments", "articulations", "technical", "fermata", "arpeggiate")
+_TRANSPOSITION: Final = ("attributes", "transpose")
+_NO_MIDI: Final = "% To create MIDI output, uncomment the following line:\n"
+
+
+class Rendered(TypedDict):
+    """A rendering of a score, or the reason why there is none."""
+
+    text: str  # empty for pages and sound
+    files: list[bytes]  # pages as PNG, or sound as MP3
+    words: str  # text that a model can read: all of `text`, or the text on the first page
+    is_regular: bool  # whether the first measure has the number 1 and all measures are as long as their metre
+    problem: str  # empty if the rendering was read back with the same notes
+
+
+@contextmanager
+def _silent(count: int) -> Iterator[Callable[[], None]]:
+    yield lambda: None
+
+
+def render(
+    scores: Sequence[str],
+    rendering: Rendering,
+    announce: Callable[[int], AbstractContextManager[Callable[[], None]]] = _silent,
+) -> list[Rendered]:
+    """Render scores and read each rendering back; earlier results come from the cache.
+
+    Args:
+        scores: MusicXML.
+        rendering: the form.
+        announce: called with the number of scores that are not in the cache, if any. The value of its context is called
+            after each of them.
+
+    Raises:
+        MissingLibraryError, LilyPondError, SandboxError: a program is not installed or cannot run.
+
+    Example:
+        >>> from music21 import converter
+        >>> from music_evals.notation.scores.preparing import prepare_score, score_to_musicxml
+        >>> tune = score_to_musicxml(prepare_score(converter.parse("tinyNotation: 3/4 g4 c'2")))
+        >>> [rendered["text"].splitlines()[6] for rendered in render([tune], "midi")]
+        ['tick=480 beat=1 note_off channel=0 note=67 velocity=0']
+    """
+    for library in _LIBRARIES.get(rendering, ()):
+        require(library, "scores")
+    folder = cache_folder() / "renderings"
+    names = {score: _entry_name(score, rendering) for score in scores}
+    results = {score: entry for score, name in names.items() if (entry := _unpack(cache_get(folder, name, _MAX_ENTRY)))}
+    new = [score for score in names if score not in results]
+    with announce(len(new)) if new else nullcontext(lambda: None) as advance:
+        rendered = map_in_subprocess(partial(_try_to_render, rendering=rendering), new, few=1)
+        for score, result in zip(new, rendered, strict=True):
+            advance()
+            if isinstance(result, LimitError):
+                results[score] = _failed(f"rendering it {result}")
+            else:
+                results[score] = result
+                cache_put(folder, names[score], _pack(result))
+    return [results[score] for score in scores]
+
+
+def as_it_stands(*, text: str = "", files: Sequence[bytes] = ()) -> Rendered:
+    """Return a score in a form that is part of the dataset; it is not read back."""
+    return Rendered(text=text, files=[*files], words=text, is_regular=True, problem="")
+
+
+def _failed(problem: str) -> Rendered:
+    return Rendered(text="", files=[], words="", is_regular=False, problem=problem)
+
+
+def _try_to_render(musicxml: str, rendering: Rendering) -> Rendered:
+    if not musicxml:
+        return _failed("the dataset has no MusicXML of it")
+    try:
+        return _render(musicxml, rendering)
+    except (ScoreError, ConversionError) as error:
+        return _failed(str(error))
+    except (MemoryError, MissingLibraryError, LilyPondError, SandboxError):
+        raise
+    # Converters raise exceptions of any class, and one score must not stop the others.
+    except Exception as error:
+        return _failed(f"a converter fails on it ({type(error).__name__}: {str(error)[:200]})")
+
+
+def _render(musicxml: str, rendering: Rendering) -> Rendered:
+    score, bare = parse_musicxml(musicxml), _bare(musicxml)
+    starts, is_regular = align_measures(score)
+    expected = written_notes(score.parts, starts)
+    text, files = "", []
+    match rendering:
+        case "abc":
+            text = score_to_abc(score)
+            actual = _abc_notes(text, starts)
+        case "musicxml":
+            text = musicxml
+            actual = _verovio_notes(bare)
+        case "midi" | "audio":
+            midi = _midi(bare)
+            actual = sounding_notes(midi)
+            if rendering == "midi":
+                text = midi_to_text(midi)
+            else:
+                files = [render_mp3(midi)]
+        case "lilypond":
+            text = _lilypond(musicxml, starts)
+            actual = _lilypond_notes(_lilypond(bare, starts))
+        case "kern":
+            text = _kern(_without(musicxml, _TRANSPOSITION))
+            actual = written_notes(_parse(text, "humdrum").parts, starts)
+        case "pages":
+            files = engrave_pages(musicxml)
+            actual = _verovio_notes(bare)
+    words = shown_text(musicxml) if rendering == "pages" else text
+    problem = describe_difference(expected, actual)
+    return Rendered(text=text, files=files, words=words, is_regular=is_regular, problem=problem)
+
+
+# --- writing ---
+
+
+def _bare(musicxml: str) -> str:
+    """Leave out everything that has no time of its own or that programs play differently, and transposition."""
+    return _without(musicxml, *((".//notations", name) for name in _UNTIMED), ("note", "grace"), _TRANSPOSITION)
+
+
+def _without(musicxml: str, *names: tuple[str, str]) -> str:
+    """Leave out elements of measures, by the path of their parents and their name; for a grace, the note it is in."""
+    from defusedxml.ElementTree import fromstring
+
+    root = fromstring(musicxml)
+    for measure in root.iter("measure"):
+        for path, name in names:
+            for parent in measure.findall(path):
+                for child in parent.findall(name):
+                    if name == "grace":
+                        measure.remove(parent)
+                    else:
+                        parent.remove(child)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _midi(musicxml: str) -> bytes:
+    """Play a score as it is written, without repeats and chord symbols."""
+    from music21 import bar
+    from music21.midi.translate import streamToMidiFile
+
+    score = parse_musicxml(musicxml)
+    align_measures(score)
+    for part in score.parts:
+        for measure in part.getElementsByClass("Measure"):
+            for side in ("leftBarline", "rightBarline"):
+                if isinstance(getattr(measure, side), bar.Repeat):
+                    setattr(measure, side, None)
+    for element in list(score.recurse().getElementsByClass(["RepeatExpression", "RepeatBracket", "Harmony"])):
+        if element.activeSite is not None:
+            element.activeSite.remove(element)
+    file = mido.MidiFile(file=io.BytesIO(streamToMidiFile(score).writestr()))
+    channels = [channel for channel in range(16) if channel != PERCUSSION_CHANNEL]
+    file.tracks = [
+        # The first track holds no notes.
+        _one_at_a_time(track, channels[(number - 1) % len(channels)], file.ticks_per_beat)
+        for number, track in enumerate(file.tracks)
+    ]
+    file.ticks_per_beat = TICKS_PER_BEAT
+    buffer = io.BytesIO()
+    file.save(file=buffer)
+    return buffer.getvalue()
+
+
+def _one_at_a_time(track: mido.MidiTrack, channel: int, ticks_per_beat: int) -> mido.MidiTrack:
+    """Put a track on a channel, and end a note where its pitch begins anew; ticks are rounded to `TICKS_PER_BEAT`."""
+    written = mido.MidiTrack()
+    sounding: Counter[int] = Counter()
+    began: dict[int, int] = {}
+    ticks = last = 0
+    for message in track:
+        ticks += message.time
+        now = round(ticks * TICKS_PER_BEAT / ticks_per_beat)
+        if getattr(message, "channel", PERCUSSION_CHANNEL) != PERCUSSION_CHANNEL:
+            message = message.copy(channel=channel)
+        if message.type == "note_on" and message.velocity:
+            sounding[message.note] += 1
+            if sounding[message.note] > 1:
+                if began[message.note] == now:
+                    continue
+                written.append(message.copy(velocity=0, time=now - last))
+                last = now
+            began[message.note] = now
+        elif message.type in ("note_on", "note_off"):
+            sounding[message.note] -= 1
+            if sounding[message.note]:
+                continue
+        written.append(message.copy(time=now - last))
+        last = now
+    return written
+
+
+def _kern(musicxml: str) -> str:
+    writer = require("converter21.humdrum.humdrumwriter", "scores").HumdrumWriter(parse_musicxml(musicxml))
+    writer.makeNotation = True
+    out = io.StringIO()
+    with redirect_stderr(io.StringIO()):  # it reports every gap that it fills
+        writer.write(out)
+    return out.getvalue()
+
+
+def _lilypond(musicxml: str, starts: Sequence[int]) -> str:
+    """Write a score as LilyPond; `starts` are the onsets of its measures.
+
+    By default musicxml2ly fills short measures, and begins the next measure where the last voice ends.
+    """
+    from defusedxml.ElementTree import fromstring
+
+    root = fromstring(musicxml)
+    for part in root.iter("part"):
+        divisions = 1
+        for measure, start, end in zip(part.iter("measure"), starts, [*starts[1:], None], strict=True):
+            measure.set("implicit", "yes")
+            now = 0
+            for element in measure:
+                divisions = int(element.findtext("divisions") or divisions)
+                duration = int(element.findtext("duration") or 0)
+                if element.tag == "backup":
+                    now -= duration
+                elif element.find("chord") is None:
+                    now += duration
+            if end is not None and (missing := (end - start) * divisions // GRID - now) > 0:
+                ElementTree.SubElement(ElementTree.SubElement(measure, "forward"), "duration").text = str(missing)
+    return musicxml_to_lilypond(ElementTree.tostring(root, encoding="unicode"))
+
+
+# --- reading ---
+
+
+def _parse(text: str, kind: str) -> "Score":
+    from music21 import converter
+
+    return cast("Score", converter.parseData(text, format=kind))
+
+
+def _abc_notes(abc: str, starts: Sequence[int]) -> Notes:
+    header, voices = split_voices(abc)
+    # music21 makes measures only for voices with several bar lines. Without metres it measures by the bar lines.
+    longer = [line for name, lines in voices.items() for line in (f"V:{name}", *lines, "z | z | z |")]
+    lines = [line for line in plain_abc("\n".join([*header, *longer])).splitlines() if not line.startswith("M:")]
+    return written_notes(_parse("\n".join(lines), "abc").parts, [*starts, *[starts[-1]] * 4])
+
+
+def _verovio_notes(musicxml: str) -> Notes:
+    verovio = require("verovio", "scores")
+    verovio.enableLog(verovio.LOG_OFF)
+    tool = verovio.toolkit()
+    tool.setOptions({"expandNever": True})
+    if not tool.loadData(musicxml):
+        raise ScoreError("verovio reads no music from the score")
+    return sounding_notes(base64.b64decode(tool.renderToMIDI()))
+
+
+def _lilypond_notes(text: str) -> Notes:
+    compiled = compile_text(text.replace(_NO_MIDI, "\\midi {}\n"))
+    if not compiled.midi:
+        raise ScoreError(f"LilyPond makes no MIDI of it: {compiled.problem or 'it succeeds'}")
+    return sounding_notes(compiled.midi[0])
+
+
+# --- cache ---
+
+
+def _entry_name(musicxml: str, rendering: Rendering) -> str:
+    digest = hashlib.sha256(json.dumps([rendering, *_versions(rendering), musicxml]).encode()).hexdigest()
+    return f"{digest}.{rendering}"
+
+
+@cache
+def _versions(rendering: Rendering) -> list[str]:
+    versions = [version(name) for name in ("music-evals", "music21", "mido", *_LIBRARIES.get(rendering, ()))]
+    return [*versions, lilypond_version()] if rendering == "lilypond" else versions
+
+
+def _pack(rendered: Rendered) -> bytes:
+    files = [base64.b64encode(file).decode("ascii") for file in rendered["files"]]
+    return json.dumps({**rendered, "files": files}).encode()
+
+
+def _unpack(content: bytes | None) -> Rendered | None:
+    if content is None:
+        return None
+    try:
+        rendered: Rendered = json.loads(content)
+        return {**rendered, "files": [base64.b64decode(file) for file in rendered["files"]]}
+    except (ValueError, TypeError, KeyError):  # a truncated entry
+        return None

@@ -1,0 +1,211 @@
+"""Work on untrusted files, in processes with limits of memory and CPU time.
+
+A file can make a reader of scores use up both. A process takes one item after the other. If it dies, a new one replaces
+it, and the other items are not affected. The limit is of CPU time, so that results do not depend on the load of the
+machine; a second limit, of wall-clock time, ends processes that sleep.
+"""
+
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from itertools import repeat
+from pathlib import Path
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from music_evals.notation.lilypond.sandbox.slots import cores
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+_CHUNKS: Final = 4  # of the items, for each worker elsewhere; small chunks balance the load
+
+
+class Elsewhere(NamedTuple):
+    """Workers that replace this machine's cores, such as those of a cluster."""
+
+    executor: Executor
+    workers: int
+
+
+ELSEWHERE: Final[ContextVar[Elsewhere | None]] = ContextVar("ELSEWHERE", default=None)
+"""If set, `map_in_subprocess` and `compile_texts` work there. Arguments are pickled, and files that they name must be
+readable there."""
+
+
+class LimitError(RuntimeError):
+    """An item exceeded a limit or ended its process; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """Limits for an item."""
+
+    cpu: int = 300  # seconds
+    memory: int = 4 << 30  # bytes of address space beyond those of the process at its start (Linux only)
+    wall: float = 3600.0  # seconds
+
+
+def map_in_subprocess(
+    work: Callable[[_Item], _Result], items: Sequence[_Item], allowance: Allowance = Allowance(), *, few: int = 0
+) -> Iterator[_Result | LimitError]:
+    """Apply a function to items in as many processes as there are cores, and yield the results in order.
+
+    Function, items and results are pickled, and the module of the function is imported. `ELSEWHERE` moves the work.
+
+    Args:
+        work: the function.
+        items: its arguments.
+        allowance: limits for each item.
+        few: so many items or fewer are worked on in this process, without limits; to start a process takes seconds.
+
+    Yields:
+        The result, or a LimitError if the item exceeded the allowance or ended its process. Exceptions of the function
+        are raised.
+    """
+    if len(items) <= few:
+        yield from map(work, items)
+    elif elsewhere := ELSEWHERE.get():
+        size = -(-len(items) // (elsewhere.workers * _CHUNKS))
+        chunks = [items[start : start + size] for start in range(0, len(items), size)]
+        for results in elsewhere.executor.map(_in_one_process, repeat(work), chunks, repeat(allowance)):
+            yield from results
+    else:
+        yield from _in_processes(work, items, allowance, cores())
+
+
+def _in_one_process(
+    work: Callable[[_Item], _Result], items: Sequence[_Item], allowance: Allowance
+) -> list[_Result | LimitError]:
+    return list(_in_processes(work, items, allowance, 1))
+
+
+def _in_processes(
+    work: Callable[[_Item], _Result], items: Sequence[_Item], allowance: Allowance, processes: int
+) -> Iterator[_Result | LimitError]:
+    thread = threading.local()
+    children: list[_Child[_Item, _Result]] = []
+
+    def run(item: _Item) -> _Result | LimitError:
+        if getattr(thread, "child", None) is None:
+            thread.child = _Child(work, allowance)
+            children.append(thread.child)
+        try:
+            result: _Result = thread.child.run(item)
+        except LimitError as error:
+            thread.child = None
+            return error
+        return result
+
+    with ThreadPoolExecutor(processes) as pool:
+        try:
+            yield from pool.map(run, items)
+        finally:
+            for child in children:
+                child.end()
+
+
+class _Child(Generic[_Item, _Result]):
+    """A process that works on items; unlike `multiprocessing` it does not import the main module, such as Inspect."""
+
+    def __init__(self, work: Callable[[_Item], _Result], allowance: Allowance) -> None:
+        self._allowance = allowance
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", f"from {__name__} import serve; serve()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
+        )
+        self._unsent: tuple[Any, ...] = (work, allowance)
+
+    def run(self, item: _Item) -> _Result:
+        """Return the result of an item; a LimitError ends the process."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        is_late = threading.Event()
+
+        def stop() -> None:
+            is_late.set()
+            self._process.kill()
+
+        clock = threading.Timer(self._allowance.wall, stop)
+        clock.start()
+        try:
+            for message in (*self._unsent, item):
+                pickle.dump(message, self._process.stdin)
+            self._process.stdin.flush()
+            self._unsent = ()
+            answer = pickle.load(self._process.stdout)
+        except (EOFError, OSError, pickle.UnpicklingError):
+            code = self._process.wait()
+            if is_late.is_set():
+                answer = LimitError(f"took more than {self._allowance.wall:g} s")
+            elif code == -getattr(signal, "SIGXCPU", 0):
+                answer = LimitError(f"took more than {self._allowance.cpu} s of CPU time")
+            else:
+                answer = LimitError(f"its process ended {f'by signal {-code}' if code < 0 else f'with status {code}'}")
+        finally:
+            clock.cancel()
+        if isinstance(answer, LimitError):
+            self.end()
+        if isinstance(answer, Exception):
+            raise answer
+        result: _Result = answer[0]
+        return result
+
+    def end(self) -> None:
+        self._process.kill()
+        with suppress(OSError):  # unsent data for a process that is gone
+            self._process.communicate()
+
+
+def serve() -> None:
+    """Work on items from standard input, in the child process; the function and the allowance come first.
+
+    An answer is a tuple with the result, or an exception. Output of the function goes to standard error.
+    """
+    with os.fdopen(os.dup(1), "wb") as answers, suppress(EOFError, KeyboardInterrupt):
+        os.dup2(2, 1)
+        gc.set_threshold(50_000)  # music21 creates millions of objects; the default of 700 takes a tenth longer
+        work, allowance = (pickle.load(sys.stdin.buffer) for _ in range(2))
+        if sys.platform == "linux":
+            import resource
+
+            pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+            _limit(resource.RLIMIT_AS, pages * resource.getpagesize() + allowance.memory)
+        while True:
+            item = pickle.load(sys.stdin.buffer)
+            pickle.dump(_answer(work, item, allowance), answers)
+            answers.flush()
+
+
+def _answer(work: Callable[[Any], Any], item: Any, allowance: Allowance) -> Any:
+    if sys.platform != "win32":
+        import resource
+
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 1 + allowance.cpu)
+    try:
+        return (work(item),)
+    except MemoryError:
+        return LimitError(f"needs more than {allowance.memory / (1 << 30):.3g} GiB of memory")
+    except Exception as error:
+        error.add_note(traceback.format_exc())
+        return error
+
+
+def _limit(resource_number: int, value: int) -> None:
+    """Set a soft limit, within the hard limit of the machine."""
+    import resource
+
+    hard = resource.getrlimit(resource_number)[1]
+    resource.setrlimit(resource_number, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))

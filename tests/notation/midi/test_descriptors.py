@@ -1,0 +1,170 @@
+"""The descriptors: values worked out by hand, MusPy's own on any notes, and MIDI of which nothing can be told."""
+
+import io
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import mido
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from music_evals.notation.midi.descriptors import DESCRIPTORS, STEPS, DescriptorError, describe
+from music_evals.notation.midi.note_arrays import MAX_BYTES
+from tests.notation.midi.midi_files import saved
+
+muspy = pytest.importorskip("muspy", reason="MusPy is not installed: pip install 'music-evals[lilypond]'")
+
+QUARTER = 384  # ticks, as LilyPond writes them
+METRE_4_4 = (0, 4, 4)
+
+
+def piece(
+    notes: Iterable[tuple[int, int, int]], *metres: tuple[int, int, int], channel: int = 0, resolution: int = QUARTER
+) -> bytes:
+    """Write onset, duration and pitch of notes, and tick, numerator and denominator of metres, as MIDI."""
+    events: list[tuple[int, int, Any]] = [
+        (tick, 0, mido.MetaMessage("time_signature", numerator=numerator, denominator=denominator))
+        for tick, numerator, denominator in metres
+    ]
+    for onset, duration, pitch in notes:
+        events.append((onset, 2, mido.Message("note_on", channel=channel, note=pitch)))
+        events.append((onset + duration, 1 if duration else 3, mido.Message("note_off", channel=channel, note=pitch)))
+    events.sort(key=lambda event: event[:2])
+    ticks = [0, *(tick for tick, _, _ in events)]
+    track = [message.copy(time=tick - now) for now, (tick, _, message) in zip(ticks, events, strict=False)]
+    return saved(track, resolution=resolution)
+
+
+def quarters(*notes: tuple[float, float, int]) -> list[tuple[int, int, int]]:
+    return [(round(onset * QUARTER), round(duration * QUARTER), pitch) for onset, duration, pitch in notes]
+
+
+# Two measures of 4/4: C, E, G and then C, a half note each; B and F sharp together, a whole note.
+TWO_MEASURES = quarters((0, 2, 60), (0, 2, 64), (0, 2, 67), (2, 2, 60), (4, 4, 71), (4, 4, 66))
+
+
+def test_values_by_hand() -> None:
+    midi = piece(TWO_MEASURES, METRE_4_4)
+    strict, paper = describe(midi, "strict"), describe(midi, "paper")
+    # Three pitches sound for two of eight quarters. All six notes are in G major.
+    for described in (strict, paper):
+        assert described.values["polyphony_rate"] == 1 / 4
+        assert described.values["scale_consistency"] == 1
+        assert not described.reasons
+    # Measures start notes at {0, 48} and {0}, and the third, which begins at the end, at none: one difference each.
+    assert strict.values["groove_consistency"] == 1 - 2 / (2 * 96)
+    # Of nine quarters, the first, third and fifth begin with notes: five changes between neighbours.
+    assert paper.values["groove_consistency"] == 1 - 5 / (8 * 384)
+    assert (strict.moved, paper.moved) == (0, None)
+
+
+def test_stretches_of_one_metre_are_compared_within_themselves() -> None:
+    first = quarters((0, 2, 60), (2, 2, 60), (4, 4, 60))  # 4/4: {0, 48} and {0}
+    second = quarters((8, 3, 60), (11, 1, 60), (12, 2, 60))  # 3/4: {0}, {0, 24} and what begins at the end
+    midi = piece([*first, *second], METRE_4_4, (8 * 384, 3, 4))
+    expected = (1 * (1 - 1 / 96) + 2 * (1 - 3 / (2 * 72))) / 3
+    assert describe(midi).values["groove_consistency"] == pytest.approx(expected, abs=1e-12)
+    # Without a metre it is 4/4. Said twice, or taken back at once, a metre is no new stretch.
+    assert describe(piece(TWO_MEASURES)).values == describe(piece(TWO_MEASURES, METRE_4_4)).values
+    assert describe(piece(TWO_MEASURES, (0, 2, 4))).values != describe(piece(TWO_MEASURES)).values
+    again = piece(TWO_MEASURES, METRE_4_4, (1536, 3, 4), (1536, 4, 4))
+    assert describe(again).values == describe(piece(TWO_MEASURES, METRE_4_4)).values
+    # A measure that the next metre cuts short is not compared.
+    short = piece(quarters((0, 4, 60), (4, 1, 60), (5, 3, 60)), METRE_4_4, (5 * 384, 3, 4))
+    assert describe(short).values["groove_consistency"] == 1 - 1 / 72
+
+
+def test_the_grid() -> None:
+    """32nds and triplets stay; a 64th and a quintuplet are moved; nothing becomes shorter than a step."""
+    assert describe(piece(quarters((0, 1 / 8, 60), (1 / 8, 1 / 6, 62), (7 / 24, 1 / 3, 64)))).moved == 0
+    # 24 ticks are one and a half steps and round upwards. One start and two ends of three notes are on other steps.
+    assert describe(piece([(0, 24, 60), (24, 24, 62), (48, 77, 64)])).moved == 3 / 6
+    chord = [(0, 0, pitch) for pitch in (60, 64, 67)]
+    strict, paper = describe(piece(chord)), describe(piece(chord), "paper")
+    assert strict.values["polyphony_rate"] == 1  # a step long, and there is no other
+    assert paper.values["polyphony_rate"] is None
+    assert paper.reasons["polyphony_rate"] == "the notes have no length"
+
+
+def test_what_is_undefined_says_why() -> None:
+    nothing = describe(piece([], METRE_4_4))
+    assert nothing.values == dict.fromkeys(DESCRIPTORS)
+    assert nothing.reasons == dict.fromkeys(DESCRIPTORS, "the MIDI file has no notes")
+    drums = describe(piece(TWO_MEASURES, METRE_4_4, channel=9))
+    assert drums.values == {"polyphony_rate": 0, "groove_consistency": 1 - 2 / (2 * 96), "scale_consistency": None}
+    assert drums.reasons == {"scale_consistency": "all notes are percussion"}
+    short = describe(piece([(0, 384, 60)], METRE_4_4))
+    assert short.values == {"polyphony_rate": 0, "groove_consistency": None, "scale_consistency": 1}
+    assert short.reasons == {"groove_consistency": "there are no two measures of one metre to compare"}
+
+
+@pytest.mark.parametrize("metre", [b"\0\2", b"\4\xff", b"\1\7"], ids=["0/4", "4/2**255", "1/128"])
+def test_a_metre_that_no_steps_fit_has_no_groove(metre: bytes) -> None:
+    midi = piece(TWO_MEASURES, METRE_4_4).replace(b"\xff\x58\4\4\2", b"\xff\x58\4" + metre)
+    described = describe(midi)
+    assert described.values["groove_consistency"] is None
+    assert described.values["polyphony_rate"] == 1 / 4
+    assert describe(midi, "paper") == describe(piece(TWO_MEASURES, METRE_4_4), "paper")
+
+
+def test_length_costs_nothing() -> None:
+    longest = 2**28 - 1  # ticks that a single event may take: 29 hours of LilyPond's
+    midi = piece([(0, longest, pitch) for pitch in (60, 64, 67)], METRE_4_4)
+    assert describe(midi).values["polyphony_rate"] == 1
+    assert describe(midi, "paper").values["groove_consistency"] == pytest.approx(1, abs=1e-7)
+
+
+@pytest.mark.parametrize("midi", [b"", b"<html>", piece(TWO_MEASURES)[:-3], b"MThd" + bytes(MAX_BYTES)])
+def test_what_is_no_midi(midi: bytes) -> None:
+    with pytest.raises(DescriptorError, match="MIDI file"):
+        describe(midi)
+    with pytest.raises(ValueError, match="'loose' is unknown; accepted are strict, paper"):
+        describe(midi, "loose")
+
+
+def check_against_muspy(midi: bytes) -> None:
+    """Compare both protocols with MusPy's functions, the strict one on notes that are moved here."""
+
+    def expected(measure: int) -> dict[str, float | None]:
+        found = muspy.polyphony_rate(music), muspy.groove_consistency(music, measure), muspy.scale_consistency(music)
+        return {name: None if math.isnan(value) else value for name, value in zip(DESCRIPTORS, found, strict=True)}
+
+    music = muspy.from_mido(mido.MidiFile(file=io.BytesIO(midi)))
+    assert describe(midi, "paper").values == expected(music.resolution)
+    for track in music.tracks:
+        for note in track.notes:
+            end = on_grid(note.end, music.resolution)
+            note.time = on_grid(note.time, music.resolution)
+            note.duration = max(1, end - note.time)
+    strict = dict(describe(midi, "strict").values)
+    measures = {4 * STEPS * sign.numerator // sign.denominator for sign in music.time_signatures}
+    moved = expected(min(measures, default=1))
+    if len(measures) != 1:  # of one metre alone MusPy knows
+        del strict["groove_consistency"], moved["groove_consistency"]
+    assert strict == moved
+
+
+def on_grid(ticks: int, resolution: int) -> int:
+    return math.floor(Fraction(ticks * STEPS, resolution) + Fraction(1, 2))
+
+
+NOTES = st.tuples(
+    st.one_of(st.integers(0, 8).map(lambda n: 48 * n), st.integers(0, 4000)),
+    st.one_of(st.sampled_from([0, 96, 384]), st.integers(0, 2000)),
+    st.one_of(st.sampled_from([60, 64]), st.integers(0, 127)),
+)
+
+
+@given(
+    st.lists(NOTES, min_size=1, max_size=40),
+    st.sampled_from([METRE_4_4, (0, 3, 4), (0, 6, 8), (0, 7, 16), (0, 2, 2)]),
+    st.sampled_from([0, 9]),
+    st.sampled_from([1, 24, 100, 384, 480]),
+)
+def test_any_notes_have_muspys_values(
+    notes: list[tuple[int, int, int]], metre: tuple[int, int, int], channel: int, resolution: int
+) -> None:
+    check_against_muspy(piece(notes, metre, channel=channel, resolution=resolution))

@@ -1,0 +1,82 @@
+"""Page images: titles, measure numbers, sizes, and text that is laid out as it is drawn."""
+
+import io
+import re
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import resvg_py
+from PIL import Image, ImageFont
+
+from music_evals.notation.scores.pages import engrave_pages, engrave_svgs, shown_text
+from music_evals.notation.scores.preparing import prepare_score, score_to_musicxml
+from music_evals.notation.scores.reading import read_corpus
+
+SYLLABLE = re.compile(r'class="syl"><text x="(\d+)" y="(\d+)".*?font-size="(\d\d+)px">(.*?)<')
+
+
+def musicxml(path: str, title: str = "", composer: str = "") -> str:
+    score = prepare_score(read_corpus(path))
+    score.metadata.title = title
+    score.metadata.composer = composer
+    return score_to_musicxml(score)
+
+
+GRAVE = musicxml("corelli/opus3no1/1grave", "TITLE", "COMPOSER")
+
+
+def grave(title: str = "Grave", composer: str = "Arcangelo Corelli") -> str:
+    return GRAVE.replace("TITLE", title.replace("&", "&amp;")).replace("COMPOSER", composer)
+
+
+def test_chorale_has_title_and_numbers() -> None:
+    score = grave()
+    svgs = engrave_svgs(score)
+    for number, svg in enumerate(svgs):
+        systems = len(re.findall(r'class="system"', svg))
+        assert systems
+        assert len(re.findall(r'class="mNum', svg)) >= systems - (number == 0)
+    pages = engrave_pages(score)
+    assert len(pages) == len(svgs)
+    image = Image.open(io.BytesIO(pages[0])).convert("L")
+    assert image.size == (1400, 1980)
+    assert image.getpixel((2, 2)) == 255
+    # The letters of title and composer are drawn: others give another page.
+    assert len({pages[0], engrave_pages(grave("Gravo"))[0], engrave_pages(grave(composer="Corelli"))[0]}) == 3
+
+
+def test_text_of_the_first_page() -> None:
+    title = "Sonata & Fuge, " * 20 + "荒城の月"
+    lines = shown_text(grave(title, "Frédéric Łódź")).split("\n")
+    assert " ".join(lines).count("Sonata & Fuge,") == 20
+    assert max(map(len, lines)) < 100
+    assert {"Frédéric Łódź", "Violino I.", "Violone e Organo", "Grave"} <= set(lines)
+    assert "月" not in "".join(lines)  # of no font
+
+
+def test_names_that_music21_makes_up_are_not_shown() -> None:
+    unnamed = GRAVE.replace(">Violino I.<", ">MusicXML Part<")
+    credited = unnamed.replace("<part-list>", "<credit><credit-words/></credit><part-list>")
+    for text in (shown_text(unnamed), shown_text(credited)):
+        assert ("MusicXML" in text, "Violone e Organo" in text) == (False, True)
+
+
+def test_lyrics_do_not_overprint_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages: list[dict[str, Any]] = []
+    monkeypatch.setattr(resvg_py, "svg_to_bytes", lambda **given: pages.append(given))
+    engrave_pages(musicxml("bach/bwv101.7"))
+    count = 0
+    for page in pages:
+        # The widths are those of the font that is drawn.
+        fonts = [ImageFont.truetype(file, 1000) for file in page["font_files"]]
+        font = next(font for font in fonts if font.getname()[0] == page["font_family"])
+        rows: dict[str, list[tuple[float, float, str]]] = {}
+        for x, y, size, text in SYLLABLE.findall(page["svg_string"]):
+            left, _, right, _ = font.getbbox(text)
+            rows.setdefault(y, []).append((int(x) + left * int(size) / 1000, int(x) + right * int(size) / 1000, text))
+        for row in rows.values():
+            for (_, end, text), (start, _, following) in pairwise(sorted(row)):
+                assert end < start, (text, following)
+                count += 1
+    assert count > 20

@@ -1,0 +1,147 @@
+"""Score files: every format, and files that are damaged or hostile."""
+
+import io
+import zipfile
+from pathlib import Path
+
+import mido
+import pytest
+from music21 import converter, corpus, note, stream
+from music21.musicxml.m21ToXml import GeneralObjectExporter
+
+from music_evals.notation.scores import reading
+from music_evals.notation.scores.preparing import ScoreError, prepare_score, score_to_musicxml
+from music_evals.notation.scores.reading import read_score
+from tests.notation.midi.midi_files import saved
+
+XML = (
+    '<?xml version="1.0"?>{doctype}<score-partwise><part-list><score-part id="P1"><part-name>A</part-name></score-part>'
+    '</part-list><part id="P1"><measure number="7"><attributes><divisions>1</divisions></attributes>{note}</measure>'
+    "</part></score-partwise>"
+)
+NOTE = "<note><pitch><step>C</step><octave>4</octave></pitch><duration>{}</duration><type>whole</type></note>"
+GOOD = XML.format(doctype="", note=NOTE.format(4))
+PLAIN = (
+    '<!DOCTYPE score-partwise PUBLIC "-//Recordare//DTD MusicXML 3.1//EN" "http://www.musicxml.org/dtds/partwise.dtd">'
+)
+LAUGHS = '<!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;&b;">]>'
+OUTSIDE = '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>'
+CONTAINER = '<container><rootfiles><rootfile full-path="{}"/></rootfiles></container>'
+
+
+def mxl(rootfile: str = "score.xml", music: str = GOOD, container: bool = True) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        if container:
+            archive.writestr("META-INF/container.xml", CONTAINER.format(rootfile))
+        archive.writestr("score.xml", music)
+    return buffer.getvalue()
+
+
+def midi(ticks: int) -> bytes:
+    return saved([mido.Message("note_on", note=60), mido.Message("note_off", note=60, time=ticks)], resolution=480)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.xml", GOOD.encode()),
+        ("a.musicxml", XML.format(doctype=PLAIN, note=NOTE.format(4)).encode()),
+        ("a.MXL", mxl()),
+        ("a.mid", midi(480)),
+        ("a.abc", b"X:1\nL:1/4\nM:4/4\nK:C\nC4 |]\n"),
+        ("a.krn", b"**kern\n*M4/4\n=1\n1c\n==\n*-\n"),
+    ],
+)
+def test_every_format_is_read(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    notes = list(prepare_score(read_score(path)).recurse().notes)
+    assert [note.pitch.midi for note in notes] == [60]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.pdf", b"x", "no score format"),
+        ("a.xml", b" \n", "empty"),
+        ("a.xml", b"hello", "no well-formed XML"),
+        ("a.xml", b"<mei/>", "root element"),
+        ("a.xml", XML.format(doctype=LAUGHS, note="").encode(), "entities"),
+        ("a.xml", XML.format(doctype=OUTSIDE, note="").encode(), "entities"),
+        ("a.xml", XML.format(doctype="", note="").encode(), "no notes"),
+        ("a.xml", XML.format(doctype="", note=NOTE.format(9_999_999)).encode(), "quarter notes"),
+        ("a.xml", XML.format(doctype="", note=NOTE.format("1e99")).encode(), "duration"),
+        ("a.xml", b"<a>" * 20_000 + b"</a>" * 20_000, "root element"),
+        ("a.mxl", b"PK\3\4 broken", "damaged archive"),
+        ("a.mxl", mxl(container=False), "container.xml"),
+        ("a.mxl", mxl("../../etc/passwd"), "no file in the archive"),
+        ("a.mxl", mxl("/etc/passwd"), "no file in the archive"),
+        ("a.mxl", mxl("other.xml"), "missing"),
+        ("a.mxl", mxl(music=" " * 50_000_000), "unpacks to"),
+        ("a.mxl", mxl(music=XML.format(doctype=LAUGHS, note="")), "entities"),
+        ("a.mid", midi(480)[:-6], "truncated or damaged|no notes"),
+        ("a.mid", b"RIFF....", "MThd"),
+        ("a.mid", midi(2**27), "quarter notes"),
+        ("a.abc", b"X:1\nK:C\n", "no notes|cannot read"),
+        ("a.abc", b"hello", "no K: field"),
+        ("a.abc", b"X:1\nL:1/4\nK:C\nC99999999 |]\n", "note length"),
+        ("a.abc", b"X:1\nK:C\nC|\n\nX:2\nK:C\nD|\n", "2 tunes"),
+        ("a.abc", b"X:1\nM:99999/4\nK:C\nC|\n", "'M:99999' is no sensible"),
+        ("a.abc", b"X:1\nL:1\nK:C\n" + b"C999" * 100, "399,600 quarter notes"),
+        ("a.abc", b"X:1\nK:C\n" + b"".join(b"V:%d\nC|\n" % n for n in range(300)), "300 voices"),
+        ("a.xml", GOOD.replace("<div", "<time><beats>999999999</beats></time><div").encode(), "<beats> is '999999999'"),
+        ("a.krn", b"!! nothing\n", r"\*\*kern"),
+        ("a.krn", b"**kern\n*M99999/4\n4c\n*-\n", "no sensible"),
+    ],
+)
+def test_bad_files_are_told_apart(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ScoreError, match=message) as caught:
+        read_score(path)
+    assert str(path) in str(caught.value)
+
+
+def test_sizes_beyond_the_limit_and_headers_that_lie_about_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MAX_BYTES", 1_000_000)
+    path = tmp_path / "a.mxl"
+    data = mxl(music=" " * 5_000_000)
+    path.write_bytes(data.replace((5_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little")))
+    with pytest.raises(ScoreError):
+        read_score(path)
+    path.write_bytes(data + bytes(1_000_000))
+    with pytest.raises(ScoreError, match="more than 1,000,000 bytes"):
+        read_score(path)
+    with pytest.raises(ScoreError, match="cannot be opened"):
+        read_score(tmp_path / "b.xml")
+
+
+def test_measures_are_numbered_from_0_after_a_pickup() -> None:
+    tune = converter.parse("X:1\nL:1/4\nM:3/4\nK:G\nD | G A B | d3 |]\n", format="abc")
+    prepared = prepare_score(tune)
+    assert [measure.number for measure in prepared.parts[0].getElementsByClass("Measure")] == [0, 1, 2]
+    assert (prepared.metadata.title, prepared.metadata.composer) == ("", "")
+    with pytest.raises(ScoreError, match="several pieces in one have to be given one by one"):
+        prepare_score(corpus.parse("josquin/laDeploration"))
+
+
+def test_notes_that_are_not_printed_are_no_notes_of_the_score() -> None:
+    """As the sixteenths that play a trill, in a voice of their own or after the note in the same one."""
+    measure = stream.Measure([stream.Voice([note.Note("C4", type="whole")])], number=1)
+    for name, text in (("played", "d16 c d c d c d c d c d c d c d c"), ("partly", "e2 d4 c")):
+        voice = stream.Voice(converter.parse(f"tinynotation: 4/4 {text}").recurse().notes, id=name)
+        for each in list(voice.notes)[name == "partly" :]:
+            each.style.hideObjectOnPrint = True
+        measure.insert(0, voice)
+    prepared = prepare_score(stream.Score([stream.Part([measure])]))
+    assert [each.nameWithOctave for each in prepared.recurse().notes] == ["C4", "E4"]
+    assert {voice.quarterLength for voice in prepared.recurse().getElementsByClass("Voice")} == {4.0}
+
+
+def test_the_same_score_is_the_same_musicxml_on_another_day() -> None:
+    score = prepare_score(converter.parse("tinyNotation: 4/4 c1"))
+    assert "<encoding-date>" in GeneralObjectExporter(score).parse().decode()
+    assert "encoding-date" not in score_to_musicxml(score)
