@@ -15,7 +15,7 @@ import pytest
 from music_evals.notation.lilypond.compiler import Compiled
 from music_evals.scorers.readers.votes import read_vote
 from tests.campaign.conftest import Counting
-from tests.notation.test_score_file import midi
+from tests.notation.scores.test_reading import midi
 from tests.scorers.every_scorer import CASES, PIECE
 
 IN_CI, IN_FULL = 640, 24_000

@@ -16,7 +16,7 @@ from music_evals.shards.cluster import Cluster, spread
 from music_evals.shards.running import Asked
 from music_evals.shards.sharded_run import Settings, run_in_shards
 from tests.commands.cli import run
-from tests.notation.test_limited import work
+from tests.notation.test_subprocesses import work
 
 MEMORY = 100 << 20
 
