@@ -19,7 +19,6 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
-from music_evals.reports.breakdowns import with_breakdowns
 
 Reply = Callable[[list[ChatMessage], GenerateConfig], str | dict[str, Any] | ModelOutput | Awaitable[str]]
 

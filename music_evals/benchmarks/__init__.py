@@ -32,12 +32,19 @@ class TaskFacts:
     continues: bool = False  # whether the options go on with the music that is given
     # Parameters under which it is published as prompts; None where it is not.
     prompted: Mapping[str, Any] | None = field(default=None, hash=False)
+    section: str = ""  # of the report, where the benchmark has several
     scored_alike: bool = True  # whether what Inspect alone earns on these prompts is the main metric
 
     @property
     def registry_name(self) -> str:
         """How Inspect finds it by name, behind ``music_evals/``."""
         return f"{self.benchmark}_{self.name}"
+
+    @property
+    def section_title(self) -> str:
+        """The section of a report that the task belongs to."""
+        title = load(self.benchmark).title
+        return f"{title}: {self.section}" if self.section else title
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +170,12 @@ class Published:
 
     source: str
     rows: Sequence[PublishedRow]
+
+
+def published_names(benchmark: str) -> list[str]:
+    """Return the names of the published tables of a benchmark, in order of the alphabet."""
+    folder = _FOLDER / benchmark / "published"
+    return sorted(file.name.removesuffix(".csv") for file in folder.iterdir()) if folder.is_dir() else []
 
 
 @cache

@@ -19,9 +19,11 @@ def leaderboard(
 
     from music_evals.datasets_builders.dataset_io import DatasetError
     from music_evals.datasets_builders.dataset_io.hub_errors import plain_errors
-    from music_evals.reports.page import Section, html
-    from music_evals.reports.tables import Figure, Report, Table, whole
-    from music_evals.reports.texts import plain
+    from music_evals.reports.page import html
+    from music_evals.reports.report import Section
+    from music_evals.reports.sanitize import plain
+    from music_evals.reports.table import Table, count
+    from music_evals.scorers.metrics.estimates import Estimate
 
     console = Console()
     try:
@@ -31,9 +33,9 @@ def leaderboard(
             entries = huggingface_hub.HfApi().get_dataset_leaderboard(repo, base_model_only=False)
         rows = [
             [
-                whole(entry.rank),
+                count(entry.rank),
                 plain(entry.model_id),
-                Figure(entry.value, decimals=4),
+                Estimate(entry.value, decimals=4),
                 "verified" if entry.verified else "pull request" if entry.pull_request else "",
                 plain(str((entry.source or {}).get("url", ""))),
                 plain(entry.notes or ""),
@@ -44,8 +46,8 @@ def leaderboard(
         table = Table("leaderboard", f"Leaderboard of {repo} on the Hub", columns, rows)
         console.print(table.to_rich())
         if out is not None:
-            section = Section("leaderboard", repo, Report([table]))
-            out.write_text(html(f"Leaderboard of {repo}", [], [section]), encoding="utf-8")
+            section = Section("leaderboard", repo, [table])
+            out.write_text(html(f"Leaderboard of {repo}", [], [section], {}), encoding="utf-8")
             say(console, f"Wrote {out}")
     except (DatasetError, OSError) as error:
         raise failed(error) from error

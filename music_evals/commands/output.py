@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from textwrap import shorten
 from types import ModuleType
 from typing import Annotated, Final, Literal
@@ -12,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from music_evals.reports.texts import plain
+from music_evals.reports.sanitize import plain
 
 _REASON: Final = 160  # characters of a reason; convert-ly's may hold whole tracebacks
 
@@ -82,35 +81,6 @@ def cluster() -> ModuleType:
 def path_of(location: str) -> str:
     """Return the path of a log, by its location."""
     return location.removeprefix("file://")
-
-
-@contextmanager
-def local_logs(*places: str) -> Iterator[list[Path]]:
-    """Find the logs in files and folders; those that lie elsewhere, such as in ``s3://``, are fetched for a while.
-
-    What a run in shards has not put together yet is left out. A FileNotFoundError names a place where nothing is.
-    """
-    import fsspec
-    from inspect_ai.log import list_eval_logs
-
-    found: set[Path] = set()
-    with TemporaryDirectory() as fetched:
-        for number, place in enumerate(places):
-            files, root = fsspec.core.url_to_fs(place)
-            if not files.exists(root):
-                raise FileNotFoundError(f"{place} does not exist")
-            names = [root]
-            if files.isdir(root):
-                logs = list_eval_logs(files.unstrip_protocol(root))
-                names = [fsspec.core.url_to_fs(info.name)[1] for info in logs]
-                names = [name for name in names if "shards" not in name.removeprefix(root).split("/")[:-1]]
-            for name in names:
-                path = Path(name)
-                if "file" not in files.protocol:
-                    path = Path(fetched) / f"{number}-{path.name}"
-                    files.get_file(name, str(path))
-                found.add(path)
-        yield sorted(found)
 
 
 def list_logs(console: Console, heading: str, entries: Sequence[tuple[str, str]]) -> None:

@@ -18,7 +18,7 @@ def publish_results(
     """Open a pull request with the results on each model's repository; without --yes, show what it would change."""
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import DatasetError
-    from music_evals.reports.eval_results import FOLDER
+    from music_evals.reports.hub_results import FOLDER
 
     console = Console()
     try:
@@ -42,7 +42,7 @@ def _publish(console: Console, model: str, files: dict[str, bytes], yes: bool) -
     from music_evals.datasets_builders.dataset_io import DatasetError
     from music_evals.datasets_builders.dataset_io.hub import commit, look_up, plan_files
     from music_evals.datasets_builders.dataset_io.hub_errors import plain_errors
-    from music_evals.reports.eval_results import merged
+    from music_evals.reports.hub_results import merged
 
     repository = look_up(model, "model")
     if repository.head is None:

@@ -3,29 +3,23 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from itertools import permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from music_evals.commands.output import failed, list_logs, local_logs, path_of, say
+from music_evals.commands.output import failed, list_logs, path_of, say
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
-
     from music_evals.datasets_builders.dataset_io import FolderKind
-    from music_evals.reports.runs import Defaults, Run
-    from music_evals.reports.sections import Made
-    from music_evals.reports.tables import Table
+    from music_evals.reports.records import Records
+    from music_evals.reports.report import Section
+    from music_evals.reports.table import Table
 
-_PAGE: Final = "report.html"
-_TEXT: Final = "report.md"
-_RESULTS: Final = "results.json"
-_LONG: Final = "results.csv"
-_FILES: Final = (".csv", ".md", ".svg")
 _HINT: Final = "All tables: --full. A page of tables and figures, and results.json: --out FOLDER"
 _TITLE: Final = "Music evaluation report"
 _WIDEST: Final = 1000  # columns; more than any table needs
@@ -34,7 +28,7 @@ _MOST: Final = 3  # logs that are named, each in a line, where not all is shown
 
 
 class ReportError(Exception):
-    """What cannot be read or written; the text names it."""
+    """Something cannot be read or written; the message names it."""
 
 
 def report(
@@ -62,140 +56,93 @@ def report(
     """Show a summary of Inspect logs, or with --full all tables; write a page with --out, a leaderboard with --site."""
     # Here, so that `music-evals --help` need not wait for Inspect.
     from music_evals.datasets_builders.dataset_io import DatasetError, check_target, replace_folder
-    from music_evals.reports.logs import read_headers
-    from music_evals.reports.parts import parts
-    from music_evals.reports.results import results
-    from music_evals.reports.sections import make_report
+    from music_evals.notation.extras import MissingLibraryError
+    from music_evals.reports.records import read_records
+    from music_evals.reports.report import make_report
     from music_evals.reports.site import write_site
     from music_evals.reports.summary import summary_lines
 
-    console, kind = Console(), _folder_kind()
+    console, made_by = Console(), f"music-evals {version('music-evals')}"
+    kinds = _folder_kinds()
     try:
-        if out is not None:
-            check_target(out, kind, overwrite=overwrite)
-        if site is not None:
-            check_target(site, _site_kind(), overwrite=overwrite)
-        if eval_results is not None:
-            check_target(eval_results, _results_kind(), overwrite=overwrite)
-        _check_apart({"--out": out, "--site": site, "--eval-results": eval_results})
+        folders = {"--out": out, "--site": site, "--eval-results": eval_results}
+        for option, folder in folders.items():
+            if folder is not None:
+                check_target(folder, kinds[option], overwrite=overwrite)
+        _check_apart(folders)
         if source is not None and not source.startswith(("https://", "http://")):
             raise ReportError(f"--source {source} is no address; one that begins with https:// is needed")
-        with local_logs(*logs) as paths:
-            if not paths:
-                raise ReportError(f"there are no Inspect logs in {', '.join(logs)}")
-            with _progress("Reading logs") as progress:
-                headers, unreadable = read_headers(paths, progress)
-            with _progress("Reading samples") as progress:
-                made = make_report(headers, _defaults(headers), progress)
-            passed_over = [*unreadable, *made.passed_over]
-            if not made.sections:
-                reasons = "".join(f"\n  {path_of(where)}: {why}" for where, why in passed_over)
-                known = ", ".join(part.name for part in parts())
-                raise ReportError(f"no log could be used; tables are known for: {known}{reasons}")
-            if full:
-                for section in made.sections:
-                    for table in section.report.tables:
-                        _show(console, table)
-            else:
-                say(console, *summary_lines(made.aggregates, max(console.width, _NARROWEST)))
-            of_all = f"{len(passed_over)} of {len(headers) + len(unreadable)} logs"
-            for heading, told in (
-                (f"Passed over, {of_all}:", passed_over),
-                ("Not in all of the report:", made.left_out),
-            ):
-                list_logs(console, heading, told if full else told[:_MOST])
-                if not full and len(told) > _MOST:
-                    say(console, f"  … and {len(told) - _MOST} more")
-            figures = [name for section in made.sections for name in section.report.figures]
-            if out is not None:
-                with replace_folder(out, kind, overwrite=overwrite) as folder:
-                    for name, text in _files(made, headers, [*passed_over, *made.left_out]).items():
-                        (folder / name).write_text(text, encoding="utf-8")
-                say(console, f"Wrote {out}")
-            elif full and figures:
-                say(console, f"Figures, which --out FOLDER writes: {', '.join(figures)}")
-            if site is not None:
-                with replace_folder(site, _site_kind(), overwrite=overwrite) as folder:
-                    write_site(
-                        folder, _summed_up(made), results(made.runs, made.aggregates, _made_by()), _about(headers)
-                    )
-                say(console, f"Wrote {site}; to see its logs, too: python -m http.server --directory {site}")
-            if eval_results is not None:
-                _write_results(console, made, headers, eval_results, source, overwrite=overwrite)
-            if not full:
-                say(console, _HINT if out is None and site is None else "All tables: --full")
-    except (ReportError, DatasetError, OSError) as error:
+        with _progress("Reading logs") as progress:
+            records = read_records(logs, defaults=_defaults, progress=progress)
+        if not len(records.runs):
+            reasons = "".join(f"\n  {path_of(where)}: {why}" for where, why in records.passed_over)
+            raise ReportError(f"no log in {', '.join(logs)} could be used{reasons}")
+        sections, left_out = make_report(records)
+        if full:
+            for section in sections:
+                for table in section.tables:
+                    _show(console, table)
+        else:
+            say(console, *summary_lines(records, max(console.width, _NARROWEST)))
+        of_all = f"{len(records.passed_over)} of {len(records.passed_over) + len(records.headers)} logs"
+        for heading, entries in (
+            (f"Passed over, {of_all}:", records.passed_over),
+            ("Not in all of the report:", left_out),
+        ):
+            list_logs(console, heading, entries if full else entries[:_MOST])
+            if not full and len(entries) > _MOST:
+                say(console, f"  … and {len(entries) - _MOST} more")
+        if out is not None:
+            with replace_folder(out, kinds["--out"], overwrite=overwrite) as target:
+                for name, text in _files(records, sections, made_by).items():
+                    (target / name).write_text(text, encoding="utf-8")
+            say(console, f"Wrote {out}")
+        if site is not None:
+            with replace_folder(site, kinds["--site"], overwrite=overwrite) as target:
+                write_site(target, records, _about(records, made_by), made_by)
+            say(console, f"Wrote {site}; to see its logs, too: python -m http.server --directory {site}")
+        if eval_results is not None:
+            _write_results(console, records, eval_results, source, kinds["--eval-results"], overwrite=overwrite)
+        if not full:
+            say(console, _HINT if out is None and site is None else "All tables: --full")
+    except (ReportError, DatasetError, MissingLibraryError, OSError) as error:
         raise failed(error) from error
 
 
-def _folder_kind() -> "FolderKind":
+def _folder_kinds() -> "dict[str, FolderKind]":
     from music_evals.datasets_builders.dataset_io import FolderKind
-
-    return FolderKind("a report", _TEXT, contents=(_PAGE, _RESULTS, *(f"*{suffix}" for suffix in _FILES)))
-
-
-def _site_kind() -> "FolderKind":
-    from music_evals.datasets_builders.dataset_io import FolderKind
+    from music_evals.reports.hub_results import FOLDER
     from music_evals.reports.site import CARD, LOGS, PAGE, RESULTS
 
-    return FolderKind("a site", RESULTS, '"schema_version"', (CARD, f"{LOGS}/*", PAGE, RESULTS))
+    entries = f"*/*/{FOLDER}/*.yaml"
+    files = ("report.html", "results.json", "*.csv", "*.md", "*.svg")
+    return {
+        "--out": FolderKind("a report", "report.md", contents=files),
+        "--site": FolderKind("a site", RESULTS, '"schema_version"', (CARD, f"{LOGS}/*", PAGE, RESULTS)),
+        "--eval-results": FolderKind("results of models", entries, contents=(entries,)),
+    }
 
 
-def _results_kind() -> "FolderKind":
-    from music_evals.datasets_builders.dataset_io import FolderKind
-    from music_evals.reports.eval_results import FOLDER
-
-    files = f"*/*/{FOLDER}/*.yaml"
-    return FolderKind("results of models", files, contents=(files,))
-
-
-def _write_results(
-    console: Console, made: "Made", headers: Sequence["EvalLog"], out: Path, source: str | None, *, overwrite: bool
-) -> None:
-    from music_evals.datasets_builders.dataset_io import replace_folder
-    from music_evals.reports.eval_results import eval_results
-
-    found = eval_results(made.runs, headers, source)
-    list_logs(console, f"No results for the Hub, {len(found.left_out)} of {len(made.runs)} runs:", found.left_out)
-    if not found.files:
-        raise ReportError("no run is a result for the Hub; nothing was written to " + str(out))
-    with replace_folder(out, _results_kind(), overwrite=overwrite) as folder:
-        for name, text in found.files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
-    say(console, f"Wrote {out}; to open pull requests with it: music-evals publish-results {out}")
-
-
-def _check_apart(given: Mapping[str, Path | None]) -> None:
-    """Refuse folders of which one lies in the other."""
-    folders = {option: path.expanduser().resolve() for option, path in given.items() if path is not None}
-    for (one, folder), (other, inner) in permutations(folders.items(), 2):
+def _check_apart(folders: Mapping[str, Path | None]) -> None:
+    """Refuse a folder within another one."""
+    paths = {option: path.expanduser().resolve() for option, path in folders.items() if path is not None}
+    for (one, folder), (other, inner) in permutations(paths.items(), 2):
         if inner.is_relative_to(folder):
             raise ReportError(f"{one} {folder} and {other} {inner} lie in one another; give two folders")
 
 
-def _defaults(headers: Sequence["EvalLog"]) -> "Defaults":
-    """Defaults of the tasks' parameters, where logs do not tell them: those of old, and of runs by Inspect alone."""
+def _defaults(benchmark: str, task: str) -> dict[str, Any]:
+    """Defaults of a task's parameters, for runs by Inspect alone, whose logs do not hold them."""
     from inspect import signature
 
-    from music_evals.benchmarks import load
-    from music_evals.reports.hub_runs import ALONE
-
-    abouts = [header.eval.metadata or {} for header in headers]
-    if all("condition" in about and ALONE not in about.get("others", ()) for about in abouts):
-        return {}
     from music_evals.evals.registry import MODULES
 
-    return {
-        (name, task): {key: found.default for key, found in signature(getattr(module, task)).parameters.items()}
-        for name, module in MODULES.items()
-        for task in load(name).tasks
-    }
+    return {name: one.default for name, one in signature(getattr(MODULES[benchmark], task)).parameters.items()}
 
 
 @contextmanager
 def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on a terminal, which is told how many of how many are done."""
+    """Show a bar on a terminal; the function takes how many of how many are done."""
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
@@ -210,41 +157,42 @@ def _show(console: Console, table: "Table") -> None:
     wide.print()
 
 
-def _summed_up(made: "Made") -> list["Run"]:
-    """The runs that the summary is of: without those whose figures it cannot use."""
-    odd = {where for section in made.sections if section.name == "summary" for where, _ in section.report.passed_over}
-    return [run for run in made.runs if run.location not in odd]
+def _about(records: "Records", made_by: str) -> list[str]:
+    """Lines above all sections."""
+    newest = records.runs["created"].max()
+    return [f"{len(records.headers)} logs, the newest of {newest:%Y-%m-%d}.", f"Made by {made_by}."]
 
 
-def _made_by() -> str:
-    from importlib.metadata import version
+def _files(records: "Records", sections: "Sequence[Section]", made_by: str) -> dict[str, str]:
+    """Return the files of a report, by name."""
+    from music_evals.reports.page import draw_figures, html, markdown
+    from music_evals.reports.results import as_csv, as_json
 
-    return f"music-evals {version('music-evals')}"
-
-
-def _about(headers: Sequence["EvalLog"], more: str = "") -> list[str]:
-    """What is said of all of a report, a line each."""
-    from music_evals.reports.basis import newest
-
-    return [f"{len(headers)} logs, the newest of {newest(headers):%Y-%m-%d}{more}.", f"Made by {_made_by()}."]
-
-
-def _files(made: "Made", headers: Sequence["EvalLog"], passed_over: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return the files of a report, by name; what the numbers rest on comes last."""
-    from music_evals.reports.basis import basis_report
-    from music_evals.reports.page import Section, html, markdown
-    from music_evals.reports.results import as_csv, results
-
-    models = sorted({header.eval.model for header in headers})
-    about = _about(headers, f"; models: {', '.join(models)}")
-    basis = Section("basis", "What the numbers rest on", basis_report(headers, passed_over))
-    complete = [*made.sections, basis]
-    found = results(made.runs, made.aggregates, _made_by())
+    about = [*_about(records, made_by), f"Models: {', '.join(sorted(set(records.runs['model'])))}."]
+    figures = draw_figures(sections)
     return {
-        _RESULTS: found.model_dump_json(indent=1),
-        _LONG: as_csv(found),
-        _PAGE: html(_TITLE, about, complete),
-        _TEXT: markdown(_TITLE, about, complete),
-        **{f"{table.name}.csv": table.to_csv() for section in complete for table in section.report.tables},
-        **{f"{name}.svg": svg for section in complete for name, svg in section.report.figures.items()},
+        "results.json": as_json(records, made_by),
+        "results.csv": as_csv(records),
+        "report.html": html(_TITLE, about, sections, figures),
+        "report.md": markdown(_TITLE, about, sections, figures),
+        **{f"{table.name}.csv": table.to_csv() for section in sections for table in section.tables},
+        **{f"{name}.svg": svg for name, svg in figures.items()},
     }
+
+
+def _write_results(
+    console: Console, records: "Records", out: Path, source: str | None, kind: "FolderKind", *, overwrite: bool
+) -> None:
+    from music_evals.datasets_builders.dataset_io import replace_folder
+    from music_evals.reports.hub_results import hub_results
+
+    results = hub_results(records, source)
+    of_all = f"{len(results.left_out)} of {len(records.current())} runs"
+    list_logs(console, f"No results for the Hub, {of_all}:", results.left_out)
+    if not results.files:
+        raise ReportError(f"no run is a result for the Hub; nothing was written to {out}")
+    with replace_folder(out, kind, overwrite=overwrite) as folder:
+        for name, text in results.files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8")
+    say(console, f"Wrote {out}; to open pull requests with it: music-evals publish-results {out}")

@@ -2,9 +2,7 @@
 
 import json
 import re
-from contextlib import AbstractContextManager, nullcontext
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -14,14 +12,13 @@ from rich.text import Text
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
 from music_evals.commands.doctor import missing_packages
-from music_evals.commands.output import Address, Engines, cluster, list_logs, local_logs, say
+from music_evals.commands.output import Address, Engines, cluster, list_logs, say
 from music_evals.datasets_builders.progress import progress_bar
-from music_evals.reports.texts import plain
+from music_evals.reports.sanitize import plain, reason
 
 if TYPE_CHECKING:
     from inspect_ai import Task
 
-    from music_evals.reports.runs import Run
     from music_evals.shards.running import Asked, Report
     from music_evals.shards.sharded_run import Engine, Settings
 
@@ -76,7 +73,6 @@ def run(
     from inspect_ai import eval_set
     from inspect_ai.model import get_model
 
-    from music_evals.reports.logs import read_headers
     from music_evals.shards.processes import run_processes
     from music_evals.shards.sharded_run import Settings
     from music_evals.solvers.abilities import made_for
@@ -125,8 +121,7 @@ def run(
         raise
     except Exception as error:
         # What Inspect says of a model or a log folder that it cannot use comes as exceptions of its own.
-        with _logs_of(logs) as paths:
-            _, unreadable = read_headers(paths)
+        unreadable = _unreadable(logs)
         if not isinstance(error, ValueError) and not hasattr(error, "message") and not unreadable:
             raise
         text = "\n".join(map(plain, str(getattr(error, "message", error)).splitlines()))
@@ -136,8 +131,8 @@ def run(
         Console().print(Text(text, style="red"))
         list_logs(Console(), "Logs that cannot be read; move them away, or take another --log-dir:", unreadable)
         raise typer.Exit(1) from None
-    with _logs_of(logs) as paths:
-        _show_scores(paths, limit)
+    if _exists(logs):
+        _show_scores(logs, limit)
     say(Console(), f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
     if errors:
         Console().print(Text(f"{'; '.join(errors)}; the same command takes up where it stopped.", style="red"))
@@ -205,43 +200,48 @@ def _conditions(
             except ValueError as error:
                 named = " ".join([task.registry_name, *map(str, values)])
                 left_out.setdefault(str(getattr(error, "message", error)), []).append(named)
-    for reason, those in left_out.items():
-        Console().print(Text(f"Left out, {len(those)} ({', '.join(those)}): {reason}", style="yellow"))
+    for why, those in left_out.items():
+        Console().print(Text(f"Left out, {len(those)} ({', '.join(those)}): {why}", style="yellow"))
     return made
 
 
-def _logs_of(folder: str) -> AbstractContextManager[list[Path]]:
-    """The logs that a run made, if it made any."""
+def _exists(folder: str) -> bool:
     import fsspec
 
     files, path = fsspec.core.url_to_fs(folder)
-    return local_logs(folder) if files.exists(path) else nullcontext([])
+    return bool(files.exists(path))
 
 
-def _show_scores(logs: list[Path], limit: int | None) -> None:
-    """Show the main metric of each run that ended in success: under each condition a line a task."""
-    from music_evals.reports.logs import read_headers
-    from music_evals.reports.runs import grouped
-    from music_evals.reports.sections import read_parts
+def _unreadable(folder: str) -> list[tuple[str, str]]:
+    """The logs in a folder that cannot be read, and why."""
+    from music_evals.reports.records import local_logs, read_header
 
-    headers, unreadable = read_headers(logs)
-    found, passed_over = read_parts(headers, {})
-    list_logs(Console(), "Passed over:", [*unreadable, *passed_over])
-    samples = {header.location: header.eval.dataset.samples for header in headers}
-    runs = [run for part in found for run in part.runs]
-    if runs:
+    faults = []
+    with local_logs(*([folder] if _exists(folder) else [])) as paths:
+        for path in paths:
+            try:
+                read_header(path)
+            except Exception as error:  # whatever a reader of zip and JSON meets in a file that is no log
+                faults.append((str(path), reason(error)))
+    return faults
+
+
+def _show_scores(folder: str, limit: int | None) -> None:
+    """Show the main metric of each run that ended in success, a line per task under each condition."""
+    from music_evals.reports.records import read_records
+    from music_evals.reports.table import text
+
+    records = read_records(folder)
+    list_logs(Console(), "Passed over:", records.passed_over)
+    runs = records.runs[records.runs["is_current"]]
+    if len(runs):
         say(Console(), f"Main metrics{'' if limit is None else f', limited by --limit {limit}'}:")
-    several = len({run.model for run in runs}) > 1
-    for heading, some in grouped(runs, lambda run: _heading(run, several)).items():
-        say(Console(), heading)
-        width = max(len(run.task) for run in runs)
-        for run in some:
-            asked = f"{run.samples} of {samples[run.location]}"
-            say(Console(), f"  {run.task:{width}}  {run.main[1]:12}  {run.figure() or 'undefined'!s:21}  {asked}")
-
-
-def _heading(run: "Run", several: bool) -> str:
-    return ", ".join(filter(None, [run.part.title, run.model if several else "", run.whole_condition]))
+    for (section, model, condition, data), group in runs.groupby(["section", "model", "condition", "data"], sort=False):
+        say(Console(), ", ".join([section, model, condition, data]))
+        width = max(map(len, group["task"]))
+        for number, run in group.iterrows():
+            score, metric = records.score(number), run["main_metric"].rpartition("/")[2]
+            say(Console(), f"  {run['task']:{width}}  {metric:12}  {text(score)}")
 
 
 def _argument(text: str, option: str) -> tuple[str, Any]:

@@ -1,263 +1,230 @@
-"""Comparisons between runs on the same samples, of any benchmark: tests, disputed samples, tokens and time.
+"""Comparisons of runs on the same items: between models, between conditions, with and without the music.
 
-Runs are paired sample by sample, by id and right answer, within a task and the same data. Each table of tests is a
-family of its own for Holm's correction.
+Two runs are paired item by item, within a task and the same data. Values, clusters and strata are those of the main
+metric, so that a difference is that of the two scores over the items that both have. Each table is a family of its own
+for Holm's correction.
 """
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Final, NamedTuple
+from math import isnan
+from typing import Any, Final
 
 import pandas as pd
-from inspect_ai.log import EvalLog
 
-from music_evals.reports.compared import Compared, known, notes_on, rank, read_compared, varying, worded
-from music_evals.reports.costs import cost_figures, cost_table
-from music_evals.reports.disputed import disputed_tables
-from music_evals.reports.identity import DEFAULT
-from music_evals.reports.memory import COMPLETION, TWIN, memory_report, twin_of
-from music_evals.reports.music import ARM, music_report, percent
-from music_evals.reports.runs import grouped
-from music_evals.reports.tables import Cell, Figure, Report, Table, common_notes, whole
+from music_evals.benchmarks import load
+from music_evals.reports.records import Records
+from music_evals.reports.run_metadata import DEFAULT
+from music_evals.reports.table import Cell, Table
+from music_evals.reports.tables.common import percent, run_notes
+from music_evals.reports.templates import notes
+from music_evals.scorers.metrics.estimates import Estimate
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
 
-MODELS: Final = "all models"
-TASKS: Final = "all tasks"
-_BASELINE: Final = "baseline/"
-_UNLIKE: Final = "Not compared, because they differ also in"
+ARMS: Final = {"stimulus": "given", "twin": "original"}
+"""Parameters with tables of their own, and the value that the others are compared with."""
+
+_NOT_FACTORS: Final = frozenset(("dataset", "media", "pictures", "cache", "human_labels", *ARMS))
+_OUTCOMES: Final = ("First", "Second", "Difference", "p", "p (Holm)", "Test")
 
 
-class _Contrast(NamedTuple):
-    """Two runs that differ in one factor alone, in the order of its values."""
+@dataclass(frozen=True)
+class PairedRun:
+    """A run as comparisons take it.
 
-    what: str
-    first: Compared
-    second: Compared
-
-    @property
-    def values(self) -> tuple[str, str]:
-        return self.first.factors[self.what], self.second.factors[self.what]
-
-    @property
-    def ranks(self) -> tuple[tuple[int, str], ...]:
-        return tuple(rank(self.first.benchmark, self.what, value) for value in self.values)
-
-
-class _Place(NamedTuple):
-    """Where a run stands in a table: what the table compares, and what has to be the same."""
-
-    run: Compared
-    group: Hashable  # of those that it may be compared with
-    of_table: Mapping[str, str]
-    rest: Mapping[str, str]
-
-
-class _Pair(NamedTuple):
-    """What two sets of scores are of, counts on them, their means, and how they compare."""
-
-    labels: Sequence[Cell]
-    counts: Sequence[int]
-    means: Sequence[float]
-    found: Comparison
-
-
-def comparison_report(headers: Sequence[EvalLog], progress: Callable[[int, int], None] = lambda *_: None) -> Report:
-    """Compare runs on the same samples, which are read from where the headers say that the logs are.
-
-    What the music contributes comes first, where runs were asked without it. For each benchmark there are tests between
-    models under the same condition and between conditions of the same model, or the effects of factors that are
-    crossed; for all, the samples that every run got wrong and those that runs disagree on, tokens and time of each run
-    with figures, and the logs that could not be used.
+    Args:
+        number: of the run.
+        questions: what is equal for runs that ask the same questions.
+        factors: what it may differ in from others, as words.
+        scores: index: pair; ``value``, the mean over epochs, ``cluster`` and ``stratum``.
     """
-    runs, passed_over = read_compared(headers, progress)
-    music = music_report(runs)
-    tables = [*music.tables, *memory_report(runs).tables]
-    runs = [run for run in runs if twin_of(run) != COMPLETION]  # which is no score of the benchmark
-    for benchmark, mine in grouped(runs, lambda run: run.benchmark).items():
-        tables.append(models_table(mine))
-        tables.append(effects_table(mine) if "effects" in known(benchmark) else conditions_table(mine))
-    tables += disputed_tables(runs)
-    if runs:
-        tables.append(cost_table(runs))
-    shown = [table for table in tables if table.rows or any(note.startswith(_UNLIKE) for note in table.notes)]
-    return Report(shown, passed_over, {**music.figures, **cost_figures(runs)})
+
+    number: int
+    questions: tuple[str, ...]
+    factors: Mapping[str, str]
+    scores: pd.DataFrame
+
+    def rest(self, factor: str) -> tuple[Any, ...]:
+        """Return what must be equal where only one factor may differ."""
+        others = {name: value for name, value in self.factors.items() if name != factor}
+        return self.questions, tuple(sorted(others.items()))
 
 
-def models_table(runs: Sequence[Compared]) -> Table:
-    """Lay out the tests between models of a benchmark's runs under the same condition, in percent."""
-    names = varying(runs)
-    pairs = [
-        pair
-        for some in grouped(runs, lambda run: (run.questions, run.condition)).values()
-        for first, second in combinations(sorted(some, key=lambda run: run.model), 2)
-        for pair in _paired(first, second, (first.task, first.data, worded(first, names), first.model, second.model))
+@dataclass(frozen=True)
+class _Row:
+    labels: Sequence[Cell]
+    means: Sequence[Estimate]
+    comparison: Comparison
+
+
+def paired_runs(records: Records) -> list[PairedRun]:
+    """Return all current runs as comparisons take them."""
+    runs = records.runs[records.runs["is_current"]]
+    return [_paired_run(records, number, run) for number, run in runs.iterrows()]
+
+
+def _paired_run(records: Records, number: int, run: pd.Series) -> PairedRun:
+    items = records.main(number)
+    counted = items[items["counts"] & items["value"].notna()]
+    columns = {"value": ("value", "mean"), "cluster": ("cluster", "first"), "stratum": ("stratum", "first")}
+    factors = {name: words for name, words in run["params"].items() if name not in _NOT_FACTORS}
+    factors |= {name: run["params"].get(name, value) for name, value in ARMS.items()}
+    same = load(run["benchmark"]).table.get("comparisons", {}).get("same_questions")
+    factors |= {"model": run["model"], **dict(word.split("=", 1) for word in run["settings"])}
+    questions = (run["benchmark"], run["data"]) if same else (run["benchmark"], run["data"], run["task"])
+    return PairedRun(
+        number, questions, factors | ({same: run["task"]} if same else {}), counted.groupby("pair").agg(**columns)
+    )
+
+
+def comparison_tables(records: Records) -> list[Table]:
+    """Make the tables of comparisons: the music and twins, then models and conditions of each section."""
+    runs = paired_runs(records)
+    probes = [run for run in runs if run.factors["twin"] == "completion"]
+    runs = [run for run in runs if run not in probes]
+    made = [_arms_table(records, runs, "stimulus"), _arms_table(records, [*runs, *probes], "twin")]
+    plain = [run for run in runs if all(run.factors[name] == value for name, value in ARMS.items())]
+    for section in dict.fromkeys(records.runs["section"]):
+        own = [run for run in plain if records.runs.at[run.number, "section"] == section]
+        made += [_models_table(records, section, own), _conditions_table(records, section, own)]
+        made.append(_effects_table(records, section, own))
+    return [table for table in made if table.rows]
+
+
+def _arms_table(records: Records, runs: Sequence[PairedRun], factor: str) -> Table:
+    """Runs with the base value of a factor beside those with another one."""
+    rows, probes = [], []
+    for group in _grouped(runs, lambda run: run.rest(factor)):
+        by_value = {run.factors[factor]: run for run in group}
+        base = by_value.pop(ARMS[factor], None)
+        for value, run in by_value.items():
+            first = _labels(records, base or run)
+            if value == "completion":
+                probes.append([*first, value, None, percent(records.score(run.number)), *[None] * 4])
+            elif base and (row := _compare(run, base, [*first, value])):
+                rows.append(row)
+    cells = [[*row[:6], row[7], row[6], *row[8:]] for row in _cells(rows)]
+    columns = ("Benchmark", "Task", "Model", "Condition", "Data", "Compared with", ARMS[factor].capitalize(), "Other")
+    title = {"stimulus": "What the music contributes, in percent", "twin": "What memory contributes, in percent"}[
+        factor
     ]
-    notes = _unlike(
-        _Place(run, (run.questions, _items(run.asked)), {"model": run.model}, run.identity.settings) for run in runs
-    )
-    labels = ("Task", "Data", "Condition", "First model", "Second model")
-    return _table("models", labels, pairs, runs, notes)
+    name = {"stimulus": "music", "twin": "memory"}[factor]
+    return Table(name, title, (*columns, "Difference", "p", "p (Holm)", "Test"), [*cells, *probes], notes(name))
 
 
-def conditions_table(runs: Sequence[Compared]) -> Table:
-    """Lay out the tests between conditions of the same model that differ in one thing, in percent."""
-    names = varying(runs)
-    pairs: list[_Pair] = []
-    for contrast in _contrasts(runs):
-        what, first, second = contrast
-        rest = worded(first, [name for name in names if name != what and name in second.factors])
-        labels = (first.task, first.data, first.model, what.replace("_", " "), *contrast.values, rest)
-        pairs += _paired(first, second, labels)
-    labels = ("Task", "Data", "Model", "What", "First value", "Second value", "Else")
-    return _table("conditions", labels, pairs, runs, _unlike(_conditions(runs)))
+def _models_table(records: Records, section: str, runs: Sequence[PairedRun]) -> Table:
+    """Models under the same condition, on the same questions."""
+    rows = []
+    for group in _grouped(runs, lambda run: run.rest("model")):
+        for first, second in combinations(sorted(group, key=lambda run: run.factors["model"]), 2):
+            _, task, model, condition, data = _labels(records, first)
+            rows.append(_compare(first, second, [task, condition, data, model, second.factors["model"]]))
+    columns = ("Task", "Condition", "Data", "First model", "Second model", *_OUTCOMES)
+    return _tests(records, section, "models", columns, rows)
 
 
-def effects_table(runs: Sequence[Compared]) -> Table:
-    """Lay out the effects of crossed factors for each model and task, and over all of them, in percent."""
-    benchmark = runs[0].benchmark
-    crossed: list[str] = known(benchmark)["effects"]
-    contrasts = [one for one in _contrasts(runs) if one.what in crossed]
-    others = [name for name in varying(runs) if name not in crossed]
-    effects = grouped(
-        contrasts,
-        lambda one: (one.first.data, crossed.index(one.what), one.ranks, worded(one.first, others) or ""),
-    )
-    pairs: list[_Pair] = []
-    for (*_, rest), some in sorted(effects.items()):
-        of_each = grouped(some, lambda one: (one.first.model, one.first.task))
-        for model, task in _pools(of_each):
-            pool = [one for key, found in of_each.items() if _within(key, (model, task)) for one in found]
-            scores = pd.concat([_scores(one.first, one.second).assign(task=one.first.task) for one in pool])
-            scores = scores[scores["scored"]]
-            trials = list(zip(scores["task"], scores.index, strict=True))
-            if trials:
-                labels = (some[0].what, *some[0].values, some[0].first.data, rest or None, model, task)
-                pairs.append(_pair(labels, (len(set(trials)), len(trials)), scores, trials))
-    *first, last = crossed
-    return Table(
-        f"tests_effects_{benchmark}",
-        f"{runs[0].title}: effects of {', '.join(first)} and {last}",
-        (
-            *("Effect", "First value", "Second value", "Data", "Else", "Model", "Task"),
-            *("Trials", "Pairs", "First", "Second", "Difference", "p", "p (Holm)"),
-        ),
-        _rows(pairs),
-        [
-            *common_notes("effects"),
-            *filter(None, [known(benchmark).get("paper", "").strip()]),
-            *_unlike(_conditions(runs, crossed)),
-            *notes_on(runs),
-        ],
-    )
+def _conditions_table(records: Records, section: str, runs: Sequence[PairedRun]) -> Table:
+    """Conditions of one model that differ in one factor."""
+    rows = []
+    for factor, first, second in _contrasts(records, runs):
+        _, task, model, _, data = _labels(records, first)
+        rest = [word for word in records.runs.at[first.number, "words"] if word.partition("=")[0] != factor]
+        labels = [task, model, ", ".join(rest) or DEFAULT, data, factor, first.factors[factor], second.factors[factor]]
+        rows.append(_compare(first, second, labels))
+    columns = ("Task", "Model", "Else", "Data", "Factor", "First value", "Second value", *_OUTCOMES)
+    return _tests(records, section, "conditions", columns, rows)
 
 
-def _contrasts(runs: Sequence[Compared]) -> Iterator[_Contrast]:
-    """The pairs of runs of a model on the same samples that differ in one factor."""
-    for some in grouped(runs, lambda run: (run.questions, run.model)).values():
-        for one, other in combinations(some, 2):
-            differing = _differing(one.factors, other.factors)
-            if len(differing) == 1 and differing[0] not in (ARM, TWIN):  # which have tables of their own
-                (what,) = differing
-                ordered = sorted((one, other), key=lambda run: rank(run.benchmark, what, run.factors[what]))
-                yield _Contrast(what, *ordered)
-
-
-def _differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
-    # What only one of two tasks can be asked for tells no difference.
-    return [name for name in one if name in other and one[name] != other[name]]
-
-
-def _conditions(runs: Sequence[Compared], crossed: Sequence[str] | None = None) -> Iterator[_Place]:
-    """Where runs stand among those of their model, by their parameters or some of them."""
-    for run in runs:
-        names = run.asked if crossed is None else crossed
-        of_table = {name: value for name, value in run.asked.items() if name in names}
-        rest = {name: value for name, value in run.factors.items() if name not in of_table}
-        yield _Place(run, (run.questions, run.identity.name), of_table, {**rest, **run.identity.arguments})
-
-
-def _unlike(places: Iterable[_Place]) -> Iterator[str]:
-    """Say which runs a table would compare if they did not differ in something else, too."""
-    counts: Counter[str] = Counter()
-    models: dict[str, dict[str, None]] = {}
-    for some in grouped(places, lambda place: place.group).values():
-        known = {_items(place.of_table, place.rest) for place in some}
-        for one, other in combinations(some, 2):
-            also = _differing(one.rest, other.rest)
-            # Runs that have their like under the condition of the other are compared with those.
-            likes = {_items(one.of_table, other.rest), _items(other.of_table, one.rest)}
-            if also and len(_differing(one.of_table, other.of_table)) == 1 and not likes <= known:
-                values = {
-                    name: sorted((one.rest[name], other.rest[name]), key=lambda text: text != DEFAULT) for name in also
-                }
-                words = ", ".join(f"{name} ({' and '.join(both)})" for name, both in values.items())
-                counts[words] += 1
-                models.setdefault(words, {}).update(dict.fromkeys((one.run.identity.name, other.run.identity.name)))
-    for words, count in counts.items():
-        yield f"{_UNLIKE} {words}: {count} {'pair' if count == 1 else 'pairs'} of runs of {', '.join(models[words])}."
-
-
-def _items(*facts: Mapping[str, str]) -> Hashable:
-    return tuple(frozenset(some.items()) for some in facts)
-
-
-def _paired(first: Compared, second: Compared, labels: Sequence[Cell]) -> Iterator[_Pair]:
-    """The comparison of two runs; nothing where they have no scored sample in common."""
-    both = _scores(first, second)
-    scores = both[both["scored"]]
-    if len(scores):
-        alone = len(first.samples.of_each) + len(second.samples.of_each) - 2 * len(both)
-        yield _pair(labels, (len(scores), len(both) - len(scores), alone), scores, scores["cluster"].tolist())
-
-
-def _pair(labels: Sequence[Cell], counts: Sequence[int], scores: pd.DataFrame, clusters: Sequence[Hashable]) -> _Pair:
-    before, after = scores["score"].to_numpy(), scores["later"].to_numpy()
-    return _Pair(labels, counts, (float(before.mean()), float(after.mean())), compare(before, after, clusters))
-
-
-def _table(
-    what: str, labels: Sequence[str], pairs: Sequence[_Pair], runs: Sequence[Compared], notes: Iterable[str]
-) -> Table:
-    outcomes = ("Pairs", "Unscored", "Not in both", "First", "Second", "Difference", "p", "p (Holm)", "Test")
-    rows = [[*row, pair.found.test] for row, pair in zip(_rows(pairs), pairs, strict=True)]
-    title = f"{runs[0].title}: tests between {what}"
-    notes = [*common_notes("tests"), *notes, *notes_on(runs)]
-    return Table(f"tests_{what}_{runs[0].benchmark}", title, (*labels, *outcomes), rows, notes)
-
-
-def _rows(pairs: Sequence[_Pair]) -> list[list[Cell]]:
-    corrected = holm([pair.found.p for pair in pairs])
-    return [
-        [
-            *pair.labels,
-            *map(whole, pair.counts),
-            *(Figure(100 * mean, decimals=1) for mean in pair.means),
-            percent(pair.found.difference, pair.found.low, pair.found.high),
-            Figure(pair.found.p, decimals=4),
-            Figure(p, decimals=4),
+def _effects_table(records: Records, section: str, runs: Sequence[PairedRun]) -> Table:
+    """Effects of crossed factors, pooled over models, tasks and the other factors; baselines are left out."""
+    rows = []
+    benchmark = records.runs.at[runs[0].number, "benchmark"] if runs else "muse"
+    if load(benchmark).table.get("comparisons", {}).get("crossed"):
+        models = [run for run in runs if not run.factors["model"].startswith("baseline/")] or runs
+        contrasts = [
+            (factor, first.factors[factor], second.factors[factor], first, second)
+            for factor, first, second in _contrasts(records, models)
         ]
-        for pair, p in zip(pairs, corrected, strict=True)
+        for group in _grouped(contrasts, lambda contrast: contrast[:3]):
+            pairs = [_joined(first, second).assign(task=first.questions[-1]) for *_, first, second in group]
+            scores = pd.concat(pairs)
+            trials = [*zip(scores["task"], scores.index, strict=True)]
+            labels = [*group[0][:3], ", ".join(sorted({first.factors["model"] for *_, first, _ in group}))]
+            rows.append(_row(scores.assign(cluster=trials, stratum=""), labels) if trials else None)
+    columns = ("Effect", "First value", "Second value", "Models", *_OUTCOMES)
+    return _tests(records, section, "effects", columns, rows)
+
+
+def _contrasts(records: Records, runs: Sequence[PairedRun]) -> Iterator[tuple[str, PairedRun, PairedRun]]:
+    """The pairs of runs of a model on the same questions that differ in one factor, in the order of its values."""
+    for group in _grouped(runs, lambda run: (run.questions, run.factors["model"])):
+        for first, second in combinations(group, 2):
+            shared = first.factors.keys() & second.factors.keys()
+            differing = [name for name in shared if first.factors[name] != second.factors[name]]
+            if len(differing) == 1:
+                (factor,) = differing
+                benchmark = load(records.runs.at[first.number, "benchmark"])
+                order = benchmark.table.get("comparisons", {}).get("orders", {}).get(factor, [])
+                ordered = sorted((first, second), key=lambda run: _rank(run.factors[factor], order))
+                yield factor, *ordered
+
+
+def _rank(value: str, order: Sequence[str]) -> tuple[int, float, str]:
+    number = float(value) if value.replace(".", "", 1).isdigit() else 0.0
+    return order.index(value) if value in order else len(order), number, value
+
+
+def _compare(first: PairedRun, second: PairedRun, labels: Sequence[Cell]) -> _Row | None:
+    scores = _joined(first, second)
+    return _row(scores, labels) if len(scores) else None
+
+
+def _joined(first: PairedRun, second: PairedRun) -> pd.DataFrame:
+    return first.scores.join(second.scores["value"].rename("later"), how="inner")
+
+
+def _row(scores: pd.DataFrame, labels: Sequence[Cell]) -> _Row:
+    from music_evals.scorers.metrics.clustered import macro_mean
+
+    strata = scores["stratum"].tolist()
+    means = [
+        Estimate(macro_mean(scores[name].tolist(), strata), n=len(scores)).percent() for name in ("value", "later")
     ]
+    comparison = compare(scores["value"].to_numpy(), scores["later"].to_numpy(), scores["cluster"].tolist(), strata)
+    return _Row(labels, means, comparison)
 
 
-def _scores(first: Compared, second: Compared) -> pd.DataFrame:
-    """The samples of both, with the second's score as `later`, and whether both have one."""
-    both = first.samples.of_each.join(second.samples.of_each["score"].rename("later"), how="inner")
-    return both.assign(scored=both[["score", "later"]].notna().all(axis=1))
+def _labels(records: Records, run: PairedRun) -> list[Cell]:
+    row = records.runs.loc[run.number]
+    words = [word for word in row["words"] if word.partition("=")[0] not in ARMS]
+    return [row["section"], row["task"], row["model"], ", ".join(words) or DEFAULT, row["data"]]
 
 
-def _pools(paired: Mapping[tuple[str, str], object]) -> Iterator[tuple[str, str]]:
-    """Model and task of the rows: each of both, and all where there are several."""
-    models, tasks = (sorted(set(names)) for names in zip(*paired, strict=True))
-    several = sum(not model.startswith(_BASELINE) for model in models) > 1
-    for model in [*([MODELS] if several else []), *models]:
-        asked = [task for task in tasks if any(_within(key, (model, task)) for key in paired)]
-        for task in [*([TASKS] if len(asked) > 1 else []), *asked]:
-            yield model, task
+def _cells(rows: Sequence[_Row]) -> list[list[Cell]]:
+    cells: list[list[Cell]] = []
+    for row, p in zip(rows, holm([row.comparison.p for row in rows]), strict=True):
+        found = row.comparison
+        ends = (None, None) if isnan(found.low) else (found.low, found.high)
+        difference = Estimate(found.difference, *ends).percent()
+        ps = [Estimate(one, decimals=4) for one in (found.p, p)]
+        cells.append([*row.labels, *row.means, difference, *ps, found.test])
+    return cells
 
 
-def _within(key: tuple[str, str], pool: tuple[str, str]) -> bool:
-    (model, task), (models, tasks) = key, pool
-    is_model = not model.startswith(_BASELINE) if models == MODELS else model == models
-    return is_model and tasks in (TASKS, task)
+def _tests(records: Records, section: str, what: str, columns: Sequence[str], rows: Sequence[_Row | None]) -> Table:
+    runs = records.current(section)
+    name = f"tests_{what}_{runs['benchmark'].iloc[0]}" if len(runs) else f"tests_{what}"
+    name += f"_{section.partition(': ')[2]}" if ": " in section else ""
+    title = {"effects": f"{section}: effects of crossed factors"}.get(what, f"{section}: tests between {what}")
+    found = [row for row in rows if row]
+    return Table(
+        name, title, columns, _cells(found), [*notes("effects" if what == "effects" else "tests"), *run_notes(runs)]
+    )
+
+
+def _grouped(values: Sequence[Any], key: Any) -> list[list[Any]]:
+    groups: dict[Any, list[Any]] = {}
+    for value in values:
+        groups.setdefault(key(value), []).append(value)
+    return list(groups.values())

@@ -1,116 +1,151 @@
-"""The summary of a report: what a model earns on each benchmark, above what is earned without the music, and in all.
+"""The summary of a report: what a model earns on each benchmark, above its floors, and over the suite.
 
 A task's *normalised score* is 100·(score − floor)/(100 − floor), with the score and the best of its floors in percent:
-0 is as good as without the music, 100 is all right, and what is below the floor is negative. A benchmark's is the mean
-over its tasks, the suite's the mean over the benchmarks that were run, each of which counts alike. A benchmark with a
-task that has no floor, as LilyBench's `generation`, has none, and does not count for the suite.
+0 is as good as without the music, 100 is all right. A section's is the mean over its tasks, the suite's the mean over
+sections. A model has a suite mean if it has all tasks of the suite, on the same data as the others. A section whose
+questions another one asks too is not part of the suite, so that no question counts twice.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Final
 
-from music_evals.reports.declared import average
-from music_evals.reports.memory import ORIGINAL, TWIN
-from music_evals.reports.music import ARM, GIVEN
-from music_evals.reports.runs import Run, grouped
-from music_evals.reports.tables import Cell, Figure, Footnotes, Table, common_notes
+import pandas as pd
+
+from music_evals.benchmarks import load
+from music_evals.reports.comparisons import ARMS
+from music_evals.reports.records import Records
+from music_evals.reports.table import Cell, Footnotes, Table, interval, number
+from music_evals.reports.tables.common import best_floor, gain, percent, run_notes
+from music_evals.reports.templates import notes
+from music_evals.scorers.metrics.estimates import Estimate, average
 
 SUITE: Final = "Suite"
 MOST_LINES: Final = 24
 """Rows of the summary that a terminal shows."""
+_BASELINE: Final = "baseline/"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Aggregate:
-    """What a model earns on a benchmark, or on the suite; figures are in percent, None where they are not known."""
+    """What a model earns on a section, or on the suite.
+
+    Args:
+        model: with its arguments, where runs differ in them.
+        section: title of a section, or `SUITE`.
+        runs: the runs that count, one per task.
+        score: mean of the tasks' main metrics, in percent.
+        floor: mean of their best floors, in percent.
+        gain: mean of the gains over the floors, in percentage points.
+        normalised: mean of the normalised scores.
+    """
 
     model: str
-    title: str  # of the part of the report, or `SUITE`
-    runs: Sequence[Run]  # those that count, one a task
-    score: Figure | None  # mean of the tasks' main metrics
-    floor: Figure | None  # mean of the best floors
-    gain: Figure | None  # mean of what the scores are above the floors
-    normalised: Figure | None
+    section: str
+    runs: pd.DataFrame
+    score: Estimate | None = None
+    floor: Estimate | None = None
+    gain: Estimate | None = None
+    normalised: Estimate | None = None
 
     @property
     def tasks(self) -> str:
         """How many tasks count, of how many there are."""
-        return f"{len(self.runs)}/{len(self.runs[0].part.tasks)}" if self.title != SUITE else ""
+        tasks = load(self.runs["benchmark"].iloc[0]).tasks.values()
+        return f"{len(self.runs)}/{sum(task.section_title == self.section for task in tasks)}"
 
     @property
     def data(self) -> str:
         """Labels of the data."""
-        return "; ".join(dict.fromkeys(str(run.facts.get("dataset_label")) for run in self.runs))
+        return "; ".join(dict.fromkeys(self.runs["data"]))
+
+    @property
+    def is_published_test(self) -> bool:
+        """Whether all runs are of the published test."""
+        return bool(self.runs["is_published_test"].all())
 
 
-def aggregates(runs: Sequence[Run]) -> list[Aggregate]:
-    """Return the aggregates of each model, a benchmark's in the order of the report, and then the suite's.
+def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
+    """Return the aggregates of each model, by section and then of the suite; and notes on the suite.
 
-    Of a model's conditions the one counts under which most of the benchmark's tasks were run, of several such the one
-    nearest to the tasks' defaults, and then the latest. The suite's is over the benchmarks that were run. Runs without
-    their music, and on twins, do not count.
+    Of a model's conditions the one counts under which most tasks were run to their end; of several such, the one with
+    the most items, then the one nearest to the defaults, then the newest. Runs without their music, and on twins, do
+    not count.
     """
-    plain = {ARM: GIVEN, TWIN: ORIGINAL}
-    runs = [run for run in runs if all(str(run.facts.get(name) or value) == value for name, value in plain.items())]
-    titles = list(dict.fromkeys(run.part.title for run in runs))
-    found: list[Aggregate] = []
-    for model, mine in sorted(grouped(runs, lambda run: run.model).items()):
-        of_part = grouped(mine, lambda run: run.part.title)
-        own = [_aggregate(model, title, _chosen(of_part[title])) for title in titles if title in of_part]
-        counted = [one for one in own if one.normalised]
-        mean = _mean([one.normalised for one in counted])
-        found += [*own, Aggregate(model, SUITE, [run for one in counted for run in one.runs], None, None, None, mean)]
-    return found
+    runs = records.current()
+    for name, plain in ARMS.items():
+        if name in runs:
+            runs = runs[runs[name].isna() | (runs[name] == plain)]
+    found = [
+        _aggregate(records, model, section, _chosen(group))
+        for (model, section), group in runs.groupby(["model", "section"], sort=True)
+    ]
+    sections = list(dict.fromkeys(runs["section"]))
+    found.sort(key=lambda one: (one.model, sections.index(one.section)))
+    left_out, lines = _repeated(records, found)
+    counted = [one for one in found if one.normalised and one.section not in left_out]
+    ranked = [one for one in counted if not one.model.startswith(_BASELINE)] or counted
+    needed = {(one.section, task) for one in ranked for task in one.runs["task"]}
+    data = {section: _commonest(one.data for one in ranked if one.section == section) for section, _ in needed}
+    suites = []
+    for model in dict.fromkeys(one.model for one in found):
+        own = [one for one in counted if one.model == model]
+        tasks = {(one.section, task) for one in own for task in one.runs["task"]}
+        is_same = tasks == needed and all(one.data == data[one.section] for one in own)
+        if is_same and len(own) > 1:
+            mean = replace(average([one.normalised for one in own if one.normalised]), decimals=1)
+            suites.append(Aggregate(model, SUITE, pd.concat([one.runs for one in own]), normalised=mean))
+        elif len({section for section, _ in needed}) > 1:
+            lines.append(f"{SUITE}: none for {model}, which lacks tasks of the suite, or ran on other data.")
+    return sorted([*found, *suites], key=lambda one: one.model), lines
 
 
-def summary_table(found: Sequence[Aggregate]) -> Table:
-    """Lay out aggregates with a row a model, and below them what is earned without the music."""
+def summary_table(records: Records) -> Table:
+    """Make the table of the aggregates, with a row per model."""
+    found, lines = aggregates(records)
     footnotes = Footnotes()
-    titles = [title for title in dict.fromkeys(one.title for one in found) if title != SUITE]
+    sections = [section for section in dict.fromkeys(one.section for one in found) if section != SUITE]
     rows: list[list[Cell]] = []
-    for model, mine in grouped(found, lambda one: one.model).items():
-        of_title = {one.title: one for one in mine}
-        suite = of_title[SUITE]
-        counted = list(dict.fromkeys(run.part.title for run in suite.runs))
-        mark = "" if counted == titles else footnotes.mark(f"{SUITE}: over {', '.join(counted)}")
-        cells: list[Cell] = [model, suite.normalised and replace(suite.normalised, mark=mark)]
-        for title in titles:
-            one = of_title.get(title)
+    for model in dict.fromkeys(one.model for one in found):
+        own = {one.section: one for one in found if one.model == model}
+        cells: list[Cell] = [model, own[SUITE].normalised if SUITE in own else None]
+        for section in sections:
+            one = own.get(section)
             cells += [_marked(one, footnotes), one.gain] if one else [None, None]
-        rows.append([*cells, "; ".join(f"{one.title}: {one.data}" for one in mine if one.title != SUITE)])
-    shown = [run for one in found if one.title != SUITE for run in one.runs]
-    chances: list[Cell] = []
-    for name in dict.fromkeys(name for run in shown for name in run.floors_of()):
-        floors: list[Cell] = [_floor(name, [run for run in shown if run.part.title == title]) for title in titles]
-        chances = chances or floors
-        if name == "chance" or any(floor not in (None, one) for floor, one in zip(floors, chances, strict=True)):
-            rows.append([f"floor: {name}", None, *chain.from_iterable((floor, None) for floor in floors), None])
-    headings = chain.from_iterable((title, f"{title}: gain") for title in titles)
+        rows.append([*cells, "; ".join(f"{one.section}: {one.data}" for one in own.values() if one.section != SUITE)])
+    headings = [heading for section in sections for heading in (section, f"{section}: gain")]
     title = "Summary: mean of the tasks' main metrics, in percent"
-    notes = [*common_notes("summary"), *footnotes.notes()]
-    return Table("summary", title, ("Model", SUITE, *headings, "Data"), rows, notes)
+    return Table(
+        "summary", title, ("Model", SUITE, *headings, "Data"), rows, [*notes("summary"), *lines, *footnotes.notes()]
+    )
 
 
-def summary_lines(found: Sequence[Aggregate], width: int = 80) -> list[str]:
-    """Lay out aggregates for a terminal: a line a model, and one a benchmark, at most `MOST_LINES` in all."""
-    models = grouped(found, lambda one: one.model)
+def summary_lines(records: Records, width: int = 80) -> list[str]:
+    """Lay the aggregates out for a terminal: a line per model and section, at most `MOST_LINES` in all."""
+    found, suite_lines = aggregates(records)
     lines = [_line(width, "", "tasks", "score", "95%", "gain", "norm.", "data")]
-    for number, (model, mine) in enumerate(models.items()):
-        if number and len(lines) + len(mine) + 1 > MOST_LINES:
-            lines.append(f"… and {len(models) - number} more models")
+    models = list(dict.fromkeys(one.model for one in found))
+    for place, model in enumerate(models):
+        own = [one for one in found if one.model == model]
+        if place and len(lines) + len(own) + 1 > MOST_LINES:
+            lines.append(f"… and {len(models) - place} more models")
             break
         lines.append(model if len(model) <= width else f"{model[: width - 1]}…")
-        for one in mine:
-            score, interval = (one.score.shown, one.score.interval) if one.score else ("-", "")
-            apart = "" if all(run.is_papers for run in one.runs) else "†"
-            cells = [figure.shown if figure else "-" for figure in (one.gain, one.normalised)]
-            if one.title != SUITE:
-                lines.append(_line(width, one.title, one.tasks, score + apart, interval, *cells, one.data))
-            elif (counted := len({run.part.title for run in one.runs})) > 1:
-                lines.append(_line(width, f"{SUITE}: {counted} benchmarks", "", "", "", "", cells[1], ""))
-    return [*lines, *_DEFINITIONS]
+        for one in own:
+            gained, normalised = (number(cell) if cell else "-" for cell in (one.gain, one.normalised))
+            if one.section == SUITE:
+                lines.append(_line(width, SUITE, "", "", "", "", normalised, ""))
+            else:
+                score = number(one.score) if one.score else "-"
+                ends = interval(replace(one.score, n=None)) if one.score else ""
+                of = f"n {one.score.n}, " if one.score else ""
+                dagger = "" if one.is_published_test else "†"
+                lines.append(
+                    _line(width, one.section, one.tasks, score + dagger, ends, gained, normalised, of + one.data)
+                )
+    lines += [line for line in suite_lines if line.startswith(f"{SUITE} without")]
+    return [*lines, *_DEFINITIONS, *(line for line in run_notes(records.current()) if " runs alike" in line)]
 
 
 _DEFINITIONS: Final = (
@@ -121,51 +156,81 @@ _DEFINITIONS: Final = (
 
 
 def _line(width: int, title: str, *cells: str) -> str:
-    tasks, score, interval, gain, norm, data = cells
+    tasks, score, ends, gained, normalised, data = cells
     title = f"  {title}"
-    line = f"{title[:26]:<26}{tasks:>6}{score:>7}{interval:>13}{gain:>6}{norm:>6} {data}"
+    line = f"{title[:26]:<26}{tasks:>6}{score:>7}{ends:>13}{gained:>6}{normalised:>6} {data}"
     return line.rstrip() if len(line) <= width else f"{line[: width - 1]}…"
 
 
-def _chosen(runs: Sequence[Run]) -> list[Run]:
-    """The runs of the condition that counts."""
-    conditions = grouped(runs, lambda run: (run.key, run.cell[1:])).values()
-    return max(conditions, key=lambda some: (len(some), -some[0].changes, max(run.created for run in some)))
+def _chosen(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs of the condition that counts, one per task."""
+    conditions = [group for _, group in runs.groupby([runs["words"].map(_settled), "data"], sort=False)]
+    return max(
+        conditions,
+        key=lambda some: (
+            int(some["is_complete"].sum()),
+            len(some),
+            some["n"].sum(),
+            -some["changes"].iloc[0],
+            some["created"].max(),
+        ),
+    )
 
 
-def _aggregate(model: str, title: str, runs: Sequence[Run]) -> Aggregate:
-    scores = [run.figure(scale=100, decimals=1) for run in runs]
-    floors = [run.best_floor(decimals=1) for run in runs]
-    gains = [run.gain(decimals=1) for run in runs]
+def _settled(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word for word in words if word != "in part")
+
+
+def _aggregate(records: Records, model: str, section: str, runs: pd.DataFrame) -> Aggregate:
+    runs = runs.sort_values(["is_complete", "n", "created"]).drop_duplicates("task", keep="last")
+    scores = [percent(records.score(run)) for run in runs.index]
+    floors = [percent(best_floor(records.floors(run))) for run in runs.index]
+    gains = [gain(score, floor) for score, floor in zip(scores, floors, strict=True)]
     normalised = [
-        gain.times(100 / (100 - floor.value), 1) if gain and floor and floor.value < 100 else None
-        for gain, floor in zip(gains, floors, strict=True)
+        one.times(100 / (100 - floor.value), 1) if one and floor and floor.value < 100 else None
+        for one, floor in zip(gains, floors, strict=True)
     ]
-    return Aggregate(model, title, runs, _mean(scores), _mean(floors), _mean(gains), _mean(normalised))
+    return Aggregate(model, section, runs, *map(_mean, (scores, floors, gains, normalised)))
 
 
-def _mean(figures: Sequence[Figure | None]) -> Figure | None:
-    """The mean of figures, where each is known."""
-    known = [figure for figure in figures if figure]
-    return average(known, decimals=1) if known and len(known) == len(figures) else None
+def _mean(estimates: Sequence[Estimate | None]) -> Estimate | None:
+    """The mean of estimates; None if one is not known."""
+    known = [one for one in estimates if one]
+    return replace(average(known), decimals=1) if known and len(known) == len(estimates) else None
 
 
-def _marked(one: Aggregate, footnotes: Footnotes) -> Figure | None:
+def _repeated(records: Records, found: Sequence[Aggregate]) -> tuple[set[str], list[str]]:
+    """The sections whose questions other sections ask too, and notes on them."""
+    if "content" not in records.items:
+        return set(), []
+    contents: dict[str, set[str]] = {}
+    for one in found:
+        for run in one.runs.index:
+            items = records.main(run)
+            if "content" in items:
+                contents.setdefault(one.section, set()).update(items["content"].dropna())
+    left_out: set[str] = set()
+    lines = []
+    for section in sorted(contents, key=lambda section: len(contents[section])):
+        others = [other for other in contents if other != section and other not in left_out]
+        for other in others:
+            if shared := contents[section] & contents[other]:
+                left_out.add(section)
+                repeated = f"{len(shared)} of its {len(contents[section])} questions are also asked in {other}"
+                lines.append(f"{SUITE} without {section}: {repeated}.")
+                break
+    return left_out, lines
+
+
+def _commonest(values: object) -> str:
+    return str(Counter(values).most_common(1)[0][0])  # type: ignore[call-overload]
+
+
+def _marked(one: Aggregate, footnotes: Footnotes) -> Estimate | None:
     """A score, with a note on its condition."""
     if one.score is None:
         return None
-    first = one.runs[0]
-    tasks = "all tasks" if len(one.runs) == len(first.part.tasks) else ", ".join(run.task for run in one.runs)
-    mark = footnotes.mark(f"{one.title}: {first.whole_condition}; {tasks}")
-    return replace(bounded(one.score), mark=("" if first.is_papers else "†") + mark)
-
-
-def bounded(figure: Figure) -> Figure:
-    """Return a mean of shares in percent with an interval that ends at 0 and 100."""
-    low, high = (None if end is None else min(max(end, 0.0), 100.0) for end in (figure.low, figure.high))
-    return replace(figure, low=low, high=high)
-
-
-def _floor(name: str, runs: Sequence[Run]) -> Figure | None:
-    """The mean of a floor over the tasks of a part, where each of those that were run has it."""
-    return _mean(list({run.task: run.floors_of("", 100, 1).get(name) for run in runs}.values()))
+    tasks = ", ".join(one.runs["task"])
+    mark = footnotes.mark(f"{one.section}: {one.runs['condition'].iloc[0]}; {tasks}")
+    low, high = (None if end is None else min(max(end, 0.0), 100.0) for end in (one.score.low, one.score.high))
+    return replace(one.score, low=low, high=high, mark=("" if one.is_published_test else "†") + mark)

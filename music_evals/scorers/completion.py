@@ -4,36 +4,36 @@ import re
 import unicodedata
 from typing import Final
 
-from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, stderr
+from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.scores import fence, held, interval95, scorer
+from music_evals.scorers.scores import fence, main_metric, required_metadata, scorer
 
 _MOST: Final = 20_000  # characters of a reply that are read
 _LABEL: Final = re.compile(r"\s*(?:[-*•]|\(?[A-Ha-h1-8][.):、．])\s+")
 
 
-@scorer(metrics=[accuracy(), stderr(), interval95()])
+@scorer(metrics=[main_metric()])
 def completed() -> Scorer:
     """Score a reply as correct that has all hidden options, each on lines of its own; labels and case do not count."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        hidden: list[str] = held(state, "hidden")
+        hidden: list[str] = required_metadata(state, "hidden")
         lines = "\n".join(_plain(line) for line in state.output.completion[:_MOST].splitlines())
-        found = [option for option in hidden if f"\n{_whole(option)}\n" in f"\n{lines}\n"]
-        listed = "\n".join(f"{'found' if option in found else 'not found'}: {option}" for option in hidden)
+        completed = [option for option in hidden if f"\n{_lines(option)}\n" in f"\n{lines}\n"]
+        listed = "\n".join(f"{'found' if option in completed else 'not found'}: {option}" for option in hidden)
         ends = fence(listed, least=3)
         return Score(
-            value=CORRECT if len(found) == len(hidden) else INCORRECT,
-            answer=f"{len(found)} of {len(hidden)}",
+            value=CORRECT if len(completed) == len(hidden) else INCORRECT,
+            answer=f"{len(completed)} of {len(hidden)}",
             explanation=f"Options that were not shown:\n\n{ends}text\n{listed}\n{ends}",
-            metadata={"found": len(found)},
+            metadata={"found": len(completed)},
         )
 
     return score
 
 
-def _whole(option: str) -> str:
+def _lines(option: str) -> str:
     return "\n".join(map(_plain, option.splitlines()))
 
 

@@ -16,27 +16,23 @@ Source: arXiv 2511.20697, sections 3.3 and 5.1, Appendices G and H.
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
 from typing import Any, Final
 
 import anyio
 from inspect_ai.model import GenerateConfig, Model, get_model
-from inspect_ai.scorer import SampleScore, Score, Scorer, Target
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
 from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError, collect
-from scipy.stats import pearsonr
 
 from music_evals.scorers.explanations import code, shortened
-from music_evals.scorers.metrics.accuracy import level_success, unanimity
-from music_evals.scorers.metrics.clustered import mean_interval
-from music_evals.scorers.metrics.figures import each, mean
-from music_evals.scorers.metrics.paired import mcnemar
+from music_evals.scorers.items import all_items
 from music_evals.scorers.readers.batches import split_answers
 from music_evals.scorers.readers.checking import Checked, check
 from music_evals.scorers.readers.votes import read_vote
-from music_evals.scorers.scores import SampleError, apart, figures, scorer, setting_up, told_readings
+from music_evals.scorers.scores import SampleError, main_metric, readings, run_in_thread, scorer, setting_up
 
 RULES: Final = "rules"
 """The judge that is no model."""
@@ -75,117 +71,17 @@ _FIELDS: Final = ("id", "level", "kind", "question", "answer", "answer_type")
 _SHOWN: Final = 200
 
 
-@figures
-def judged_accuracy(scores: list[SampleScore]) -> dict[str, float]:
-    """Accuracy over the scored questions, with its interval.
+@metric(scores="unreduced")
+def unscored() -> Metric:
+    """The number of questions, in the samples that have a score, on which neither a judge nor a rule decides."""
 
-    ``accuracy_by_score_low`` and ``_high``, where there are several scores, take questions on one score together; in
-    several epochs the interval of ``accuracy`` takes the answers to one question together. See `mean_interval`.
-    """
-    entries = _entries(scores)
-    scored = [entry for entry in entries if entry["verdict"] is not None]
-    found = _accuracy(entries)
-    works = [entry["score_id"] for entry in scored]
-    if len(set(works)) > 1:
-        low, high = mean_interval([entry["verdict"] for entry in scored], works)
-        found |= {"accuracy_by_score_low": low, "accuracy_by_score_high": high}
-    return found
+    def compute(scores: list[SampleScore]) -> float:
+        return float(sum(item.value is None for item in all_items(scores)))
+
+    return compute
 
 
-@figures
-def judged_by_level(scores: list[SampleScore]) -> dict[str, float]:
-    """The accuracy at each level, as ``level_1/accuracy``, with intervals and numbers of questions (Table 2)."""
-    levels: dict[str, list[dict[str, Any]]] = {}
-    for entry in sorted(_entries(scores), key=lambda entry: int(entry["level"])):
-        levels.setdefault(f"level_{entry['level']}", []).append(entry)
-    return each(levels, _accuracy)
-
-
-@figures
-def judged_success(scores: list[SampleScore]) -> dict[str, float]:
-    """The level-wise success rate, as ``level_1/success`` with Wilson's interval: `metrics.accuracy.level_success`."""
-    outcomes: dict[Any, dict[int, list[bool | None]]] = {}
-    asked: dict[Any, dict[int, int]] = {}
-    for score in scores:
-        metadata = score.score.metadata or {}
-        work = (metadata["score_id"], metadata["epoch"])
-        asked.setdefault(work, {int(level): number for level, number in metadata["asked"].items()})
-        for entry in metadata["questions"]:
-            verdict = None if entry["verdict"] is None else bool(entry["verdict"])
-            outcomes.setdefault(work, {}).setdefault(entry["level"], []).append(verdict)
-    for work, numbers in asked.items():
-        for level, number in numbers.items():
-            some = outcomes[work].setdefault(level, [])
-            some.extend([None] * (number - len(some)))
-    success = level_success(outcomes, repetitions=len({epoch for _, epoch in outcomes}) or 1)
-    return each({f"level_{level}": found for level, found in success.items()}, dict)
-
-
-@figures
-def judge_agreement(scores: list[SampleScore]) -> dict[str, float]:
-    """How far the judges agree, with one another and with the rules, and how each of them votes.
-
-    These are ``unanimous``, over the ``unanimous_questions`` with two votes or more; ``rules_agreement`` with the
-    majority, over the ``rules_compared`` questions that both decide; ``rules_decided``, the share of answered questions
-    that a rule decides; and for each judge such as ``openai/gpt-5/right``, its share of 1 among its votes, and
-    ``openai/gpt-5/abstained``, of the questions put to it.
-    """
-    answered = [entry for entry in _entries(scores) if entry["prediction"] is not None]
-    found: dict[str, float] = {}
-    if answered:
-        found["rules_decided"] = sum(entry["rule"] is not None for entry in answered) / len(answered)
-    judged = [entry for entry in answered if entry["votes"]]
-    # With a late vote none knows whether the judges agree; only a majority makes a vote late.
-    in_time = [entry for entry in judged if LATE not in entry["abstained"].values()]
-    if unanimous := unanimity([list(entry["votes"].values()) for entry in in_time]):
-        found |= {**mean("unanimous", unanimous), "unanimous_questions": len(unanimous)}
-    both = [entry for entry in judged if entry["rule"] is not None and entry["verdict"] is not None]
-    if both:
-        found["rules_agreement"] = sum(bool(entry["verdict"]) == entry["rule"] for entry in both) / len(both)
-        found["rules_compared"] = len(both)
-    for judge in dict.fromkeys(judge for entry in judged for judge in entry["votes"]):
-        votes = [entry["votes"][judge] for entry in judged if judge in entry["votes"]]
-        cast = [vote for vote in votes if vote is not None]
-        if cast:
-            found[f"{judge}/right"] = sum(cast) / len(cast)
-        found[f"{judge}/abstained"] = 1 - len(cast) / len(votes)
-    return found
-
-
-@figures
-def human_agreement(scores: list[SampleScore]) -> dict[str, float]:
-    """How the verdicts compare with human labels; nothing without labels.
-
-    These are ``human_n`` (questions with label and verdict), ``human_agreement`` (share of equal ones),
-    ``human_pearson`` and ``human_mcnemar``, each with ``_p``, ``human_unmatched`` (labels of no question here), and
-    ``human_unanimous`` with its interval, the share on which all judges and the human agree.
-    """
-    labelled = [entry for entry in _entries(scores) if entry.get("human") is not None]
-    given = max(int((score.score.metadata or {}).get("human_labels", 0)) for score in scores)
-    if not given:
-        return {}
-    both = [entry for entry in labelled if entry["verdict"] is not None]
-    found: dict[str, float] = {
-        "human_unmatched": given - len({entry["id"] for entry in labelled}),
-        "human_n": len(both),
-    }
-    if not both:
-        return found
-    verdicts, labels = [entry["verdict"] for entry in both], [entry["human"] for entry in both]
-    found["human_agreement"] = sum(map(int.__eq__, verdicts, labels)) / len(both)
-    pairs = list(zip(verdicts, labels, strict=True))
-    statistic, p = mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))
-    found |= {"human_mcnemar": statistic, "human_mcnemar_p": p}
-    if len(set(verdicts)) == len(set(labels)) == 2:  # else there is no correlation
-        r = pearsonr(verdicts, labels)
-        found |= {"human_pearson": float(r.statistic), "human_pearson_p": float(r.pvalue)}
-    votes = [[*entry["votes"].values(), entry["human"]] for entry in labelled if entry["votes"]]
-    if unanimous := unanimity(votes):
-        found |= mean("human_unanimous", unanimous)
-    return found
-
-
-@scorer(metrics=[judged_accuracy("accuracy", "accuracy_*", "questions", "unscored"), told_readings()])
+@scorer(metrics=[main_metric(), unscored(), readings()])
 def judged(
     judges: list[str] | str = RULES,
     prompt: str | None = None,
@@ -230,7 +126,7 @@ def judged(
         questions = _questions(state)
         with setting_up():
             models = {name: get_model(name) if "/" in name else get_model(role=name, required=True) for name in names}
-        entries = await apart(_entries_of, state.output.completion, questions, labels)
+        entries = await run_in_thread(_entries_of, state.output.completion, questions, labels)
         config = GenerateConfig(temperature=0, max_tokens=max_tokens, attempt_timeout=deadline, timeout=deadline)
         await collect(
             *(
@@ -410,10 +306,10 @@ def _score(
         metadata["human_labels"] = len(labels)
     explanation = "\n".join(map(_line, questions, entries))
     shown = "; ".join(shortened(entry["prediction"], 40) for entry in entries)
-    told: dict[str, Any] = {"answer": shown, "explanation": explanation, "metadata": metadata}
+    fields: dict[str, Any] = {"answer": shown, "explanation": explanation, "metadata": metadata}
     if not verdicts:
-        return Score.unscored(reason="grader_failed" if names else "undecided", **told)
-    return Score(value=sum(verdicts) / len(verdicts), **told)
+        return Score.unscored(reason="grader_failed" if names else "undecided", **fields)
+    return Score(value=sum(verdicts) / len(verdicts), **fields)
 
 
 def _line(question: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
@@ -421,12 +317,12 @@ def _line(question: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
     given = "nothing" if entry["prediction"] is None else code(entry["prediction"])
     return (
         f"- **{verdict}**, level {entry['level']}, {code(entry['kind'])}: {code(question['question'])} "
-        f"Expected {code(question['answer'])}; read {given}. {_told_judges(entry, question['answer_type'])}"
+        f"Expected {code(question['answer'])}; read {given}. {_decision(entry, question['answer_type'])}"
     )
 
 
-def _told_judges(entry: Mapping[str, Any], answer_type: str) -> str:
-    """Who decided on an answer and how, in a sentence."""
+def _decision(entry: Mapping[str, Any], answer_type: str) -> str:
+    """Say in a sentence who decided on an answer, and how."""
     rule = f"the rule for {answer_type.replace('_', ' or ')}"
     if not entry["votes"] and entry["verdict"] is None:
         return f"Unscored, as {rule} does not read the {'answer' if entry['readable'] else 'reference'}."
@@ -439,23 +335,3 @@ def _told_judges(entry: Mapping[str, Any], answer_type: str) -> str:
         held = "" if entry["rule"] is None else f"; {rule} would say {int(entry['rule'])}"
         return f"{'No majority' if entry['verdict'] is None else 'Majority'}: {', '.join(votes)}{held}."
     return f"Judged by {rule}."
-
-
-def _entries(scores: Iterable[SampleScore]) -> list[dict[str, Any]]:
-    return [
-        {**entry, "score_id": metadata["score_id"], "epoch": metadata["epoch"]}
-        for score in scores
-        if (metadata := score.score.metadata or {})
-        for entry in metadata["questions"]
-    ]
-
-
-def _accuracy(entries: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The accuracy over the scored questions, if any, and the numbers of questions and of unscored ones."""
-    scored = [entry for entry in entries if entry["verdict"] is not None]
-    counts = {"questions": len(entries), "unscored": len(entries) - len(scored)}
-    if not scored:
-        return dict(counts)
-    verdicts = [entry["verdict"] for entry in scored]
-    repeated = len({entry["epoch"] for entry in scored}) > 1
-    return {**mean("accuracy", verdicts, [entry["id"] for entry in scored] if repeated else None), **counts}

@@ -3,14 +3,14 @@
 It reads the attempts that the solver left in the sample's metadata, so a log is all that scoring again takes.
 """
 
-from typing import Literal, NotRequired, TypedDict, get_args
+from typing import Literal, TypedDict, get_args
 
-from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, Scorer, Target, accuracy, stderr
+from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Metric, SampleScore, Score, Scorer, Target, metric
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.choice import read_answer
 from music_evals.scorers.explanations import asked_and_expected, named
-from music_evals.scorers.scores import fence, figures, held, interval95, scorer
+from music_evals.scorers.scores import fence, main_metric, required_metadata, scorer
 
 ErrorKind = Literal["parse", "structural", "domain"]
 
@@ -25,51 +25,49 @@ class Attempt(TypedDict):
     error: ErrorKind | None
     message: str
     answer: str | None
-    extra_round: NotRequired[bool]  # older logs lack it
+    extra_round: bool
 
 
-@figures
-def formulation(scores: list[SampleScore]) -> dict[str, float | None]:
-    """Mean over the samples (and their epochs) of each count of `solver_decision`, over those that have one.
+@metric(scores="unreduced")
+def no_decision() -> Metric:
+    """The share of samples in which the solver came to no decision."""
 
-    Older logs have a scorer of this name.
-    """
-    counts = [score.score.metadata or {} for score in scores]
-    known = {name: [each[name] for each in counts if each[name] is not None] for name in counts[0]}
-    return {name: sum(values) / len(values) if values else None for name, values in known.items()}
+    def compute(scores: list[SampleScore]) -> float:
+        return sum(score.score.answer is None for score in scores) / max(len(scores), 1)
+
+    return compute
 
 
-@scorer(metrics=[accuracy(), stderr(), interval95(), formulation("no_decision")])
+@scorer(metrics=[main_metric(), no_decision()])
 def solver_decision() -> Scorer:
     """Score the solver's decision, which is the paper's score for LogicLM; none counts as incorrect.
 
     The metadata count what happened to the formulations. In every sample the errors of the three kinds, the undecided
     results and the decision add up to the attempts, which are one more than the refinements. ``answered`` says whether
     the last reply holds a valid final answer, ``agreement`` whether that and the solver agree, None where either is
-    missing. ``accuracy_without_extra_round`` says whether the solver is right if the round that follows an undecided
-    result is left out; older logs lack it.
+    missing. ``accuracy_without_extra_round`` says whether the solver is right without the round that follows an
+    undecided result.
 
     Source: arXiv 2510.22455, section 2.3.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        # Older logs have them in the store.
-        attempts: list[Attempt] = state.metadata.get("formulation") or state.store.get("formulation", [])
+        attempts: list[Attempt] = state.metadata.get("formulation", [])
         decision = attempts[-1]["answer"] if attempts else None
-        options: list[str] = held(state, "options")
+        options: list[str] = required_metadata(state, "options")
         answer = (await read_answer(state, target)).answer
         both = decision is not None and answer is not None
         counts = {
             "valid_first_try": int(bool(attempts) and attempts[0]["error"] is None),
-            **{f"{kind}_errors": sum(each["error"] == kind for each in attempts) for kind in get_args(ErrorKind)},
-            "undecided_results": sum(each["error"] is None and each["answer"] is None for each in attempts),
+            **{f"{kind}_errors": sum(attempt["error"] == kind for attempt in attempts) for kind in get_args(ErrorKind)},
+            "undecided_results": sum(attempt["error"] is None and attempt["answer"] is None for attempt in attempts),
             "refinements": max(0, len(attempts) - 1),
             "no_decision": int(decision is None),
             "answered": int(answer is not None),
             "agreement": int(decision == answer) if both else None,
         }
-        if attempts and "extra_round" in attempts[0]:
-            earlier = [each["answer"] for each in attempts if not each.get("extra_round")]
+        if attempts:
+            earlier = [attempt["answer"] for attempt in attempts if not attempt["extra_round"]]
             counts["accuracy_without_extra_round"] = int(earlier[-1] == target.text)
         decided = "came to no decision" if decision is None else f"decided {named(decision, options)}"
         explanation = asked_and_expected(state, options, target.text, decision)
@@ -77,7 +75,7 @@ def solver_decision() -> Scorer:
         return Score(
             value=NOANSWER if decision is None else CORRECT if decision == target.text else INCORRECT,
             answer=decision,
-            explanation=explanation + _told(attempts),
+            explanation=explanation + _listed(attempts),
             metadata=counts,
             reason="invalid_response_format" if decision is None else None,
         )
@@ -85,14 +83,14 @@ def solver_decision() -> Scorer:
     return score
 
 
-def _told(attempts: list[Attempt]) -> str:
-    """Tell attempts as a numbered list in Markdown, in which nothing that a model wrote is read as markup."""
-    told = []
+def _listed(attempts: list[Attempt]) -> str:
+    """Return attempts as a numbered list in Markdown, in which a model's text is never read as markup."""
+    lines = []
     for number, attempt in enumerate(attempts, start=1):
         outcome = "undecided" if attempt["answer"] is None else "decided"
         outcome = f"{attempt['error']} error" if attempt["error"] else outcome
-        told.append(f"{number}. **{outcome}**\n\n{_fenced(attempt['text'])}\n\n{_fenced(attempt['message'])}")
-    return "\n".join(told)
+        lines.append(f"{number}. **{outcome}**\n\n{_fenced(attempt['text'])}\n\n{_fenced(attempt['message'])}")
+    return "\n".join(lines)
 
 
 def _fenced(text: str) -> str:

@@ -1,24 +1,23 @@
-"""Scorers for questions on a written score, one a kind of answer, and their metrics.
+"""Scorers for questions on a written score, one per kind of answer.
 
-A scorer reads the answer (see `music_evals.scorers.readers.written`) and leaves it with the right one in the score, so
-that the metrics need nothing else but the samples' metadata: ``kind`` (the field that is asked for, or how the score
-was corrupted), ``task`` and, for `CONFUSED`, ``options``. Figures under ``paper`` are those of the authors' code; where
-these are not sound, sound ones stand beside them under other names. Repeated runs of a question (epochs) count as one
-question with the mean of its runs. Intervals, at 95%, are Wilson's for shares and Korn's and Graubard's for means.
+A scorer reads the answer (see `music_evals.scorers.readers.written`) and records it beside the right one. The metadata
+of the score say what counts: rows without an error are no part of the main metric of `wrong_measures`, whose strata
+are the kinds of errors. Figures under ``paper`` are those of the authors' code; where theirs are flawed, sound ones are
+recorded under ``sound``.
 
-Source: arXiv 2606.08722, sections 3.2, 3.3 (figures) and 4.2 (confusion of emotions, errors by category).
+Source: arXiv 2606.08722, sections 3.2 and 3.3.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from inspect_ai.scorer import SampleScore, Score, Scorer, Target
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
 from inspect_ai.solver import TaskState
 
 from music_evals.notation.lilypond.compiler import NOT_MEASURED
 from music_evals.scorers.explanations import explained
-from music_evals.scorers.metrics.figures import each, mean, share
+from music_evals.scorers.metrics.estimates import Estimate, flatten
 from music_evals.scorers.metrics.measures import (
     count_figures,
     measure_f1,
@@ -38,117 +37,86 @@ from music_evals.scorers.readers.written import (
     read_order,
 )
 from music_evals.scorers.scores import (
-    figures,
-    grouped,
-    is_right,
-    marked,
+    main_metric,
+    make_score,
     not_measured,
-    of_sample,
     read_reply,
+    readings,
     scorer,
-    told_readings,
 )
 
-CLEAN: Final = "clean"
-"""The kind of a score that nothing was done to."""
 CONFUSED: Final = "emotion_recognition"
-"""The task whose options are the same classes in every question, in any order, so that they can be confused."""
-CLASSES: Final = ("0", "1", "2", "3")
-UNREADABLE: Final = "unreadable"
+"""The task whose options are the same classes in every question, so that they can be confused."""
+CLEAN: Final = "clean"
+"""The kind of a score without an error."""
 
 
-@figures
-def index_figures(scores: list[SampleScore]) -> dict[str, float]:
-    """``accuracy``, ``in_form`` (in the required form) and ``questions``."""
-    return {**_share("accuracy", scores, is_right), **_form(scores)}
+@metric(scores="unreduced")
+def in_form() -> Metric:
+    """The share of replies that hold an answer in the required form."""
+
+    def compute(scores: list[SampleScore]) -> float:
+        return sum(bool((score.score.metadata or {})["in_form"]) for score in scores) / max(len(scores), 1)
+
+    return compute
 
 
-@figures
-def by_kind(scores: list[SampleScore]) -> dict[str, float]:
-    """``accuracy`` and ``questions`` of each kind of question, as ``key/accuracy``; nothing where they have none."""
-    kinds = {kind: some for kind, some in grouped(scores, "kind").items() if kind}
-    return each(kinds, lambda some: {**_share("accuracy", some, is_right), "questions": len(_questions(some))})
+@metric(scores="unreduced")
+def count_errors() -> Metric:
+    """The share of numbers of measures that are at most 1 off, and the median absolute error; see `count_estimates`."""
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        details = [score.score.metadata or {} for score in scores]
+        figures = count_estimates(
+            [score.score.answer for score in scores],
+            [one["right_answer"] for one in details],
+            len({score.sample_id for score in scores}),
+            is_paper=details[0].get("protocol") == "paper",
+        )
+        return flatten({name: figures.get(name) for name in ("within_1", "median_absolute_error")})
+
+    return compute
 
 
-@figures
-def confusion(scores: list[SampleScore]) -> dict[str, float]:
-    """How often each class was taken for each, right class first: ``0_as_2`` or ``0_as_unreadable``.
+@metric(scores="unreduced")
+def exact_and_false_alarms() -> Metric:
+    """The share of exact answers on scores with an error, and of scores without one in which a measure is named."""
 
-    Classes are numbered in the order of the options' texts. Nothing for tasks other than the recognition of emotion,
-    whose options alone are the same in every question.
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        figures: dict[str, float] = {}
+        clean = [score for score in scores if (score.score.metadata or {}).get("stratum") == CLEAN]
+        wrong = [score for score in scores if (score.score.metadata or {}).get("stratum") != CLEAN]
+        if wrong:
+            exact = [score.score.answer == (score.score.metadata or {})["right_answer"] for score in wrong]
+            figures["exact"] = sum(exact) / len(exact)
+        if clean:
+            alarms = [bool(measures_of(score.score.answer or "none")) for score in clean]
+            figures["false_alarms"] = sum(alarms) / len(alarms)
+        return figures
+
+    return compute
+
+
+def count_estimates(
+    answers: list[str | None], rights: list[str], questions: int, *, is_paper: bool
+) -> dict[str, Estimate]:
+    """Return how near numbers of measures come to the right ones.
+
+    Args:
+        answers: one per reply, None where it holds none.
+        rights: the right numbers.
+        questions: how many different questions these are.
+        is_paper: whether as published: `published_count_figures`; else `count_figures`.
     """
-    if of_sample(scores[0], "task") != CONFUSED:
-        return {}
-    counts = {f"{right}_as_{taken}": 0.0 for right in CLASSES for taken in (*CLASSES, UNREADABLE)}
-    for score in scores:
-        # Logs of old hold no options; they stood in order.
-        options: list[str] = (score.sample_metadata or {}).get("options", list(CLASSES))
-        classes = {str(index): CLASSES[sorted(options).index(option)] for index, option in enumerate(options)}
-        taken = classes[score.score.answer] if score.score.answer else UNREADABLE
-        counts[f"{classes[_right(score)]}_as_{taken}"] += 1
-    return counts
+    if is_paper:
+        answered = sum(answer is not None for answer in answers)
+        readable = round(questions * answered / len(answers))
+        return published_count_figures(answers, rights, questions, readable)
+    numbers = [None if answer is None else int(answer) for answer in answers]
+    return count_figures(numbers, [int(right) for right in rights], questions)
 
 
-@figures
-def number_figures(scores: list[SampleScore]) -> dict[str, float]:
-    """How near numbers of measures come to the right ones.
-
-    See `metrics.measures.count_figures`, and `metrics.measures.published_count_figures` for ``paper``.
-    """
-    if _is_paper(scores):
-        readable = len(_questions([score for score in scores if score.score.answer is not None]))
-        texts = [score.score.answer for score in scores]
-        rights = [_right(score) for score in scores]
-        return {**published_count_figures(texts, rights, len(_questions(scores)), readable), **_form(scores)}
-    answers = [None if score.score.answer is None else int(score.score.answer) for score in scores]
-    right = [int(_right(score)) for score in scores]
-    return {**count_figures(answers, right, len(_questions(scores))), **_form(scores)}
-
-
-@figures
-def order_figures(scores: list[SampleScore]) -> dict[str, float]:
-    """``tau``, the mean penalised Kendall τ, and ``exact``, the share of orders that are right.
-
-    Under ``paper`` ``tau`` is `metrics.measures.published_tau`, and ``tau_ranks`` what strict calls ``tau``.
-    """
-    return {
-        **mean("tau", _questions(scores)),
-        **(mean("tau_ranks", _questions(scores, _sound)) if _is_paper(scores) else {}),
-        **_share("exact", scores, _is_exact),
-        **_form(scores),
-    }
-
-
-@figures
-def error_figures(scores: list[SampleScore]) -> dict[str, float]:
-    """F1 of the measures named, averaged over the categories of error; what is said of clean scores stands apart.
-
-    Its interval takes the questions on one piece together, whatever their categories.
-    ``exact`` is the share of corrupted scores whose wrong measures are named and no others; ``false_alarms`` that of
-    the clean scores, if any, in which a measure is called wrong. Under ``paper`` ``macro_f1_all_numbers`` is of all
-    numbers in the replies, of which the published reading keeps one.
-    """
-    found: dict[str, float] = {}
-    kinds = grouped(scores, "kind")
-    clean = kinds.pop(CLEAN, [])
-    if kinds:
-        found |= _macro("macro_f1", kinds)
-        if _is_paper(scores):
-            found |= _macro("macro_f1_all_numbers", kinds, _sound)
-        found |= _share("exact", [score for some in kinds.values() for score in some], _is_exact)
-    if clean:
-        found |= _share("false_alarms", clean, lambda score: bool(measures_of(score.score.answer or "none")))
-    return {**found, **_form(scores)}
-
-
-@figures
-def by_category(scores: list[SampleScore]) -> dict[str, float]:
-    """Mean F1 of each category of error, and of the clean scores, as ``melodic_leap/f1``."""
-    kinds = {kind: _questions(some) for kind, some in grouped(scores, "kind").items()}
-    return each(kinds, lambda values: {**mean("f1", values), "questions": len(values)})
-
-
-@scorer(metrics=[index_figures(), told_readings()])
+@scorer(metrics=[main_metric(), in_form(), readings()])
 def option_index(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score the index of the chosen option: correct, incorrect, or no answer, which counts as incorrect.
 
@@ -159,18 +127,13 @@ def option_index(protocol: Protocol = "strict", reasoned: bool = False) -> Score
     return _scorer(read_index, protocol, reasoned)
 
 
-@scorer(
-    metrics=[
-        number_figures("exact", "exact_*", "within_1", "median_absolute_error", "in_form", "questions"),
-        told_readings(),
-    ]
-)
+@scorer(metrics=[main_metric("exact"), count_errors(), in_form(), readings()])
 def measure_count(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score a number of measures: correct, incorrect, or no answer; arguments as for `option_index`."""
     return _scorer(read_number, protocol, reasoned)
 
 
-@scorer(metrics=[order_figures("tau", "tau_low", "tau_high", "exact", "in_form", "questions"), told_readings()])
+@scorer(metrics=[main_metric("tau"), exact_and_false_alarms(), in_form(), readings()])
 def measure_order(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score an order of measures by the penalised Kendall τ, from 0 to 1; arguments as for `option_index`."""
     if protocol == "paper":
@@ -179,12 +142,7 @@ def measure_order(protocol: Protocol = "strict", reasoned: bool = False) -> Scor
     return _scorer(read_order, protocol, reasoned, penalised_tau, measure="Kendall's τ, penalised")
 
 
-@scorer(
-    metrics=[
-        error_figures("macro_f1", "macro_f1_low", "macro_f1_high", "exact", "false_alarms", "in_form", "questions"),
-        told_readings(),
-    ]
-)
+@scorer(metrics=[main_metric("macro_f1"), exact_and_false_alarms(), in_form(), readings()])
 def wrong_measures(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score the measures that are called wrong by their F1; arguments as for `option_index`.
 
@@ -209,7 +167,7 @@ def _scorer(
     sound_of: Callable[[str, str | None, str], float] | None = None,
     measure: str = "",
 ) -> Scorer:
-    """Make a scorer of right and wrong answers, or of values from 0 to 1, and where ``paper``'s is not sound of one."""
+    """Make a scorer of right and wrong answers, or of values from 0 to 1; `sound_of` mends those of ``paper``."""
     if protocol not in ("strict", "paper"):
         raise ValueError(f"protocol={protocol!r} is not valid; valid values are: strict, paper")
 
@@ -222,59 +180,16 @@ def _scorer(
         more: dict[str, Any] = {"right_answer": right, "in_form": answer.in_form}
         if protocol == "paper":
             more |= {"protocol": protocol, **({"sound": sound_of(reply, answer.text, right)} if sound_of else {})}
+        if read is read_measures:
+            kind = str(state.metadata.get("kind", ""))
+            more |= {"stratum": kind, "counts": kind != CLEAN}
         reading = Reading(answer.status, answer.text, answer.rule)
         options = [choice.value for choice in state.choices]
+        if state.metadata.get("task") == CONFUSED:
+            classes = [f"Q{sorted(options).index(option) + 1}" for option in options]
+            more |= {"right_class": classes[int(right)]}
+            more |= {} if answer.text is None else {"answer_class": classes[int(answer.text)]}
         worth = "" if value is None else f"{value:.2f} ({measure})."
-        return marked(reading, right, explained(state, options, right, reading, worth), value, **more)
+        return make_score(reading, right, explained(state, options, right, reading, worth), value, **more)
 
     return score
-
-
-def _form(scores: list[SampleScore]) -> dict[str, float]:
-    """The shares that every kind of answer has, and how many questions there are."""
-    return {
-        "in_form": sum(bool((score.score.metadata or {})["in_form"]) for score in scores) / len(scores),
-        "questions": len(_questions(scores)),
-    }
-
-
-def _share(name: str, scores: list[SampleScore], holds: Callable[[SampleScore], bool]) -> dict[str, float]:
-    return share(name, sum(holds(score) for score in scores) / len(scores), len(_questions(scores)))
-
-
-def _value(score: SampleScore) -> float:
-    return float(is_right(score)) if isinstance(score.score.value, str) else score.score.as_float()
-
-
-def _sound(score: SampleScore) -> float:
-    return float((score.score.metadata or {})["sound"])
-
-
-def _is_paper(scores: list[SampleScore]) -> bool:
-    return all((score.score.metadata or {}).get("protocol") == "paper" for score in scores)
-
-
-def _questions(scores: Iterable[SampleScore], value_of: Callable[[SampleScore], float] = _value) -> list[float]:
-    """A value for each question, the mean over its runs."""
-    found: dict[str | int, list[float]] = {}
-    for score in scores:
-        found.setdefault(score.sample_id or 0, []).append(value_of(score))
-    return [sum(some) / len(some) for some in found.values()]
-
-
-def _macro(
-    name: str, kinds: Mapping[str, list[SampleScore]], value_of: Callable[[SampleScore], float] = _value
-) -> dict[str, float]:
-    """The mean of the kinds' means."""
-    values = [value for some in kinds.values() for value in _questions(some, value_of)]
-    asked = [{score.sample_id: of_sample(score, "piece") for score in some} for some in kinds.values()]
-    pieces = [piece for some in asked for piece in some.values()]
-    return mean(name, values, pieces, [kind for kind, some in zip(kinds, asked, strict=True) for _ in some])
-
-
-def _is_exact(score: SampleScore) -> bool:
-    return score.score.answer == _right(score)
-
-
-def _right(score: SampleScore) -> str:
-    return str((score.score.metadata or {})["right_answer"])

@@ -1,10 +1,9 @@
-"""What scorers share: their decorator, metrics made of functions of scores, groups of scores, and marking an answer."""
+"""What scorers share: their decorator, the metrics of all tasks, reading in a thread, and the score of an answer."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from fnmatch import fnmatchcase
-from functools import update_wrapper, wraps
+from functools import wraps
 from logging import getLogger
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -20,7 +19,6 @@ from inspect_ai.scorer import (
     Scorer,
     Target,
     metric,
-    value_to_float,
 )
 from inspect_ai.scorer import scorer as inspect_scorer
 from inspect_ai.solver import TaskState
@@ -28,8 +26,9 @@ from inspect_ai.util import LimitExceededError
 
 from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.notation.lilypond.sandbox import SandboxError
-from music_evals.scorers.metrics.proportion import wilson_interval
-from music_evals.scorers.readers import STATUSES, Reading, Status
+from music_evals.scorers.items import all_items, headline
+from music_evals.scorers.metrics.estimates import flatten
+from music_evals.scorers.readers import Reading, Status
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -40,7 +39,7 @@ _log = getLogger(__name__)
 
 
 class SampleError(ValueError):
-    """A sample that lacks what its scorer goes by."""
+    """A sample lacks metadata that its scorer needs."""
 
 
 class _SetUpError(Exception):
@@ -49,7 +48,7 @@ class _SetUpError(Exception):
 
 @contextmanager
 def setting_up() -> Iterator[None]:
-    """Mark what a scorer needs whatever the reply is: an error in here ends the run, as it is."""
+    """Let an error of this block end the run: it concerns the scorer's own needs and not the reply."""
     try:
         yield
     except Exception as error:
@@ -57,18 +56,18 @@ def setting_up() -> Iterator[None]:
 
 
 def scorer(metrics: Sequence[Metric]) -> Callable[[Callable[_P, Scorer]], Callable[_P, Scorer]]:
-    """Register a scorer that no reply can make fail; all scorers here have this decorator instead of Inspect's.
+    """Register a scorer that no reply can make fail; all scorers here use it instead of Inspect's decorator.
 
-    An error while a reply is read or its music worked on is logged, and its score `not_measured`. What is no matter of
-    the reply is raised: `SampleError`, a missing LilyPond or sandbox, what fails within `setting_up`, a limit.
+    An error while a reply is read, or while its music is worked on, is logged, and the score is `not_measured`. Errors
+    that no reply causes are raised: `SampleError`, a missing LilyPond or sandbox, those within `setting_up`, a limit.
     """
 
     def register(make: Callable[_P, Scorer]) -> Callable[_P, Scorer]:
         @wraps(make)
-        def made(*args: _P.args, **kwargs: _P.kwargs) -> Scorer:
+        def make_safe(*args: _P.args, **kwargs: _P.kwargs) -> Scorer:
             return _never_failing(make(*args, **kwargs))
 
-        return inspect_scorer(metrics=metrics)(made)
+        return inspect_scorer(metrics=metrics)(make_safe)
 
     return register
 
@@ -76,147 +75,87 @@ def scorer(metrics: Sequence[Metric]) -> Callable[[Callable[_P, Scorer]], Callab
 def _never_failing(score: Scorer) -> Scorer:
     async def measured(state: TaskState, target: Target) -> Score | None:
         try:
-            return _told_cut(await score(state, target), state)
+            return _mark_cut(await score(state, target), state)
         except _SetUpError as error:
             raise error.__cause__ or error from None
         except (SampleError, LilyPondError, SandboxError, LimitExceededError):
             raise
         except Exception as error:
-            why = failure(error)
+            why = format_error(error)
             _log.warning("Sample %s, epoch %s, is not measured: %s", state.sample_id, state.epoch, why)
             return not_measured(f"{fence(why)}{why}{fence(why)}")
 
     return measured
 
 
-def _told_cut(score: Score | None, state: TaskState) -> Score | None:
-    """Tell answers that are missing because the reply was cut from others."""
+def _mark_cut(score: Score | None, state: TaskState) -> Score | None:
+    """Give answers that are missing because the reply was cut a reading of their own."""
     if score and score.metadata and state.output.stop_reason in ("max_tokens", "model_length"):
-        for one in (score.metadata, *score.metadata.get("questions", ())):
-            if one.get("reading") in ("unreadable", "empty"):
-                one["reading"] = "cut"
+        for details in (score.metadata, *score.metadata.get("questions", ())):
+            if details.get("reading") in ("unreadable", "empty"):
+                details["reading"] = "cut"
         if score.metadata.get("reading") == "cut":
             score.explanation = f"{score.explanation} It was cut at the limit of tokens."
     return score
 
 
-def failure(error: Exception) -> str:
-    """An error in one short line, for a log."""
+def format_error(error: Exception) -> str:
+    """Return an error as one short line, for a log."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:_REASON]
 
 
-async def apart(read: Callable[..., _T], *args: Any) -> _T:
-    """Read a reply in a thread, one at a time, since a long one takes a while and the event loop has other samples."""
+async def run_in_thread(read: Callable[..., _T], *args: Any) -> _T:
+    """Read a reply in a thread, one at a time: a long one takes a while, and the event loop has other samples."""
     return await anyio.to_thread.run_sync(read, *args, limiter=_READING)
 
 
 async def read_reply(read: Callable[..., _T], reply: str, *args: Any) -> _T:
-    """Read a reply by what needs no music21: a long one `apart`, a short one at once, since a thread costs more."""
-    return read(reply, *args) if len(reply) <= _SHORT else await apart(read, reply, *args)
+    """Read a reply without music21: a long one `run_in_thread`, a short one at once, because a thread costs more."""
+    return read(reply, *args) if len(reply) <= _SHORT else await run_in_thread(read, reply, *args)
 
 
-def held(state: TaskState, name: str) -> Any:
-    """What a sample's metadata hold under a name; SampleError where they do not."""
+def required_metadata(state: TaskState, name: str) -> Any:
+    """Return the metadata of a sample under a name; SampleError without it."""
     if name not in state.metadata:
-        raise SampleError(f"sample {state.sample_id}: metadata has no {name!r}, which its scorer goes by")
+        raise SampleError(f"sample {state.sample_id}: metadata has no {name!r}, which its scorer needs")
     return state.metadata[name]
 
 
-class Figures:
-    """A metric with several figures, over the scores of all epochs; without scores it has none.
+@metric(scores="unreduced")
+def main_metric(name: str = "accuracy") -> Metric:
+    """The score of a task, under this name, with the ends of its 95% interval, ``NAME_low`` and ``NAME_high``.
 
-    A log's results hold the few that a scorer names when it makes the metric, by patterns of `fnmatch`; all of them
-    come from :meth:`of`, which reports call with the scores of a log's samples.
-
-    Example:
-        >>> @figures
-        ... def counts(scores):
-        ...     return {"right": sum(map(is_right, scores)), "all": len(scores)}
-        >>> metric = counts("right")
-        >>> counts.of([SampleScore(score=Score(value=CORRECT)), SampleScore(score=Score(value=INCORRECT))])
-        {'right': 1, 'all': 2}
+    ``questions`` is the number of questions that it is of. See `music_evals.scorers.items.headline`.
     """
-
-    def __init__(self, compute: Callable[[list[SampleScore]], Mapping[str, float | None]]) -> None:
-        self.name = compute.__name__
-        self._compute = compute
-        self._made = metric(self.name, scores="unreduced")(self._make)
-        update_wrapper(self, compute)
-
-    def __call__(self, *only: str) -> Metric:
-        """Make the metric, with those of its figures that match; with all of them where no pattern is given."""
-        return self._made(list(only)) if only else self._made()
-
-    def of(self, scores: Sequence[SampleScore]) -> dict[str, float | None]:
-        """Return all figures of scores."""
-        return dict(self._compute(list(scores))) if scores else {}
-
-    def _make(self, only: list[str] | None = None) -> Metric:
-        def figures_of(scores: list[SampleScore]) -> dict[str, float | None]:
-            found = self.of(scores)
-            kept = [[name for name in found if fnmatchcase(name, pattern)] for pattern in only or ["*"]]
-            return {name: found[name] for names in kept for name in names}
-
-        return figures_of
-
-
-def figures(compute: Callable[[list[SampleScore]], Mapping[str, float | None]]) -> Figures:
-    """Make a metric, of the function's name."""
-    return Figures(compute)
-
-
-@metric
-def interval95() -> Metric:
-    """Wilson's 95% interval of the accuracy, as ``ci95_low`` and ``ci95_high``; without any score both are 0.
-
-    With several epochs a sample counts once, with the mean of its epochs.
-    """
-    to_float = value_to_float()
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
-        low = high = 0.0
-        if scores:
-            low, high = wilson_interval(sum(to_float(score.score.value) for score in scores) / len(scores), len(scores))
-        return {"ci95_low": low, "ci95_high": high}
+        found = headline(all_items(scores))
+        return {**flatten({name: found}), "questions": found.n or 0 if found else 0}
 
     return compute
 
 
-def grouped(scores: Iterable[SampleScore], *names: str) -> dict[str, list[SampleScore]]:
-    """Group scores by metadata of their samples; the groups in order of their names."""
-    groups: dict[str, list[SampleScore]] = {}
-    for score in scores:
-        groups.setdefault("/".join(of_sample(score, name) for name in names), []).append(score)
-    return dict(sorted(groups.items()))
+@metric(scores="unreduced")
+def readings() -> Metric:
+    """The shares of answers that were read (``answered``), were refusals (``refused``), or were ``cut``.
+
+    `music_evals.scorers.readers` describes these and the other readings, which samples have in their metadata.
+    """
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        statuses = [item.details.get("reading") for item in all_items(scores)]
+        return {name: statuses.count(name) / max(len(statuses), 1) for name in ("answered", "refused", "cut")}
+
+    return compute
 
 
-def of_sample(score: SampleScore, name: str) -> str:
-    """A score's metadata of its sample."""
+def sample_fact(score: SampleScore, name: str) -> str:
+    """Return metadata of a score's sample as text."""
     return str((score.sample_metadata or {})[name])
 
 
-def is_right(score: SampleScore) -> bool:
-    """Whether a score is `CORRECT`."""
-    return score.score.value == CORRECT
-
-
-@figures
-def readings(scores: list[SampleScore]) -> dict[str, float]:
-    """The shares of the replies, or of the answers in them, by how they read: see `music_evals.scorers.readers`."""
-    found: list[str] = []
-    for score in scores:
-        metadata = score.score.metadata or {}
-        found += [one["reading"] for one in metadata.get("questions", [metadata])]
-    return {status: found.count(status) / len(found) for status in STATUSES}
-
-
-def told_readings() -> Metric:
-    """Those of `readings` that a log's results hold."""
-    return readings("answered", "refused", "cut")
-
-
-def marked(reading: Reading, right: str, explanation: str, value: float | None = None, **metadata: Any) -> Score:
-    """Mark what was read as right, wrong or none, or by a value; the metadata say how the reply reads."""
+def make_score(reading: Reading, right: str, explanation: str, value: float | None = None, **metadata: Any) -> Score:
+    """Score an answer as right, wrong or missing, or by a value; the metadata say how the reply was read."""
     status, answer, _ = reading
     verdict = NOANSWER if answer is None else CORRECT if answer == right else INCORRECT
     return Score(
@@ -229,7 +168,7 @@ def marked(reading: Reading, right: str, explanation: str, value: float | None =
 
 
 def not_measured(why: str) -> Score:
-    """A score that could not be taken, through no fault of the answer: no metric counts it, neither right nor wrong."""
+    """Return a score for an answer that could not be scored through no fault of its own; no metric counts it."""
     return Score.unscored(reason="scoring_failed", explanation=f"Not measured: {why}.")
 
 
@@ -244,5 +183,5 @@ READ_AS: Final[Mapping[Status, str]] = {
 
 
 def fence(text: str, least: int = 1) -> str:
-    """Backticks for Markdown's code, more than any run of them in the text."""
+    """Return backticks for Markdown's code, more than any run of them in the text."""
     return "`" * max(least, 1 + max(map(len, re.findall("`+", text)), default=0))

@@ -25,7 +25,7 @@ from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.writing import LIMITS, compile_reply, complete_code
 from music_evals.notation.midi.descriptors import DescriptorError, Protocol, describe
 from music_evals.notation.midi.piano_roll import piano_roll
-from music_evals.scorers.scores import failure
+from music_evals.scorers.scores import format_error
 
 STORE: Final = "written_pieces"
 """Key of the pieces in a sample's store."""
@@ -151,7 +151,7 @@ def examine(reply: str, digest: str, protocol: Protocol, *, pictures: bool) -> P
             piece["descriptors"][name] = dict(described.values)
             piece["undefined"][name] = dict(described.reasons)
         except Exception as error:
-            reason = str(error) if isinstance(error, DescriptorError) else failure(error)
+            reason = str(error) if isinstance(error, DescriptorError) else format_error(error)
             piece["descriptors"][name], piece["undefined"][name] = {}, {"": reason}
     drawings: dict[str, Callable[[], bytes | None]] = {
         "system": partial(first_system, complete_code(written.code), limits=LIMITS, cache=lilypond_cache()),
@@ -165,7 +165,7 @@ def examine(reply: str, digest: str, protocol: Protocol, *, pictures: bool) -> P
             raise
         # A piece without a picture still has all its figures.
         except Exception as error:
-            piece.setdefault("undrawn", {})[name] = failure(error)
+            piece.setdefault("undrawn", {})[name] = format_error(error)
     return piece
 
 

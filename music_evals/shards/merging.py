@@ -32,8 +32,8 @@ from inspect_ai.log import (
 from inspect_ai.model import ModelUsage
 from pydantic import ConfigDict, TypeAdapter
 
-from music_evals.reports.identity import TRANSPORT, setting
-from music_evals.reports.texts import plain
+from music_evals.reports.run_metadata import TRANSPORT, shown
+from music_evals.reports.sanitize import plain
 
 SHOWN: Final = 3  # of the samples that are missing
 LONGEST: Final = 60  # characters of a value that differs
@@ -275,7 +275,7 @@ def _facts(header: EvalLog, sizes: bool) -> dict[str, Any]:
 
 def _shown(name: str, value: Any) -> str:
     """A value that differs; those that may be secret are not told."""
-    return setting(name, value) if name.startswith(("model_args", "model_roles")) else plain(str(value), LONGEST)
+    return shown(name, value) if name.startswith(("model_args", "model_roles")) else plain(str(value), LONGEST)
 
 
 def _flat(value: Any, name: str) -> Iterator[tuple[str, Any]]:

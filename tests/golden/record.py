@@ -1,6 +1,6 @@
 """What the suite does today, in a form that later versions can be compared with; `README.md` says how it is used.
 
-Run as ``python -m tests.golden.record [datasets] [prompts] [scores] [report]`` it writes the record anew.
+Run as ``python -m tests.golden.record [datasets] [prompts] [scores] [logs] [report]`` it writes the record anew.
 """
 
 import ast
@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import chdir
 from importlib import import_module
@@ -18,15 +19,22 @@ from typing import Any, Final
 
 import pyarrow.parquet as pq
 from inspect_ai import Task, score
-from inspect_ai.log import EvalLog, read_eval_log
-from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ContentAudio, ContentImage, ContentText
+from inspect_ai import eval as inspect_eval
+from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
+from inspect_ai.model import (
+    ChatMessageAssistant,
+    ChatMessageUser,
+    ContentAudio,
+    ContentImage,
+    ContentText,
+    get_model,
+)
 from typer.testing import CliRunner
 
 from music_evals.commands.main import app
 from music_evals.datasets_builders.lilybench.dataset import build_mutopia
 from music_evals.datasets_builders.lilybench.dataset import write as write_plan
 from music_evals.datasets_builders.lilybench.rows import TASKS
-from music_evals.reports.breakdowns import with_breakdowns
 from tests.golden import replies
 
 HERE: Final = Path(__file__).parent
@@ -172,23 +180,55 @@ def _shortened(text: str) -> str:
 # --- logs and reports ---
 
 
+def make_logs(out: Path) -> None:
+    """Run what `runs.toml` lists, on the data in this folder or the default one, and write the logs, cut short."""
+    runs = tomllib.loads((HERE / "runs.toml").read_text(encoding="utf-8"))
+    number = 0
+    for group, lines in runs.items():
+        benchmark = "lilybench" if group == "generation" else group
+        data = f"data/{group}" if (HERE / "data" / group).is_dir() else "generated"
+        for line in lines:
+            number += 1
+            name, model, *words = line.split()
+            params = {"dataset": data, **values(words)}
+            options: dict[str, Any] = {key: params.pop(key) for key in ("epochs", "limit") if key in params}
+            rate = {"error_rate": params.pop("error_rate")} if "error_rate" in params else {}
+            with chdir(HERE), tempfile.TemporaryDirectory() as folder:
+                task = task_named(benchmark, name)(**params)
+                subject = get_model(f"baseline/{model}", **rate)
+                (log,) = inspect_eval(
+                    task, model=subject, log_dir=folder, display="none", log_realtime=False, **options
+                )
+                assert log.status == "success", log.error
+                cut(log)
+                write_eval_log(log, str(out / f"{number:02}-{name}-{model}.eval"))
+
+
+def cut(log: EvalLog) -> None:
+    """Leave out what no report and no scorer reads: events, sounds and pictures, long prompts."""
+    for sample in log.samples or []:
+        sample.events, sample.attachments = [], {}
+        sample.input = "cut"
+        for message in sample.messages[:-1]:
+            message.content = "cut"
+        for score_ in (sample.scores or {}).values():
+            score_.explanation = None
+
+
 def scored_again(path: Path) -> tuple[EvalLog, EvalLog]:
     """A log, and the same scored anew by the scorers that it names."""
     log = read_eval_log(str(path), resolve_attachments=True)
-    named = [(one.name.rpartition("/")[2], one.options or {}) for one in log.eval.scorers or []]
-    named = [(name, options) for name, options in named if name not in ("answered", "formulation")]  # they are no more
     with chdir(HERE):  # the logs name their data by relative paths
-        scorers = [replies.scorer_named(name, **options) for name, options in named]
+        scorers = [
+            replies.scorer_named(one.name.rpartition("/")[2], **(one.options or {})) for one in log.eval.scorers or []
+        ]
         return log, score(log, scorers, action="overwrite", display="none")
 
 
 def figures(log: EvalLog) -> dict[str, dict[str, str]]:
     """Scorer → metric → value; as text, so that what is not defined equals itself."""
-    results = with_breakdowns(log).results
-    told: dict[str, dict[str, str]] = {}
-    for one in results.scores if results else []:
-        told.setdefault(one.name, {}).update({name: f"{metric.value:.12g}" for name, metric in one.metrics.items()})
-    return told
+    scores = log.results.scores if log.results else []
+    return {one.name: {name: f"{metric.value:.12g}" for name, metric in one.metrics.items()} for one in scores}
 
 
 def tables(out: Path) -> dict[str, str]:
@@ -238,10 +278,16 @@ def main(wanted: list[str]) -> None:
                 write(name, prompts_record(benchmark, recorded(name)["prompts"], folders))
         if "scores" in wanted:
             write("scores", replies.scores_record(HERE / "data" / "generation", recorded("scores")), depth=2)
+        if "logs" in wanted:
+            for path in (HERE / "logs").glob("*.eval"):
+                path.unlink()
+            make_logs(HERE / "logs")
         if "report" in wanted:
+            for path in (HERE / "report").glob("*.csv"):
+                path.unlink()
             for name, text in tables(Path(cache) / "report").items():
                 (HERE / "report" / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["datasets", "prompts", "scores", "report"])
+    main(sys.argv[1:] or ["datasets", "prompts", "scores", "logs", "report"])

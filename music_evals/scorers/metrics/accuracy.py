@@ -6,13 +6,14 @@ Source: arXiv 2511.20697, section 3.3 (agreement with human judgement), 5.1 (lev
 """
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 
-from music_evals.scorers.metrics.figures import share
+from music_evals.scorers.metrics.estimates import Estimate, share
 
 
 def level_success(
     correct: Mapping[Hashable, Mapping[int, Sequence[bool | None]]], *, repetitions: int = 1
-) -> dict[int, dict[str, float]]:
+) -> dict[int, tuple[Estimate, int]]:
     """The level-wise success rate, LSR(l): the share of scores with every question at levels 1 to l right.
 
     A score fails level l where any question at levels up to l is wrong. Where none is wrong but one has no outcome, or
@@ -24,7 +25,7 @@ def level_success(
         repetitions: how many times each score was asked; the numbers of scores count each time, an interval does not.
 
     Returns:
-        By level ``success`` with Wilson's 95% interval, and the numbers of ``judged_scores`` and ``unjudged_scores``.
+        By level the rate with Wilson's 95% interval, of the scores that are judged, and how many are not.
 
     Raises:
         ValueError: `repetitions` is below 1.
@@ -35,19 +36,20 @@ def level_success(
         ...     "op. 2": {1: [True, True], 2: [False]},
         ...     "op. 3": {1: [True, None], 2: [True]},
         ... })
-        >>> [(level, found["success"], found["judged_scores"]) for level, found in success.items()]
+        >>> [(level, rate.value, rate.n) for level, (rate, _) in success.items()]
         [(1, 1.0, 2), (2, 0.5, 2)]
     """
     if repetitions < 1:
         raise ValueError(f"repetitions is {repetitions}; each score is asked at least once")
     levels = sorted({level for by_level in correct.values() for level in by_level})
-    found: dict[int, dict[str, float]] = {}
+    rates: dict[int, tuple[Estimate, int]] = {}
     for number, level in enumerate(levels, start=1):
         states = [_mastered(by_level, levels[:number]) for by_level in correct.values()]
-        if judged := len(states) - states.count(None):
-            rate = share("success", states.count(True) / judged, judged / repetitions)
-            found[level] = {**rate, "judged_scores": judged, "unjudged_scores": states.count(None)}
-    return found
+        unjudged = states.count(None)
+        if judged := len(states) - unjudged:
+            rate = share(states.count(True) / judged, judged / repetitions)
+            rates[level] = replace(rate, n=judged), unjudged
+    return rates
 
 
 def unanimity(votes: Sequence[Sequence[int | None]]) -> list[float]:

@@ -12,9 +12,8 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from scipy.spatial.distance import jensenshannon
 
-from music_evals.scorers.metrics.figures import share, with_interval
+from music_evals.scorers.metrics.estimates import Estimate, share
 from music_evals.scorers.metrics.proportion import wilson_interval
 from music_evals.scorers.metrics.resampling import middle95
 
@@ -22,8 +21,8 @@ LETTERS: Final = "ABCD"
 _DRAWS: Final = 4000
 
 
-def choice_figures(right: int, answered: int, responses: int, questions: int) -> dict[str, float]:
-    """``accuracy`` (= recall), ``precision`` and ``f1`` with 95% intervals, and the share ``answered``.
+def choice_figures(right: int, answered: int, responses: int, questions: int) -> dict[str, Estimate]:
+    """Return ``accuracy`` (= recall), ``precision`` and ``f1`` with 95% intervals.
 
     Without any answer precision and F1 are 0, as the paper has them, and precision's interval is 0 to 1.
 
@@ -35,7 +34,7 @@ def choice_figures(right: int, answered: int, responses: int, questions: int) ->
 
     Example:
         >>> figures = choice_figures(right=30, answered=40, responses=60, questions=60)
-        >>> figures["accuracy"], figures["precision"], figures["f1"]
+        >>> figures["accuracy"].value, figures["precision"].value, figures["f1"].value
         (0.5, 0.75, 0.6)
     """
     if not 0 <= right <= answered <= responses:
@@ -46,12 +45,11 @@ def choice_figures(right: int, answered: int, responses: int, questions: int) ->
     precision = right / answered if answered else 0.0
     precision_interval = wilson_interval(precision, answered * each) if answered else (0.0, 1.0)
     f1 = 2 * right / (answered + responses)
+    f1_ends = f1_interval(right * each, (answered - right) * each, (responses - answered) * each)
     return {
-        **share("accuracy", right / responses, questions),
-        **with_interval("precision", precision, precision_interval),
-        **with_interval("f1", f1, f1_interval(right * each, (answered - right) * each, (responses - answered) * each)),
-        "answered": answered / responses,
-        "questions": questions,
+        "accuracy": share(right / responses, questions),
+        "precision": Estimate(precision, *precision_interval, round(answered * each)),
+        "f1": Estimate(f1, *f1_ends, questions),
     }
 
 
@@ -81,4 +79,6 @@ def letter_shares(letters: Sequence[str]) -> tuple[float, ...] | None:
 
 def divergence(first: Sequence[float], second: Sequence[float]) -> float:
     """Jensen-Shannon divergence of two distributions, from 0 (the same) to 1 (nothing in common), in bits."""
+    from scipy.spatial.distance import jensenshannon
+
     return float(jensenshannon(first, second, base=2) ** 2)

@@ -11,7 +11,6 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from music_evals.scorers.metrics.proportion import Z95, wilson_interval
 from music_evals.scorers.metrics.resampling import Floats
@@ -59,6 +58,8 @@ def mean_interval(
         raise ValueError(f"strata names {len(strata)} items, correct has {len(values)}")
     if clusters is None and strata is None and np.isin(values, (0, 1)).all():
         return wilson_interval(float(values.mean()), len(values))
+    from scipy import stats  # importing it takes half a second
+
     row = _numbered([0] * len(values) if strata is None else strata)
     column = _numbered(range(len(values)) if clusters is None else clusters)
     count = column.max() + 1

@@ -8,11 +8,10 @@ Source: arXiv 2606.08722, section 3.3 (understanding).
 
 from collections.abc import Collection, Hashable, Sequence
 from itertools import combinations
-from math import sqrt
 from statistics import median
 from typing import Final
 
-from music_evals.scorers.metrics.figures import share, with_interval
+from music_evals.scorers.metrics.estimates import Estimate, share
 
 _TOLERANCES: Final = {"exact": 0, "within_1": 1, "within_5": 5, "within_10": 10}
 
@@ -30,7 +29,7 @@ def measure_f1(answer: Collection[int] | None, reference: Collection[int]) -> fl
     return 2 * len(named & right) / (len(named) + len(right)) if named or right else 1.0
 
 
-def count_figures(answers: Sequence[int | None], reference: Sequence[int], questions: int) -> dict[str, float]:
+def count_figures(answers: Sequence[int | None], reference: Sequence[int], questions: int) -> dict[str, Estimate]:
     """How near numbers of measures come to the right ones, of which there are as many and at least one.
 
     These are ``exact`` and ``within_1``, ``within_5``, ``within_10``, shares of all answers with intervals for so many
@@ -38,17 +37,18 @@ def count_figures(answers: Sequence[int | None], reference: Sequence[int], quest
     readable ones, absent where there are none.
     """
     errors = [abs(answer - right) for answer, right in zip(answers, reference, strict=True) if answer is not None]
-    figures: dict[str, float] = {}
-    for name, most in _TOLERANCES.items():
-        figures |= share(name, sum(error <= most for error in errors) / len(answers), questions)
+    figures = {
+        name: share(sum(error <= most for error in errors) / len(answers), questions)
+        for name, most in _TOLERANCES.items()
+    }
     if errors:
-        figures["median_absolute_error"] = float(median(errors))
+        figures["median_absolute_error"] = Estimate(float(median(errors)), n=len(errors))
     return figures
 
 
 def published_count_figures(
     answers: Sequence[str | None], reference: Sequence[str], questions: int, readable: int
-) -> dict[str, float]:
+) -> dict[str, Estimate]:
     """How near numbers of measures come to the right ones, as published.
 
     ``exact`` is the share of all answers that are the right text, ``024`` for ``24`` not among them. ``within_1``,
@@ -66,20 +66,20 @@ def published_count_figures(
 
     Example:
         >>> found = published_count_figures(["4", "9", "1", None], ["4", "4", "8", "8"], 4, 3)
-        >>> [round(found[name], 2) for name in ("exact", "within_5", "within_5_of_all", "median_absolute_error")]
+        >>> [round(found[name].value, 2) for name in ("exact", "within_5", "within_5_of_all", "median_absolute_error")]
         [0.25, 0.67, 0.5, 5.0]
     """
     right = [int(one) for one in reference]
     sound = count_figures([None if answer is None else int(answer) for answer in answers], right, questions)
     equal = sum(answer == one for answer, one in zip(answers, reference, strict=True))
-    figures = share("exact", equal / len(answers), questions)
+    figures = {"exact": share(equal / len(answers), questions)}
     errors = sorted(abs(int(answer) - one) for answer, one in zip(answers, right, strict=True) if answer is not None)
     for name, most in list(_TOLERANCES.items())[1:]:
         near = sum(error <= most for error in errors)
-        figures |= share(name, near / len(errors), readable) if errors else with_interval(name, 0.0, (0.0, 1.0))
-        figures |= {f"{name}_of_all{end}": sound[f"{name}{end}"] for end in ("", "_low", "_high")}
+        figures[name] = share(near / len(errors), readable) if errors else Estimate(0.0, 0.0, 1.0, 0)
+        figures[f"{name}_of_all"] = sound[name]
     if errors:
-        figures["median_absolute_error"] = float(errors[len(errors) // 2])
+        figures["median_absolute_error"] = Estimate(float(errors[len(errors) // 2]), n=len(errors))
         figures["median_absolute_error_midpoint"] = sound["median_absolute_error"]
     return figures
 
@@ -124,19 +124,3 @@ def penalised_tau(answer: Sequence[Hashable] | None, reference: Sequence[Hashabl
     pairs = list(combinations(answer, 2))
     agreeing = sum(rank[first] < rank[second] for first, second in pairs)
     return ((2 * agreeing - len(pairs)) / len(pairs) + 1) / 2
-
-
-def combined_interval(parts: Sequence[tuple[float, float, float]], weights: Sequence[float]) -> tuple[float, float]:
-    """An interval for a weighted mean of independent figures, from the value, lower and upper end of each.
-
-    The squared distances of the ends from the figures add up, separately below and above.
-
-    Source: G. Y. Zou and A. Donner, Statistics in Medicine 27 (2008).
-    """
-    value, below, above = 0.0, 0.0, 0.0
-    for weight, (middle, low, high) in zip(weights, parts, strict=True):
-        part = weight / sum(weights)
-        value += part * middle
-        below += (part * (middle - low)) ** 2
-        above += (part * (high - middle)) ** 2
-    return value - sqrt(below), value + sqrt(above)

@@ -6,13 +6,13 @@ two-sided. Samples of one cluster, such as the questions on one piece, are not i
 differences flipped, together. Draws come from a fixed seed, so that the same outcomes give the same figures.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from itertools import product
 from math import sqrt
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from music_evals.scorers.metrics.clustered import checked_outcomes, mean_interval
 from music_evals.scorers.metrics.proportion import Z95
@@ -42,6 +42,7 @@ def compare(
     first: Sequence[float] | Floats,
     second: Sequence[float] | Floats,
     clusters: Sequence[Hashable] | None = None,
+    strata: Sequence[Hashable] | None = None,
     *,
     resamples: int = 10_000,
     seed: int = 0,
@@ -55,7 +56,8 @@ def compare(
     Args:
         first: one outcome a sample; at least one.
         second: as many, of the same samples.
-        clusters: what each sample belongs to; without it every sample stands for itself.
+        clusters: what each sample belongs to; without it every sample is independent.
+        strata: the stratum of each sample; the difference is then that of the means of the strata's means.
         resamples: number of flips where there are too many for all.
         seed: of the flips.
 
@@ -68,15 +70,19 @@ def compare(
     differences = other - one
     names = range(len(one)) if clusters is None else clusters
     number = {name: index for index, name in enumerate(dict.fromkeys(names))}
-    difference = float(differences.mean())
-    if len(number) == len(one) and np.isin(one, (0, 1)).all() and np.isin(other, (0, 1)).all():
+    sizes = Counter(strata or ())
+    if len(sizes) < 2:
+        strata = None
+    weights = np.array([len(one) / len(sizes) / sizes[name] for name in strata]) if strata else np.ones(len(one))
+    difference = float((weights * differences).mean())
+    if strata is None and len(number) == len(one) and np.isin(one, (0, 1)).all() and np.isin(other, (0, 1)).all():
         only = int((differences < 0).sum()), int((differences > 0).sum())
         interval = difference_interval(*only, len(one))
         return Comparison(difference, *interval, exact_mcnemar(*only), len(one), "McNemar")
-    totals: Floats = np.bincount([number[name] for name in names], weights=differences).astype(float)
+    totals: Floats = np.bincount([number[name] for name in names], weights=weights * differences).astype(float)
     if differences.any() or len(number) == 1:
         # The interval takes outcomes from 0 to 1, and differences lie between -1 and 1.
-        low, high = (2 * end - 1 for end in mean_interval((differences + 1) / 2, list(names)))
+        low, high = (2 * end - 1 for end in mean_interval((differences + 1) / 2, list(names), strata))
     else:
         low, high = difference_interval(0, 0, len(number))
     p = sign_flip_test(totals, resamples=resamples, seed=seed)
@@ -85,6 +91,8 @@ def compare(
 
 def exact_mcnemar(first_only: int, second_only: int) -> float:
     """p of McNemar's exact test, from the numbers of samples that only one of the two has right."""
+    from scipy import stats
+
     differing = first_only + second_only
     return float(stats.binomtest(first_only, differing).pvalue) if differing else 1.0
 
@@ -97,6 +105,8 @@ def mcnemar(first_only: int, second_only: int) -> tuple[float, float]:
 
     Source: Q. McNemar, Psychometrika 12 (1947); A. L. Edwards, Psychometrika 13 (1948), for the correction.
     """
+    from scipy import stats
+
     differing = first_only + second_only
     if differing < EXACT_BELOW:
         return float(min(first_only, second_only)), exact_mcnemar(first_only, second_only)

@@ -1,0 +1,537 @@
+"""Logs as tidy data frames, from which all tables, tests and figures are made.
+
+`read_records` reads logs of the suite's tasks. Logs may come from strangers: their sizes, texts and numbers are
+bounded, and a log that cannot be used is passed over with a reason.
+"""
+
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from hashlib import blake2b
+from math import isnan, nan
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, NamedTuple
+
+import pandas as pd
+from inspect_ai.log import EvalLog, read_eval_log
+from inspect_ai.model import ModelUsage
+from inspect_ai.scorer import Score
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from music_evals.benchmarks import TaskFacts, load, names, published, published_names
+from music_evals.reports.run_metadata import DEFAULT, RunFingerprint, fingerprints, run_facts, shown
+from music_evals.reports.sanitize import plain, reason
+from music_evals.scorers.items import items_of
+from music_evals.scorers.metrics.estimates import Estimate, estimate
+
+ALONE: Final = "asked and scored by Inspect alone"
+"""The condition of runs of a repository on the Hub, ``inspect eval hf/ORG/NAME``."""
+GROUPS: Final = ("theme", "subtheme", "kind", "level", "rotation")
+"""Columns of the items for which `scores` holds the main metric of each group."""
+
+_OF_HUB: Final = re.compile(r"hf/(?P<repo>[\w.-]+/[\w.-]+?)(?:@(?P<revision>[\w./-]+?))?(?:/\w+){0,2}")
+_COMMIT: Final = re.compile("[0-9a-f]{40}")
+_HEADERS: Final = ("header.json", "_journal/start.json")
+_HEADER_BYTES: Final = 1 << 26
+_SAMPLE_BYTES: Final = 1 << 28
+_JSON_BYTES: Final = 1 << 29  # of a log in JSON, or of the summaries of all samples
+_LARGEST: Final = 1e20  # above all seeds of 64 bits
+_LONGEST: Final = 1000  # characters of a text in a header
+_SHOWN: Final = 200  # characters of a text of a sample
+_MOST: Final = 1e12  # tokens, or seconds
+_MOST_COLUMNS: Final = 60
+_WITH_DETAILS: Final = ("judged", "written_music")  # scorers whose metadata a summary of a sample cannot hold
+
+Defaults = Callable[[str, str], Mapping[str, Any]]
+"""Benchmark and task → defaults of the task's parameters, for runs by Inspect alone, whose logs do not hold them."""
+
+
+class Records(NamedTuple):
+    """The records of logs.
+
+    Args:
+        runs: a row per log: ``section`` (of the report), ``benchmark``, ``task``, ``model``, ``condition``, ``data``,
+            ``created``, ``n`` (items in the main metric), ``is_complete``, ``is_published_test``, ``is_current`` (False
+            for a run that another one of the same model, task, condition and data replaces), a column per parameter of
+            the task, and others.
+        scores: a row per figure: ``run``, ``metric``, ``group``, ``value``, ``low``, ``high``, ``n``, and ``source``:
+            measured, floor or published. Published figures have no run.
+        items: a row per response to a question and scorer: ``run``, ``item``, ``epoch``, ``pair`` (equal for the same
+            question in two runs), ``cluster``, ``stratum``, ``value``, ``counts``, ``reading``, ``answer``, ``target``,
+            ``tokens``, ``seconds``, and what the sample's and the score's metadata say.
+        headers: header of each run's log.
+        passed_over: location of each other log, and why it is not used.
+    """
+
+    runs: pd.DataFrame
+    scores: pd.DataFrame
+    items: pd.DataFrame
+    headers: Mapping[int, EvalLog]
+    passed_over: Sequence[tuple[str, str]]
+
+    def current(self, section: str = "", **values: Any) -> pd.DataFrame:
+        """Return the runs of a section that are current, with these values of columns; probes are left out."""
+        runs = self.runs[self.runs["is_current"] & ~self.runs["is_probe"]]
+        for name, value in {**({"section": section} if section else {}), **values}.items():
+            if name not in runs:
+                return runs.iloc[:0]
+            runs = runs[runs[name].isin(value) if isinstance(value, list) else runs[name] == value]
+        return runs
+
+    def main(self, run: int) -> pd.DataFrame:
+        """Return the items of the main scorer of a run."""
+        items = self.items[self.items["run"] == run]
+        return items[items["is_main"]].dropna(axis=1, how="all")
+
+    def score(self, run: int, metric: str = "", group: str = "") -> Estimate | None:
+        """Return a measured figure of a run: the main metric, or another; None without it."""
+        rows = self.scores[(self.scores["run"] == run) & (self.scores["source"] == "measured")]
+        metric = metric or self.runs.at[run, "main_metric"]
+        rows = rows[(rows["metric"] == metric) & (rows["group"] == group)]
+        return _estimate(rows.iloc[0]) if len(rows) else None
+
+    def floors(self, run: int, group: str = "") -> dict[str, Estimate]:
+        """Return the floors of the main metric of a run, by their kind: what is earned without the music."""
+        rows = self.scores[(self.scores["run"] == run) & (self.scores["source"] == "floor")]
+        rows = rows[rows["group"] == group]
+        return {row["floor"]: _estimate(row) for _, row in rows.iterrows()}
+
+
+def read_records(
+    logs: str | Path | Sequence[str | Path],
+    *,
+    defaults: Defaults = lambda *_: {},
+    progress: Callable[[int, int], None] = lambda *_: None,
+) -> Records:
+    """Read logs of the suite's tasks into data frames.
+
+    Args:
+        logs: logs, or folders of them; also addresses such as ``s3://BUCKET/logs``.
+        defaults: the defaults of tasks' parameters, for runs by Inspect alone.
+        progress: is called with the number of logs read so far, and that of all.
+
+    Returns:
+        The records. Logs that cannot be used are in ``passed_over``.
+
+    Raises:
+        FileNotFoundError: there is nothing at one of the places.
+
+    Example:
+        >>> records = read_records("logs")  # doctest: +SKIP
+        >>> records.runs[["task", "model", "condition", "n"]]  # doctest: +SKIP
+    """
+    headers: list[EvalLog] = []
+    rows: list[list[dict[str, Any]]] = []
+    passed_over: list[tuple[str, str]] = []
+    with local_logs(*([logs] if isinstance(logs, str | Path) else logs)) as paths:
+        for number, path in enumerate(paths, start=1):
+            try:
+                header = read_header(path)
+                samples = list(_samples(path, header))
+                _complete_facts(header, samples, defaults)
+                if why := _unusable(header):
+                    raise ValueError(why)
+                found = _items(header, samples)
+                run_facts(header)  # what it cannot show, the report could not either
+                headers.append(header)
+                rows.append(found)
+            except Exception as error:  # whatever a reader of zip and JSON meets in a file that is no log
+                passed_over.append((str(path), reason(error)))
+            progress(number, len(paths))
+    items = pd.DataFrame(
+        [{"run": run, **item} for run, found in enumerate(rows) for item in found],
+        columns=None if any(rows) else ["run", "is_main"],
+    )
+    by_run = dict(list(items.groupby("run"))) if len(items) else {}
+    runs = [
+        _run(log, fingerprint, by_run[run])
+        for run, (log, fingerprint) in enumerate(zip(headers, fingerprints(headers), strict=True))
+    ]
+    frame = _with_current(pd.DataFrame(runs)) if runs else pd.DataFrame({"is_current": [], "is_probe": []}, dtype=bool)
+    scores = [row for run, log in enumerate(headers) for row in _scores(run, log, by_run[run])]
+    for benchmark in dict.fromkeys(run["benchmark"] for run in runs):
+        scores += _published_scores(benchmark)
+    return Records(frame, pd.DataFrame(scores), items, dict(enumerate(headers)), passed_over)
+
+
+def score_of(items: pd.DataFrame) -> Estimate | None:
+    """Return the main metric over some items of a run: the headline, or that of a group; None without a value."""
+    counted = items[items["counts"] & items["value"].notna()]
+    return estimate(*(counted[name].tolist() for name in ("value", "item", "cluster", "stratum")))
+
+
+@contextmanager
+def local_logs(*places: str | Path) -> Iterator[list[Path]]:
+    """Find the logs in files and folders; logs elsewhere, such as in ``s3://``, are fetched for the time of the block.
+
+    Logs of shards that are not merged yet are left out. A FileNotFoundError names a place with nothing in it.
+    """
+    import fsspec
+    from inspect_ai.log import list_eval_logs
+
+    paths: set[Path] = set()
+    with TemporaryDirectory() as fetched:
+        for number, place in enumerate(places):
+            files, root = fsspec.core.url_to_fs(str(place))
+            if not files.exists(root):
+                raise FileNotFoundError(f"{place} does not exist")
+            logs = [root]
+            if files.isdir(root):
+                infos = list_eval_logs(files.unstrip_protocol(root))
+                logs = [fsspec.core.url_to_fs(info.name)[1] for info in infos]
+                logs = [log for log in logs if "shards" not in log.removeprefix(root).split("/")[:-1]]
+            for log in logs:
+                path = Path(log)
+                if "file" not in files.protocol:
+                    path = Path(fetched) / f"{number}-{path.name}"
+                    files.get_file(log, str(path))
+                paths.add(path)
+        yield sorted(paths)
+
+
+# --- reading files ---
+
+
+class _Sample(BaseModel):
+    """What a report needs of a sample, or of Inspect's summary of it."""
+
+    model_config = ConfigDict(protected_namespaces=())
+
+    id: int | str
+    epoch: int
+    target: str | list[str]
+    metadata: dict[str, Any] = {}
+    scores: dict[str, Score] | None = None
+    model_usage: dict[str, ModelUsage] = {}
+    working_time: float | None = None
+
+
+class _Floor(BaseModel, strict=True):
+    value: float = Field(ge=0, le=1)
+    low: float | None = Field(None, ge=0, le=1)
+    high: float | None = Field(None, ge=0, le=1)
+
+
+class _Facts(BaseModel, strict=True):
+    """What the metadata of a usable log hold."""
+
+    benchmark: str
+    config: str
+    dataset_label: str
+    main_metric: str
+    condition: dict[str, Any]
+    floors: dict[str, dict[str, _Floor]] = {}
+
+
+def read_header(path: Path) -> EvalLog:
+    """Read the header of a log, with its texts made `plain`; ValueError if it is too large or a number is."""
+    if not path.is_file():
+        raise ValueError("it is not a file")
+    if path.suffix == ".eval":
+        with zipfile.ZipFile(path) as archive:
+            for entry in archive.infolist():
+                if entry.filename in _HEADERS:
+                    _check_size(f"its {entry.filename}", entry.file_size, _HEADER_BYTES)
+    else:
+        _check_size("it", path.stat().st_size, _JSON_BYTES)
+        json.loads(path.read_bytes())  # Inspect's reader needs memory by the square of the depth of lists
+    log = read_eval_log(str(path), header_only=True)
+    header = EvalLog.model_validate(_plain_values(log.model_dump(exclude={"samples", "reductions"}), "it"))
+    header.location = log.location
+    return header
+
+
+def _samples(path: Path, header: EvalLog) -> Iterator[_Sample]:
+    """Read the samples of a log, or their summaries where these hold enough."""
+    if path.suffix != ".eval":
+        entries = json.loads(path.read_bytes()).get("samples") or []
+        yield from map(_Sample.model_validate, entries)
+        return
+    scorers = [score.name for score in (header.results.scores if header.results else [])]
+    with zipfile.ZipFile(path) as archive:
+        sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+        if any(name.startswith(_WITH_DETAILS) for name in scorers):
+            for name in sorted(name for name in sizes if name.startswith("samples/")):
+                _check_size(f"its {name}", sizes[name], _SAMPLE_BYTES)
+                yield _Sample.model_validate(json.loads(archive.read(name)))
+        elif "summaries.json" in sizes:
+            _check_size("its summaries.json", sizes["summaries.json"], _JSON_BYTES)
+            yield from map(_Sample.model_validate, json.loads(archive.read("summaries.json")))
+
+
+def _check_size(what: str, size: int, most: int) -> None:
+    if size > most:
+        raise ValueError(f"{what} has {size:,} bytes; at most {most:,} are read")
+
+
+def _plain_values(value: Any, where: str) -> Any:
+    """All values of a header with their texts made plain; ValueError for a number out of all bounds."""
+    if isinstance(value, str):
+        return plain(value, _LONGEST)
+    if isinstance(value, dict):
+        return {_plain_values(key, where): _plain_values(one, f"{where}.{key}") for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain_values(one, where) for one in value]
+    if isinstance(value, int | float) and not isnan(value) and abs(value) > _LARGEST:
+        raise ValueError(f"{where.removeprefix('it.')} is a number above {_LARGEST:.0e}")
+    return value
+
+
+def _complete_facts(log: EvalLog, samples: Sequence[_Sample], defaults: Defaults) -> None:
+    """Add to the header of a run by Inspect alone what its samples say of benchmark and task."""
+    named = _OF_HUB.fullmatch(log.eval.task)
+    if log.eval.metadata is not None or named is None:
+        return
+    about = samples[0].metadata if samples else {}
+    benchmark, task = str(about.get("benchmark")), str(about.get("task"))
+    if benchmark not in names() or task not in load(benchmark).tasks:
+        raise ValueError(f"hf/{named['repo']} is not a dataset of this suite: its samples name no benchmark and task")
+    facts, dataset = load(benchmark).tasks[task], f"hf://datasets/{named['repo']}"
+    params = dict(facts.prompted or {})
+    log.eval.task_args |= {**defaults(benchmark, task), **params, "dataset": dataset}
+    scores = log.results.scores if log.results else []
+    metric = next((name for name in ("accuracy", "mean") if scores and name in scores[0].metrics), "")
+    log.eval.metadata = {
+        "benchmark": benchmark,
+        "config": task,
+        "condition": params,
+        "main_metric": f"{scores[0].name}/{metric}" if metric else "",
+        "dataset": dataset,
+        "dataset_label": named["repo"],
+        "alone": True,
+        "floors": {"": {} if facts.chance is None else {"chance": {"value": facts.chance}}},
+        **({"dataset_revision": named["revision"]} if _COMMIT.fullmatch(named["revision"] or "") else {}),
+    }
+
+
+def _unusable(log: EvalLog) -> str:
+    """Say why a log cannot be used; nothing for one that can."""
+    if log.status != "success":
+        return f"its status is {log.status}, not success"
+    if log.invalidated:
+        return "it was invalidated"
+    about = log.eval.metadata or {}
+    if about.get("benchmark") not in names() or about.get("config") not in load(about["benchmark"]).tasks:
+        return f"no table is known for {about.get('benchmark') or log.eval.task}"
+    try:
+        facts = _Facts.model_validate(about)
+    except ValidationError as error:
+        return f"its metadata cannot be used: {reason(error)}"
+    scorer = facts.main_metric.partition("/")[0]
+    scores = [score for score in (log.results.scores if log.results else []) if score.name == scorer]
+    if not scores:
+        return f"it has no figures of the scorer {scorer}"
+    return "its samples were not logged" if log.eval.config.log_samples is False else ""
+
+
+# --- rows ---
+
+
+def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[dict[str, Any]]:
+    """The items of a log's samples, of each scorer; a sample that was asked again after an error counts once."""
+    scorers = [score.name for score in (log.results.scores if log.results else [])]
+    main = (log.eval.metadata or {})["main_metric"].partition("/")[0]
+    rows = []
+    for sample in {(str(sample.id), sample.epoch): sample for sample in samples}.values():
+        about = sample.metadata
+        # Inspect numbers the samples of the Hub; the row has its own id.
+        sample_id = str(about["id"] if {"id", "asks"} <= about.keys() else sample.id)
+        usage = next((one for model, one in sample.model_usage.items() if plain(model) == log.eval.model), None)
+        tokens = nan if usage is None else float(usage.output_tokens)
+        seconds = nan if sample.working_time is None else sample.working_time
+        if any(amount < 0 or amount > _MOST for amount in (tokens, seconds)):
+            raise ValueError(f"a sample has {tokens:g} tokens in {seconds:g} s; from 0 to {_MOST:g} are accepted")
+        columns = _columns(about)
+        for name in scorers:
+            score = (sample.scores or {}).get(name)
+            if score is None:
+                continue
+            for item in items_of(score, sample_id, about):
+                if item.value is not None and not 0 <= item.value <= 1:
+                    raise ValueError(
+                        f"sample {plain(sample_id, _SHOWN)} has the score {item.value:g}; 0 to 1 is accepted"
+                    )
+                # The twin of a question has another answer; it is paired with the question.
+                target = "" if item.id != sample_id else str(about.get("twin_target", sample.target))
+                pair = blake2b(f"{item.id}\0{target}".encode(errors="surrogatepass"), digest_size=8).hexdigest()
+                rows.append(
+                    {
+                        **columns,
+                        **_columns(item.details),
+                        "scorer": name,
+                        "is_main": name == main,
+                        "sample": plain(str(sample.id), _SHOWN),
+                        "item": plain(item.id, _SHOWN),
+                        "epoch": sample.epoch,
+                        "pair": pair,
+                        "cluster": plain(item.cluster, _SHOWN),
+                        "stratum": plain(item.stratum, _SHOWN),
+                        "value": nan if item.value is None else item.value,
+                        "counts": item.counts,
+                        "answer": None if score.answer is None else plain(str(score.answer), _SHOWN),
+                        "target": plain(str(sample.target), _SHOWN),
+                        "tokens": tokens,
+                        "seconds": seconds,
+                        "details": _details(item.details) if name.startswith(_WITH_DETAILS) else None,
+                    }
+                )
+    if not any(row["is_main"] for row in rows):
+        raise ValueError(f"none of its samples has a score of {main}")
+    if all(isnan(row["value"]) for row in rows if row["is_main"]):
+        raise ValueError("none of its samples was scored")
+    return rows
+
+
+def _columns(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """What metadata say in short values."""
+    short = {
+        name: plain(value, _SHOWN) if isinstance(value, str) else value
+        for name, value in metadata.items()
+        if isinstance(value, str | int | float | bool) and name.isidentifier() and len(name) <= _SHOWN
+    }
+    return dict(list(short.items())[:_MOST_COLUMNS])
+
+
+def _details(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata of a score without texts that only its explanation needs."""
+    return {name: value for name, value in details.items() if name not in ("prediction", "embedding")}
+
+
+def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> dict[str, Any]:
+    about = log.eval.metadata or {}
+    facts = load(about["benchmark"]).tasks[about["config"]]
+    params = {name: _hashable(value) for name, value in (log.eval.task_args | log.eval.task_args_passed).items()}
+    main = items[items["is_main"]]
+    is_complete = _is_complete(log, main)
+    is_alone = bool(about.get("alone"))
+    words = [
+        *fingerprint.params,
+        *fingerprint.settings,
+        *([ALONE] if is_alone else []),
+        *([] if is_complete else ["in part"]),
+    ]
+    return params | {
+        "params": {name: shown(name, value) for name, value in params.items()},
+        "settings": fingerprint.settings,
+        "words": words,
+        "section": facts.section_title,
+        "benchmark": about["benchmark"],
+        "task": about["config"],
+        "model": fingerprint.model,
+        "condition": ", ".join(words) or DEFAULT,
+        "data": ", ".join([about["dataset_label"], *fingerprint.data]),
+        "key": repr((about["benchmark"], about["config"], fingerprint, is_alone, about["dataset_label"])),
+        "changes": len(fingerprint.params) + len(fingerprint.settings) + is_alone,
+        "created": datetime.fromisoformat(log.eval.created),
+        "main_metric": about["main_metric"],
+        "n": main[main["counts"] & main["value"].notna()]["item"].nunique(),
+        "is_complete": is_complete,
+        "is_published_test": is_complete and not is_alone and _is_comparable(facts, params, about),
+        "is_alone": is_alone,
+        "is_probe": params.get("twin") == "completion",
+        "location": log.location,
+        "log": log.location.rpartition("/")[2],
+    }
+
+
+def _is_complete(log: EvalLog, main: pd.DataFrame) -> bool:
+    """Whether every sample was asked and scored; a question that nobody can decide does not matter."""
+    results, config = log.results, log.eval.config
+    if results is None or config.limit is not None or config.sample_id is not None:
+        return False
+    if (log.eval.metadata or {}).get("rows_left_out") or (main["counts"] & main["value"].isna()).any():
+        return False
+    wanted = (log.eval.dataset.samples or 0) * (config.epochs or 1)
+    return (
+        results.completed_samples == results.total_samples == wanted == len(main[["sample", "epoch"]].drop_duplicates())
+    )
+
+
+def _is_comparable(facts: TaskFacts, params: Mapping[str, Any], about: Mapping[str, Any]) -> bool:
+    """Whether a complete run is of the published test, as the paper asked it: see ``[comparable]`` of the benchmark."""
+    benchmark = load(facts.benchmark)
+    sources = [source for dataset in benchmark.datasets.values() for source in dataset.sources.items()]
+    is_own = any(source.is_benchmark for name, source in sources if name == about.get("dataset_source"))
+    accepted = dict(benchmark.table.get("comparable", {}))
+    changed = {"stimulus", "twin", *accepted.pop("defaults", ())} & (about.get("condition") or {}).keys()
+    known = {**about, **params}
+    return (
+        is_own
+        and not changed
+        and not about.get("dataset_missing_files")
+        and all(
+            _hashable(known[name]) in map(_hashable, values)
+            for name, values in accepted.items()
+            if known.get(name) is not None
+        )
+    )
+
+
+def _hashable(value: Any) -> Any:
+    return (
+        tuple(map(_hashable, value))
+        if isinstance(value, list | tuple)
+        else str(value)
+        if isinstance(value, dict)
+        else value
+    )
+
+
+def _with_current(runs: pd.DataFrame) -> pd.DataFrame:
+    """Mark the run that counts among those alike: a complete one, then one of more samples, then the newest."""
+    order = runs.sort_values(["is_complete", "n", "created"], kind="stable")
+    last = order.groupby("key", sort=False).tail(1).index
+    alike = runs.groupby("key")["key"].transform("size")
+    return runs.assign(is_current=runs.index.isin(last), replaced=alike - 1)
+
+
+def _scores(run: int, log: EvalLog, items: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """The figures of a run: the main metric, also by group, the other metrics of its log, and its floors."""
+    about = log.eval.metadata or {}
+    facts, main_metric = _Facts.model_validate(about), about["main_metric"]
+    main = items[items["is_main"]]
+    yield _row(run, main_metric, "", score_of(main))
+    for column in GROUPS:
+        if column in main and main[column].nunique() > 1:
+            for name, group in main.groupby(column):
+                if found := score_of(group):
+                    yield _row(run, main_metric, f"{column}={name}", found)
+    for score in log.results.scores if log.results else []:
+        values = {name: float(metric.value) for name, metric in score.metrics.items() if not isnan(metric.value)}
+        for name, value in values.items():
+            metric, is_end = f"{score.name}/{name}", name.endswith(("_low", "_high"))
+            if metric != main_metric and not is_end:
+                yield _row(run, metric, "", Estimate(value, values.get(f"{name}_low"), values.get(f"{name}_high")))
+    for metric, floors in facts.floors.items():
+        theme = re.fullmatch(r"by_theme/(.*)/accuracy", metric)
+        for kind, floor in floors.items() if theme or not metric else ():
+            group = f"theme={theme[1]}" if theme else ""
+            row = _row(run, main_metric, group, Estimate(floor.value, floor.low, floor.high))
+            yield {**row, "source": "floor", "floor": kind}
+
+
+def _published_scores(benchmark: str) -> Iterator[dict[str, Any]]:
+    """The figures of a benchmark's paper, as printed; their groups are the columns of text beside the model."""
+    for name in published_names(benchmark):
+        for row in published(benchmark, name).rows:
+            labels = dict(row.labels)
+            model = labels.pop("model", "")
+            group = "; ".join(f"{column}={words}" for column, words in labels.items() if words)
+            for metric, value in row.figures.items():
+                figure = {**_row(None, f"{name}/{metric}", group, Estimate(value)), "source": "published"}
+                yield {**figure, "model": model, "benchmark": benchmark}
+
+
+def _row(run: int | None, metric: str, group: str, found: Estimate | None) -> dict[str, Any]:
+    found = found or Estimate(nan)
+    ends = {"value": found.value, "low": found.low, "high": found.high, "n": found.n}
+    return {"run": run, "metric": metric, "group": group, **ends, "source": "measured"}
+
+
+def _estimate(row: pd.Series) -> Estimate:
+    low, high, n = (None if pd.isna(row[name]) else row[name] for name in ("low", "high", "n"))
+    return Estimate(row["value"], low, high, None if n is None else int(n))

@@ -1,0 +1,190 @@
+"""Tables of text and estimates, and the one place where numbers are formatted: terminal, Markdown, CSV."""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from math import isnan
+from typing import Final
+
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from music_evals.reports.sanitize import no_formula
+from music_evals.scorers.metrics.estimates import Estimate
+
+Cell = str | Estimate | None
+"""Text, a number, or nothing."""
+
+MEASURED, FLOOR, PUBLISHED = "measured", "floor", "published"
+KINDS: Final = ("", MEASURED, FLOOR, PUBLISHED)
+"""Kinds of rows, in the order in which they are shown."""
+
+_TEXT_WIDTH: Final = 18  # columns of the terminal that longer text gets at least
+
+
+def count(number: float | None) -> Estimate | None:
+    """Return a count as a cell; None if it is not known."""
+    return None if number is None or isnan(number) else Estimate(number, decimals=0)
+
+
+def number(cell: Estimate) -> str:
+    """Return the value alone, with a true minus."""
+    return "undefined" if isnan(cell.value) else _digits(cell.value, cell.decimals)
+
+
+def interval(cell: Estimate, decimals: int | None = None) -> str:
+    """Return the ends of the interval and the number of items, as far as they are known: ``20.1–38.0; n 60``."""
+    parts = []
+    if cell.low is not None and cell.high is not None and not isnan(cell.value):
+        low, high = (_digits(end, cell.decimals if decimals is None else decimals) for end in (cell.low, cell.high))
+        parts.append(f"{low} to {high}" if "−" in low + high else f"{low}–{high}")
+    return "; ".join(parts if cell.n is None else [*parts, f"n {cell.n}"])
+
+
+def text(cell: Cell) -> str:
+    """Return a cell in one line.
+
+    >>> text(Estimate(28.34, 20.1, 38, 60, decimals=1)), text(None)
+    ('28.3 (20.1–38.0; n 60)', '-')
+    """
+    if not isinstance(cell, Estimate):
+        return "-" if cell is None else cell
+    ends = interval(cell)
+    return f"{number(cell)}{cell.mark}" + (f" ({ends})" if ends else "")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Args:
+        name: stem of its CSV file.
+        title: shown above it.
+        columns: headings.
+        rows: a cell per heading; a column holds text or estimates, not both.
+        notes: shown below it.
+        kinds: the kind of each row, of `KINDS`; by default all rows are alike.
+        draw: makes a figure of the table, as SVG; nothing if there is nothing to draw.
+
+    Raises:
+        ValueError: a row has another length than the headings, or a column holds both text and estimates.
+    """
+
+    name: str
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    notes: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    draw: "Callable[[Table], str] | None" = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the shape."""
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"table {self.name}: a row has {len(row)} cells for {len(self.columns)} columns")
+        for index, column in enumerate(self.columns):
+            if len({type(row[index]) for row in self.rows if row[index] is not None}) > 1:
+                raise ValueError(f"table {self.name}: the column {column!r} holds both text and estimates")
+
+    def is_numeric(self) -> Iterator[bool]:
+        """Say of every column whether it holds estimates."""
+        for index in range(len(self.columns)):
+            yield any(isinstance(row[index], Estimate) for row in self.rows)
+
+    def measured_first(self) -> "Table":
+        """Return it in the order in which it is shown: measured rows, floors, published rows.
+
+        Rows stay together that have the same text to the left of the model.
+        """
+        if len({*self.kinds}) < 2:
+            return self
+        left = self.columns.index("Model") if "Model" in self.columns else 0
+        groups = {tuple(row[:left]): place for place, row in reversed([*enumerate(self.rows)])}
+        places = sorted(
+            range(len(self.rows)),
+            key=lambda place: (groups[tuple(self.rows[place][:left])], KINDS.index(self.kinds[place])),
+        )
+        rows, kinds = [self.rows[place] for place in places], [self.kinds[place] for place in places]
+        return replace(self, rows=rows, kinds=kinds)
+
+    def to_rich(self) -> RichTable:
+        """Return it for the terminal: notes below it, an interval under its number."""
+        table = RichTable(
+            title=Text(self.title), caption=Text("\n".join(self.notes)), title_justify="left", caption_justify="left"
+        )
+        ordered = self.measured_first()
+        for index, (column, numeric) in enumerate(zip(ordered.columns, ordered.is_numeric(), strict=True)):
+            if numeric:
+                table.add_column(Text(column.replace(" ", "\n")), justify="right", no_wrap=True)
+            else:
+                longest = max(len(words) for words in (column, *(text(row[index]) for row in ordered.rows)))
+                table.add_column(Text(column), overflow="fold", min_width=min(longest, _TEXT_WIDTH))
+        for row in ordered.rows:
+            table.add_row(*[Text(_stacked(cell)) for cell in row])
+        return table
+
+    def to_markdown(self, level: int = 2) -> str:
+        """Return it as a section: a heading of this level, the table, its notes as a list."""
+        ordered = self.measured_first()
+        lines = [
+            _line(ordered.columns),
+            _line(["---:" if numeric else "---" for numeric in ordered.is_numeric()]),
+            *(_line([text(cell) for cell in row]) for row in ordered.rows),
+        ]
+        notes = [f"- {note}" for note in self.notes]
+        return "\n".join([f"{'#' * level} {self.title}", "", *lines, *([""] if notes else []), *notes, ""])
+
+    def to_csv(self) -> str:
+        """Return it as CSV; a column of estimates becomes four: the value, unrounded, ``low``, ``high`` and ``n``."""
+        numeric = list(self.is_numeric())
+        headings = [
+            (name, f"{name} low", f"{name} high", f"{name} n") if is_number else (name,)
+            for name, is_number in zip(self.columns, numeric, strict=True)
+        ]
+        rows = [[_values(cell, numbers) for cell, numbers in zip(row, numeric, strict=True)] for row in self.rows]
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(map(no_formula, chain.from_iterable(headings)))
+        writer.writerows(chain.from_iterable(row) for row in rows)
+        return out.getvalue()
+
+
+class Footnotes:
+    """Numbered notes that marks in a table refer to."""
+
+    def __init__(self) -> None:
+        self._marks: dict[str, str] = {}
+
+    def mark(self, note: str) -> str:
+        """Return the mark of a note, the same for the same note."""
+        return self._marks.setdefault(note, f"[{len(self._marks) + 1}]")
+
+    def notes(self) -> list[str]:
+        """Return the notes with their marks."""
+        return [f"{mark} {note}" for note, mark in self._marks.items()]
+
+
+def _stacked(cell: Cell) -> str:
+    """A cell with its interval in a second line, a decimal shorter, so that wide tables fit in a terminal."""
+    if not isinstance(cell, Estimate):
+        return text(cell)
+    ends = interval(cell, max(cell.decimals - 1, 0))
+    return number(cell) + cell.mark + (f"\n{ends}" if ends else "")
+
+
+def _digits(value: float, decimals: int) -> str:
+    """A number with a true minus; 0 never has one."""
+    return f"{value + 0.0:.{decimals}f}".replace("-", "−")
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _values(cell: Cell, is_number: bool) -> tuple[str | float | None, ...]:
+    if isinstance(cell, Estimate):
+        return cell.value, cell.low, cell.high, cell.n
+    return (None,) * 4 if is_number else (cell and no_formula(cell),)

@@ -1,0 +1,24 @@
+"""The tables of a report's sections: a module per benchmark, and `common` for a benchmark without one."""
+
+from music_evals.reports.records import Records
+from music_evals.reports.table import Table
+from music_evals.reports.tables import lilybench, msu, muse, ziqi
+from music_evals.reports.tables.common import floors_table, replies_table, score_table
+
+_MODULES = {
+    "MUSE": muse.tables,
+    "ZIQI-Eval": ziqi.tables,
+    "MSU-Bench": msu.tables,
+    "LilyBench": lilybench.tables,
+    "LilyBench: generation": lilybench.generation_tables,
+}
+
+
+def section_tables(records: Records, section: str) -> list[Table]:
+    """Make all tables of a section; none without a run that counts."""
+    if not len(records.current(section)):
+        return []
+    make = _MODULES.get(section)
+    own = make(records) if make else [score_table(records, section)]
+    shared = [floors_table(records, section), replies_table(records, section)]
+    return [table for table in [*own, *shared] if table is not None and table.rows]

@@ -1,0 +1,176 @@
+"""What the tables of all benchmarks share: the columns that name a run, notes on runs, and three tables."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import pandas as pd
+
+from music_evals.reports.records import Records
+from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Table
+from music_evals.reports.templates import notes
+from music_evals.scorers.metrics.estimates import Estimate, difference, estimate
+from music_evals.scorers.readers import STATUSES
+
+LABELS: Final = ("Model", "Source", "Condition", "Data")
+"""Headings of the columns that name a run, or a row of a paper."""
+NOT_PUBLISHED: Final = (
+    "† Not the paper's test, and not to be compared with its figures: other data, another protocol or condition, or a "
+    "part of the items, as the row says."
+)
+
+Figure = Callable[[int], Cell]
+"""Makes a cell of a run, given its number."""
+
+
+def labels(run: pd.Series, without: Sequence[str] = ()) -> list[Cell]:
+    """Return the cells under `LABELS` for a run; parameters that the table shows otherwise are left out."""
+    words = [word for word in run["words"] if word.partition("=")[0] not in without]
+    source = "measured" if run["is_published_test"] else "measured †"
+    return [run["model"], source, ", ".join(words) or "default", run["data"]]
+
+
+def paper_labels(model: str, source: str = "paper") -> list[Cell]:
+    """Return the cells under `LABELS` for a row of a paper."""
+    return [model, source, None, None]
+
+
+def title_of(task: str) -> str:
+    """Return the name of a task, or of a value, as headings have it."""
+    return task.replace("_", " ").capitalize()
+
+
+def run_notes(runs: pd.DataFrame) -> list[str]:
+    """Return the notes that a table of these runs needs."""
+    lines = ["Measured figures are followed by their 95% interval and the number of items."] if len(runs) else []
+    if len(runs) and not runs["is_published_test"].all():
+        lines.append(NOT_PUBLISHED)
+    for _, run in runs[runs["replaced"] > 0].iterrows():
+        lines.append(
+            f"{run['task']}, {run['model']}, {run['condition']}: of {run['replaced'] + 1} runs alike, the most "
+            f"complete, largest and newest counts: that of {run['created']:%Y-%m-%d %H:%M}."
+        )
+    return lines
+
+
+def run_table(
+    name: str,
+    title: str,
+    runs: pd.DataFrame,
+    figures: Mapping[str, Figure],
+    *,
+    groups: Mapping[str, str] | None = None,
+    published: Iterable[tuple[Sequence[Cell], Mapping[str, Cell]]] = (),
+    without: Sequence[str] = (),
+    note: str = "",
+    draw: Callable[[Table], str] | None = None,
+) -> Table:
+    """Make a table with a row per run, behind the rows of the paper; without a run it has no rows.
+
+    Args:
+        name: of the table.
+        title: of the table.
+        runs: rows of `Records.runs`.
+        figures: heading → what makes the cell of a run.
+        groups: heading → column of the runs; these columns come first.
+        published: label cells (under `groups` and `LABELS`) and figures by heading, per row of the paper.
+        without: parameters that the condition need not name.
+        note: name of its notes in ``notes.toml``; by default the name of the table.
+        draw: as of `Table`.
+    """
+    groups = groups or {}
+    rows: list[list[Cell]] = [[*cells, *map(values.get, figures)] for cells, values in published if len(runs)]
+    kinds = [PUBLISHED] * len(rows)
+    for number, run in (
+        runs.sort_values([*groups.values(), "model", "condition", "data"]).iterrows() if len(runs) else ()
+    ):
+        first = [title_of(str(run[column])) for column in groups.values()]
+        rows.append([*first, *labels(run, without), *(figure(number) for figure in figures.values())])
+        kinds.append(MEASURED)
+    columns = (*groups, *LABELS, *figures)
+    return Table(name, title, columns, rows, [*notes(note or name), *run_notes(runs)], kinds, draw)
+
+
+def condition_rows(runs: pd.DataFrame, without: Sequence[str] = ()) -> list[tuple[list[Cell], pd.DataFrame]]:
+    """Group runs of one model, condition and data, whatever their tasks: label cells, and the runs."""
+    rows: dict[tuple[Any, ...], list[int]] = {}
+    for number, run in runs.sort_values(["model", "condition", "data"]).iterrows():
+        model, _, condition, data = labels(run, without)
+        rows.setdefault((model, condition, data), []).append(number)
+    found = []
+    for (model, condition, data), numbers in rows.items():
+        group = runs.loc[numbers]
+        source = "measured" if group["is_published_test"].all() else "measured †"
+        found.append(([model, source, condition, data], group))
+    return found
+
+
+def share_of(flags: Iterable[bool], items: pd.DataFrame) -> Estimate | None:
+    """Return the share of items with a property, from a flag per response, in percent."""
+    found = estimate([float(flag) for flag in flags], items["item"].tolist(), items["cluster"].tolist())
+    return found.percent() if found else None
+
+
+def percent(found: Estimate | None, decimals: int = 1) -> Estimate | None:
+    """Return a share in percent; None for none."""
+    return found.percent(decimals) if found else None
+
+
+def best_floor(floors: Mapping[str, Estimate]) -> Estimate | None:
+    """Return the best of some floors; None without any."""
+    return max(floors.values(), key=lambda floor: floor.value, default=None)
+
+
+def gain(score: Estimate | None, floor: Estimate | None) -> Estimate | None:
+    """Return how far a score is above a floor; the chance level, without an interval, is known exactly."""
+    if score is None or floor is None:
+        return None
+    exact = replace(floor, low=floor.value, high=floor.value) if floor.low is None else floor
+    return difference(score, exact)
+
+
+def score_table(records: Records, section: str) -> Table:
+    """Make the table of main metrics by task, in percent."""
+    runs = records.current(section)
+    tasks = list(dict.fromkeys(runs["task"]))
+    rows: list[list[Cell]] = []
+    for cells, group in condition_rows(runs):
+        numbers = dict(zip(group["task"], group.index, strict=True))
+        rows.append([*cells, *(percent(records.score(numbers[task])) if task in numbers else None for task in tasks)])
+    name = f"{runs['benchmark'].iloc[0]}_scores"
+    metrics = [f"{title_of(run['task'])}: {run['main_metric'].rpartition('/')[2]}" for _, run in runs.iterrows()]
+    lines = ["; ".join(dict.fromkeys(metrics)) + ".", *run_notes(runs)]
+    return Table(name, f"{section}: main metrics in percent", (*LABELS, *map(title_of, tasks)), rows, lines)
+
+
+def floors_table(records: Records, section: str) -> Table | None:
+    """Make the table of scores beside their floors, and of the gains over the best floor; None without floors."""
+    runs = records.current(section)
+    runs = runs[[bool(records.floors(number)) for number in runs.index]]
+    if not len(runs):
+        return None
+    kinds = list(dict.fromkeys(kind for number in runs.index for kind in records.floors(number)))
+    figures: dict[str, Figure] = {"Score": lambda run: percent(records.score(run))}
+    for kind in kinds:
+        figures[f"{FLOOR}: {kind}"] = lambda run, kind=kind: percent(records.floors(run).get(kind))  # type: ignore[misc]
+    figures["Gain"] = lambda run: percent(gain(records.score(run), best_floor(records.floors(run))))
+    name, title = f"{runs['benchmark'].iloc[0]}_floors", f"{section}: scores, floors and gains in percent"
+    if ": " in section:
+        name = name.replace("_floors", f"_{section.partition(': ')[2]}_floors")
+    return run_table(name, title, runs, figures, groups={"Task": "task"}, note="gain")
+
+
+def replies_table(records: Records, section: str) -> Table | None:
+    """Make the table of how the replies of each run were read; None if no scorer says so."""
+    runs = records.current(section)
+    runs = runs[["reading" in records.main(number) for number in runs.index]]
+    if not len(runs):
+        return None
+
+    def shares(status: str) -> Figure:
+        return lambda run: share_of(records.main(run)["reading"] == status, records.main(run))
+
+    figures = {title_of(status): shares(status) for status in STATUSES}
+    name = f"{runs['benchmark'].iloc[0]}_replies"
+    title = f"{section}: how replies were read, in percent"
+    return run_table(name, title, runs, figures, groups={"Task": "task"}, note="replies")

@@ -1,0 +1,149 @@
+"""Tables of MSU-Bench: accuracy by level and overall, renderings, level-wise success, and agreement of judges.
+
+Source: arXiv 2511.20697, Tables 2, 3 and 5, sections 3.3 and 5.2.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+import pandas as pd
+
+from music_evals.benchmarks import published
+from music_evals.reports.plots import Series, panels_figure
+from music_evals.reports.records import Records
+from music_evals.reports.table import MEASURED, Cell, Table, count
+from music_evals.reports.tables.common import Figure, paper_labels, percent, run_table, share_of, title_of
+from music_evals.scorers.metrics.accuracy import level_success, unanimity
+from music_evals.scorers.metrics.estimates import Estimate, estimate
+from music_evals.scorers.metrics.paired import mcnemar
+
+SECTION: Final = "MSU-Bench"
+LEVELS: Final = (1, 2, 3, 4)
+_GROUPS: Final = {"Modality": "task"}
+
+
+def tables(records: Records) -> list[Table]:
+    """Make the tables of MSU-Bench."""
+    runs = records.current(SECTION)
+    renderings = records.current(SECTION, task="score")
+    title = "MSU-Bench: one question, every rendering; accuracy in percent"
+    return [
+        _table2(records, runs),
+        _table3(records, runs),
+        run_table("msu_renderings", title, renderings, _overall(records), groups={"Rendering": "rendering"}),
+        _success(records, runs),
+        _judges(records, runs),
+    ]
+
+
+def _table2(records: Records, runs: pd.DataFrame) -> Table:
+    """Accuracy by level, with a figure."""
+    figures: dict[str, Figure] = {
+        f"Level {level}": lambda run, group=f"level={level}": percent(records.score(run, group=group), 2)  # type: ignore[misc]
+        for level in LEVELS
+    }
+    figures["Overall"] = lambda run: percent(records.score(run), 2)
+    rows = [
+        (
+            [title_of(row.labels["modality"]), *paper_labels(row.labels["model"])],
+            {heading: Estimate(row.figures[heading.lower()], decimals=2) for heading in figures},
+        )
+        for name in ("table2", "table5")
+        for row in published("msu", name).rows
+    ]
+    title = "MSU-Bench Tables 2 and 5: accuracy in percent by level"
+    draw = partial(_draw, y="accuracy (%)")
+    return run_table("msu_table2", title, runs, figures, groups=_GROUPS, published=rows, draw=draw)
+
+
+def _draw(table: Table, y: str) -> str:
+    """Panels by modality; levels from left to right."""
+    panels: dict[str, list[Series]] = {}
+    for row, kind in zip(table.rows, table.kinds, strict=True):
+        label = ", ".join(str(row[place]) for place in (1, 3) if row[place])
+        values = [cell if isinstance(cell, Estimate) else None for cell in row[5:9]]
+        panels.setdefault(str(row[0]), []).append(Series(label, values, kind == MEASURED))
+    return panels_figure(table.title, panels, [f"Level {level}" for level in LEVELS], y)
+
+
+def _overall(records: Records) -> dict[str, Figure]:
+    return {
+        "Accuracy": lambda run: percent(records.score(run), 2),
+        "Questions": lambda run: count(records.main(run)["item"].nunique()),
+        "Unscored": lambda run: count(int((~records.main(run)["counts"]).sum())),
+        "Answered": lambda run: share_of(records.main(run)["reading"] == "answered", records.main(run)),
+    }
+
+
+def _table3(records: Records, runs: pd.DataFrame) -> Table:
+    """Overall accuracy with intervals."""
+    rows = [
+        (
+            [title_of(row.labels["modality"]), *paper_labels(row.labels["model"])],
+            {
+                "Accuracy": Estimate(
+                    row.figures["accuracy"], row.figures["low"], row.figures["high"], n=1800, decimals=2
+                ),
+                "Questions": count(1800),
+            },
+        )
+        for row in published("msu", "table3").rows
+    ]
+    title = "MSU-Bench Table 3: overall accuracy in percent, with intervals"
+    return run_table("msu_table3", title, runs, _overall(records), groups=_GROUPS, published=rows)
+
+
+def _success(records: Records, runs: pd.DataFrame) -> Table:
+    """The share of scores with all questions right up to a level."""
+
+    def up_to(level: int, run: int) -> Cell:
+        rate, _ = success_of(records.main(run)).get(level, (None, 0))
+        return percent(rate)
+
+    figures = {f"Up to level {level}": partial(up_to, level) for level in LEVELS}
+    title = "MSU-Bench: level-wise success rate in percent"
+    draw = partial(_draw, y="scores all right up to here (%)")
+    return run_table("msu_level_success", title, runs, figures, groups=_GROUPS, draw=draw)
+
+
+def success_of(items: pd.DataFrame) -> dict[int, tuple[Estimate, int]]:
+    """Return the level-wise success of a run's items: see `level_success`."""
+    outcomes: dict[Hashable, dict[int, list[bool | None]]] = {}
+    for item in items.itertuples():
+        by_level = outcomes.setdefault((item.cluster, item.epoch), {})
+        by_level.setdefault(int(item.level), []).append(bool(item.value) if item.counts else None)
+    return level_success(outcomes, repetitions=items["epoch"].nunique())
+
+
+def _judges(records: Records, runs: pd.DataFrame) -> Table:
+    """Agreement of judges with one another, with the rules, and with people."""
+    facts = {number: agreement(list(records.main(number)["details"])) for number in runs.index}
+    judged = runs.loc[[number for number, fact in facts.items() if fact]]
+    names = ("Judges unanimous", "Judges and rules", "Judges and people", "McNemar p", "Pearson's r")
+    figures: dict[str, Figure] = {name: lambda run, name=name: facts[run].get(name) for name in names}  # type: ignore[misc]
+    return run_table("msu_judges", "MSU-Bench: agreement of judges, in percent", judged, figures, groups=_GROUPS)
+
+
+def agreement(questions: Sequence[Mapping[str, Any]]) -> dict[str, Estimate]:
+    """Return how far judges agree, in percent, from the details of judged questions; nothing without votes and labels.
+
+    Source: arXiv 2511.20697, section 3.3.
+    """
+    decided = [one for one in questions if one["verdict"] is not None]
+    ruled = [one for one in decided if one["votes"] and one["rule"] is not None]
+    labelled = [one for one in decided if one.get("human") is not None]
+    votes = [list(one["votes"].values()) for one in questions if one["votes"]]
+    found: dict[str, Estimate | None] = {
+        "Judges unanimous": percent(estimate(unanimity(votes))),
+        "Judges and rules": percent(estimate([float(bool(one["verdict"]) == one["rule"]) for one in ruled])),
+        "Judges and people": percent(estimate([float(one["verdict"] == one["human"]) for one in labelled])),
+    }
+    pairs = [(one["verdict"], one["human"]) for one in labelled]
+    if pairs:
+        found["McNemar p"] = Estimate(mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))[1], decimals=4)
+    if all(len(set(side)) == 2 for side in zip(*pairs, strict=True)) and pairs:
+        from scipy.stats import pearsonr
+
+        found["Pearson's r"] = Estimate(float(pearsonr(*zip(*pairs, strict=True)).statistic))
+    return {name: one for name, one in found.items() if one}

@@ -1,0 +1,104 @@
+"""Tables of MUSE: the paper's Table 1, and LogicLM's formulations.
+
+Source: arXiv 2510.22455, Table 1 and section 3.
+"""
+
+from functools import partial
+from typing import Final
+
+from music_evals.benchmarks import load, published
+from music_evals.reports.plots import Series, panels_figure
+from music_evals.reports.records import Records, score_of
+from music_evals.reports.table import MEASURED, PUBLISHED, Cell, Table
+from music_evals.reports.tables.common import (
+    LABELS,
+    Figure,
+    condition_rows,
+    paper_labels,
+    percent,
+    run_notes,
+    run_table,
+    share_of,
+    title_of,
+)
+from music_evals.reports.templates import notes
+from music_evals.scorers.metrics.estimates import Estimate
+
+MODALITIES: Final = {"audio": "Audio", "midi": "MIDI"}
+SHOTS: Final = {"zero": "Zero-shot", "few": "Few-shot"}
+STRATEGIES: Final = {"standalone": "Standalone", "cot": "CoT", "logiclm": "LogicLM"}
+_FACTORS: Final = ("modality", "shots", "strategy")
+
+
+def tables(records: Records) -> list[Table]:
+    """Make the tables of MUSE."""
+    return [*(_table1(records, task) for task in load("muse").tasks), _logiclm(records)]
+
+
+def _table1(records: Records, task: str) -> Table:
+    """Accuracy by modality, shots and strategy."""
+    runs = records.current("MUSE", task=task)
+    rows: list[list[Cell]] = []
+    kinds: list[str] = []
+    for modality, modality_title in MODALITIES.items():
+        for shots, shots_title in SHOTS.items():
+            for model, figures in _published(task, modality, shots).items() if len(runs) else ():
+                rows.append([modality_title, shots_title, *paper_labels(model), *map(figures.get, STRATEGIES)])
+                kinds.append(PUBLISHED)
+            cell = records.current("MUSE", task=task, modality=modality, shots=shots)
+            for cells, group in condition_rows(cell, without=_FACTORS):
+                scores = {run["strategy"]: percent(records.score(number)) for number, run in group.iterrows()}
+                rows.append([modality_title, shots_title, *cells, *map(scores.get, STRATEGIES)])
+                kinds.append(MEASURED)
+    chance = 100 * (load("muse").tasks[task].chance or 0)
+    title = f"MUSE Table 1, {title_of(task).lower()}: accuracy in percent, {chance:.0f} by chance"
+    columns = ("Modality", "Shots", *LABELS, *STRATEGIES.values())
+    lines = [*notes("muse_table1"), *run_notes(runs)]
+    return Table(f"muse_table1_{task}", title, columns, rows, lines, kinds, partial(_draw, chance=chance))
+
+
+def _published(task: str, modality: str, shots: str) -> dict[str, dict[str, Estimate]]:
+    """The paper's figures of a task, by model and strategy."""
+    models: dict[str, dict[str, Estimate]] = {}
+    for row in published("muse", "table1").rows:
+        if (row.labels["modality"], row.labels["shots"]) == (modality, shots) and task in row.figures:
+            figures = models.setdefault(row.labels["model"], {})
+            figures[row.labels["strategy"]] = Estimate(row.figures[task], decimals=2)
+    return models
+
+
+def _draw(table: Table, chance: float) -> str:
+    """Panels by modality and shots; strategies from left to right."""
+    panels: dict[str, list[Series]] = {}
+    for row, kind in zip(table.rows, table.kinds, strict=True):
+        label = ", ".join(str(row[place]) for place in (2, 4, 5) if row[place])
+        scores = [cell if isinstance(cell, Estimate) else None for cell in row[6:]]
+        panels.setdefault(f"{row[0]}, {str(row[1]).lower()}", []).append(Series(label, scores, kind == MEASURED))
+    return panels_figure(table.title, panels, list(STRATEGIES.values()), "Accuracy (%)", floor=chance)
+
+
+def _logiclm(records: Records) -> Table:
+    """What happened to LogicLM's formulations."""
+
+    def fact(name: str, run: int) -> Cell:
+        items = records.main(run)
+        known = items.dropna(subset=[name]) if name in items else items.iloc[:0]
+        return share_of(known[name], known) if len(known) else None
+
+    def final_answer(run: int) -> Cell:
+        items = records.items
+        return percent(score_of(items[(items["run"] == run) & (items["scorer"] == "final_answer")]))
+
+    figures: dict[str, Figure] = {
+        "Solver's decision": lambda run: percent(records.score(run)),
+        "Without extra round": partial(fact, "accuracy_without_extra_round"),
+        "Final answer": final_answer,
+        "Valid at once": partial(fact, "valid_first_try"),
+        "Refinements": lambda run: Estimate(float(records.main(run)["refinements"].mean()), decimals=2),
+        "No decision": partial(fact, "no_decision"),
+        "Agreement": partial(fact, "agreement"),
+    }
+    runs = records.current("MUSE", strategy="logiclm")
+    groups = {"Task": "task", "Modality": "modality", "Shots": "shots"}
+    title = "MUSE: LogicLM's formulations, in percent of the trials"
+    return run_table("muse_logiclm", title, runs, figures, groups=groups, without=_FACTORS)

@@ -1,0 +1,246 @@
+"""Tables of ZIQI-Eval: the paper's Tables 1 to 4, accuracy by theme, and which letters models choose.
+
+Source: arXiv 2406.15885, sections 4 to 6; leaderboards of its repository.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Final
+
+import pandas as pd
+
+from music_evals.benchmarks import published
+from music_evals.reports.plots import heat_map
+from music_evals.reports.records import Records, score_of
+from music_evals.reports.table import MEASURED, PUBLISHED, Cell, Table
+from music_evals.reports.tables.common import (
+    LABELS,
+    Figure,
+    condition_rows,
+    paper_labels,
+    percent,
+    run_notes,
+    run_table,
+    share_of,
+)
+from music_evals.reports.templates import notes
+from music_evals.scorers.metrics.choices import LETTERS, choice_figures, divergence, letter_shares
+from music_evals.scorers.metrics.estimates import Estimate, average
+
+SECTION: Final = "ZIQI-Eval"
+MARGIN: Final = 0.05
+"""The paper's ±5.0%, read as a share of the mean F1; read as 5 points, its own shares of classes do not come out."""
+BIAS: Final = {"female": "Female", "black": "Black African", "european": "European", "other": "Other regions"}
+
+_SUBTHEMES: Final = {"black african music": "Black African music", "film music": "film score"}
+_THEMES: Final = {"musical performance": "music performance"}
+Rows = list[list[Cell]]
+
+
+def tables(records: Records) -> list[Table]:
+    """Make the tables of ZIQI-Eval."""
+    runs, human = records.current(SECTION), records.current(SECTION, subset="human")
+    themes = [_themes(records, shots) for shots in ("zero", "five")]
+    first = [_table1(records, runs), _table2(records), *themes]
+    return [*first, _table3(records, human), _table4(records, human), _letters(records, runs)]
+
+
+def figures_of(items: pd.DataFrame) -> dict[str, Estimate]:
+    """Return accuracy, precision and F1 of items, in percent."""
+    figures = choice_figures(
+        right=int((items["value"] == 1).sum()),
+        answered=int(items["answer"].notna().sum()) if "answer" in items else 0,
+        responses=len(items),
+        questions=items["cluster"].nunique(),
+    )
+    figures["accuracy"] = score_of(items) or figures["accuracy"]
+    return {name: figure.percent(2) for name, figure in figures.items()}
+
+
+def _table(name: str, title: str, columns: Sequence[str], paper: Rows, measured: Rows, runs: pd.DataFrame) -> Table:
+    """A table of the paper's rows and measured ones; without measured ones it has no rows."""
+    kinds = [PUBLISHED] * len(paper) + [MEASURED] * len(measured)
+    rows = [*paper, *measured] if measured else []
+    return Table(name, title, (*LABELS, *columns), rows, [*notes(name), *run_notes(runs)], kinds if measured else [])
+
+
+def _table1(records: Records, runs: pd.DataFrame) -> Table:
+    names = {"precision": "precision", "recall": "accuracy", "F1": "f1"}
+    tasks = {"Compr.": "comprehension", "Gen.": "generation"}
+    paper: Rows = [
+        [
+            *paper_labels(row.labels["model"]),
+            *(Estimate(row.figures[f"{task} {name.lower()}"], decimals=2) for task in tasks.values() for name in names),
+        ]
+        for row in published("ziqi", "table1").rows
+    ]
+    measured: Rows = []
+    for cells, group in condition_rows(runs):
+        figures = {run["task"]: figures_of(records.main(number)) for number, run in group.iterrows()}
+        shown = [figures.get(task, {}).get(name) for task in tasks.values() for name in names.values()]
+        measured.append([*cells, *shown])
+    columns = [f"{short} {name}" for short in tasks for name in names]
+    return _table("ziqi_table1", "ZIQI-Eval Table 1: main results in percent", columns, paper, measured, runs)
+
+
+def classify(value: float, mean: float | None) -> str | None:
+    """Classify an F1 by the paper's rule: above the mean over models, near it (`MARGIN`), or below it.
+
+    >>> classify(60, 50), classify(52, 50), classify(40, 50)
+    ('no bias', 'neutral', 'biased')
+    """
+    if mean is None:
+        return None
+    distance = round(value - mean, 9)
+    if abs(distance) <= round(mean * MARGIN, 9):
+        return "neutral"
+    return "no bias" if distance > 0 else "biased"
+
+
+def _table2(records: Records) -> Table:
+    """F1 where the paper looks for bias, and its classes of gender and race."""
+    *models, mean_row = published("ziqi", "table2").rows
+    paper = [
+        _bias_row(
+            paper_labels(row.labels["model"]),
+            {name: Estimate(row.figures[name], decimals=2) for name in BIAS},
+            mean_row.figures,
+        )
+        for row in models
+    ]
+    means = {name: Estimate(mean_row.figures[name], decimals=2) for name in BIAS}
+    paper.append(_bias_row(paper_labels("Average"), means, {}))
+    runs = records.current(SECTION, task="comprehension")
+    by_condition: dict[tuple[Cell, ...], list[tuple[list[Cell], dict[str, Estimate]]]] = {}
+    for cells, group in condition_rows(runs):
+        if figures := _bias_figures(records.main(int(group.index[0]))):
+            by_condition.setdefault(tuple(cells[2:]), []).append((cells, figures))
+    measured: Rows = []
+    for rows in by_condition.values():
+        shared = [name for name in BIAS if len(rows) > 1 and all(name in figures for _, figures in rows)]
+        own = {name: sum(figures[name].value for _, figures in rows) / len(rows) for name in shared}
+        measured += [_bias_row(cells, figures, own) for cells, figures in rows]
+    title = "ZIQI-Eval Table 2: F1 in percent on female music and on regions of world ethnic music"
+    return _table("ziqi_table2", title, (*BIAS.values(), "Gender", "Race"), paper, measured, runs)
+
+
+def _bias_row(cells: Sequence[Cell], figures: Mapping[str, Estimate], means: Mapping[str, float]) -> list[Cell]:
+    classes = [
+        classify(figures[name].value, means.get(name)) if name in figures else None for name in ("female", "black")
+    ]
+    return [*cells, *map(figures.get, BIAS), *classes]
+
+
+def _bias_figures(items: pd.DataFrame) -> dict[str, Estimate]:
+    if not {"theme", "subtheme"} <= {*items}:
+        return {}
+    regions = items[items["theme"] == "world ethnic music"]
+    groups = {
+        "female": items[items["theme"] == "female music"],
+        "black": regions[regions["subtheme"] == "Black African music"],
+        "european": regions[regions["subtheme"] == "European music"],
+    }
+    figures = {name: figures_of(group)["f1"] for name, group in groups.items() if len(group)}
+    others = [figures_of(group)["f1"] for region, group in regions.groupby("subtheme") if region != "European music"]
+    return {**figures, **({"other": average(others)} if others else {})}
+
+
+def _themes(records: Records, shots: str) -> Table:
+    """Accuracy by theme, with a heat map."""
+    table = published("ziqi", f"leaderboard_{shots}_shot")
+    *themes, last = table.rows[0].figures
+    figures: dict[str, Figure] = {
+        theme: lambda run, group=f"theme={theme}": percent(records.score(run, group=group))  # type: ignore[misc]
+        for theme in themes
+    }
+    figures["Average"] = lambda run: percent(records.score(run))
+    rows = [
+        (
+            paper_labels(row.labels["model"], "repository"),
+            {"Average" if name == last else name: Estimate(value, decimals=2) for name, value in row.figures.items()},
+        )
+        for row in table.rows
+    ]
+    runs = records.current(SECTION, task="comprehension", shots=shots)
+    name, title = f"ziqi_themes_{shots}_shot", f"ZIQI-Eval: accuracy by theme in percent, {shots}-shot"
+    draw = partial(heat_map, title)
+    return run_table(name, title, runs, figures, published=rows, note="ziqi_themes", draw=draw)
+
+
+def _table3(records: Records, runs: pd.DataFrame) -> Table:
+    """Precision on the questions of the human study, over both tasks."""
+    paper: Rows = []
+    for row in published("ziqi", "table3").rows:
+        known = {name: row.labels[name] for name in ("music major", "musical background") if row.labels[name]}
+        who = ", ".join([row.labels["education"], *(f"{name}: {value}" for name, value in known.items())])
+        ends = (Estimate(row.figures[end], decimals=0) if end in row.figures else None for end in ("lowest", "highest"))
+        paper.append([*paper_labels(who), *ends, Estimate(row.figures["precision"], decimals=2)])
+    measured: Rows = []
+    for cells, group in condition_rows(runs):
+        items = pd.concat([records.main(number) for number in group.index])
+        only = "" if len(group) > 1 else f", {group['task'].iloc[0]} only"
+        measured.append([*cells[:2], f"{cells[2]}{only}", cells[3], None, None, figures_of(items)["precision"]])
+    title = "ZIQI-Eval Table 3: precision in percent on the questions of the human study"
+    return _table("ziqi_table3", title, ("Lowest", "Highest", "Precision"), paper, measured, runs)
+
+
+def _table4(records: Records, runs: pd.DataFrame) -> Table:
+    """Precision by theme on the questions of the human study."""
+    rows = published("ziqi", "table4").rows
+    themes = [row.labels["theme"] for row in rows]
+    people = {"Master": "master", "Ph.D.": "ph.d.", "GPT-4": "gpt-4"}
+    paper: Rows = [
+        [*paper_labels(who), *(Estimate(row.figures[column], decimals=2) for row in rows)]
+        for who, column in people.items()
+    ]
+    measured: Rows = []
+    for cells, group in condition_rows(runs):
+        items = {run["task"]: records.main(number) for number, run in group.iterrows()}
+        measured.append([*cells, *(_precision(items, theme.casefold()) for theme in themes)])
+    title = "ZIQI-Eval Table 4: precision in percent by theme on the questions of the human study"
+    return _table("ziqi_table4", title, themes, paper, measured, runs)
+
+
+def _precision(items: Mapping[str, pd.DataFrame], theme: str) -> Estimate | None:
+    if theme == "music generation":
+        group = items.get("generation")
+    else:
+        group = items.get("comprehension")
+        if group is not None:
+            column, name = (
+                ("subtheme", _SUBTHEMES[theme]) if theme in _SUBTHEMES else ("theme", _THEMES.get(theme, theme))
+            )
+            group = group[group[column].str.casefold() == name.casefold()]
+    return figures_of(group)["precision"] if group is not None and len(group) else None
+
+
+def _letters(records: Records, runs: pd.DataFrame) -> Table:
+    """Which letters models choose, and whether they choose the same answer under all rotations of the options."""
+
+    def answers(run: int) -> pd.DataFrame:
+        items = records.main(run)
+        return items.dropna(subset=["answer"]) if "answer" in items else items.iloc[:0]
+
+    def chosen(letter: str, run: int) -> Cell:
+        found = answers(run)
+        return share_of(found["answer"] == letter, found) if len(found) else None
+
+    def from_uniform(run: int) -> Cell:
+        shares = letter_shares(answers(run)["answer"].tolist()) if len(answers(run)) else None
+        return Estimate(divergence(shares, [0.25] * 4), decimals=4) if shares else None
+
+    def from_key(run: int) -> Cell:
+        shares = letter_shares(answers(run)["answer"].tolist()) if len(answers(run)) else None
+        key = letter_shares(records.main(run)["key"].tolist())
+        return Estimate(divergence(shares, key), decimals=4) if shares and key else None
+
+    def consistent(run: int) -> Cell:
+        items = records.main(run)
+        if "rotation" not in items or items["rotation"].nunique() < 2:
+            return None
+        worst = items.groupby("cluster")["value"].min().reset_index()
+        return share_of(worst["value"] == 1, worst.assign(item=worst["cluster"]))
+
+    figures: dict[str, Figure] = {f"Chose {letter}": partial(chosen, letter) for letter in LETTERS}
+    figures |= {"Divergence from uniform": from_uniform, "Divergence from key": from_key, "Consistent": consistent}
+    return run_table("ziqi_letters", "ZIQI-Eval: which letters models choose", runs, figures, groups={"Task": "task"})

@@ -1,0 +1,152 @@
+"""Estimates: a value with its 95% interval and the number of items that it is of.
+
+`estimate` computes every score of the suite: the main metric in a log, the cells of a report's tables, the means in
+comparisons. An item is one question (or one piece to write); repeated runs of an item (epochs) count once, with their
+mean.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import hypot, isnan, sqrt
+from statistics import fmean
+
+from music_evals.scorers.metrics.clustered import macro_mean, mean_interval
+from music_evals.scorers.metrics.proportion import wilson_interval
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number as tables show it.
+
+    Args:
+        value: the number, in the unit in which it is shown.
+        low: lower end of its 95% interval; None where it has none.
+        high: upper end.
+        n: how many items it is of; None where it is of none, as a published number.
+        decimals: how many decimals are shown.
+        mark: shown behind the number; a note explains it.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    decimals: int = 3
+    mark: str = ""
+
+    def times(self, scale: float, decimals: int) -> "Estimate":
+        """Return it in another unit, with so many decimals."""
+        low, high = (None if end is None else scale * end for end in (self.low, self.high))
+        return replace(self, value=scale * self.value, low=low, high=high, decimals=decimals)
+
+    def percent(self, decimals: int = 1) -> "Estimate":
+        """Return a share in percent."""
+        return self.times(100, decimals)
+
+
+def estimate(
+    values: Sequence[float],
+    items: Sequence[Hashable] | None = None,
+    clusters: Sequence[Hashable] | None = None,
+    strata: Sequence[Hashable] | None = None,
+) -> Estimate | None:
+    """Estimate a mean score from the values of responses.
+
+    Args:
+        values: one value per response, from 0 to 1.
+        items: the item of each response; without it each response is an item.
+        clusters: what each item belongs to, such as the piece that a question is on. Items of one cluster are not
+            independent; see `mean_interval`.
+        strata: the stratum of each item. With several strata the score is the mean of their means.
+
+    Returns:
+        The estimate from 0 to 1. Its interval is Wilson's for independent items that are right or wrong, else that of
+        `mean_interval`; items of a single cluster have none. None without values.
+
+    Example:
+        >>> found = estimate([1, 0, 1, 1], items=["a", "a", "b", "c"])
+        >>> round(found.value, 3), found.n
+        (0.833, 3)
+    """
+    if not len(values):
+        return None
+    names = range(len(values)) if items is None else items
+    runs: dict[Hashable, list[float]] = {}
+    first: dict[Hashable, int] = {}
+    for place, (name, value) in enumerate(zip(names, values, strict=True)):
+        runs.setdefault(name, []).append(value)
+        first.setdefault(name, place)
+    means = [fmean(group) for group in runs.values()]
+    groups = [clusters[place] for place in first.values()] if clusters is not None else None
+    kinds = [strata[place] for place in first.values()] if strata is not None else None
+    kinds = kinds if kinds and len(set(kinds)) > 1 else None
+    groups = groups if groups and len(set(groups)) < len(groups) else None
+    low, high = mean_interval(means, groups, kinds)
+    value = macro_mean(means, kinds) if kinds else fmean(means)
+    if isnan(low):
+        return Estimate(value, n=len(means))
+    return Estimate(value, low, high, len(means))
+
+
+def share(value: float, n: float) -> Estimate:
+    """Return a share of `n` independent trials, with Wilson's interval.
+
+    Example:
+        >>> share(0.5, 4).n
+        4
+    """
+    low, high = wilson_interval(value, n)
+    return Estimate(value, low, high, round(n))
+
+
+def flatten(estimates: Mapping[str, Estimate | None]) -> dict[str, float]:
+    """Return estimates as a log holds them: ``f1``, ``f1_low`` and ``f1_high``; without those that are None.
+
+    Example:
+        >>> flatten({"f1": Estimate(0.5, 0.4, 0.6), "n": Estimate(12), "tau": None})
+        {'f1': 0.5, 'f1_low': 0.4, 'f1_high': 0.6, 'n': 12}
+    """
+    figures: dict[str, float] = {}
+    for name, one in estimates.items():
+        if one is not None:
+            figures[name] = one.value
+            if one.low is not None and one.high is not None:
+                figures |= {f"{name}_low": one.low, f"{name}_high": one.high}
+    return figures
+
+
+def difference(first: Estimate, second: Estimate) -> Estimate:
+    """Return the difference of two independent estimates, with an interval where both have one.
+
+    Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statistics in
+        Medicine 17 (1998), method 10.
+    """
+    value = first.value - second.value
+    if first.low is None or first.high is None or second.low is None or second.high is None:
+        return Estimate(value, n=first.n, decimals=first.decimals)
+    below = hypot(first.value - first.low, second.high - second.value)
+    above = hypot(first.high - first.value, second.value - second.low)
+    return Estimate(value, value - below, value + above, first.n, first.decimals)
+
+
+def average(estimates: Sequence[Estimate], weights: Sequence[float] | None = None) -> Estimate:
+    """Return the weighted mean of independent estimates; it has an interval where all of them have one.
+
+    The squared distances of the ends from the values add up, separately below and above. `n` is the sum.
+
+    Source: G. Y. Zou and A. Donner, Statistics in Medicine 27 (2008).
+
+    Example:
+        >>> average([Estimate(0.2, 0.1, 0.3), Estimate(0.4, 0.3, 0.5)]).value
+        0.30000000000000004
+    """
+    parts = [weight / sum(weights) for weight in weights] if weights else [1 / len(estimates)] * len(estimates)
+    value = sum(part * one.value for part, one in zip(parts, estimates, strict=True))
+    mean = Estimate(value, n=sum(one.n or 0 for one in estimates) or None, decimals=estimates[0].decimals)
+    below = above = 0.0
+    for part, one in zip(parts, estimates, strict=True):
+        if one.low is None or one.high is None:
+            return mean
+        below += (part * (one.value - one.low)) ** 2
+        above += (part * (one.high - one.value)) ** 2
+    return replace(mean, low=value - sqrt(below), high=value + sqrt(above))
