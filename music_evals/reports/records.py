@@ -30,6 +30,8 @@ from music_evals.scorers.metrics.estimates import Estimate, estimate
 
 ALONE: Final = "asked and scored by Inspect alone"
 """The condition of runs of a repository on the Hub, ``inspect eval hf/ORG/NAME``."""
+PARTIAL: Final = "in part"
+"""What the condition of a run says that did not ask or score all samples."""
 GROUPS: Final = ("theme", "subtheme", "kind", "level", "rotation")
 """Columns of the items for which `scores` holds the main metric of each group."""
 
@@ -63,6 +65,7 @@ class Records(NamedTuple):
         items: a row per response to a question and scorer: ``run``, ``item``, ``epoch``, ``pair`` (equal for the same
             question in two runs), ``cluster``, ``stratum``, ``value``, ``counts``, ``reading``, ``answer``, ``target``,
             ``tokens``, ``seconds``, and what the sample's and the score's metadata say.
+        main_items: the items of the main scorer of each run, without empty columns.
         headers: header of each run's log.
         passed_over: location of each other log, and why it is not used.
     """
@@ -70,6 +73,7 @@ class Records(NamedTuple):
     runs: pd.DataFrame
     scores: pd.DataFrame
     items: pd.DataFrame
+    main_items: Mapping[int, pd.DataFrame]
     headers: Mapping[int, EvalLog]
     passed_over: Sequence[tuple[str, str]]
 
@@ -84,8 +88,7 @@ class Records(NamedTuple):
 
     def main(self, run: int) -> pd.DataFrame:
         """Return the items of the main scorer of a run."""
-        items = self.items[self.items["run"] == run]
-        return items[items["is_main"]].dropna(axis=1, how="all")
+        return self.main_items[run]
 
     def score(self, run: int, metric: str = "", group: str = "") -> Estimate | None:
         """Return a measured figure of a run: the main metric, or another; None without it."""
@@ -155,7 +158,8 @@ def read_records(
     scores = [row for run, log in enumerate(headers) for row in _scores(run, log, by_run[run])]
     for benchmark in dict.fromkeys(run["benchmark"] for run in runs):
         scores += _published_scores(benchmark)
-    return Records(frame, pd.DataFrame(scores), items, dict(enumerate(headers)), passed_over)
+    main_items = {run: group[group["is_main"]].dropna(axis=1, how="all") for run, group in by_run.items()}
+    return Records(frame, pd.DataFrame(scores), items, main_items, dict(enumerate(headers)), passed_over)
 
 
 def score_of(items: pd.DataFrame) -> Estimate | None:
@@ -412,7 +416,7 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> dict
         *fingerprint.params,
         *fingerprint.settings,
         *([ALONE] if is_alone else []),
-        *([] if is_complete else ["in part"]),
+        *([] if is_complete else [PARTIAL]),
     ]
     return params | {
         "params": {name: shown(name, value) for name, value in params.items()},
@@ -497,7 +501,7 @@ def _scores(run: int, log: EvalLog, items: pd.DataFrame) -> Iterator[dict[str, A
     yield _row(run, main_metric, "", score_of(main))
     for column in GROUPS:
         if column in main and main[column].nunique() > 1:
-            for name, group in main.groupby(column):
+            for name, group in main.groupby(main[column].astype(str).str.removesuffix(".0")):
                 if found := score_of(group):
                     yield _row(run, main_metric, f"{column}={name}", found)
     for score in log.results.scores if log.results else []:

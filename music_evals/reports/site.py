@@ -1,8 +1,8 @@
 """A leaderboard as a folder: the summary of a report, all its runs, and their logs in a viewer.
 
 The page works from a file and on any server of files, as a static Space of the Hugging Face Hub does. Its script
-filters and sorts the table of runs; without it the whole table is there. The viewer is that of ``inspect view
-bundle``, which fetches logs and so needs a server. The page's policy lets it load nothing and run no script but its own.
+filters and sorts the table of runs; without it the whole table is there. The viewer of ``inspect view bundle`` fetches
+logs and so needs a server. The page's policy lets it load nothing, and run no script but its own.
 """
 
 import io

@@ -9,13 +9,13 @@ questions another one asks too is not part of the suite, so that no question cou
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
 from music_evals.benchmarks import load
 from music_evals.reports.comparisons import ARMS
-from music_evals.reports.records import Records
+from music_evals.reports.records import PARTIAL, Records
 from music_evals.reports.table import Cell, Footnotes, Table, interval, number
 from music_evals.reports.tables.common import best_floor, gain, percent, run_notes
 from music_evals.reports.templates import notes
@@ -69,9 +69,9 @@ class Aggregate:
 def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
     """Return the aggregates of each model, by section and then of the suite; and notes on the suite.
 
-    Of a model's conditions the one counts under which most tasks were run to their end; of several such, the one with
-    the most items, then the one nearest to the defaults, then the newest. Runs without their music, and on twins, do
-    not count.
+    Of a model's conditions the one counts under which most tasks were run to their end; of several such, the one
+    nearest to the defaults, then the one with the most items, then the newest. Runs without their music, and on twins,
+    do not count.
     """
     runs = records.current()
     for name, plain in ARMS.items():
@@ -88,7 +88,7 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
     ranked = [one for one in counted if not one.model.startswith(_BASELINE)] or counted
     needed = {(one.section, task) for one in ranked for task in one.runs["task"]}
     data = {section: _commonest(one.data for one in ranked if one.section == section) for section, _ in needed}
-    suites = []
+    suites, without = [], []
     for model in dict.fromkeys(one.model for one in found):
         own = [one for one in counted if one.model == model]
         tasks = {(one.section, task) for one in own for task in one.runs["task"]}
@@ -97,7 +97,11 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
             mean = replace(average([one.normalised for one in own if one.normalised]), decimals=1)
             suites.append(Aggregate(model, SUITE, pd.concat([one.runs for one in own]), normalised=mean))
         elif len({section for section, _ in needed}) > 1:
-            lines.append(f"{SUITE}: none for {model}, which lacks tasks of the suite, or ran on other data.")
+            without.append(model)
+    if without:
+        lines.append(
+            f"{SUITE}: none for models that lack some of its tasks, or ran on other data: {', '.join(without)}."
+        )
     return sorted([*found, *suites], key=lambda one: one.model), lines
 
 
@@ -163,22 +167,17 @@ def _line(width: int, title: str, *cells: str) -> str:
 
 
 def _chosen(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of the condition that counts, one per task."""
-    conditions = [group for _, group in runs.groupby([runs["words"].map(_settled), "data"], sort=False)]
-    return max(
-        conditions,
-        key=lambda some: (
-            int(some["is_complete"].sum()),
-            len(some),
-            some["n"].sum(),
-            -some["changes"].iloc[0],
-            some["created"].max(),
-        ),
-    )
+    """The runs of the condition that counts."""
+
+    def rank(group: pd.DataFrame) -> tuple[Any, ...]:
+        complete = int(group["is_complete"].sum())
+        return complete, len(group), -group["changes"].iloc[0], group["n"].sum(), group["created"].max()
+
+    return max((group for _, group in runs.groupby([runs["words"].map(_settled), "data"], sort=False)), key=rank)
 
 
 def _settled(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word for word in words if word != "in part")
+    return tuple(word for word in words if word != PARTIAL)
 
 
 def _aggregate(records: Records, model: str, section: str, runs: pd.DataFrame) -> Aggregate:

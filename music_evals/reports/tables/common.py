@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import pandas as pd
 
-from music_evals.reports.records import Records
+from music_evals.reports.records import PARTIAL, Records
 from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Table
 from music_evals.reports.templates import notes
 from music_evals.scorers.metrics.estimates import Estimate, difference, estimate
@@ -18,6 +19,8 @@ NOT_PUBLISHED: Final = (
     "† Not the paper's test, and not to be compared with its figures: other data, another protocol or condition, or a "
     "part of the items, as the row says."
 )
+
+_TITLES: Final = {"zero": "Zero-shot", "few": "Few-shot", "midi": "MIDI", "metadata_qa": "Metadata QA", "abc": "ABC"}
 
 Figure = Callable[[int], Cell]
 """Makes a cell of a run, given its number."""
@@ -35,9 +38,9 @@ def paper_labels(model: str, source: str = "paper") -> list[Cell]:
     return [model, source, None, None]
 
 
-def title_of(task: str) -> str:
-    """Return the name of a task, or of a value, as headings have it."""
-    return task.replace("_", " ").capitalize()
+def title_of(name: str) -> str:
+    """Return a task, or a value of a parameter, as headings have it."""
+    return _TITLES.get(name, name.replace("_", " ").capitalize())
 
 
 def run_notes(runs: pd.DataFrame) -> list[str]:
@@ -94,14 +97,15 @@ def run_table(
 def condition_rows(runs: pd.DataFrame, without: Sequence[str] = ()) -> list[tuple[list[Cell], pd.DataFrame]]:
     """Group runs of one model, condition and data, whatever their tasks: label cells, and the runs."""
     rows: dict[tuple[Any, ...], list[int]] = {}
-    for number, run in runs.sort_values(["model", "condition", "data"]).iterrows():
-        model, _, condition, data = labels(run, without)
+    for number, run in runs.sort_values(["model", "condition", "data"]).iterrows() if len(runs) else ():
+        model, _, condition, data = labels(run, (*without, PARTIAL))
         rows.setdefault((model, condition, data), []).append(number)
     found = []
     for (model, condition, data), numbers in rows.items():
         group = runs.loc[numbers]
         source = "measured" if group["is_published_test"].all() else "measured †"
-        found.append(([model, source, condition, data], group))
+        suffix = "" if group["is_complete"].all() else f", {PARTIAL}"
+        found.append(([model, source, condition + suffix, data], group))
     return found
 
 
@@ -167,10 +171,11 @@ def replies_table(records: Records, section: str) -> Table | None:
     if not len(runs):
         return None
 
-    def shares(status: str) -> Figure:
-        return lambda run: share_of(records.main(run)["reading"] == status, records.main(run))
+    def share(status: str, run: int) -> Cell:
+        readings = records.main(run)["reading"]
+        return Estimate(100 * float((readings == status).mean()), n=len(readings), decimals=1)
 
-    figures = {title_of(status): shares(status) for status in STATUSES}
+    figures = {title_of(status): partial(share, status) for status in STATUSES}
     name = f"{runs['benchmark'].iloc[0]}_replies"
     title = f"{section}: how replies were read, in percent"
     return run_table(name, title, runs, figures, groups={"Task": "task"}, note="replies")

@@ -59,6 +59,7 @@ def figures_of(items: pd.DataFrame) -> dict[str, Estimate]:
 
 def _table(name: str, title: str, columns: Sequence[str], paper: Rows, measured: Rows, runs: pd.DataFrame) -> Table:
     """A table of the paper's rows and measured ones; without measured ones it has no rows."""
+    measured = [row for row in measured if any(cell is not None for cell in row[len(LABELS) :])]
     kinds = [PUBLISHED] * len(paper) + [MEASURED] * len(measured)
     rows = [*paper, *measured] if measured else []
     return Table(name, title, (*LABELS, *columns), rows, [*notes(name), *run_notes(runs)], kinds if measured else [])
@@ -162,6 +163,7 @@ def _themes(records: Records, shots: str) -> Table:
         for row in table.rows
     ]
     runs = records.current(SECTION, task="comprehension", shots=shots)
+    runs = runs.loc[[number for number in runs.index if records.main(number)["theme"].nunique() > 1]]
     name, title = f"ziqi_themes_{shots}_shot", f"ZIQI-Eval: accuracy by theme in percent, {shots}-shot"
     draw = partial(heat_map, title)
     return run_table(name, title, runs, figures, published=rows, note="ziqi_themes", draw=draw)
