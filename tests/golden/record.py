@@ -225,6 +225,11 @@ def scored_again(path: Path) -> tuple[EvalLog, EvalLog]:
         return log, score(log, scorers, action="overwrite", display="none")
 
 
+def sample_values(log: EvalLog) -> list[str]:
+    """The values of all scores, as text, so that a missing one equals itself."""
+    return [str(one.value) for sample in log.samples or [] for one in (sample.scores or {}).values()]
+
+
 def figures(log: EvalLog) -> dict[str, dict[str, str]]:
     """Scorer → metric → value; as text, so that what is not defined equals itself."""
     scores = log.results.scores if log.results else []

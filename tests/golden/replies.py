@@ -78,13 +78,12 @@ def _cases(pieces: Path) -> Iterator[tuple[str, Scorer, str, dict[str, Any]]]:
     yield "final_answer, letters", scorer_named("final_answer"), "B", letters
     yield "final_answer, sentences", scorer_named("final_answer"), SAME[1], sentences
     for case, attempts in DECIDED.items():
-        kept = [{"text": "notes", "error": error, "message": "m", "answer": answer} for error, answer in attempts]
-        yield (
-            f"solver_decision, {case}",
-            scorer_named("solver_decision"),
-            "B",
-            {**letters, "store": {"formulation": kept}},
-        )
+        rounds = [
+            {"text": "notes", "error": error, "message": "m", "answer": answer, "extra_round": False}
+            for error, answer in attempts
+        ]
+        sample = {"metadata": {"options": QUALITIES, "formulation": rounds}}
+        yield f"solver_decision, {case}", scorer_named("solver_decision"), "B", sample
     for protocol in ("strict", "paper"):
         yield f"lettered_choice, {protocol}", scorer_named("lettered_choice", protocol), "C", {"choices": SCALES}
         music = scorer_named("written_music", str(pieces), protocol=protocol, pictures=False)
