@@ -19,7 +19,6 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
-
 Reply = Callable[[list[ChatMessage], GenerateConfig], str | dict[str, Any] | ModelOutput | Awaitable[str]]
 
 
@@ -64,13 +63,9 @@ def run_scripted(task: Task, folder: Path, reply: Reply, **options: Any) -> Eval
 
 
 def metrics(log: EvalLog) -> dict[str, dict[str, float]]:
-    """All figures of a log, those of its results and those that its samples tell."""
-    found = with_breakdowns(log).results
-    assert found is not None
-    told: dict[str, dict[str, float]] = {}
-    for each in found.scores:
-        told.setdefault(each.name, {}).update({name: metric.value for name, metric in each.metrics.items()})
-    return told
+    """The metrics in a log's results, by scorer."""
+    assert log.results is not None
+    return {one.name: {name: metric.value for name, metric in one.metrics.items()} for one in log.results.scores}
 
 
 def samples(log: EvalLog) -> list[EvalSample]:

@@ -5,8 +5,8 @@ A sample holds one question on a score or several that were asked together, in `
 - ``questions``: a list of dictionaries with ``id`` (unique in the dataset), ``level``, ``kind``, ``question``,
   ``answer`` and ``answer_type`` (see `readers.checking.AnswerType`);
 - ``score_id``: what score they are on;
-- ``asked``, optional: how many questions the whole score has at each level, ``{"1": 3, …}``, so that the level-wise
-  success knows of those that are missing (a limit, an error); without it they are those that were scored.
+- ``asked``, optional: how many questions the score has at each level, ``{"1": 3, …}``, so that the level-wise success
+  knows of missing ones (a limit, an error); by default those of the sample.
 
 A question that no majority decides is *unscored*: neither right nor wrong. A sample without any scored question has the
 value NaN; Inspect keeps it from the metrics and counts it in ``unscored_samples``.
@@ -109,8 +109,9 @@ def judged(
         deadline: seconds that a judge has for a reply, from when it is sent; a judge that lets them pass abstains.
 
     Returns:
-        The scorer. Its scores' metadata hold ``score_id``, ``epoch``, ``asked``, ``judges`` and ``questions``, each
-        with its ``verdict`` and ``votes`` by judge (1, 0 or None) and ``rule`` (True, False or None), among others.
+        The scorer. Its scores' metadata hold ``score_id``, ``judges`` and ``questions``, each with its ``verdict`` and
+        ``votes`` by judge (1, 0 or None), ``rule`` (True, False or None) and ``of_level``, the number of questions that
+        the score has at its level.
 
     Raises:
         ValueError: the judges are not odd in number or one is named twice, the prompt lacks a placeholder, the file
@@ -295,10 +296,10 @@ def _score(
 ) -> Score:
     verdicts = [entry["verdict"] for entry in entries if entry["verdict"] is not None]
     asked = state.metadata.get("asked") or Counter(str(entry["level"]) for entry in entries)
+    for entry in entries:
+        entry["of_level"] = int(asked.get(str(entry["level"]), 1))
     metadata: dict[str, Any] = {
         "score_id": state.metadata["score_id"],
-        "epoch": state.epoch,
-        "asked": {str(level): int(number) for level, number in asked.items()},
         "judges": list(names) or [RULES],
         "questions": list(entries),
     }

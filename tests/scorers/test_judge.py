@@ -12,6 +12,7 @@ from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage, GenerateConfig, Model, get_model
 
+from music_evals.reports.tables.msu import agreement
 from music_evals.scorers.judge import ATTEMPTS, LATE, PROMPT, RULES, judged
 from tests.harness import Reply, metrics, run, samples
 
@@ -76,12 +77,8 @@ def test_one_mind(tmp_path: Path) -> None:
     assert found(log).metadata["score_id"] == "s1"
     figures = metrics(log)["judged"]
     assert figures["accuracy"] == pytest.approx(2 / 3)
-    assert figures["accuracy_low"] < figures["accuracy"] < figures["accuracy_high"]
-    assert (figures["level_1/accuracy"], figures["level_2/accuracy"]) == (1, 0)
-    assert (figures["level_1/success"], figures["level_2/success"]) == (1, 0)
+    assert "accuracy_low" not in figures  # all questions are on one score
     assert (figures["questions"], figures["unscored"], figures["answered"]) == (3, 0, pytest.approx(2 / 3))
-    assert (figures["unanimous"], figures["rules_agreement"], figures["rules_compared"]) == (1, 1, 2)
-    assert (figures["a/right"], figures["a/abstained"]) == (pytest.approx(2 / 3), 0)
 
 
 @pytest.mark.parametrize(("broken", "reason"), [(failing, "out of order"), (saying("Hard to say"), "replied 'Hard")])
@@ -98,9 +95,7 @@ def test_a_judge_that_fails_or_talks_abstains(tmp_path: Path, broken: Reply, rea
     entry = found(log).metadata["questions"][0]
     assert entry["votes"] == {"a": 1, "b": None, "c": 1}
     assert reason in entry["abstained"]["b"]
-    figures = metrics(log)["judged"]
-    assert (figures["accuracy"], figures["b/abstained"]) == (pytest.approx(2 / 3), 1)
-    assert "b/right" not in figures
+    assert metrics(log)["judged"]["accuracy"] == pytest.approx(2 / 3)
 
 
 def hanging(messages: list[ChatMessage], config: GenerateConfig) -> Any:
@@ -113,9 +108,6 @@ def test_judges_that_hang_hold_up_no_run(tmp_path: Path) -> None:
     assert [entry["verdict"] for entry in entries] == [1, 1, 0]
     assert entries[0]["votes"] == {"a": 1, "b": None, "c": 1}
     assert entries[0]["abstained"] == {"b": LATE}
-    figures = metrics(log)["judged"]
-    assert figures["b/abstained"] == 1
-    assert "unanimous" not in figures
     log = judged_run(tmp_path / "two", {"a": marking, "b": hanging, "c": hanging}, deadline=1)
     entry = found(log).metadata["questions"][0]
     assert (entry["verdict"], entry["votes"]) == (None, {"a": 1, "b": None, "c": None})
@@ -130,8 +122,7 @@ def test_without_a_majority_a_question_is_unscored(tmp_path: Path) -> None:
     assert [entry["verdict"] for entry in found(log).metadata["questions"]] == [1, None, None]
     assert found(log).value == 1
     figures = metrics(log)["judged"]
-    assert (figures["accuracy"], figures["questions"], figures["unscored"]) == (1, 3, 2)
-    assert (figures["unanimous"], "level_1/success" in figures) == (1, False)
+    assert (figures["accuracy"], figures["questions"], figures["unscored"]) == (1, 1, 2)
 
 
 def test_all_abstain(tmp_path: Path) -> None:
@@ -147,7 +138,7 @@ def test_an_unanswered_question_is_wrong_and_not_judged(tmp_path: Path) -> None:
     entry = found(log).metadata["questions"][1]
     assert (entry["verdict"], entry["votes"], entry["prediction"]) == (0, {}, None)
     assert found(log).value == pytest.approx(2 / 3)
-    assert metrics(log)["judged"]["empty"] == pytest.approx(1 / 3)
+    assert entry["reading"] == "empty"
 
 
 def test_an_answer_cannot_leave_its_place_in_the_prompt(tmp_path: Path) -> None:
@@ -174,9 +165,7 @@ def test_rules_alone(tmp_path: Path) -> None:
     log = judged_run(tmp_path, {})
     assert [entry["verdict"] for entry in found(log).metadata["questions"]] == [1, None, 0]
     assert found(log).value == 0.5
-    figures = metrics(log)["judged"]
-    assert (figures["unscored"], figures["rules_decided"]) == (1, pytest.approx(2 / 3))
-    assert "unanimous" not in figures
+    assert metrics(log)["judged"]["unscored"] == 1
     nothing = judged_run(tmp_path, {}, reply="")
     assert [entry["verdict"] for entry in found(nothing).metadata["questions"]] == [0, None, 0]
 
@@ -204,11 +193,8 @@ def test_questions_asked_one_at_a_time(tmp_path: Path) -> None:
     model = get_model("scripted/m", reply=lambda messages, config: right[messages[-1].text], memoize=False)
     log = run(Task(dataset=dataset, scorer=judged()), tmp_path, model, epochs=2)[0]
     figures = metrics(log)["judged"]
-    assert (figures["accuracy"], figures["questions"]) == (1, 12)
-    assert {"accuracy_by_score_low", "accuracy_by_score_high"} <= set(figures)
-    # The second score lacks a question at level 2.
-    assert (figures["level_1/judged_scores"], figures["level_2/judged_scores"]) == (4, 2)
-    assert figures["level_2/unjudged_scores"] == 2
+    assert (figures["accuracy"], figures["questions"]) == (1, 6)
+    assert [found(log, place).metadata["questions"][0]["of_level"] for place in (0, 1, 3, 4)] == [1, 2, 1, 3]
 
 
 def test_a_role_that_is_not_given_is_an_error(tmp_path: Path) -> None:
@@ -256,12 +242,10 @@ def test_human_labels(tmp_path: Path) -> None:
     path.write_text("id,label\ns1-1,1\ns1-2,0\ns1-3,0\nelsewhere,1\n")
     log = judged_run(tmp_path, dict.fromkeys("abc", marking), human_labels=str(path))
     path.unlink()
-    figures = metrics(log)["judged"]
-    assert (figures["human_n"], figures["human_unmatched"]) == (3, 1)
-    assert figures["human_agreement"] == pytest.approx(2 / 3)
-    assert figures["human_pearson"] == pytest.approx(0.5)
-    assert figures["human_mcnemar_p"] == 1
-    assert figures["human_unanimous"] == pytest.approx(2 / 3)
+    figures = agreement(found(log).metadata["questions"])
+    assert figures["Judges and people"].value == pytest.approx(200 / 3)
+    assert (figures["Judges unanimous"].value, figures["Judges and rules"].value) == (100, 100)
+    assert (figures["McNemar p"].value, figures["Pearson's r"].value) == (1, pytest.approx(0.5))
     assert [entry["human"] for entry in found(log).metadata["questions"]] == [1, 0, 0]
 
 

@@ -3,6 +3,7 @@
 Source: arXiv 2511.20697, Tables 2, 3 and 5, sections 3.3 and 5.2.
 """
 
+from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
@@ -14,6 +15,7 @@ from music_evals.reports.plots import Series, panels_figure
 from music_evals.reports.records import Records
 from music_evals.reports.table import MEASURED, Cell, Table, count
 from music_evals.reports.tables.common import Figure, paper_labels, percent, run_table, share_of, title_of
+from music_evals.scorers.judge import LATE
 from music_evals.scorers.metrics.accuracy import level_success, unanimity
 from music_evals.scorers.metrics.estimates import Estimate, estimate
 from music_evals.scorers.metrics.paired import mcnemar
@@ -109,10 +111,13 @@ def _success(records: Records, runs: pd.DataFrame) -> Table:
 
 def success_of(items: pd.DataFrame) -> dict[int, tuple[Estimate, int]]:
     """Return the level-wise success of a run's items: see `level_success`."""
-    outcomes: dict[Hashable, dict[int, list[bool | None]]] = {}
-    for item in items.itertuples():
-        by_level = outcomes.setdefault((item.cluster, item.epoch), {})
-        by_level.setdefault(int(item.level), []).append(bool(item.value) if item.counts else None)
+    outcomes: defaultdict[Hashable, dict[int, list[bool | None]]] = defaultdict(dict)
+    for (score, epoch, level), group in items.groupby(["cluster", "epoch", "level"]):
+        answers = [
+            bool(value) if counts else None for value, counts in zip(group["value"], group["counts"], strict=True)
+        ]
+        missing = int(group["of_level"].iloc[0]) - len(answers)
+        outcomes[score, epoch][int(level)] = [*answers, *[None] * missing]
     return level_success(outcomes, repetitions=items["epoch"].nunique())
 
 
@@ -133,7 +138,8 @@ def agreement(questions: Sequence[Mapping[str, Any]]) -> dict[str, Estimate]:
     decided = [one for one in questions if one["verdict"] is not None]
     ruled = [one for one in decided if one["votes"] and one["rule"] is not None]
     labelled = [one for one in decided if one.get("human") is not None]
-    votes = [list(one["votes"].values()) for one in questions if one["votes"]]
+    # Only a majority makes a vote late; then nobody knows whether the judges agree.
+    votes = [list(one["votes"].values()) for one in questions if one["votes"] and LATE not in one["abstained"].values()]
     found: dict[str, Estimate | None] = {
         "Judges unanimous": percent(estimate(unanimity(votes))),
         "Judges and rules": percent(estimate([float(bool(one["verdict"]) == one["rule"]) for one in ruled])),

@@ -12,13 +12,9 @@ from music_evals.scorers.metrics.choices import choice_figures, divergence, f1_i
 def test_a_worked_case() -> None:
     # 100 questions, 80 answered, 48 of them right: P = 0.6, R = 0.48, F1 = 2 * 0.6 * 0.48 / 1.08 = 0.53333
     figures = choice_figures(right=48, answered=80, responses=100, questions=100)
-    assert figures["precision"] == pytest.approx(0.6)
-    assert figures["accuracy"] == pytest.approx(0.48)
-    assert figures["f1"] == pytest.approx(0.5333333)
-    assert figures["answered"] == pytest.approx(0.8)
+    assert [figures[name].value for name in ("precision", "accuracy", "f1")] == pytest.approx([0.6, 0.48, 0.5333333])
     # Wilson's interval for 48 of 100, by hand: (0.48 + 0.019207 ± 0.099825) / 1.038414... = 0.3846, 0.5768
-    assert figures["accuracy_low"] == pytest.approx(0.3846, abs=1e-4)
-    assert figures["accuracy_high"] == pytest.approx(0.5768, abs=1e-4)
+    assert (figures["accuracy"].low, figures["accuracy"].high) == pytest.approx((0.3846, 0.5768), abs=1e-4)
 
 
 @pytest.mark.parametrize(  # rows of the paper's Table 1, comprehension
@@ -29,30 +25,35 @@ def test_f1_is_the_papers(precision: float, recall: float, f1: float) -> None:
     responses = 14_244
     right = round(recall / 100 * responses)
     answered = round(right / (precision / 100))
-    assert 100 * choice_figures(right, answered, responses, responses)["f1"] == pytest.approx(f1, abs=0.015)
+    assert 100 * choice_figures(right, answered, responses, responses)["f1"].value == pytest.approx(f1, abs=0.015)
 
 
 def test_nothing_answered() -> None:
     figures = choice_figures(0, 0, 20, 20)
-    assert (figures["precision"], figures["f1"], figures["answered"]) == (0, 0, 0)
-    assert (figures["precision_low"], figures["precision_high"]) == (0, 1)
-    assert figures["f1_low"] == 0
-    assert figures["f1_high"] < 0.2
+    precision, f1 = figures["precision"], figures["f1"]
+    assert (precision.value, precision.low, precision.high) == (0, 0, 1)
+    assert (f1.value, f1.low) == (0, 0)
+    assert f1.high is not None
+    assert f1.high < 0.2
 
 
 def test_repetitions_do_not_narrow_an_interval() -> None:
     once = choice_figures(30, 40, 60, 60)
     four_times = choice_figures(120, 160, 240, 60)
-    assert four_times == pytest.approx(once)
+    for name, figure in once.items():
+        again = four_times[name]
+        assert (again.value, again.low, again.high) == pytest.approx((figure.value, figure.low, figure.high))
 
 
 @given(st.integers(0, 80), st.integers(0, 80), st.integers(0, 80))
 def test_the_figure_lies_in_its_interval(right: int, wrong: int, unanswered: int) -> None:
     responses = max(1, right + wrong + unanswered)
     figures = choice_figures(right, right + wrong, responses, responses)
-    for name in ("accuracy", "precision", "f1"):
-        assert 0 <= figures[f"{name}_low"] <= figures[name] + 1e-9
-        assert figures[name] - 1e-9 <= figures[f"{name}_high"] <= 1
+    for figure in figures.values():
+        assert figure.low is not None
+        assert figure.high is not None
+        assert 0 <= figure.low <= figure.value + 1e-9
+        assert figure.value - 1e-9 <= figure.high <= 1
 
 
 def test_the_interval_of_f1_covers_as_often_as_it_says() -> None:
