@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _HINT: Final = "All tables: --full. A page of tables and figures, and results.json: --out FOLDER"
 _TITLE: Final = "Music evaluation report"
 _WIDEST: Final = 1000  # columns; more than any table needs
-_NARROWEST: Final = 80
 _MOST: Final = 3  # logs that are named, each in a line, where not all is shown
 
 
@@ -60,7 +59,6 @@ def report(
     from music_evals.reports.records import read_records
     from music_evals.reports.report import make_report
     from music_evals.reports.site import write_site
-    from music_evals.reports.summary import summary_lines
 
     console, made_by = Console(), f"music-evals {version('music-evals')}"
     kinds = _folder_kinds()
@@ -78,12 +76,9 @@ def report(
             reasons = "".join(f"\n  {path_of(where)}: {why}" for where, why in records.passed_over)
             raise ReportError(f"no log in {', '.join(logs)} could be used{reasons}")
         sections, left_out = make_report(records)
-        if full:
-            for section in sections:
-                for table in section.tables:
-                    _show(console, table)
-        else:
-            say(console, *summary_lines(records, max(console.width, _NARROWEST)))
+        for section in sections if full else sections[:1]:
+            for table in section.tables:
+                _show(console, table)
         of_all = f"{len(records.passed_over)} of {len(records.passed_over) + len(records.headers)} logs"
         for heading, entries in (
             (f"Passed over, {of_all}:", records.passed_over),

@@ -16,14 +16,12 @@ import pandas as pd
 from music_evals.benchmarks import load
 from music_evals.reports.comparisons import ARMS
 from music_evals.reports.records import PARTIAL, Records
-from music_evals.reports.table import Cell, Footnotes, Table, interval, number
+from music_evals.reports.table import Cell, Table
 from music_evals.reports.tables.common import best_floor, gain, percent, run_notes
 from music_evals.reports.templates import notes
 from music_evals.scorers.metrics.estimates import Estimate, average
 
 SUITE: Final = "Suite"
-MOST_LINES: Final = 24
-"""Rows of the summary that a terminal shows."""
 _BASELINE: Final = "baseline/"
 
 
@@ -106,64 +104,27 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
 
 
 def summary_table(records: Records) -> Table:
-    """Make the table of the aggregates, with a row per model."""
+    """Make the table of the aggregates, with a row per model and section."""
     found, lines = aggregates(records)
-    footnotes = Footnotes()
-    sections = [section for section in dict.fromkeys(one.section for one in found) if section != SUITE]
     rows: list[list[Cell]] = []
-    for model in dict.fromkeys(one.model for one in found):
-        own = {one.section: one for one in found if one.model == model}
-        cells: list[Cell] = [model, own[SUITE].normalised if SUITE in own else None]
-        for section in sections:
-            one = own.get(section)
-            cells += [_marked(one, footnotes), one.gain] if one else [None, None]
-        rows.append([*cells, "; ".join(f"{one.section}: {one.data}" for one in own.values() if one.section != SUITE)])
-    headings = [heading for section in sections for heading in (section, f"{section}: gain")]
+    for one in found:
+        if one.section == SUITE:
+            rows.append([one.model, SUITE, *[None] * 3, one.normalised, None, None])
+            continue
+        dagger = "" if one.is_published_test else " †"
+        score = bounded(one.score) if one.score else None
+        condition = min(one.runs["condition"], key=len)
+        rows.append([one.model, one.section + dagger, one.tasks, score, one.gain, one.normalised, condition, one.data])
+    columns = ("Model", "Benchmark", "Tasks", "Score", "Gain", "Normalised", "Asked with", "On data")
     title = "Summary: mean of the tasks' main metrics, in percent"
-    return Table(
-        "summary", title, ("Model", SUITE, *headings, "Data"), rows, [*notes("summary"), *lines, *footnotes.notes()]
-    )
+    replaced = [line for line in run_notes(records.current()) if " runs alike" in line]
+    return Table("summary", title, columns, rows, [*notes("summary"), *lines, *replaced])
 
 
-def summary_lines(records: Records, width: int = 80) -> list[str]:
-    """Lay the aggregates out for a terminal: a line per model and section, at most `MOST_LINES` in all."""
-    found, suite_lines = aggregates(records)
-    lines = [_line(width, "", "tasks", "score", "95%", "gain", "norm.", "data")]
-    models = list(dict.fromkeys(one.model for one in found))
-    for place, model in enumerate(models):
-        own = [one for one in found if one.model == model]
-        if place and len(lines) + len(own) + 1 > MOST_LINES:
-            lines.append(f"… and {len(models) - place} more models")
-            break
-        lines.append(model if len(model) <= width else f"{model[: width - 1]}…")
-        for one in own:
-            gained, normalised = (number(cell) if cell else "-" for cell in (one.gain, one.normalised))
-            if one.section == SUITE:
-                lines.append(_line(width, SUITE, "", "", "", "", normalised, ""))
-            else:
-                score = number(one.score) if one.score else "-"
-                ends = interval(replace(one.score, n=None)) if one.score else ""
-                of = f"n {one.score.n}, " if one.score else ""
-                dagger = "" if one.is_published_test else "†"
-                lines.append(
-                    _line(width, one.section, one.tasks, score + dagger, ends, gained, normalised, of + one.data)
-                )
-    lines += [line for line in suite_lines if line.startswith(f"{SUITE} without")]
-    return [*lines, *_DEFINITIONS, *(line for line in run_notes(records.current()) if " runs alike" in line)]
-
-
-_DEFINITIONS: Final = (
-    "Score: mean of the tasks' main metrics, in percent. Gain: over the best floor,",
-    "which is chance, the commonest answer or a blind guess. Norm.:",
-    "100·gain/(100 − floor). †: not the published test.",
-)
-
-
-def _line(width: int, title: str, *cells: str) -> str:
-    tasks, score, ends, gained, normalised, data = cells
-    title = f"  {title}"
-    line = f"{title[:26]:<26}{tasks:>6}{score:>7}{ends:>13}{gained:>6}{normalised:>6} {data}"
-    return line.rstrip() if len(line) <= width else f"{line[: width - 1]}…"
+def bounded(score: Estimate) -> Estimate:
+    """Return a mean of shares in percent with an interval that ends at 0 and 100."""
+    low, high = (None if end is None else min(max(end, 0.0), 100.0) for end in (score.low, score.high))
+    return replace(score, low=low, high=high)
 
 
 def _chosen(runs: pd.DataFrame) -> pd.DataFrame:
@@ -223,13 +184,3 @@ def _repeated(records: Records, found: Sequence[Aggregate]) -> tuple[set[str], l
 
 def _commonest(values: object) -> str:
     return str(Counter(values).most_common(1)[0][0])  # type: ignore[call-overload]
-
-
-def _marked(one: Aggregate, footnotes: Footnotes) -> Estimate | None:
-    """A score, with a note on its condition."""
-    if one.score is None:
-        return None
-    tasks = ", ".join(one.runs["task"])
-    mark = footnotes.mark(f"{one.section}: {one.runs['condition'].iloc[0]}; {tasks}")
-    low, high = (None if end is None else min(max(end, 0.0), 100.0) for end in (one.score.low, one.score.high))
-    return replace(one.score, low=low, high=high, mark=("" if one.is_published_test else "†") + mark)

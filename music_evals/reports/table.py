@@ -152,21 +152,6 @@ class Table:
         return out.getvalue()
 
 
-class Footnotes:
-    """Numbered notes that marks in a table refer to."""
-
-    def __init__(self) -> None:
-        self._marks: dict[str, str] = {}
-
-    def mark(self, note: str) -> str:
-        """Return the mark of a note, the same for the same note."""
-        return self._marks.setdefault(note, f"[{len(self._marks) + 1}]")
-
-    def notes(self) -> list[str]:
-        """Return the notes with their marks."""
-        return [f"{mark} {note}" for note, mark in self._marks.items()]
-
-
 def _stacked(cell: Cell) -> str:
     """A cell with its interval in a second line, a decimal shorter, so that wide tables fit in a terminal."""
     if not isinstance(cell, Estimate):

@@ -1,4 +1,4 @@
-"""Tables of ZIQI-Eval: the paper's Tables 1 to 4, accuracy by theme, and which letters models choose.
+"""Tables of ZIQI-Eval: the paper's Tables 1 to 3, accuracy by theme, and which letters models choose.
 
 Source: arXiv 2406.15885, sections 4 to 6; leaderboards of its repository.
 """
@@ -24,7 +24,7 @@ from music_evals.reports.tables.common import (
     share_of,
 )
 from music_evals.reports.templates import notes
-from music_evals.scorers.metrics.choices import LETTERS, choice_figures, divergence, letter_shares
+from music_evals.scorers.metrics.choices import LETTERS, choice_figures
 from music_evals.scorers.metrics.estimates import Estimate, average
 
 SECTION: Final = "ZIQI-Eval"
@@ -32,8 +32,6 @@ MARGIN: Final = 0.05
 """The paper's ±5.0%, read as a share of the mean F1; read as 5 points, its own shares of classes do not come out."""
 BIAS: Final = {"female": "Female", "black": "Black African", "european": "European", "other": "Other regions"}
 
-_SUBTHEMES: Final = {"black african music": "Black African music", "film music": "film score"}
-_THEMES: Final = {"musical performance": "music performance"}
 Rows = list[list[Cell]]
 
 
@@ -42,7 +40,7 @@ def tables(records: Records) -> list[Table]:
     runs, human = records.current(SECTION), records.current(SECTION, subset="human")
     themes = [_themes(records, shots) for shots in ("zero", "five")]
     first = [_table1(records, runs), _table2(records), *themes]
-    return [*first, _table3(records, human), _table4(records, human), _letters(records, runs)]
+    return [*first, _table3(records, human), _letters(records, runs)]
 
 
 def figures_of(items: pd.DataFrame) -> dict[str, Estimate]:
@@ -186,36 +184,6 @@ def _table3(records: Records, runs: pd.DataFrame) -> Table:
     return _table("ziqi_table3", title, ("Lowest", "Highest", "Precision"), paper, measured, runs)
 
 
-def _table4(records: Records, runs: pd.DataFrame) -> Table:
-    """Precision by theme on the questions of the human study."""
-    rows = published("ziqi", "table4").rows
-    themes = [row.labels["theme"] for row in rows]
-    people = {"Master": "master", "Ph.D.": "ph.d.", "GPT-4": "gpt-4"}
-    paper: Rows = [
-        [*paper_labels(who), *(Estimate(row.figures[column], decimals=2) for row in rows)]
-        for who, column in people.items()
-    ]
-    measured: Rows = []
-    for cells, group in condition_rows(runs):
-        items = {run["task"]: records.main(number) for number, run in group.iterrows()}
-        measured.append([*cells, *(_precision(items, theme.casefold()) for theme in themes)])
-    title = "ZIQI-Eval Table 4: precision in percent by theme on the questions of the human study"
-    return _table("ziqi_table4", title, themes, paper, measured, runs)
-
-
-def _precision(items: Mapping[str, pd.DataFrame], theme: str) -> Estimate | None:
-    if theme == "music generation":
-        group = items.get("generation")
-    else:
-        group = items.get("comprehension")
-        if group is not None:
-            column, name = (
-                ("subtheme", _SUBTHEMES[theme]) if theme in _SUBTHEMES else ("theme", _THEMES.get(theme, theme))
-            )
-            group = group[group[column].str.casefold() == name.casefold()]
-    return figures_of(group)["precision"] if group is not None and len(group) else None
-
-
 def _letters(records: Records, runs: pd.DataFrame) -> Table:
     """Which letters models choose, and whether they choose the same answer under all rotations of the options."""
 
@@ -227,15 +195,6 @@ def _letters(records: Records, runs: pd.DataFrame) -> Table:
         found = answers(run)
         return share_of(found["answer"] == letter, found) if len(found) else None
 
-    def from_uniform(run: int) -> Cell:
-        shares = letter_shares(answers(run)["answer"].tolist()) if len(answers(run)) else None
-        return Estimate(divergence(shares, [0.25] * 4), decimals=4) if shares else None
-
-    def from_key(run: int) -> Cell:
-        shares = letter_shares(answers(run)["answer"].tolist()) if len(answers(run)) else None
-        key = letter_shares(records.main(run)["key"].tolist())
-        return Estimate(divergence(shares, key), decimals=4) if shares and key else None
-
     def consistent(run: int) -> Cell:
         items = records.main(run)
         if "rotation" not in items or items["rotation"].nunique() < 2:
@@ -244,5 +203,5 @@ def _letters(records: Records, runs: pd.DataFrame) -> Table:
         return share_of(worst["value"] == 1, worst.assign(item=worst["cluster"]))
 
     figures: dict[str, Figure] = {f"Chose {letter}": partial(chosen, letter) for letter in LETTERS}
-    figures |= {"Divergence from uniform": from_uniform, "Divergence from key": from_key, "Consistent": consistent}
+    figures["Consistent"] = consistent
     return run_table("ziqi_letters", "ZIQI-Eval: which letters models choose", runs, figures, groups={"Task": "task"})

@@ -7,7 +7,6 @@ options) are not independent, so an interval counts each question once. Shares l
 Source: arXiv 2406.15885, section 4.1 (precision, recall, F1) and 6.1 (chosen letters).
 """
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -70,15 +69,3 @@ def f1_interval(right: float, wrong: float, unanswered: float) -> tuple[float, f
     low, high = middle95(f1)
     # The interval of a corner must reach the corner: nothing observed speaks against it.
     return (0.0 if right == 0 else low), (1.0 if wrong == unanswered == 0 else high)
-
-
-def letter_shares(letters: Sequence[str]) -> tuple[float, ...] | None:
-    """The shares of A, B, C and D among letters; None without letters."""
-    return tuple(letters.count(one) / len(letters) for one in LETTERS) if letters else None
-
-
-def divergence(first: Sequence[float], second: Sequence[float]) -> float:
-    """Jensen-Shannon divergence of two distributions, from 0 (the same) to 1 (nothing in common), in bits."""
-    from scipy.spatial.distance import jensenshannon
-
-    return float(jensenshannon(first, second, base=2) ** 2)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import entropy
 
-from music_evals.scorers.metrics.choices import choice_figures, divergence, f1_interval, letter_shares
+from music_evals.scorers.metrics.choices import choice_figures, f1_interval
 
 
 def test_a_worked_case() -> None:
@@ -69,16 +68,3 @@ def test_the_interval_of_f1_covers_as_often_as_it_says() -> None:
 def test_numbers_that_do_not_fit_are_refused(numbers: tuple[int, int, int, int]) -> None:
     with pytest.raises(ValueError, match=r"each must be among the next|at least 1 question"):
         choice_figures(*numbers)
-
-
-def test_shares_of_letters() -> None:
-    assert letter_shares("AAAB") == (0.75, 0.25, 0, 0)
-    assert letter_shares([]) is None
-
-
-def test_divergence_is_the_mean_of_two_relative_entropies() -> None:
-    for first, second in np.random.default_rng(3).dirichlet([0.5] * 4, (20, 2)):
-        middle = (first + second) / 2
-        expected = (entropy(first, middle, base=2) + entropy(second, middle, base=2)) / 2
-        assert divergence(first, second) == pytest.approx(expected, abs=1e-9)
-    assert divergence([1, 0, 0, 0], [0, 1, 0, 0]) == 1
