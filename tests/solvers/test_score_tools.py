@@ -5,13 +5,20 @@ from typing import Any
 
 import pytest
 from inspect_ai.model import ChatMessageAssistant, ChatMessageTool, execute_tools
-from inspect_ai.tool import ToolCall
+from inspect_ai.tool import ToolCall, ToolError
 
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 from music_evals.notation.lilypond.structure import Structure, read_structure
 from music_evals.solvers import score_tools
-from music_evals.solvers.score_tools import MAX_CALLS, ScoreTools
-from music_evals.solvers.symbolic.lilypond import MAX_LINES, tell_header, tell_measure, tell_problems, tell_signatures
+from music_evals.solvers.score_tools import (
+    MAX_CALLS,
+    MAX_LINES,
+    ScoreTools,
+    tell_header,
+    tell_measure,
+    tell_problems,
+    tell_signatures,
+)
 
 SCORE = r"""\version "2.24.3" \header { title = "Air" }
 <<
@@ -54,7 +61,7 @@ def test_what_is_told_of_a_score() -> None:
     assert "grace note g lasting 1/8" in tell_measure(read, 2)
     assert tell_problems(read) == "LilyPond has nothing to say against the text"
     for number in (-1, 3, 10**9):
-        with pytest.raises(ValueError, match=f"there is no measure {number}; the measures are 0 to 2"):
+        with pytest.raises(ToolError, match=f"there is no measure {number}; the measures are 0 to 2"):
             tell_measure(read, number)
 
 
