@@ -14,7 +14,7 @@ import music_evals
 from music_evals.notation.lilypond.compiler import Compiled, LilyPondError
 from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.scorers.scores import SampleError
-from tests.notation.test_score_file import midi
+from tests.notation.scores.test_reading import midi
 from tests.scorers.every_scorer import CASES, PIECE, Case, written_music
 
 READERS = "music_evals.scorers.readers"
