@@ -4,7 +4,6 @@ Forms are tried in this order: a JSON list or object; numbered lines (``1. …``
 ``Answer 1: …``), whose answers may run on over further lines; numbers within one line; and, without any number, as
 many lines as there are questions. If a reply numbers its answers more than once (a draft, then the final list), the
 fullest list counts, the later one of equally full lists; the other lists supply the answers that it lacks.
-Every pass over the reply takes linear time.
 """
 
 import json
@@ -25,8 +24,6 @@ _NUMBERED: Final = re.compile(
 )
 _LABEL: Final = re.compile(r"[*_]{0,3}(?:final )?answer[*_]{0,3}[ ]?:[*_]{0,3}|[*_]{0,3}A:[*_]{0,3}", re.IGNORECASE)
 _KEY: Final = re.compile(r"(?:question|answer|q|a)?[ _.#]{0,2}(\d{1,3})", re.IGNORECASE)
-_FENCED: Final = re.compile(r"```(?:json)?[ \t]{0,8}\n")
-_NUMBER_KEYS: Final = ("number", "id", "question", "index", "q")
 _ANSWER_KEYS: Final = ("answer", "a", "response", "value")
 
 
@@ -64,7 +61,7 @@ def _trimmed(answer: str | None) -> str | None:
 
 def _from_json(text: str, count: int) -> Answers | None:
     body = text.strip()
-    if fence := _FENCED.search(body):
+    if fence := re.search(r"```(?:json)?[ \t]{0,8}\n", body):
         body = body[fence.end() :].partition("```")[0].strip()
     try:
         content = json.loads(body, parse_int=str, parse_float=str) if body[:1] in ("[", "{") else None
@@ -88,7 +85,8 @@ def _numbered_entry(entry: Any, position: int) -> tuple[str, Any]:
     if not isinstance(entry, dict):
         return str(position), entry
     fields = {str(key).lower(): value for key, value in entry.items()}
-    number = next((str(fields[key]) for key in _NUMBER_KEYS if _KEY.fullmatch(str(fields.get(key))[:20])), position)
+    numbers = (fields.get(key) for key in ("number", "id", "question", "index", "q"))
+    number = next((number for number in numbers if _KEY.fullmatch(str(number)[:20])), position)
     return str(number), next((fields[key] for key in _ANSWER_KEYS if key in fields), None)
 
 

@@ -32,19 +32,17 @@ from music_evals.scorers.readers.refusals import is_refusal
 from music_evals.scorers.readers.times import read_clefs, read_durations, read_measures, read_metres, read_numbers
 from music_evals.scorers.readers.words import PHRASES, Extraction, find_terms, folded, term_tables
 
+# The form of an answer; ``text`` is anything that no rule reads.
 AnswerType = Literal[
     "yes_no", "pitch", "pitches", "key", "metre", "clef", "number", "measures", "duration", "chord", "numeral",
     "cadence", "text",
 ]  # fmt: skip
-"""The form of an answer; ``text`` is anything that no rule reads."""
 ANSWER_TYPES: Final[tuple[AnswerType, ...]] = get_args(AnswerType)
-
 READERS: Final[dict[str, Callable[[str], Extraction]]] = {
     "pitch": read_pitches, "pitches": read_pitches, "key": read_keys, "metre": read_metres, "clef": read_clefs,
     "number": read_numbers, "measures": read_measures, "duration": read_durations, "chord": read_chords,
     "numeral": read_numerals, "cadence": read_cadences,
 }  # fmt: skip
-"""By type of answer; each reads folded text."""
 SHORT: Final = 400  # characters up to which the first value of an answer is taken for it
 Values = tuple[Any, ...]
 _LISTS: Final = ("pitches", "clef", "measures", "numeral")  # types whose references may have several values
@@ -168,8 +166,6 @@ def _affirmed(answer: str) -> str:
     return _DENIAL.sub(" ", answer).strip()
 
 
-# --- nothing there ---
-
 _NOUNS, _ABSENCE_WORDS, _NOTHING, _DENIED = (
     "|".join(PHRASES["absence"][key]) for key in ("nouns", "others", "nothing", "denied")
 )
@@ -200,8 +196,6 @@ def is_absence(text: str) -> bool:
     # Without a word of denial a phrase says that something is there.
     return _NEGATION.search(text[: match.start("tail")] if match["tail"] else text) is not None
 
-
-# --- yes and no ---
 
 _ENDS: Final = (
     r"(?=\W*$|[ ]?[.,;:!?)\n(-]"
@@ -270,8 +264,6 @@ def _check_yes_no(answer: str, expected: str) -> Checked:
     return _RIGHT if is_named else _UNREADABLE
 
 
-# --- terms ---
-
 _TERM_END: Final = re.compile(
     rf"\W*$|[ ]?[.,;:!()/\[\n-]|[ ](?:{'|'.join(PHRASES['term_end']['words'])})\b|[\u4e00-\u9fff的]", re.IGNORECASE
 )
@@ -296,8 +288,6 @@ def _check_term(answer: str, expected: str) -> Checked:
             return _RIGHT if named == set(find_terms(expected, table).values) else _WRONG
     return _UNREADABLE
 
-
-# --- values ---
 
 _LEAD: Final = re.compile(
     r"(?i)[^\w#]{0,8}(?:(?:[\w'-]+ ){0,7}(?:is|are|was|at|:|=|in|ist|est|e|es) ?:? ?)?"
@@ -348,18 +338,14 @@ def _comparable(values: Values, expected: Values, answer_type: str) -> tuple[Val
     """The values of both sides without details that the reference, or for durations either side, leaves open."""
     match answer_type:
         case "pitch" | "pitches" if all(value[2] is None for value in expected):
-            values = _without_last(values)
+            values = tuple((*value[:-1], None) for value in values)
         case "duration" if any(value[3] is None for value in values + expected):
-            values, expected = _without_last(values), _without_last(expected)
+            values, expected = (tuple((*value[:-1], None) for value in side) for side in (values, expected))
         case "chord":
             values, expected = (tuple((*chord[:3], chord[3] or None) for chord in side) for side in (values, expected))
         case "measures" if any(isinstance(value, tuple) for value in expected):
             values = tuple(value if isinstance(value, tuple) else ("from", min(value)) for value in values)
     return values, expected
-
-
-def _without_last(values: Values) -> Values:
-    return tuple((*value[:-1], None) for value in values)
 
 
 def _may_agree(value: Any, expected: Any, answer_type: str) -> bool:
@@ -379,9 +365,6 @@ def _may_agree(value: Any, expected: Any, answer_type: str) -> bool:
     return False
 
 
-# --- the type of an answer ---
-
-
 def answer_type_of(question: str, answer: str) -> AnswerType:
     """Return the type of an answer to a question that comes without a type.
 
@@ -399,10 +382,10 @@ def answer_type_of(question: str, answer: str) -> AnswerType:
     if re.match(r"(?:(?:in|between) measures? [\d\W]{1,12})?(?:is|are|does|do)\b", question):
         return "yes_no" if is_none else "text"
     words_by_type: dict[AnswerType, list[str]] = PHRASES["answer_types"]
-    answer_type = next((name for name, words in words_by_type.items() if any(word in question for word in words)), None)
-    if answer_type is None:
-        return "text"
-    reading = READERS[answer_type](expected)
-    if answer_type == "pitch" and not is_none and len(set(reading.values)) > 1:
-        answer_type = "pitches"
-    return answer_type if is_none or (reading.values and reading.is_pure) else "text"
+    for answer_type, words in words_by_type.items():
+        if any(word in question for word in words):
+            reading = READERS[answer_type](expected)
+            is_list = answer_type == "pitch" and not is_none and len(set(reading.values)) > 1
+            is_read = is_none or (reading.values and reading.is_pure)
+            return "text" if not is_read else "pitches" if is_list else answer_type
+    return "text"

@@ -19,9 +19,11 @@ is this project's.
 """
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from importlib.resources import files
 from string import ascii_uppercase
 from typing import Final
 
@@ -33,65 +35,16 @@ MAX_LINE: Final = 400  # characters of a line that are read
 MAX_STATEMENTS: Final = 40  # how many labelled answers are read, the last ones
 LABELLED: Final = "what follows the last label, such as “Final Answer:”"  # a rule
 
-_MARKUP: Final = re.compile(
-    r"\\(?:boxed|text(?:bf|rm)?|mathrm|[()\[\]])|</?(?:final_)?(?:answer|option|choice|b|strong|em|p|code)>"
-    r"|[*_`#>\"“”$✅✔️]|^\s*[-•]\s"
-)
-_OPENERS: Final = re.compile(r"[(\[{（【「『〔]")
-_CLOSERS: Final = re.compile(r"[)\]}）】」』〕]")
-_GLUE: Final = r"[*_\"”'」】\]）)]{0,4}\s{0,2}"
-_LABEL: Final = re.compile(
-    r"(?im)(?<![不没别非误无])(?<!\bnot )(?<!\bno )(?<!\bnot the )(?:"
-    r"(?P<strong>\bfinal answer|\\boxed|(?:最终|正确)?答案|正确(?:的)?选项)"
-    r"|\b(?:(?:correct|right|best) )?(?:answer|choice|option)"
-    r"(?= ?(?:is|would be|should be|must be|[:：=–—-]|[*_\"”'\])]{1,4} ?[:：]))"
-    r"|(?<=[故应该我可能就项即])选择?|^[^\S\n]*选择?|(?<=[，。；,;]) ?选择?|选项(?=[:：为是])|正确的(?=是)"
-    r"|\bi (?:would |will |'d )?(?:choose|pick|select|go with|chose)\b"
-    rf"){_GLUE}(?:应该是|应当是|应为|就是|是|为|选|is|would be|should be|must be)?{_GLUE}(?P<colon>[:：=–—-])?{_GLUE}"
-)
-_CALLED_RIGHT: Final = re.compile(
-    r"(?<![A-Za-z0-9#♯♭])(?P<letter>[A-H])[*_)）.:：]{0,3} ?(?:选项|项)? ?(?:is|是|为)? ?(?:the )?"
-    r"(?:正确|对的|correct|right)(?! ?[吗?？])"
-)
-# A letter that is an answer, not the beginning of a word, a pitch or a key.
-_ENDS: Final = (
-    r"(?![A-Za-z0-9#♯♭'’＇])"
-    r"(?!\s{0,2}(?:大调|小调|调|音|弦|和弦|大七|小七|大三|小三|增三|减三|宫|商|角|徵|羽|自然|和声|旋律|升|降|段|部))"
-    r"(?![ \t-]{1,2}(?:sharp|flat|natural|major|minor|maj|min|dur|moll|string|clef|chord)\b)"
-)
-_LEAD: Final = re.compile(
-    r"(?i)\s*(?:(?:so|thus|therefore|hence)\b,?\s)?(?:i(?:'m| am) (?:not )?(?:sure|certain|quite sure),? (?:but )?)?"
-    r"(?:i(?: would|'d)? (?:think|believe|guess|say|go with|choose|pick)(?: that)?:?\s|probably |most likely |my"
-    r" (?:guess|answer)(?: is)?:? )?"
-    r"(?:我(?:认为|觉得|选)|应该|其实)?(?:(?:it is|it's|this is|is|that is)\s|的?是|为|选择?)?"
-    r"(?:not (?:option )?\w+,? but (?:rather )?)?"
-    r"(?:(?:either|both|between|the|answer|choice|letter|options?)\s|选项|(?-i:an?) (?=\w{3}))*[:：]?\s{0,3}"
-)
-_CORRECTED: Final = re.compile(
-    r"(?i)\b(?:wait|correction|actually|or rather|scratch that|i mean|no:)\b[,:]?(?: no[:,])?|不对|更正|而是|其实是"
-)
-_CLAUSE: Final = re.compile(
-    r"(?i)[.;:。；：]\s+|(?:[,，]\s*)?\b(?:so|therefore|thus|hence|but)\b[,:]?\s+|，?(?:所以|因此)|，(?=其实|应该)"
-)
-_OPENING: Final = re.compile(r"\W*(?:选|option )?[A-H](?![A-Za-z0-9])|\W*(?:yes|no)\b", re.IGNORECASE)
-_IS: Final = re.compile(
-    r"^(?:an?|the)?(?: ?[a-g][b#]?)?$|(?:\b(?:is|are|was|be|has|as|not \w+ but|therefore|thus|so|hence|answer)\b|=|:"
-    r"|是|为|選|选)"
-    r"(?: clearly| most likely| probably| of)?(?: an?| the)?(?: [a-g][b#]?)?$"
-)
-_LETTER: Final = re.compile(rf"(?P<letter>[A-Ha-h]){_ENDS}")
-_MARK: Final = re.compile(
-    r"(?i)\s*(?:$|[.．。:：,，、;；=!！–—-]|选项|项|因为?|because\b|since\b|as\b|is (?:the )?(?:correct|right))"
-)
-_ANOTHER: Final = re.compile(
-    r"[.\s]*(?:或者?|和|与|及|、|,|，|/|&|;|\||or\b|and\b|nor\b)\s*(?:或者?|or\b|and\b)?\s*"
-    r"(?:option )?(?P<letter>[A-H])"
-    rf"{_ENDS}"
-)
-_WRONG: Final = re.compile(
-    r"\b(?:wrong|incorrect|false|not|isn't|aren't|neither|never|cannot|can't)\b|不|没|非|错", re.IGNORECASE
-)
-_NOUN: Final = re.compile(r"(?:\s(?:chord|triad|quality|option|key|excerpt)s?)?[\s.!。]*$", re.IGNORECASE)
+
+def _load_patterns() -> dict[str, re.Pattern[str]]:
+    parts = tomllib.loads(files(__package__).joinpath("choices.toml").read_text(encoding="utf-8"))
+    texts = {name: "".join(strings) for name, strings in parts.items()}
+    for shared in ("glue", "letter_ends"):
+        texts = {name: text.replace(f"{{{shared}}}", texts[shared]) for name, text in texts.items()}
+    return {name: re.compile(text) for name, text in texts.items()}
+
+
+_PATTERNS: Final = _load_patterns()
 
 
 def first_letter(reply: str) -> Reading:
@@ -141,7 +94,7 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
     letters = set() if lists_all else choices.opening(last) or choices.ending(last)
     if not letters and not is_refusal(last):
         listed = {letter for letter in exact if letter}
-        if len(listed) < 2 and (len(lines) == 1 or _OPENING.match(first)):
+        if len(listed) < 2 and (len(lines) == 1 or _PATTERNS["opening"].match(first)):
             letters, rule = choices.opening(first, marked=len(lines) > 1), "the beginning of the first line"
         if not letters:
             letters, rule = listed, "lines that are an option's text"
@@ -197,7 +150,7 @@ class _Options:
 
         If `marked`, a letter needs a mark behind it.
         """
-        for clause in reversed(_CORRECTED.split(statement[:MAX_LINE])):
+        for clause in reversed(_PATTERNS["corrected"].split(statement[:MAX_LINE])):
             if letters := self._opening(clause, marked):
                 return letters
         return set()
@@ -205,19 +158,20 @@ class _Options:
     def _opening(self, statement: str, marked: bool) -> set[str]:
         if letter := self.exact(statement):
             return {letter}
-        clean = _CLOSERS.sub(".", _OPENERS.sub(" .", _MARKUP.sub(" ", statement))).lstrip(" .'\"")
-        clean = _LEAD.sub("", clean, count=1).lstrip(" .'\"\n")
+        plain = re.sub(r"[(\[{（【「『〔]", " .", _PATTERNS["markup"].sub(" ", statement))
+        clean = re.sub(r"[)\]}）】」』〕]", ".", plain).lstrip(" .'\"")
+        clean = _PATTERNS["lead"].sub("", clean, count=1).lstrip(" .'\"\n")
         if re.fullmatch(r"[A-H]{2,8}\W*", clean) and set(clean.strip(" .")) <= set(self.letters):
             return set(clean.strip(" ."))
         if letters := self._letter_and_text(clean, statement):
             return letters
-        match = _LETTER.match(clean)
+        match = _PATTERNS["letter"].match(clean)
         if match and match["letter"].upper() in self.letters:
             letters, rest = {match["letter"].upper()}, clean[match.end() :]
-            while another := _ANOTHER.match(rest):
+            while another := _PATTERNS["another"].match(rest):
                 letters.add(another["letter"])
                 rest = rest[another.end() :]
-            if not _WRONG.match(rest.lstrip(" .:")) and (_MARK.match(rest) or len(letters) > 1):
+            if not _PATTERNS["wrong"].match(rest.lstrip(" .:")) and (_PATTERNS["mark"].match(rest) or len(letters) > 1):
                 return letters
         return set() if marked else self._named(clean)
 
@@ -238,17 +192,17 @@ class _Options:
         """The option that a sentence ends in; nothing if it denies it, or names another option besides."""
         if len(line) > MAX_LINE:
             return set()
-        *_, clause = _CLAUSE.split(_NOUN.sub("", line))
+        *_, clause = _PATTERNS["clause"].split(_PATTERNS["noun"].sub("", line))
         if clause != line and (letters := self._opening(clause, marked=False)):
             return letters
-        if _WRONG.search(line):
+        if _PATTERNS["wrong"].search(line):
             return set()
         plain = _plain(clause)
         fitting = {
             text: letter
             for text, letter in self.by_text.items()
             if (plain.endswith(f" {text}") or (plain.endswith(text) and not text.isascii()))
-            and _IS.search(plain.removesuffix(text).strip())
+            and _PATTERNS["is"].search(plain.removesuffix(text).strip())
         }
         named = {letter for text, letter in self.by_text.items() if f" {text} " in f" {plain} "}
         letters = _longest(fitting)
@@ -283,33 +237,24 @@ def _longest(letters: dict[str, str]) -> set[str]:
     return {letter for text, letter in letters.items() if len(text) == max(map(len, letters))}
 
 
-_GOES_ON: Final = re.compile(
-    r"(?!$| ?(?:chord|triad|quality|off|hits?\b|because|since|as\b|or\b|and\b|is\b|seventh|或|和|因|是))"
-)
-
-
 def _begins(plain: str, option: str, head: str) -> bool:
     """Whether words begin with an option, and the words behind it do not make another thing of it."""
     rest = plain.removeprefix(option)
     is_word = not rest or rest[0] == " " or not option[-1:].isascii()
-    return plain.startswith(option) and is_word and (head == option or not _GOES_ON.match(rest))
-
-
-_SIGN: Final = re.compile(r"(?<=\b[a-g])[ -]?(?:(flat)|sharp)\b")
-_WORD: Final = re.compile(r"\w+(?:[#+°/.'-]+\w+)*[#+°]?|[#+°/]+")
+    return plain.startswith(option) and is_word and (head == option or not _PATTERNS["goes_on"].match(rest))
 
 
 def _plain(text: str) -> str:
     """Words and signs without punctuation around them, names of notes with signs."""
-    folded = _SIGN.sub(lambda match: "b" if match[1] else "#", text.casefold())
+    folded = re.sub(r"(?<=\b[a-g])[ -]?(?:(flat)|sharp)\b", lambda match: "b" if match[1] else "#", text.casefold())
     folded = folded.replace("♭", "b").replace("♯", "#").replace("_", " ")
-    return " ".join(_WORD.findall(folded))
+    return " ".join(re.findall(r"\w+(?:[#+°/.'-]+\w+)*[#+°]?|[#+°/]+", folded))
 
 
 def _statements(text: str) -> Iterator[tuple[str, bool, bool]]:
     """The text after each label, the last first; whether the label is sure; whether "or" is ahead of it."""
-    labelled = [(match.start("letter"), match["letter"], True) for match in _CALLED_RIGHT.finditer(text)]
-    for match in _LABEL.finditer(text):
+    labelled = [(match.start("letter"), match["letter"], True) for match in _PATTERNS["called_right"].finditer(text)]
+    for match in _PATTERNS["label"].finditer(text):
         after = text[match.end() : match.end() + MAX_LINE].lstrip(' \t*_:：#`"”')
         first, _, below = after.lstrip("\n").partition("\n")
         statement = first if first.strip(" \t*_:：#`.]】") else below.lstrip().partition("\n")[0]

@@ -26,7 +26,6 @@ _CHORD: Final = re.compile(
     r"(?P<noun>[ -]+(?:chord|triad))?(?:/(?P<bass>[A-G](?:#|b)?))?"
     r"(?:[, -]{0,3}\(?(?:in )?(?P<inversion>first|second|third|root) (?:inversion|position))?(?![A-Za-z0-9#+]|-[a-z])"
 )
-_INVERSIONS: Final = ("root", "first", "second", "third")
 _SPELLED: Final = re.compile(
     r"(?<![A-Za-z0-9#])[A-G](?:##|#|bb|b)?\d?"
     r"(?:(?:-|, and |, | - | and | )[A-G](?:##|#|bb|b)?\d?(?![A-Za-z#])){2,5}(?![A-Za-z0-9#])"
@@ -77,7 +76,7 @@ def _chord(match: re.Match[str]) -> Hashable:
     if is_small or (is_bare and not STANDS_ALONE.match(match.string, match.end())):
         return None
     quality = _QUALITY_WORDS[match["words"]] if match["words"] else _symbols()[match["symbol"] or ""]
-    inversion = _INVERSIONS.index(match["inversion"]) if match["inversion"] else None
+    inversion = ("root", "first", "second", "third").index(match["inversion"]) if match["inversion"] else None
     if match["bass"]:
         steps = ("CDEFGAB".index(match["bass"][0]) - "CDEFGAB".index(match["letter"].upper())) % 7
         inversion = {0: 0, 2: 1, 4: 2, 6: 3}.get(steps, -1)
@@ -108,9 +107,9 @@ def _degree_chord(match: re.Match[str]) -> Hashable:
     try:
         numeral = RomanNumeral(match["figure"], key)
         chord = _root_and_quality(numeral)
-        return (*chord, numeral.inversion()) if chord else None
     except (Music21Exception, ValueError):
         return None
+    return (*chord, numeral.inversion()) if chord else None
 
 
 def _spelled_chord(match: re.Match[str]) -> Hashable:
@@ -128,7 +127,6 @@ _NUMERALS: Final = re.compile(
     rf"(?<![A-Za-z0-9'])(?:{_ROMAN})(?: ?(?:-+>?|→|>|,|,? and|to|then|resolving to|going to|followed by|\.\.\.|)"
     rf" ?(?:{_ROMAN}))*+"
 )
-_NUMERAL: Final = re.compile(_ROMAN)
 _PRONOUN: Final = re.compile(
     r"\bI(?='|,? (?:think|believe|would|too|can|am|see|do|cannot|could|have|need|will|count|find|read|say|guess|was"
     r"|don't|hear)\b)"
@@ -158,7 +156,7 @@ def read_numerals(text: str) -> Extraction:
 def _progression(match: re.Match[str]) -> tuple[str, ...]:
     """The numerals of a progression in one spelling."""
     numerals = []
-    for numeral in _NUMERAL.findall(match[0]):
+    for numeral in re.findall(_ROMAN, match[0]):
         degree, figures, of = re.findall(r"^(\D+?)(?: ?(\d[\d/]*))?((?:/\D+)?)$", numeral)[0]
         # The figures of one chord are the same in whatever order they stand: published answers have V34 and I46.
         digits = "".join(sorted(figures.replace("/", ""), reverse=True))

@@ -23,7 +23,6 @@ _GERMAN_NAME: Final = re.compile(
     rf"|(?<![A-Za-z])(e|a)(s)(?={_GERMAN_END})|(?<![A-Za-z])(h)(is|)(?={_GERMAN_END})"
     r"|(?<![A-Za-z])(b)(es|)(?=[ -]?(?:dur|moll)|(?<=es)-?\d)|(?<=auf )(B)()(?![a-z])"
 )
-_MIDDLE: Final = re.compile(r"\b(?:do centrale?|mittleres c)(?![a-z0-9])|中央c", re.IGNORECASE)
 _STROKES: Final = re.compile(
     r"(?i)\b(?P<de>ein|zwei|drei)gestrichene[ns]? (?P<a>[a-h](?:is|es)?)\b|小字(?P<zh>[一二三])组的?\s?(?P<b>[A-Ga-g])"
 )
@@ -45,7 +44,6 @@ _HELMHOLTZ: Final = re.compile(r"(?<![A-Za-z'])([A-Ga-g])(##|#|bb|b)?('{1,5})(##
 _PITCH: Final = re.compile(
     r"(?<![A-Za-z0-9#'])(?P<letter>[A-Ga-g])(?P<sign>##|#|bb|b|x)?(?P<octave>[ -]?-?\d(?!\d))?(?![A-Za-z0-9#'])"
 )
-_MIDDLE_C: Final = re.compile(r"\bmiddle[ -]c(?![a-z0-9])", re.IGNORECASE)
 STANDS_ALONE: Final = re.compile(r"\s{0,3}(?:$|[,;.:)\n/]|and\b|or\b|then\b|et\b|und\b|y\b|e\b|和)")
 _RELATIVE: Final = re.compile(
     r"(?i)\b(?:above|below|over|under|than|from) (?:the )?"
@@ -75,7 +73,7 @@ def spelled(text: str) -> str:
     """The text with the names of notes as letter, sign and octave: ``C#5``."""
     text = _STROKES.sub(
         lambda match: (match["a"] or match["b"]).lower() + _STROKE_MARKS[(match["de"] or match["zh"]).lower()],
-        _MIDDLE.sub("C4", text),
+        re.sub(r"(?i)\b(?:do centrale?|mittleres c)(?![a-z0-9])|中央c", "C4", text),
     )
     text = rewritten(text, "spelling")
     text = _CHINESE_SIGN.sub(lambda match: (match[2] or match[3]) + _SIGNS[match[1] or match[4]], text)
@@ -89,7 +87,8 @@ def spelled(text: str) -> str:
 def read_pitches(text: str) -> Extraction:
     """Letter, shift and octave or None of each pitch."""
     text = _RELATIVE.sub(" ", spelled(text))
-    spans: list[Span] = [(match.start(), match.end(), ("C", 0, 4)) for match in _MIDDLE_C.finditer(text)]
+    matches = re.finditer(r"(?i)\bmiddle[ -]c(?![a-z0-9])", text)
+    spans: list[Span] = [(match.start(), match.end(), ("C", 0, 4)) for match in matches]
     middle_c = {position for start, end, _ in spans for position in range(start, end)}
     for match in _PITCH.finditer(text):
         is_bare = match["sign"] is None and match["octave"] is None

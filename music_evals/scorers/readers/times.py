@@ -80,13 +80,13 @@ _NUMBER: Final = re.compile(
     r"(?i)(?P<where>\b(?:measures?|bars?|mm?\.?) ?)?(?<![A-Za-z0-9_./,])(?P<digits>-?\d{1,9}(?:\.\d{1,6}|/\d{1,6})?)"
     r"(?![\d/]|st\b|nd\b|rd\b|th\b|º|ª)"
 )
-_ROMAN_ALONE: Final = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9, "X": 10}
+_ROMAN_ALONE: Final = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 
 
 def read_numbers(text: str) -> Extraction:
     """Each number, as a fraction; none that counts measures."""
-    if alone := _ROMAN_ALONE.get(text.strip(" .")):
-        return extraction(text, [(0, len(text), Fraction(alone))])
+    if (alone := text.strip(" .")) in _ROMAN_ALONE:
+        return extraction(text, [(0, len(text), Fraction(_ROMAN_ALONE.index(alone) + 1))])
     text = re.sub(r"M\.?M\.? ?=?|\d{1,2}/\d{1,2} ?=|[QqCc]: ?|\b1/\d{1,2}\b(?= note)", " ", text)
     text = re.sub(r"\d[\d +x-]{1,30}= ?(?=\d)", " ", text)
 

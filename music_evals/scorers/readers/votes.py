@@ -21,7 +21,6 @@ _BEGINNING: Final = re.compile(
     rf"{_DIGIT}(?=\s*(?:[.:;,–-]|correct|incorrect|right|wrong|same|not the same|because|since|$|\())"
 )
 _END: Final = re.compile(rf"(?:^|[.!?:;,→]\s){_DIGIT}\W*$")
-_BOTH: Final = re.compile(r"\b[01] ?(?:or|/|-) ?[01]\b|1 ?= ?|0 ?= ?")
 
 
 def read_vote(reply: str) -> int | None:
@@ -36,7 +35,7 @@ def read_vote(reply: str) -> int | None:
     text = re.sub(r"(?<![\w.,/])([01])(?:\.0)?(?: ?/ ?1| out of 1)?(?![\w./]|[,]\d)", r"\1", text)
     if text.strip(" .") in ("0", "1"):
         return int(text.strip(" ."))
-    if not text or _BOTH.search(text):
+    if not text or re.search(r"\b[01] ?(?:or|/|-) ?[01]\b|1 ?= ?|0 ?= ?", text):
         return None
     if matches := [match for pattern in (_STATED, _GIVEN) for match in pattern.finditer(text)]:
         return int(max(matches, key=lambda match: match.start("vote"))["vote"])

@@ -29,7 +29,6 @@ _REWRITES: Final = {
     name: [(re.compile(old, re.IGNORECASE if name not in ("latex", "spelling") else 0), new) for old, new in pairs]
     for name, pairs in _load("rewrites.toml").items()
 }
-_NEUTRAL: Final = frozenset(PHRASES["neutral"]["words"])
 _SIGNS: Final = str.maketrans(
     {
         **dict.fromkeys("–—−‐‑‒―", "-"),
@@ -38,7 +37,7 @@ _SIGNS: Final = str.maketrans(
         **{"，": ",", "、": ",", "。": ".", "；": ";", "：": ":", "（": "(", "）": ")"},
     }
 )
-_QUESTION: Final = re.compile(r"(?:^|(?<=[.;!\n]))[^.;!?\n]{0,300}\?(?=.)", re.DOTALL)
+_QUESTION: Final = re.compile(r"(?s)(?:^|(?<=[.;!\n]))[^.;!?\n]{0,300}\?(?=.)")
 
 
 class Extraction(NamedTuple):
@@ -53,7 +52,7 @@ class Extraction(NamedTuple):
         """Whether the text says nothing beside the values."""
         starts, ends = [start for start, _ in self.spans], [0, *(end for _, end in self.spans)]
         rest = " ".join(self.text[end:start] for end, start in zip(ends, [*starts, len(self.text)], strict=True))
-        return all(word in _NEUTRAL for word in re.findall(r"[A-Za-z]+|\d+", rest.lower()))
+        return all(word in PHRASES["neutral"]["words"] for word in re.findall(r"[A-Za-z]+|\d+", rest.lower()))
 
 
 def extraction(text: str, spans: list[Span]) -> Extraction:

@@ -12,8 +12,7 @@ Two readings, by protocol:
   reply without digits names no measure.
 
 If a model was to reason first (`reasoned`), both read only the text after the last ``Answer:`` that begins a line, or
-the whole reply if no line begins so. ``strict`` ignores thinking ahead of ``</think>``; ``paper`` reads it. The
-patterns take linear time.
+the whole reply if no line begins so. ``strict`` ignores thinking ahead of ``</think>``; ``paper`` reads it.
 
 Source: arXiv 2606.08722, section 3.2 and Table 1 (forms), and its code (https://github.com/CSCPadova/lilybench); the
 strict reading is this project's.
@@ -125,7 +124,9 @@ def _read(
     stated = _stated(text, reasoned)
     bare = _bare(stated, reasoned)
     in_form = form.fullmatch(bare) is not None
-    answer = _plain(bare, form) if in_form else None
+    answer = bare.lower() if in_form else None
+    if answer and answer != NONE and form is not _ORDER:
+        answer = " ".join(map(str, sorted({int(number) for number in answer.split(" ")})))
     rule = "the whole reply" if stated == text else "what follows the last “Answer:”"
     runs = form if form is _INDEX else _DIGITS
     # The published code does not read ``none``, so that the strict reading of it stays.
@@ -139,12 +140,6 @@ def _read(
     if _SEVERAL.fullmatch(bare):
         return Answer("several", None, False, rule)
     return Answer("refused" if is_refusal(bare or stated) else "unreadable", None, False, rule)
-
-
-def _plain(answer: str, form: re.Pattern[str]) -> str:
-    if form is _ORDER or answer.lower() == NONE:
-        return answer.lower()
-    return " ".join(map(str, sorted({int(number) for number in answer.split(" ")})))
 
 
 def _bare(stated: str, reasoned: bool) -> str:
