@@ -35,10 +35,9 @@ def made_for(model: Model) -> Iterator[None]:
 
 
 def model_at_hand() -> Model | None:
-    """Return the model that a task is made for, or None if it is not known.
+    """Return the model that a task is made for, if a command line or `made_for` names it.
 
-    It is known on a command line. A program may make a task before it names a model, while Inspect still holds the
-    model of an earlier evaluation.
+    In a program, Inspect may still hold the model of an earlier evaluation.
     """
     if (model := _made_for.get()) or click.get_current_context(silent=True) is None:
         return model
@@ -51,11 +50,7 @@ def model_at_hand() -> Model | None:
 def check_abilities(
     model: Model, messages: list[ChatMessage], *, tools: bool = False, constrained: bool = False
 ) -> None:
-    """Check that a model's provider can send the messages of a sample, with tools or constrained text if needed.
-
-    Raises:
-        AbilityError: naming the model, what its provider cannot do, and what to do instead.
-    """
+    """Raise an AbilityError if a model's provider cannot send a sample's messages, tools or constrained text."""
     if check_conversation := getattr(model.api, "check_conversation", None):  # the baselines check for themselves
         check_conversation(messages)
     provider = str(model).partition("/")[0]

@@ -25,12 +25,8 @@ _REQUEST: Final = {
 def to_complete(samples: Sequence[Sample], language: str = "en") -> list[Sample]:
     """Return samples that show a question, its music and half of its options, and ask for the other half.
 
-    Args:
-        samples: of one task; the message that asks has ``question`` and ``options`` in its metadata ``asks``.
-        language: of the request, ``en`` or ``zh``.
-
-    Returns:
-        The samples with at least four options, with the hidden options under ``hidden`` in the metadata.
+    Samples with fewer than four options are left out. The message that asks has ``question`` and ``options`` in its
+    metadata ``asks``; the request is in `language`, ``en`` or ``zh``; ``hidden`` in the metadata has the other half.
 
     Raises:
         ValueError: no question has four options.

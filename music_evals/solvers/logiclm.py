@@ -1,13 +1,12 @@
 """LogicLM: the model transcribes into symbolic lines, a deterministic solver decides, the model answers.
 
-1. *Formulation*: the model writes the lines of the task's schema.
+1. *Formulation*: the model writes the lines of the task's schema, or calls a tool with them.
 2. *Refinement*: a line that fails the strict validation goes back, with the kind of its error, in a separate chat
    with deterministic decoding, at most twice. If the solver cannot decide, there is one further round with a parse
-   error. With native tools the model calls a tool instead of writing lines, and sees errors as results of its calls.
+   error. Native tools return errors as results of the calls.
 3. *Answer*: the model reads the solver's minimal result in the first chat, and answers.
 
-Every call of the solver is a tool event in the log, and every refinement a span of its own. Attempts whose calls are
-malformed never reach the solver.
+Calls of the solver are tool events in the log, refinements are spans. Malformed calls never reach the solver.
 
 Source: arXiv 2510.22455, section 2.3 and Appendix C, after Pan et al., "Logic-LM" (arXiv 2305.12295).
 """
@@ -39,8 +38,7 @@ from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, ErrorKind, Formu
 MAX_REFINEMENTS = 2  # rounds to repair a formulation that fails the validation
 REFINEMENT_TOKENS = 256  # per refinement; constrained decoding has no such limit, as it would cut a line
 MAX_ECHO = 4_000  # characters of a refused output that the refinement chat shows again
-ATTEMPTS = "formulation"
-"""Where a sample's metadata hold its attempts, as dictionaries with the fields of `Attempt`."""
+ATTEMPTS = "formulation"  # where a sample's metadata hold its attempts, as dictionaries with the fields of `Attempt`
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +50,6 @@ class Attempt:
     message: str
     answer: str | None
     extra_round: bool  # whether an undecided result preceded it
-
-    @property
-    def undecided(self) -> bool:
-        """Whether the formulation was valid but did not determine an answer."""
-        return self.error is None and self.answer is None
 
 
 @solver
@@ -127,21 +120,19 @@ class _Trial:
             if (error := self.attempts[-1].error) is None:
                 break
             await self._refine(f"refinement {number}", error)
-        if self.attempts[-1].undecided:
+        if self.attempts[-1].error is None and self.attempts[-1].answer is None:
             # The paper hands an undecided result back as if the line had failed to parse.
             await self._refine("refinement after an undecided result", "parse")
         last = self.attempts[-1]
         self._return_from_calls(f"{last.error} error: {last.message}" if last.error else last.message)
 
     def closing_question(self) -> str:
-        """The closing question, with the solver's result or the news that there is none."""
         last = self.attempts[-1]
         wording = self.prompts["undecided" if last.answer is None else "decided"]
         finding = Template(wording).substitute(result=f"{last.message.rstrip('.')}.")
         return Template(self.prompts["final"]).substitute(finding=finding)
 
     async def _turn(self, config: GenerateConfig) -> None:
-        """Make an attempt in the trial's chat."""
         output = await ask_model(self.state, self.state.messages, tools=self.tools, config=config)
         self.state.output = output
         self.state.messages.append(output.message)
@@ -180,8 +171,8 @@ class _Trial:
 
     def _return_from_calls(self, text: str) -> bool:
         """Have all calls of the last reply return a text; False if it has none."""
-        calls = self.state.output.message.tool_calls if self.tools else None
-        for call in calls or []:
+        calls = (self.state.output.message.tool_calls if self.tools else None) or []
+        for call in calls:
             self.state.messages.append(ChatMessageTool(content=text, tool_call_id=call.id, function=call.function))
         return bool(calls)
 
@@ -197,14 +188,15 @@ class _Trial:
         try:
             decision = self.symbolic.solve(transcription, self.identifiers)
         except FormulationError as error:
-            self._record(transcription, error.kind, error.message, None)
-            return f"{error.kind} error: {error.message}"
-        self._record(transcription, None, decision.result, decision.answer)
-        return decision.result if decision.answer is not None else f"undecided: {decision.result}"
+            return self._record(transcription, error.kind, error.message, None)
+        outcome = self._record(transcription, None, decision.result, decision.answer)
+        return outcome if decision.answer is not None else f"undecided: {outcome}"
 
-    def _record(self, text: str, error: ErrorKind | None, message: str, answer: str | None) -> None:
-        extra_round = any(attempt.undecided for attempt in self.attempts)
+    def _record(self, text: str, error: ErrorKind | None, message: str, answer: str | None) -> str:
+        # Only an undecided result has another round after a valid formulation.
+        extra_round = any(attempt.error is None for attempt in self.attempts)
         self.attempts.append(Attempt(text, error, message, answer, extra_round))
+        return f"{error} error: {message}" if error else message
 
 
 def _transcription_tool(schema: Schema, description: str) -> ToolInfo:

@@ -9,8 +9,7 @@ from typing import Any, Final
 from inspect_ai.model import CachePolicy, ChatMessage, ModelOutput, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-MENDED: Final = "replies_made_valid_unicode"
-"""Where a sample's store counts the replies that were not valid Unicode."""
+MENDED: Final = "replies_made_valid_unicode"  # where a sample's store counts the replies that were not valid
 
 
 @solver

@@ -1,10 +1,9 @@
 """LogicLM on scores: the model may call tools that parse the score of its question, and then answers.
 
-The tools are deterministic: LilyPond itself reads the sample's score, in a sandbox. Text that the model writes is never
-run. The length of every tool's text is bounded.
+LilyPond itself reads the sample's score, in a sandbox. Text that the model writes is never run. The length of every
+tool's text is bounded.
 
-Source: the strategy of arXiv 2510.22455, section 2.3 (a model with a deterministic solver), applied to the tasks of
-arXiv 2606.08722, section 3.2, which has no such strategy.
+Source: the strategy of arXiv 2510.22455, section 2.3, applied to the tasks of arXiv 2606.08722, section 3.2.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -86,11 +85,11 @@ class ScoreTools:
         return tell_measure(await self._structure(), number)
 
     async def _read_header(self) -> str:
-        self._count()
+        self._count_call()
         return tell_header(read_header(self._text))
 
     async def _structure(self) -> Structure:
-        self._count()
+        self._count_call()
         async with self._reading:
             if self._read is None:
                 try:
@@ -104,7 +103,7 @@ class ScoreTools:
             raise ToolError(str(self._read))
         return self._read
 
-    def _count(self) -> None:
+    def _count_call(self) -> None:
         self._calls += 1
         if self._calls > MAX_CALLS:
             raise ToolError(f"no more than {MAX_CALLS} calls are answered; give your answer now")

@@ -1,8 +1,7 @@
 """The music that a question is asked with: its own, none, noise, or another item's.
 
-A model that scores as well without the music does not read or hear it. `apply_stimulus` changes the samples of any task
-whose messages mark their music: spans of the text (``music`` of the metadata ``asks``), or parts with sound or
-pictures. Only the question that is asked changes; worked examples keep their music.
+A model that scores as well without the music does not read or hear it. Samples mark their music as spans of the text
+(``music`` of the metadata ``asks``), or it is parts with sound or pictures. Worked examples keep their music.
 
 Sources: silence and noise in the place of sound as in RUListening (arXiv 2504.00369) and MusICA-MetaBench (arXiv
 2607.06015).
@@ -35,13 +34,10 @@ _Music = tuple[_Place, ...]
 
 
 def apply_stimulus(stimulus: Stimulus, samples: Sequence[Sample], language: str = "en") -> list[Sample]:
-    """Return samples with other music in the place of theirs, without the samples that have no or no other music.
+    """Return the samples of a task with other music, without the samples that have none to change.
 
-    Args:
-        stimulus: the music to show.
-        samples: of one task. The last message that has the metadata ``asks`` shows the music. A text under ``score`` in
-            a sample's metadata, which tools read, is changed with it.
-        language: of the note that there is no music, ``en`` or ``zh``.
+    The last message with the metadata ``asks`` shows the music. A text under ``score`` in a sample's metadata, which
+    tools read, is changed with it. `language`, ``en`` or ``zh``, is that of the note that there is no music.
 
     Raises:
         ValueError: no sample shows music, or has other music, or tools would be left without a score.

@@ -65,12 +65,11 @@ def test_what_is_told_of_a_score() -> None:
             tell_measure(read, number)
 
 
-def test_what_is_told_is_bounded() -> None:
-    header = {f"field{number}": "long " * 1000 for number in range(1000)}
-    lines = tell_header(header).splitlines()
-    assert len(lines) == MAX_LINES + 1
+def test_a_header_is_one_line_a_field_and_bounded() -> None:
+    assert tell_header({"title": "Menuet", "opus": "Anh.\n114"}) == "title: Menuet\nopus: Anh. 114"
+    lines = tell_header({f"field{number}": "long " * 1000 for number in range(1000)}).splitlines()
+    assert (len(lines), lines[-1]) == (MAX_LINES + 1, f"and {1000 - MAX_LINES} more lines")
     assert max(map(len, lines)) <= 200
-    assert lines[-1] == f"and {1000 - MAX_LINES} more lines"
 
 
 def test_tools_read_the_score_once(monkeypatch: pytest.MonkeyPatch) -> None:

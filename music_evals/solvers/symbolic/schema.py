@@ -1,13 +1,11 @@
 """The symbolic lines that a model writes for a deterministic solver, and their strict validation.
 
-A formulation is one or more lines ``functor(identifier, [n1, n2, ...])``. Any other text is refused with one of three
-kinds of error, which say what to repair:
+A formulation is one or more lines ``functor(identifier, [n1, n2, ...])``, or calls of a tool with the functor's name.
+Any other text is refused with one of three kinds of error, which say what to repair:
 
 - *parse*: the text is not made of such lines (commentary, code fences, broken brackets, no integers);
 - *structural*: the lines are well formed but not the required ones (number, functor, identifier, length);
 - *domain*: an integer lies outside the allowed range.
-
-Calls of a tool with the functor's name have the same kinds of error, see `Schema.lines_of_calls`.
 
 Source: "Evaluating Multimodal Large Language Models on Core Music Perception Tasks" (arXiv 2510.22455), Appendix C.
 """
@@ -48,7 +46,7 @@ class Schema:
     listed: str = "pitches"
 
     def template(self, identifiers: Sequence[str]) -> str:
-        """The required lines with placeholders, as a prompt shows them."""
+        """The required lines with placeholders."""
         return "\n".join(self._line(identifier, "n1, n2, ..., nK") for identifier in identifiers)
 
     def constraints(self) -> str:
@@ -75,8 +73,8 @@ class Schema:
         """Write tool calls as lines, in the order of the identifiers.
 
         A call is the tool's name with its arguments, or with the reason why these cannot be read. FormulationError is
-        *parse* for no call and for arguments that are not a text and a list of integers, then *structural* for
-        another tool, another number of calls, and other identifiers.
+        *parse* if there is no call or arguments are no text and list of integers, *structural* if tool, number of calls
+        or identifiers are wrong.
 
         Example:
             >>> Schema("chord", 0, 127, 32).lines_of_calls([("chord", {"identifier": "a", "pitches": [60, 64]})], ["a"])
