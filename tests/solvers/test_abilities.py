@@ -47,8 +47,8 @@ def test_what_a_provider_cannot_ask_is_refused(
 
 
 def test_a_grid_leaves_out_what_the_model_cannot_be_asked(tmp_path: Path) -> None:
-    asked = ("run", "muse_syncopation", "ziqi_generation", "--model", "baseline/reader", "--limit", 1)
-    code, output = run(*asked, "--display", "none", "--log-dir", tmp_path)
+    arguments = ("run", "muse_syncopation", "ziqi_generation", "--model", "baseline/reader", "--limit", 1)
+    code, output = run(*arguments, "--display", "none", "--log-dir", tmp_path)
     assert code == 0, output
     assert "Left out, 1 (ziqi_generation): baseline/reader cannot answer ziqi generation" in " ".join(output.split())
     assert model_at_hand() is None  # in a program, while Inspect still holds the model of the set

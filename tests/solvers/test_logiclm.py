@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalSample
@@ -47,15 +46,12 @@ HOSTILE: Mapping[str, tuple[Sequence[Call], str]] = {
     "one argument more": (first(tempo=120), "parse"),
     "list for text": (first(identifier=["Excerpt1"]), "parse"),
     "text for list": (first(pitches="[60, 62]"), "parse"),
-    "number for list": (first(pitches=60), "parse"),
     "null for list": (first(pitches=None), "parse"),
     "texts in list": (first(pitches=["60", "62"]), "parse"),
     "fractions in list": (first(pitches=[60.0, 62.5]), "parse"),
     "truth in list": (first(pitches=[True, 62]), "parse"),
     "nested lists": (first(pitches=[[60], [62]]), "parse"),
-    "broken JSON of another tool": ([("shell", "Error parsing")], "parse"),
     "far too long": (first(pitches=[60] * 6_000), "parse"),
-    "another tool": ([("shell", {"command": "ls"})], "structural"),
     "another tool besides": ([("melody", A), ("melody", B), ("shell", {})], "structural"),
     "too few": ([("melody", A)], "structural"),
     "too many": ([("melody", A), ("melody", B), ("melody", B)], "structural"),
@@ -63,7 +59,6 @@ HOSTILE: Mapping[str, tuple[Sequence[Call], str]] = {
     "another identifier": (first(identifier="Excerpt1.wav"), "structural"),
     "too long": (first(pitches=[60] * 129), "structural"),
     "out of range": (first(pitches=[60, 128]), "domain"),
-    "below range": (first(pitches=[-1]), "domain"),
 }
 
 
@@ -141,22 +136,20 @@ def test_calls_in_any_order_are_one_attempt_and_errors_are_repaired(tmp_path: Pa
     assert "Excerpt1, Excerpt2" in found["repaired"].messages[5].text
 
 
-@pytest.mark.parametrize(
-    "thought",
-    [
-        f"<think>\n{LINES}? No, rhythm(x).\n</think>\n\n{LINES}",
-        f"the opening tag is the template's </think>{LINES}",
-        f"<think>a</think><think>b</think>{LINES}",
-        [ContentReasoning(reasoning="melody(Excerpt1, [1])"), ContentText(text=LINES)],
-    ],
-    ids=["block", "no opening tag", "two blocks", "content"],
-)
-def test_thoughts_are_no_part_of_lines(thought: Any, tmp_path: Path) -> None:
-    reply = ModelOutput.from_message(ChatMessageAssistant(content=thought))
-    found, configs, _ = asked(lambda *_: reply, ["x"], tmp_path)
-    (attempt,) = found["x"].metadata["formulation"]
-    assert (attempt["text"], attempt["answer"], configs) == (LINES, SAME, [])
-    script = ["<think>too long to come to an", reply]
-    found, configs, _ = asked(lambda _, number: script[number], ["x"], tmp_path, refinement_tokens=9)
-    assert [each["error"] for each in found["x"].metadata["formulation"]] == ["parse", None]
+def test_thoughts_are_no_part_of_lines(tmp_path: Path) -> None:
+    thoughts: dict[str, Any] = {
+        "block": f"<think>\n{LINES}? No, rhythm(x).\n</think>\n\n{LINES}",
+        "no opening tag": f"the opening tag is the template's </think>{LINES}",
+        "two blocks": f"<think>a</think><think>b</think>{LINES}",
+        "content": [ContentReasoning(reasoning="melody(Excerpt1, [1])"), ContentText(text=LINES)],
+    }
+    replies = {case: ModelOutput.from_message(ChatMessageAssistant(content=text)) for case, text in thoughts.items()}
+    trials, configs, _ = asked(lambda case, _: replies[case], list(thoughts), tmp_path)
+    for trial in trials.values():
+        (attempt,) = trial.metadata["formulation"]
+        assert (attempt["text"], attempt["answer"]) == (LINES, SAME)
+    assert configs == []
+    script = ["<think>too long to come to an", replies["block"]]
+    trials, configs, _ = asked(lambda _, number: script[number], ["x"], tmp_path, refinement_tokens=9)
+    assert [attempt["error"] for attempt in trials["x"].metadata["formulation"]] == ["parse", None]
     assert [config.max_tokens for config in configs] == [9]

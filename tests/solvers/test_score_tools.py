@@ -88,22 +88,16 @@ def test_tools_read_the_score_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert reads == [SCORE]
 
 
-@pytest.mark.parametrize(
-    ("text", "function", "arguments", "message"),
-    [
-        (SCORE, "list_measure", {"number": 7}, "there is no measure 7"),
-        (SCORE, "list_measure", {"number": "seven"}, "not of type 'integer'"),
-        (SCORE, "list_measure", {}, "number"),
-        ("nothing but words", "count_measures", {}, "LilyPond"),
-        ("{ c'1 " * 3, "list_problems", {}, "LilyPond"),
-    ],
-)
-def test_what_goes_wrong_is_an_error_of_the_tool(
-    text: str, function: str, arguments: dict[str, object], message: str
-) -> None:
-    error = called(ScoreTools(text), function, **arguments).error
-    assert error is not None
-    assert message in error.message
+def test_what_goes_wrong_is_an_error_of_the_tool() -> None:
+    tools = ScoreTools(SCORE)
+    for arguments, message in (
+        ({"number": 7}, "there is no measure 7"),
+        ({"number": "seven"}, "not of type 'integer'"),
+        ({}, "number"),
+    ):
+        assert message in str(called(tools, "list_measure", **arguments).error)
+    for text in ("nothing but words", "{ c'1 " * 3):
+        assert "LilyPond" in str(called(ScoreTools(text), "count_measures").error)
 
 
 def test_errors_in_the_music_are_listed_and_calls_are_limited() -> None:

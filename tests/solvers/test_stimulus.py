@@ -39,6 +39,10 @@ def shown(sample: Sample) -> list[Any]:
     return [part.audio if isinstance(part, ContentAudio) else part.image for part in parts]
 
 
+def said(sample: Sample) -> list[tuple[str, Any]]:
+    return [(message.role, message.content) for message in sample.input]
+
+
 def answer_of(sample: Sample) -> str:
     target = str(sample.target)
     return sample.choices["ABCD".index(target)] if sample.choices else target
@@ -60,9 +64,7 @@ def test_only_the_music_changes(name: str, arm: str) -> None:
         original, metadata = originals[sample.id], sample.metadata or {}
         assert (sample.target, sample.choices) == (original.target, original.choices)
         # Worked examples and the instruction stay.
-        assert [message.content for message in sample.input[:-1]] == [
-            message.content for message in original.input[:-1]
-        ]
+        assert said(sample)[:-1] == said(original)[:-1]
         old, new, text = shown(original), shown(sample), sample.input[-1].text
         assert old
         assert metadata["stimulus"] == arm
