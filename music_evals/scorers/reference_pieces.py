@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from functools import cache
 from threading import Lock
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +12,6 @@ from music_evals.notation.cache import cache_folder
 from music_evals.notation.lilypond.copies import CopyIndex
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.scores import setting_up
-
-DEMONSTRATIONS: Final = "demonstrations"  # their name among the sets that pieces may be copied from
 
 
 class ReferencePieces:
@@ -45,7 +42,7 @@ class ReferencePieces:
 
     def _index(self, dataset: str, reference: str | None) -> Mapping[str, CopyIndex]:
         demonstrations = self._demonstrations(dataset)
-        indices = {DEMONSTRATIONS: CopyIndex(demonstrations)} if demonstrations else {}
+        indices = {"demonstrations": CopyIndex(demonstrations)} if demonstrations else {}
         for pieces in self.references(dataset, reference):
             indices[pieces.name] = CopyIndex(dict(zip(pieces.ids, pieces.texts, strict=True)))
         return indices

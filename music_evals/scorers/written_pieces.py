@@ -5,7 +5,7 @@ The sample's store, in the log, keeps all results. So scoring a log again needs 
 
 import base64
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import PurePath
 from typing import Final, NotRequired, TypedDict, get_args
@@ -98,10 +98,9 @@ class Workbench:
         result: list[Vector] = []
         self._waiting.append((piece["code"], result))
         async with self._embedding:
-            # The first call embeds all texts that came in while the last batch was being embedded.
-            if not result:
+            if not result:  # the first call embeds all texts that came in while the last batch was being embedded
                 await self._embed_waiting(result, encoder, pooling)
-        piece["embeddings"][name] = encoded(result[0])
+        piece["embeddings"][name] = base64.b64encode(np.asarray(result[0], dtype="<f4").tobytes()).decode()
         state.store.set(STORE, state.store.get(STORE))
 
     async def _embed_waiting(self, own: list[Vector], encoder: Encoder, pooling: Pooling) -> None:
@@ -156,25 +155,18 @@ def is_embedded(text: str, protocol: Protocol) -> bool:
     return protocol == "strict" or len(text.strip()) >= LEAST_EMBEDDED
 
 
-def encoded(vector: Sequence[float] | Vector) -> str:
-    """Write a vector as text that `decoded` reads."""
-    return base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()
-
-
 def decoded(text: str) -> Vector:
-    """Read a vector that `encoded` wrote.
+    """Read a stored embedding.
 
     Example:
-        >>> decoded(encoded([1.0, -2.0])).tolist(), encoded([1.0, -2.0])
-        ([1.0, -2.0], 'AACAPwAAAMA=')
+        >>> decoded("AACAPwAAAMA=").tolist()
+        [1.0, -2.0]
     """
     return np.frombuffer(base64.b64decode(text, validate=True), dtype="<f4")
 
 
 def stored_embedding(piece: Piece, encoder: str, pooling: Pooling) -> tuple[str, str] | None:
-    """Return the stored embedding of a piece by an encoder, given by name or folder, without loading the encoder.
-
-    Returns the encoder's identity and the vector, for `decoded`; None if there is none.
+    """Return the identity of an encoder, given by name or folder, and its stored embedding of a piece, or None.
 
     Example:
         >>> piece = {"embeddings": {"csc-unipd/lilybert@1a2b, layer 6, mean": "AACAPwAAAMA="}}

@@ -69,8 +69,8 @@ def logiclm(
         prompts: texts ``refine`` ($output, $kind, $message, $template, $constraints), ``final`` ($finding),
             ``decided`` and ``undecided`` ($result) and, for native tools, ``native_tool`` and ``native_refine``
             ($tool, $kind, $message, $identifiers, $constraints).
-        tools: ``text`` has the harness call the solver on the text that the model writes, as in the paper;
-            ``native`` has the model call a tool, once for each identifier in one turn, with the same limits.
+        tools: ``text`` calls the solver on the text that the model writes, as in the paper; with ``native`` the model
+            calls a tool, once for each identifier in one turn.
         structured_output: constrain the formulation to the schema while decoding (on servers such as vLLM).
         refinement_tokens: the most that a refinement may write.
     """
@@ -114,7 +114,6 @@ class _Trial:
         self.question_metadata: dict[str, Any] = (self.state.messages[-1].metadata or {}).get("asks", {})
 
     async def formulate(self) -> None:
-        """Have the model transcribe and call the solver on that, with repairs."""
         await self._turn(self.first_config)
         for number in range(1, MAX_REFINEMENTS + 1):
             if (error := self.attempts[-1].error) is None:

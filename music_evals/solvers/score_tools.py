@@ -31,10 +31,9 @@ MAX_LINE: Final = 200  # characters of a line
 
 @solver
 def score_tools() -> Solver:
-    """Let the model call tools that parse the score, then ask for its answer.
+    """Let the model call tools that parse the score, ``score`` of the sample's metadata, then ask for its answer.
 
-    The sample's metadata has the text of its score as ``score``. After `MAX_TURNS` turns with calls the model must
-    answer without a call; calls beyond `MAX_CALLS` are refused.
+    After `MAX_TURNS` turns with calls the model must answer without a call; calls beyond `MAX_CALLS` are refused.
     """
     limiter = anyio.CapacityLimiter(cores())
 
@@ -96,7 +95,7 @@ class ScoreTools:
                     read = partial(read_structure, self._text, cache=lilypond_cache())
                     self._read = await anyio.to_thread.run_sync(read, limiter=self._limiter)
                 except StructureError as error:
-                    self._read = error  # kept, so that a text that cannot be read takes its time only once
+                    self._read = error  # so that later calls do not read the text again
                     if not error.is_measured:
                         store().set(NOT_MEASURED, str(error))
         if isinstance(self._read, StructureError):

@@ -1,6 +1,7 @@
 """LogicLM with a scripted model, on trials without a dataset: malformed tool calls, thoughts, limits."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,34 +33,11 @@ PROMPTS = {**load_prompts("muse")["logiclm"], "final": "$finding And now?"}
 Call = tuple[str, dict[str, Any] | str]
 
 
-def first(**changed: Any) -> list[Call]:
-    """Two calls, the first with other arguments."""
-    return [("melody", {name: value for name, value in (A | changed).items() if value != ""}), ("melody", B)]
-
-
-HOSTILE: Mapping[str, tuple[Sequence[Call], str]] = {
-    "no call": ([], "parse"),
-    "broken JSON": ([("melody", 'Error parsing: {"identifier": "Exc'), ("melody", B)], "parse"),
-    "no arguments": ([("melody", {}), ("melody", B)], "parse"),
-    "no list": (first(pitches=""), "parse"),
-    "wrong name": ([("melody", {"id": "Excerpt1", "pitches": [60]}), ("melody", B)], "parse"),
-    "one argument more": (first(tempo=120), "parse"),
-    "list for text": (first(identifier=["Excerpt1"]), "parse"),
-    "text for list": (first(pitches="[60, 62]"), "parse"),
-    "null for list": (first(pitches=None), "parse"),
-    "texts in list": (first(pitches=["60", "62"]), "parse"),
-    "fractions in list": (first(pitches=[60.0, 62.5]), "parse"),
-    "truth in list": (first(pitches=[True, 62]), "parse"),
-    "nested lists": (first(pitches=[[60], [62]]), "parse"),
-    "far too long": (first(pitches=[60] * 6_000), "parse"),
-    "another tool besides": ([("melody", A), ("melody", B), ("shell", {})], "structural"),
-    "too few": ([("melody", A)], "structural"),
-    "too many": ([("melody", A), ("melody", B), ("melody", B)], "structural"),
-    "twice the same": ([("melody", A), ("melody", A)], "structural"),
-    "another identifier": (first(identifier="Excerpt1.wav"), "structural"),
-    "too long": (first(pitches=[60] * 129), "structural"),
-    "out of range": (first(pitches=[60, 128]), "domain"),
-}
+HOSTILE: dict[str, tuple[list[Call], str]] = json.loads(
+    (Path(__file__).parent / "malformed_calls.json").read_text(encoding="utf-8")
+)
+HOSTILE["too long"] = ([("melody", A | {"pitches": [60] * 129}), ("melody", B)], "structural")
+HOSTILE["far too long"] = ([("melody", A | {"pitches": [60] * 6_000}), ("melody", B)], "parse")
 
 
 def called(calls: Sequence[Call]) -> ModelOutput:
@@ -113,7 +91,7 @@ def test_malformed_calls_are_attempts_with_the_kind_of_their_error(tmp_path: Pat
 
 def test_calls_in_any_order_are_one_attempt_and_errors_are_repaired(tmp_path: Path) -> None:
     good = called([("melody", B), ("melody", A)])
-    undecided = called(first(pitches=[]))
+    undecided = called([("melody", A | {"pitches": []}), ("melody", B)])
     script = {
         "at once": [good],
         "repaired": [called(HOSTILE["broken JSON"][0]), called([]), good],

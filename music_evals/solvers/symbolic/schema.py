@@ -75,10 +75,6 @@ class Schema:
         A call is the tool's name with its arguments, or with the reason why these cannot be read. FormulationError is
         *parse* if there is no call or arguments are no text and list of integers, *structural* if tool, number of calls
         or identifiers are wrong.
-
-        Example:
-            >>> Schema("chord", 0, 127, 32).lines_of_calls([("chord", {"identifier": "a", "pitches": [60, 64]})], ["a"])
-            'chord(a, [60, 64])'
         """
         if not calls:
             raise FormulationError("parse", f"the tool {self.functor} was not called")
@@ -116,8 +112,8 @@ class Schema:
     def parse(self, text: str, identifiers: Sequence[str]) -> list[list[int]]:
         """Read one list of integers, which may be empty, for each of the identifiers in their order.
 
-        Surrounding white space and empty lines are ignored, nothing else. FormulationError has the kind of the first
-        error found (parse before structural before domain).
+        Only white space around lines and empty lines are ignored. FormulationError has the kind of the first error
+        (parse before structural before domain).
 
         Example:
             >>> Schema("rhythm", 1, 32, 64).parse("rhythm(Excerpt1, [1, 4, 9])", ["Excerpt1"])
