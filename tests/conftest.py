@@ -33,7 +33,7 @@ def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("INSPECT_CACHE_DIR", str(tmp_path_factory.mktemp("inspect-cache")))
         patch.setenv("MUSIC_EVALS_CACHE", str(shared / "cache"))
         patch.setattr("rich.live.Live.refresh", lambda _: None)
-        patch.setattr("music_evals.solvers.media.drawn", lambda _: [])
+        patch.setattr("music_evals.solvers.media.render_media", lambda _: [])
         yield
 
 

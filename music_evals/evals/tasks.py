@@ -35,9 +35,9 @@ from music_evals.evals.floors import Floors
 from music_evals.scorers.completion import completed
 from music_evals.solvers.abilities import check_abilities, model_at_hand
 from music_evals.solvers.completion import MAX_TOKENS, to_complete
-from music_evals.solvers.media import choose, with_media
+from music_evals.solvers.media import limit_media, with_media
 from music_evals.solvers.replies import reply
-from music_evals.solvers.stimulus import Stimulus, under
+from music_evals.solvers.stimulus import Stimulus, apply_stimulus
 
 P = TypeVar("P")
 VERSION = "1.1.0"
@@ -204,7 +204,7 @@ def declared_task(
     facts = benchmarks.load(benchmark).tasks[name]
     stimulus: Stimulus = getattr(asked, "stimulus", "given")
     language = getattr(asked, "language", "en")
-    samples = under(stimulus, samples, language)
+    samples = apply_stimulus(stimulus, samples, language)
     if getattr(asked, "twin", ORIGINAL) == "completion":
         if stimulus != "given":
             raise ValueError(f"twin=completion shows no music that stimulus={stimulus} could be in the place of")
@@ -214,7 +214,7 @@ def declared_task(
     if samples and (model := model_at_hand()):
         messages = [message for message in samples[0].input if not isinstance(message, str)]
         check_abilities(model, messages, tools=tools, constrained=constrained)
-    media = choose(samples, getattr(asked, "media", 0))
+    media = limit_media(samples, getattr(asked, "media", 0))
     if twice := [sample for sample, count in Counter(each.id for each in samples).items() if count > 1]:
         raise ValueError(f"{origin.dataset} has the id {twice[0]} in two of its splits")
     return Task(

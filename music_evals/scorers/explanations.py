@@ -1,7 +1,7 @@
-"""Explanations of scores that are enough alone: what was asked, expected and why, and what was read by which rule.
+"""Explanations of scores: the question, the expected answer and why, the answer that was read and by which rule.
 
 They are Markdown, as Inspect's viewer shows them. All text of datasets and models is set as code, so that nothing in it
-counts as markup, and is cut. What is not in a log, because an earlier version wrote it, is left out.
+counts as markup, and is cut.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,14 +10,13 @@ from typing import Any, Final
 
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.readers import Reading, Status
+from music_evals.scorers.readers import Reading
 from music_evals.scorers.scores import READ_AS, fence
 
 WHY: Final = "why"
 """The key of a sample's metadata that says why its right answer is right."""
 
-MOST: Final = 600
-"""Characters of a text that are shown."""
+MOST: Final = 600  # characters of a text that are shown
 MOST_OF_OPTION: Final = 160
 _REPLY_END: Final = 200
 
@@ -25,24 +24,22 @@ _REPLY_END: Final = 200
 def explained(state: TaskState, options: Sequence[str], expected: str, reading: Reading, worth: str = "") -> str:
     """Explain the score of one answer.
 
-    Args:
-        state: the sample, as it was asked.
-        options: their texts; none where the question has none.
-        expected: the right answer: a letter, an index, the text of an option, or anything else.
-        reading: what was read in the reply.
-        worth: what the answer earns, where that is neither all nor nothing.
+    `expected` is a letter, an index, the text of an option, or any other answer. `worth` names the points of the
+    answer, if they are neither all nor none.
     """
     parts = [asked_and_expected(state, options, expected, reading.answer)]
     by = f", from {reading.rule}" if reading.rule else ""
     if reading.answer is None:
-        parts.append(f"**Read:** no answer; the reply {READ_AS[reading.status]}{by}.{_end(state, reading.status)}")
+        end = state.output.completion[-_REPLY_END:].strip()
+        ending = f" It ends in {code(end, _REPLY_END)}." if end and reading.status != "empty" else ""
+        parts.append(f"**Read:** no answer; the reply {READ_AS[reading.status]}{by}.{ending}")
     else:
         parts.append(f"**Read:** {named(reading.answer, options)}{by}.")
     return "\n\n".join([*parts, f"**Worth:** {worth}"] if worth else parts)
 
 
 def asked_and_expected(state: TaskState, options: Sequence[str], expected: str, answer: str | None) -> str:
-    """Word the question, its options with marks at the right one and that of an answer, and what was expected."""
+    """Word the question, its options with marks at the expected and the given answer, and the expected answer."""
     question, why = asks_of(state).get("question"), state.metadata.get(WHY)
     parts = [f"**Asked:** {code(question, MOST)}"] if question else []
     parts += [_listed(options, expected, answer)] if options else []
@@ -52,7 +49,7 @@ def asked_and_expected(state: TaskState, options: Sequence[str], expected: str, 
 
 
 def asks_of(state: TaskState) -> Mapping[str, Any]:
-    """Return what the last message of the input says of the question that it asks."""
+    """Return the facts of the question in the metadata of the input's last message."""
     last = state.input[-1] if state.input and not isinstance(state.input, str) else None
     asks: Mapping[str, Any] = ((last.metadata if last else None) or {}).get("asks", {})
     return asks
@@ -76,34 +73,22 @@ def shortened(text: str | None, most: int) -> str:
     return whole if len(whole) <= most else f"{whole[: most - 1]}…"
 
 
-def option_of(answer: str, options: Sequence[str]) -> str | None:
-    """Return the text of the option that a letter or an index stands for, or None."""
-    if len(answer) != 1:
-        return None
-    place = int(answer) if answer in "0123456789" else ascii_uppercase.find(answer)
-    return options[place] if 0 <= place < len(options) else None
-
-
 def named(answer: str, options: Sequence[str]) -> str:
-    """Set an answer as code, with the option that it stands for."""
-    text = option_of(answer, options)
-    return code(answer) if text is None else f"{code(answer)} {code(text)}"
+    """Set an answer as code, with the option whose letter or index it is."""
+    place = -1
+    if len(answer) == 1:
+        place = int(answer) if answer in "0123456789" else ascii_uppercase.find(answer)
+    return f"{code(answer)} {code(options[place])}" if 0 <= place < len(options) else code(answer)
 
 
 def _listed(options: Sequence[str], expected: str, answer: str | None) -> str:
-    """The options with their letters or indices, if the right answer is such, and those that were expected and read."""
+    """The options, with letters or indices if the expected answer is one, and marks at the answers."""
     names: Sequence[str] = options
     if expected.isdigit() or len(expected) == 1:
         names = ("0123456789" if expected.isdigit() else ascii_uppercase)[: len(options)]
     lines = []
     for name, option in zip(names, options, strict=True):
-        marks = [mark for mark, one in (("expected", expected), ("read", answer)) if one == name]
+        marks = [mark for mark, marked in (("expected", expected), ("read", answer)) if marked == name]
         label = "" if name == option else f"{code(name)} "
         lines.append(f"- {label}{code(option)}" + (f" ← {' and '.join(marks)}" if marks else ""))
     return "\n".join(lines)
-
-
-def _end(state: TaskState, status: Status) -> str:
-    """The end of a reply in which there is something."""
-    end = state.output.completion[-_REPLY_END:].strip()
-    return f" It ends in {code(end, _REPLY_END)}." if end and status != "empty" else ""

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from functools import cache
 from threading import Lock
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +13,9 @@ from music_evals.notation.lilypond.copies import CopyIndex
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.scores import setting_up
 
-DEMONSTRATIONS: Final = "demonstrations"
-"""Name of the demonstrations among the sets that pieces may be copied from."""
-
 
 class ReferencePieces:
-    """Reference sets and demonstrations of datasets, as given functions load them, each once.
+    """Reference sets and demonstrations of datasets, each loaded once.
 
     `references` takes a dataset and names of sets, separated by commas, or None for all; `demonstrations` a dataset.
     """
@@ -31,24 +27,24 @@ class ReferencePieces:
     ) -> None:
         self.references = cache(references)
         self._demonstrations = demonstrations
-        self._indices = cache(self._indexed)
-        self._once = Lock()
+        self._indices = cache(self._index)
+        self._lock = Lock()
 
     def nearest(self, code: str, dataset: str, reference: str | None) -> dict[str, tuple[str, float]]:
-        """The demonstration, and the piece of each reference set, that has most of a LilyPond code in it.
+        """The demonstration, and the piece of each reference set, that contains most of a LilyPond code.
 
-        Returns set → name of the piece, and the share of the code; nothing for a code too short to tell.
+        Returns set → name of the piece, and the share of the code; nothing if the code is too short.
         """
-        with self._once, setting_up():  # of many threads that ask at first, one reads the pieces
+        with self._lock, setting_up():  # only the first of many threads reads the pieces
             indices = self._indices(dataset, reference)
-        found = {name: index.nearest(code) for name, index in indices.items()}
-        return {name: (nearest.id, nearest.share) for name, nearest in found.items() if nearest is not None}
+        pieces = {name: index.nearest(code) for name, index in indices.items()}
+        return {name: (piece.id, piece.share) for name, piece in pieces.items() if piece is not None}
 
-    def _indexed(self, dataset: str, reference: str | None) -> Mapping[str, CopyIndex]:
-        shown = self._demonstrations(dataset)
-        indices = {DEMONSTRATIONS: CopyIndex(shown)} if shown else {}
-        for found in self.references(dataset, reference):
-            indices[found.name] = CopyIndex(dict(zip(found.ids, found.texts, strict=True)))
+    def _index(self, dataset: str, reference: str | None) -> Mapping[str, CopyIndex]:
+        demonstrations = self._demonstrations(dataset)
+        indices = {"demonstrations": CopyIndex(demonstrations)} if demonstrations else {}
+        for pieces in self.references(dataset, reference):
+            indices[pieces.name] = CopyIndex(dict(zip(pieces.ids, pieces.texts, strict=True)))
         return indices
 
 
@@ -63,10 +59,10 @@ def embedded_reference(
 ) -> npt.NDArray[np.float64]:
     """The embeddings of a reference set, shape (pieces, dimension), by the encoder of this identity.
 
-    They are the dataset's where those are by it, else made here; EncoderError where `encoder` names another by now.
+    They come from the dataset if it has them, else they are computed; EncoderError if `encoder` now names another one.
     """
-    if reference.encoder == identity and (held := reference.embeddings(pooling)) is not None:
-        return np.asarray(held, dtype=np.float64)
+    if reference.encoder == identity and (stored := reference.embeddings(pooling)) is not None:
+        return np.asarray(stored, dtype=np.float64)
     loaded = shared_encoder(encoder)
     if loaded.identity != identity:
         raise EncoderError(f"the pieces were embedded by {identity}, and {encoder} names {loaded.identity} now")

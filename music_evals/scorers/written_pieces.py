@@ -5,7 +5,7 @@ The sample's store, in the log, keeps all results. So scoring a log again needs 
 
 import base64
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import PurePath
 from typing import Final, NotRequired, TypedDict, get_args
@@ -27,11 +27,8 @@ from music_evals.notation.midi.descriptors import DescriptorError, Protocol, des
 from music_evals.notation.midi.piano_roll import piano_roll
 from music_evals.scorers.scores import format_error
 
-STORE: Final = "written_pieces"
-"""Key of the pieces in a sample's store."""
-
-LEAST_EMBEDDED: Final = 40
-"""The published code embeds only texts of at least so many characters."""
+STORE: Final = "written_pieces"  # key of the pieces in a sample's store
+LEAST_EMBEDDED: Final = 40  # characters of a text that the published code embeds
 
 Vector = npt.NDArray[np.float32]
 
@@ -40,14 +37,12 @@ class Piece(TypedDict):
     """A piece that a model wrote, as the log keeps it.
 
     - `reply` is a digest of the reply and of the protocol.
-    - `problem` says why the `code` failed, None if it did not. `is_measured` is False if that is the machine's doing,
-      not the piece's. `messages` are LilyPond's.
+    - `problem` says why the `code` failed, None if it did not. `is_measured` is False if the machine is the reason, not
+      the piece. `messages` are LilyPond's.
     - `has_notes` says whether the MIDI file can be read and holds a note. Under ``paper`` a piece may compile without.
     - `descriptors` are MusPy's by protocol; `undefined` says why one has no value.
     - In Base64 are `midi`, a file; `pictures`, PNG files of the engraved first `system` and the piano `roll`; and
       `embeddings`, little-endian 32-bit numbers by encoder and pooling. `undrawn` says why a picture failed.
-
-    Logs may lack the keys that are not required.
     """
 
     reply: str
@@ -82,7 +77,9 @@ class Workbench:
         by_digest = {piece["reply"]: piece for piece in stored if piece.get("is_measured", True)}
         pieces: list[Piece] = []
         pictures = self._pictures and bool(state.metadata.get("media", True))
-        for reply in _replies(state):
+        inputs = 1 if isinstance(state.input, str) else len(state.input)  # with the replies of demonstrations
+        replies = [message.text for message in state.messages[inputs:] if isinstance(message, ChatMessageAssistant)]
+        for reply in replies or [""]:
             key = reply if protocol == "strict" else f"{protocol}\0{reply}"
             digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:16]
             if digest not in by_digest:
@@ -101,10 +98,9 @@ class Workbench:
         result: list[Vector] = []
         self._waiting.append((piece["code"], result))
         async with self._embedding:
-            # The first call embeds all texts that have come in while the last batch was being embedded.
-            if not result:
+            if not result:  # the first call embeds all texts that came in while the last batch was being embedded
                 await self._embed_waiting(result, encoder, pooling)
-        piece["embeddings"][name] = encoded(result[0])
+        piece["embeddings"][name] = base64.b64encode(np.asarray(result[0], dtype="<f4").tobytes()).decode()
         state.store.set(STORE, state.store.get(STORE))
 
     async def _embed_waiting(self, own: list[Vector], encoder: Encoder, pooling: Pooling) -> None:
@@ -120,28 +116,14 @@ class Workbench:
             result.append(vector[pooling])
 
 
-def _replies(state: TaskState) -> list[str]:
-    """The replies of the model in a sample, without demonstrations; an empty one if there is none."""
-    inputs = 1 if isinstance(state.input, str) else len(state.input)
-    return [message.text for message in state.messages[inputs:] if isinstance(message, ChatMessageAssistant)] or [""]
-
-
 def examine(reply: str, digest: str, protocol: Protocol, *, pictures: bool) -> Piece:
-    """Compile, describe and draw the piece in a reply; its embeddings stay empty."""
+    """Compile, describe and draw the piece in a reply, without embeddings."""
     written = compile_reply(reply, protocol)
-    piece = Piece(
-        reply=digest,
-        code=written.code,
-        problem=written.problem,
-        messages=written.messages,
-        is_measured=written.is_measured,
-        has_notes=written.has_notes,
-        midi=None,
-        descriptors={},
-        undefined={},
-        pictures={},
-        embeddings={},
-    )
+    piece: Piece = {
+        "reply": digest, "code": written.code, "problem": written.problem, "messages": written.messages,
+        "is_measured": written.is_measured, "has_notes": written.has_notes,
+        "midi": None, "descriptors": {}, "undefined": {}, "pictures": {}, "embeddings": {},
+    }  # fmt: skip
     if written.midi is None:
         return piece
     piece["midi"] = base64.b64encode(written.midi).decode()
@@ -163,36 +145,28 @@ def examine(reply: str, digest: str, protocol: Protocol, *, pictures: bool) -> P
                 piece["pictures"][name] = base64.b64encode(picture).decode()
         except (LilyPondError, SandboxError):
             raise
-        # A piece without a picture still has all its figures.
-        except Exception as error:
+        except Exception as error:  # a piece without a picture still has all its figures
             piece.setdefault("undrawn", {})[name] = format_error(error)
     return piece
 
 
 def is_embedded(text: str, protocol: Protocol) -> bool:
-    """Whether a text counts for the Fréchet Music Distance: under ``paper`` it needs `LEAST_EMBEDDED` characters."""
+    """Whether a text counts for the Fréchet Music Distance; ``paper`` needs `LEAST_EMBEDDED` characters."""
     return protocol == "strict" or len(text.strip()) >= LEAST_EMBEDDED
 
 
-def encoded(vector: Sequence[float] | Vector) -> str:
-    """Write a vector as text that `decoded` reads."""
-    return base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()
-
-
 def decoded(text: str) -> Vector:
-    """Read a vector that `encoded` wrote.
+    """Read a stored embedding.
 
     Example:
-        >>> decoded(encoded([1.0, -2.0])).tolist(), encoded([1.0, -2.0])
-        ([1.0, -2.0], 'AACAPwAAAMA=')
+        >>> decoded("AACAPwAAAMA=").tolist()
+        [1.0, -2.0]
     """
     return np.frombuffer(base64.b64decode(text, validate=True), dtype="<f4")
 
 
 def stored_embedding(piece: Piece, encoder: str, pooling: Pooling) -> tuple[str, str] | None:
-    """Return the stored embedding of a piece by an encoder, given by name or folder, without loading the encoder.
-
-    Returns the encoder's identity and the vector, for `decoded`; None if there is none.
+    """Return the identity of an encoder, given by name or folder, and its stored embedding of a piece, or None.
 
     Example:
         >>> piece = {"embeddings": {"csc-unipd/lilybert@1a2b, layer 6, mean": "AACAPwAAAMA="}}

@@ -1,15 +1,17 @@
-"""Does the model know the questions by heart? It is given some options of a question, and asked for the others.
+"""A probe for memorised questions: the model sees some options of a question and is asked for the others.
 
-A model that writes options word for word that it was not shown has seen them, unless they can be guessed from those
-that it was shown (numbers, keys, the four qualities of a triad).
+A model that writes hidden options word for word has seen the question, unless the shown options give them away
+(numbers, keys, the four qualities of a triad).
 """
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser
+
+from music_evals.solvers.stimulus import question_message
 
 MAX_TOKENS: Final = 1024
 _REQUEST: Final = {
@@ -21,44 +23,37 @@ _REQUEST: Final = {
 
 
 def to_complete(samples: Sequence[Sample], language: str = "en") -> list[Sample]:
-    """Return samples that show a question, its music and half of its options, and want the other half.
+    """Return samples that show a question, its music and half of its options, and ask for the other half.
 
-    Args:
-        samples: of one task; the message that asks tells ``question`` and ``options`` in its metadata ``asks``.
-        language: of the request, ``en`` or ``zh``.
-
-    Returns:
-        Samples with the options that are not shown under ``hidden`` in the metadata; those of fewer than four options
-        are left out.
+    Samples with fewer than four options are left out. The message that asks has ``question`` and ``options`` in its
+    metadata ``asks``; the request is in `language`, ``en`` or ``zh``; ``hidden`` in the metadata has the other half.
 
     Raises:
         ValueError: no question has four options.
     """
-    found = [made for sample in samples if (made := _sample(sample, language))]
-    if not found:
+    probes = [probe for sample in samples if (probe := _probe(sample, language))]
+    if not probes:
         raise ValueError("twin=completion is not valid: no question of this task has four options; valid is original")
-    return found
+    return probes
 
 
-def _sample(sample: Sample, language: str) -> Sample | None:
-    assert not isinstance(sample.input, str)
-    message = next(each for each in reversed(sample.input) if "asks" in (each.metadata or {}))
-    asks: dict[str, Any] = (message.metadata or {})["asks"]
-    options: list[str] = asks.get("options") or []
+def _probe(sample: Sample, language: str) -> Sample | None:
+    message, facts = question_message(sample)
+    options: list[str] = facts.get("options") or []
     if len(options) < 4:
         return None
     shown = sorted(Random(f"completion {sample.id}").sample(range(len(options)), len(options) // 2))
     hidden = [option for place, option in enumerate(options) if place not in shown]
     request = _REQUEST[language].replace("$count", str(len(options))).replace("$shown", str(len(shown)))
-    question = asks.get("question") or ""
-    music = [message.text[start:end] for start, end in asks.get("music") or ()]
-    pieces = [request, question, *(one for one in music if one not in question)]
+    question = facts.get("question") or ""
+    music = [message.text[start:end] for start, end in facts.get("music") or ()]
+    pieces = [request, question, *(piece for piece in music if piece not in question)]
     text = "\n\n".join([*pieces, "\n".join(options[place] for place in shown)])
-    told = {"benchmark": asks["benchmark"], "task": asks["task"], "answer_type": "text", "majority": "Unknown"}
-    metadata = {name: value for name, value in (sample.metadata or {}).items() if name not in ("media", "options")}
+    facts = {"benchmark": facts["benchmark"], "task": facts["task"], "answer_type": "text", "majority": "Unknown"}
+    metadata = {key: value for key, value in (sample.metadata or {}).items() if key not in ("media", "options")}
     return Sample(
         id=sample.id,
-        input=[ChatMessageUser(content=text, metadata={"asks": told})],
+        input=[ChatMessageUser(content=text, metadata={"asks": facts})],
         target="\n".join(hidden),
         metadata={**metadata, "twin": "completion", "hidden": hidden},
     )

@@ -12,13 +12,13 @@ from inspect_ai.model import ChatMessageUser
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from music_evals.notation.lilypond.sandbox.slots import cores
-from music_evals.notation.lilypond.writing import Written, compile_reply
+from music_evals.notation.lilypond.writing import compile_reply
 from music_evals.notation.midi.descriptors import Protocol
-from music_evals.solvers.replies import generated
+from music_evals.solvers.replies import append_reply
 
 SEED: Final = 1234  # for sampling on the first prompt; every further prompt has the next seed
 _EPOCH: Final = 10_000  # difference of the seeds of two epochs, so that no two pieces have the same seed
-MAX_PROBLEM: Final = 1_500  # characters of LilyPond's messages that the model is shown
+_MAX_PROBLEM: Final = 1_500  # characters of LilyPond's messages that the model is shown
 
 
 @solver
@@ -37,27 +37,19 @@ def write_music(attempts: int = 1, repair: str = "$problem", protocol: Protocol 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         seed = SEED + state.metadata["index"] + _EPOCH * (state.epoch - 1)
         for attempt in range(1, attempts + 1):
-            state = await generated(state, generate, seed=seed)
+            state = await append_reply(state, generate, seed=seed)
             if attempt == attempts:
                 break
             written = await anyio.to_thread.run_sync(compile_reply, state.output.completion, protocol, limiter=limiter)
             if written.problem is None or not written.is_measured:
                 break
-            request = Template(repair).safe_substitute(problem=problem_text(written))
-            asks = (state.user_prompt.metadata or {}).get("asks", {})
-            state.messages.append(ChatMessageUser(content=request, metadata={"asks": {**asks, "attempt": attempt + 1}}))
+            problem = written.messages.strip()[:_MAX_PROBLEM]
+            # If LilyPond was stopped, its messages do not contain the reason.
+            if "error" not in problem:
+                problem = "\n".join(filter(None, [written.problem, problem]))
+            request = Template(repair).safe_substitute(problem=problem)
+            asks = {**(state.user_prompt.metadata or {}).get("asks", {}), "attempt": attempt + 1}
+            state.messages.append(ChatMessageUser(content=request, metadata={"asks": asks}))
         return state
 
     return solve
-
-
-def problem_text(written: Written) -> str:
-    """Return why a piece did not compile: LilyPond's messages, cut to `MAX_PROBLEM`, or the reason if there are none.
-
-    Example:
-        >>> problem_text(Written("{ c4 ", None, "stopped after 15 s of CPU time", ""))
-        'stopped after 15 s of CPU time'
-    """
-    messages = written.messages.strip()[:MAX_PROBLEM]
-    # If LilyPond was stopped, its messages do not contain the reason.
-    return messages if messages and "error" in messages else "\n".join(filter(None, [written.problem, messages]))

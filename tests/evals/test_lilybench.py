@@ -75,7 +75,7 @@ def test_who_knows_the_answers_scores_in_full(small: str, tmp_path: Path) -> Non
         assert figures["in_form"] == 1
 
 
-DRAWN = media.drawn  # other tests do without
+DRAWN = media.render_media  # other tests do without
 
 
 def test_without_lilypond_the_log_says_that_there_is_no_picture(
@@ -84,7 +84,7 @@ def test_without_lilypond_the_log_says_that_there_is_no_picture(
     def missing(*_: Any, **__: Any) -> bytes:
         raise LilyPondError("LilyPond is not installed")
 
-    monkeypatch.setattr(media, "drawn", DRAWN)
+    monkeypatch.setattr(media, "render_media", DRAWN)
     monkeypatch.setattr(media, "opening", missing)
     (sample,) = samples(run_scripted(make("bar_count", small), tmp_path, lambda *_: "12"))
     assert sample.messages[-1].text.endswith("No picture: `LilyPondError: LilyPond is not installed`")

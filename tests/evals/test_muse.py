@@ -134,13 +134,13 @@ def test_chance_earns_what_guessing_earns(strategy: str, tmp_path: Path) -> None
 
 # --- what a reader of the log is shown ---
 
-DRAWN = media.drawn  # other tests do without
+DRAWN = media.render_media  # other tests do without
 
 
 def test_the_first_trials_are_seen_and_heard_in_the_log_and_nowhere_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(media, "drawn", DRAWN)
+    monkeypatch.setattr(media, "render_media", DRAWN)
     sent: list[list[ChatMessage]] = []
 
     def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:

@@ -17,7 +17,7 @@ from music_evals.datasets_builders.lilybench.generation.rows import Score
 from music_evals.encoders.lilybert import load_encoder
 from music_evals.notation.midi.descriptors import DESCRIPTORS
 from music_evals.notation.reference_pieces import ReferenceSet
-from music_evals.scorers.metrics.descriptor_similarity import js_similarity
+from music_evals.scorers.metrics.descriptor_similarity import fit_of, js_similarity
 from music_evals.scorers.metrics.frechet import frechet_distance
 from music_evals.scorers.written_music import explained
 from music_evals.scorers.written_pieces import Piece
@@ -63,7 +63,9 @@ def test_narrow_but_well_formed_pieces_are_alike_in_descriptors_and_far_in_embed
     encoder = load_encoder(str(make_tiny_encoder(tmp_path / "tiny", editions.texts, layers=6, hidden=8)))
 
     def similarity(other: ReferenceSet) -> float:
-        found = js_similarity(editions.descriptors("strict"), other.descriptors("strict"), names=DESCRIPTORS)
+        found = js_similarity(
+            fit_of(editions.descriptors("strict"), names=DESCRIPTORS), other.descriptors("strict"), names=DESCRIPTORS
+        )
         assert found.value is not None
         return found.value
 

@@ -1,9 +1,10 @@
-"""What is refused before any sample is asked, and greedy decoding where `transformers` would refuse it."""
+"""Refusals before any sample is asked, and greedy decoding where `transformers` would refuse it."""
 
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import click
 import pytest
@@ -14,52 +15,40 @@ from music_evals.evals import msu, muse
 from music_evals.solvers.abilities import made_for, model_at_hand
 from music_evals.solvers.greedy import Greedy
 from tests.commands.cli import run
-from tests.msu_dataset import write_small
+from tests.golden.record import HERE as GOLDEN
 
-
-class Named:
-    """A model of which no more than the name is known."""
-
-    api = None
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __str__(self) -> str:
-        return self.name
+MSU = str(GOLDEN / "data" / "msu")
 
 
 @pytest.mark.parametrize(
-    ("name", "task", "parameters", "said"),
+    ("name", "task", "params", "message"),
     [
         ("hf/m", muse.syncopation, {"modality": "audio"}, "hf/m cannot be asked about sound.*text only.*modality=midi"),
         ("mistral/m", muse.syncopation, {"modality": "audio"}, "takes text and images only"),
         ("openai-api/x/m", muse.syncopation, {"modality": "audio"}, None),
-        ("hf/m", msu.visual, {}, "hf/m cannot be asked about pages: .*msu_textual"),
-        ("anthropic/m", msu.visual, {}, None),
-        ("hf/m", msu.visual, {"content": "title"}, None),
+        ("hf/m", msu.visual, {"dataset": MSU}, "hf/m cannot be asked about pages: .*msu_textual"),
+        ("anthropic/m", msu.visual, {"dataset": MSU}, None),
+        ("hf/m", msu.visual, {"dataset": MSU, "content": "title"}, None),
         ("nnterp/m", muse.syncopation, {"strategy": "logiclm", "tools": "native"}, "nnterp/m cannot call tools"),
         ("hf/m", muse.syncopation, {"strategy": "logiclm", "tools": "native"}, None),
         ("hf/m", muse.syncopation, {"strategy": "logiclm", "structured_output": True}, "model's provider is 'hf'"),
     ],
 )
 def test_what_a_provider_cannot_ask_is_refused(
-    name: str, task: Callable[..., Any], parameters: dict[str, Any], said: str | None, tmp_path: Path
+    name: str, task: Callable[..., Any], params: dict[str, Any], message: str | None
 ) -> None:
-    if task is msu.visual:
-        parameters = {"dataset": write_small(tmp_path), **parameters}
-    model: Any = Named(name)
+    model = MagicMock(api=None, __str__=lambda _: name)
     with made_for(model):
-        if said is None:
-            task(**parameters)
+        if message is None:
+            task(**params)
         else:
-            with pytest.raises(click.ClickException, match=said):
-                task(**parameters)
+            with pytest.raises(click.ClickException, match=message):
+                task(**params)
 
 
 def test_a_grid_leaves_out_what_the_model_cannot_be_asked(tmp_path: Path) -> None:
-    asked = ("run", "muse_syncopation", "ziqi_generation", "--model", "baseline/reader", "--limit", 1)
-    code, output = run(*asked, "--display", "none", "--log-dir", tmp_path)
+    arguments = ("run", "muse_syncopation", "ziqi_generation", "--model", "baseline/reader", "--limit", 1)
+    code, output = run(*arguments, "--display", "none", "--log-dir", tmp_path)
     assert code == 0, output
     assert "Left out, 1 (ziqi_generation): baseline/reader cannot answer ziqi generation" in " ".join(output.split())
     assert model_at_hand() is None  # in a program, while Inspect still holds the model of the set

@@ -1,10 +1,10 @@
 """LogicLM with a scripted model, on trials without a dataset: malformed tool calls, thoughts, limits."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalSample
@@ -33,38 +33,11 @@ PROMPTS = {**load_prompts("muse")["logiclm"], "final": "$finding And now?"}
 Call = tuple[str, dict[str, Any] | str]
 
 
-def first(**changed: Any) -> list[Call]:
-    """Two calls, the first with other arguments."""
-    return [("melody", {name: value for name, value in (A | changed).items() if value != ""}), ("melody", B)]
-
-
-HOSTILE: Mapping[str, tuple[Sequence[Call], str]] = {
-    "no call": ([], "parse"),
-    "broken JSON": ([("melody", 'Error parsing: {"identifier": "Exc'), ("melody", B)], "parse"),
-    "no arguments": ([("melody", {}), ("melody", B)], "parse"),
-    "no list": (first(pitches=""), "parse"),
-    "wrong name": ([("melody", {"id": "Excerpt1", "pitches": [60]}), ("melody", B)], "parse"),
-    "one argument more": (first(tempo=120), "parse"),
-    "list for text": (first(identifier=["Excerpt1"]), "parse"),
-    "text for list": (first(pitches="[60, 62]"), "parse"),
-    "number for list": (first(pitches=60), "parse"),
-    "null for list": (first(pitches=None), "parse"),
-    "texts in list": (first(pitches=["60", "62"]), "parse"),
-    "fractions in list": (first(pitches=[60.0, 62.5]), "parse"),
-    "truth in list": (first(pitches=[True, 62]), "parse"),
-    "nested lists": (first(pitches=[[60], [62]]), "parse"),
-    "broken JSON of another tool": ([("shell", "Error parsing")], "parse"),
-    "far too long": (first(pitches=[60] * 6_000), "parse"),
-    "another tool": ([("shell", {"command": "ls"})], "structural"),
-    "another tool besides": ([("melody", A), ("melody", B), ("shell", {})], "structural"),
-    "too few": ([("melody", A)], "structural"),
-    "too many": ([("melody", A), ("melody", B), ("melody", B)], "structural"),
-    "twice the same": ([("melody", A), ("melody", A)], "structural"),
-    "another identifier": (first(identifier="Excerpt1.wav"), "structural"),
-    "too long": (first(pitches=[60] * 129), "structural"),
-    "out of range": (first(pitches=[60, 128]), "domain"),
-    "below range": (first(pitches=[-1]), "domain"),
-}
+HOSTILE: dict[str, tuple[list[Call], str]] = json.loads(
+    (Path(__file__).parent / "malformed_calls.json").read_text(encoding="utf-8")
+)
+HOSTILE["too long"] = ([("melody", A | {"pitches": [60] * 129}), ("melody", B)], "structural")
+HOSTILE["far too long"] = ([("melody", A | {"pitches": [60] * 6_000}), ("melody", B)], "parse")
 
 
 def called(calls: Sequence[Call]) -> ModelOutput:
@@ -118,7 +91,7 @@ def test_malformed_calls_are_attempts_with_the_kind_of_their_error(tmp_path: Pat
 
 def test_calls_in_any_order_are_one_attempt_and_errors_are_repaired(tmp_path: Path) -> None:
     good = called([("melody", B), ("melody", A)])
-    undecided = called(first(pitches=[]))
+    undecided = called([("melody", A | {"pitches": []}), ("melody", B)])
     script = {
         "at once": [good],
         "repaired": [called(HOSTILE["broken JSON"][0]), called([]), good],
@@ -141,22 +114,20 @@ def test_calls_in_any_order_are_one_attempt_and_errors_are_repaired(tmp_path: Pa
     assert "Excerpt1, Excerpt2" in found["repaired"].messages[5].text
 
 
-@pytest.mark.parametrize(
-    "thought",
-    [
-        f"<think>\n{LINES}? No, rhythm(x).\n</think>\n\n{LINES}",
-        f"the opening tag is the template's </think>{LINES}",
-        f"<think>a</think><think>b</think>{LINES}",
-        [ContentReasoning(reasoning="melody(Excerpt1, [1])"), ContentText(text=LINES)],
-    ],
-    ids=["block", "no opening tag", "two blocks", "content"],
-)
-def test_thoughts_are_no_part_of_lines(thought: Any, tmp_path: Path) -> None:
-    reply = ModelOutput.from_message(ChatMessageAssistant(content=thought))
-    found, configs, _ = asked(lambda *_: reply, ["x"], tmp_path)
-    (attempt,) = found["x"].metadata["formulation"]
-    assert (attempt["text"], attempt["answer"], configs) == (LINES, SAME, [])
-    script = ["<think>too long to come to an", reply]
-    found, configs, _ = asked(lambda _, number: script[number], ["x"], tmp_path, refinement_tokens=9)
-    assert [each["error"] for each in found["x"].metadata["formulation"]] == ["parse", None]
+def test_thoughts_are_no_part_of_lines(tmp_path: Path) -> None:
+    thoughts: dict[str, Any] = {
+        "block": f"<think>\n{LINES}? No, rhythm(x).\n</think>\n\n{LINES}",
+        "no opening tag": f"the opening tag is the template's </think>{LINES}",
+        "two blocks": f"<think>a</think><think>b</think>{LINES}",
+        "content": [ContentReasoning(reasoning="melody(Excerpt1, [1])"), ContentText(text=LINES)],
+    }
+    replies = {case: ModelOutput.from_message(ChatMessageAssistant(content=text)) for case, text in thoughts.items()}
+    trials, configs, _ = asked(lambda case, _: replies[case], list(thoughts), tmp_path)
+    for trial in trials.values():
+        (attempt,) = trial.metadata["formulation"]
+        assert (attempt["text"], attempt["answer"]) == (LINES, SAME)
+    assert configs == []
+    script = ["<think>too long to come to an", replies["block"]]
+    trials, configs, _ = asked(lambda _, number: script[number], ["x"], tmp_path, refinement_tokens=9)
+    assert [attempt["error"] for attempt in trials["x"].metadata["formulation"]] == ["parse", None]
     assert [config.max_tokens for config in configs] == [9]

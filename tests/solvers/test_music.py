@@ -1,7 +1,7 @@
 """The deterministic solvers, against worked examples of the paper and against theory."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from music_evals.solvers.symbolic.music import (
@@ -16,11 +16,11 @@ from music_evals.solvers.symbolic.music import (
 pitches = st.lists(st.integers(20, 100), min_size=2, max_size=30)
 
 
-@pytest.mark.parametrize("count", [*range(10), 16])
-def test_every_level_has_its_letter(count: int) -> None:
-    decision = count_off_beats([[1, 9, *range(2, 2 + 2 * count, 2)]])
-    assert decision.answer == {0: "A", 2: "B", 4: "C", 6: "D", 8: "E"}.get(count)
-    assert decision.result.startswith(f"{count} kick or snare")
+def test_every_level_has_its_letter() -> None:
+    for count in (*range(10), 16):
+        decision = count_off_beats([[1, 9, *range(2, 2 + 2 * count, 2)]])
+        assert decision.answer == {0: "A", 2: "B", 4: "C", 6: "D", 8: "E"}.get(count)
+        assert decision.result.startswith(f"{count} kick or snare")
 
 
 def test_the_papers_examples_and_empty_lists() -> None:
@@ -31,6 +31,7 @@ def test_the_papers_examples_and_empty_lists() -> None:
     assert compare_intervals([[67, 72, 67, 65, 67, 70], [71, 76, 71, 69, 71, 74]]).answer == SAME
 
 
+@settings(max_examples=40)
 @given(pitches, st.integers(-20, 20), st.data())
 def test_a_transposition_is_the_same_melody_and_one_changed_note_or_a_note_more_another(
     melody: list[int], semitones: int, data: st.DataObject
@@ -53,10 +54,7 @@ def test_every_quality_is_found_over_every_root_in_every_inversion(letter: str) 
             assert (decision.answer, name in decision.result) == (letter, True)
 
 
-@pytest.mark.parametrize(
-    "chord",
-    [[60], [60, 67], [60, 63, 66, 69], [60, 64, 68], [60, 64, 67, 71], [60, 62, 67], [60, 61, 62, 63]],
-    ids=["note", "fifth", "diminished seventh", "augmented", "major seventh", "suspended", "cluster"],
-)
-def test_other_chords_are_undecided(chord: list[int]) -> None:
-    assert classify_chord([chord]).answer is None
+def test_other_chords_are_undecided() -> None:
+    # A note, a fifth, a diminished seventh, augmented, a major seventh, suspended, a cluster.
+    for chord in ([60], [60, 67], [60, 63, 66, 69], [60, 64, 68], [60, 64, 67, 71], [60, 62, 67], [60, 61, 62, 63]):
+        assert classify_chord([chord]).answer is None

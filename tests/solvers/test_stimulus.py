@@ -8,9 +8,9 @@ from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser, ContentAudio, ContentImage
 
-from music_evals.evals import lilybench, msu, muse, musictheorybench, ziqi
+from music_evals.evals import lilybench, msu, muse, ziqi
 from music_evals.reports import music
-from music_evals.solvers.stimulus import ARMS, NOTE, under
+from music_evals.solvers.stimulus import ARMS, NOTE, apply_stimulus
 from tests.golden.record import HERE as GOLDEN
 
 MSU, LILYBENCH = (str(GOLDEN / "data" / name) for name in ("msu", "lilybench"))
@@ -29,22 +29,23 @@ TASKS: dict[str, Callable[..., Task]] = {
 CHINESE = {"ziqi"}
 
 
-def samples(task: Task) -> list[Sample]:
-    return list(task.dataset)
-
-
-def said(sample: Sample) -> list[tuple[str, Any]]:
-    return [(message.role, message.model_dump(include={"content"})) for message in sample.input]
-
-
 def shown(sample: Sample) -> list[Any]:
-    """What a sample shows of music, by the metadata of its last message, and by its parts."""
+    """The music of a sample, by the metadata of its last message, and by its parts."""
     message = sample.input[-1]
     assert isinstance(message, ChatMessageUser)
     if isinstance(message.content, str):
         return [message.content[start:end] for start, end in (message.metadata or {})["asks"].get("music", ())]
     parts = [part for part in message.content if isinstance(part, ContentAudio | ContentImage)]
     return [part.audio if isinstance(part, ContentAudio) else part.image for part in parts]
+
+
+def said(sample: Sample) -> list[tuple[str, Any]]:
+    return [(message.role, message.content) for message in sample.input]
+
+
+def answer_of(sample: Sample) -> str:
+    target = str(sample.target)
+    return sample.choices["ABCD".index(target)] if sample.choices else target
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -55,45 +56,41 @@ def test_only_the_music_changes(name: str, arm: str) -> None:
         with pytest.raises(ValueError, match="stimulus=none leaves the tools without a score"):
             make(stimulus=arm)
         return
-    given, other = samples(make()), samples(make(stimulus=arm))
-    by_id = {one.id: one for one in given}
+    originals, changed = {sample.id: sample for sample in make().dataset}, list(make(stimulus=arm).dataset)
     # All scores of these data have the same composer.
-    assert len(other) == len(given) or name == "msu single"
-    assert len(other) > 1
-    for changed in other:
-        one = by_id[changed.id]
-        assert (one.target, one.choices) == (changed.target, changed.choices)
-        old, new = shown(one), shown(changed)
+    assert len(changed) == len(originals) or name == "msu single"
+    assert len(changed) > 1
+    for sample in changed:
+        original, metadata = originals[sample.id], sample.metadata or {}
+        assert (sample.target, sample.choices) == (original.target, original.choices)
+        # Worked examples and the instruction stay.
+        assert said(sample)[:-1] == said(original)[:-1]
+        old, new, text = shown(original), shown(sample), sample.input[-1].text
         assert old
-        assert said(changed)[:-1] == said(one)[:-1]  # worked examples and the instruction
-        text = changed.input[-1].text
-        assert (changed.metadata or {})["stimulus"] == arm
+        assert metadata["stimulus"] == arm
         if arm == "none":
-            assert (new, text.count(NOTE["zh" if name in CHINESE else "en"])) == (
-                [],
-                len(old) if "pages" not in name else 1,
-            )
-            assert not any(each in text for each in old)
+            notes = text.count(NOTE["zh" if name in CHINESE else "en"])
+            assert (new, notes) == ([], 1 if "pages" in name else len(old))
+            assert not any(piece in text for piece in old)
         else:
             assert len(new) == len(old) or "pages" in name
             assert not {*new} & {*old}
         if arm == "other":
-            (owner,) = [each for each in given if each.id == (changed.metadata or {})["stimulus_of"]]
+            owner = originals[metadata["stimulus_of"]]
             assert new == shown(owner)
-            if "msu" not in name:
-                assert _answer(owner) != _answer(one)
+            assert "msu" in name or answer_of(owner) != answer_of(original)
         if "tools" in name:
-            assert (changed.metadata or {})["score"] == "".join(new)
+            assert metadata["score"] == "".join(new)
 
 
-def _answer(sample: Sample) -> str:
-    target = str(sample.target)
-    return sample.choices["ABCD".index(target)] if sample.choices else target
+def question(number: int, music: list[list[int]]) -> Sample:
+    message = ChatMessageUser(content=f"X:{number} tune?", metadata={"asks": {"music": music, "notation": "abc"}})
+    return Sample(id=number, input=[message], target="A")
 
 
 def test_questions_without_music_are_left_out() -> None:
-    tune, theory = samples(ziqi.generation())[0], samples(musictheorybench.knowledge())[0]
-    assert [one.id for one in under("none", [theory, tune])] == [tune.id]
+    samples = [question(1, []), question(2, [[0, 8]])]
+    assert [sample.id for sample in apply_stimulus("none", samples)] == [2]
 
 
 def test_a_task_without_music_refuses() -> None:
@@ -108,11 +105,8 @@ def test_a_task_without_music_refuses() -> None:
 
 
 def test_there_has_to_be_another_answer() -> None:
-    alike = samples(muse.syncopation())[:2]
-    for one in alike:
-        one.target = "A"
     with pytest.raises(ValueError, match="no question has another answer than the others"):
-        under("other", alike)
+        apply_stimulus("other", [question(1, [[0, 8]]), question(2, [[0, 8]])])
 
 
 def test_reports_know_the_arms() -> None:
@@ -120,7 +114,7 @@ def test_reports_know_the_arms() -> None:
 
 
 def test_the_tune_of_ziqi_is_all_of_it() -> None:
-    for one in samples(ziqi.generation())[:5]:
-        (tune,) = shown(one)
+    for sample in list(ziqi.generation().dataset)[:5]:
+        (tune,) = shown(sample)
         assert tune.startswith("X:")
-        assert f"{tune}\n" in one.input[-1].text
+        assert f"{tune}\n" in sample.input[-1].text

@@ -2,8 +2,7 @@
 
 Conventions: a set is an array of pieces (rows) by dimensions (columns); distances are squared, from 0 up, in the
 squared unit of the embeddings. Covariances are unbiased. The distance between sets of finite size is biased upwards,
-the more the fewer pieces there are: figures are comparable at equal sizes only, and :func:`frechet_infinity`
-extrapolates to endless ones.
+more so for fewer pieces: compare figures at equal sizes only. :func:`frechet_infinity` extrapolates to infinite sets.
 
 Source: arXiv 2606.08722, section 3.2; J. Retkowski, J. Stępniak, M. Modrzejewski, "Frechet Music Distance" (2024),
 arXiv 2412.07948; D. C. Dowson and B. V. Landau, "The Fréchet distance between multivariate normal distributions",
@@ -17,11 +16,7 @@ import numpy.typing as npt
 
 from music_evals.scorers.metrics.resampling import Floats, middle95
 
-LEAST_PIECES: Final = 50
-"""Generated pieces below which nothing is extrapolated."""
-
-_SIZES: Final = 10
-_SUBSETS: Final = 10
+LEAST_PIECES: Final = 50  # generated pieces below which nothing is extrapolated
 
 
 def frechet_distance(reference: npt.ArrayLike, generated: npt.ArrayLike) -> float:
@@ -29,10 +24,9 @@ def frechet_distance(reference: npt.ArrayLike, generated: npt.ArrayLike) -> floa
 
     ‖μr − μg‖² + Tr(Σr + Σg − 2(ΣrΣg)^½), without any square root of a matrix: with centred rows Xr and Xg, scaled by
     one over the root of their number less one, Σr = XrᵀXr and Σg = XgᵀXg, and the trace of the root is the sum of the
-    singular values of XrXgᵀ. That is exact and stable for singular covariances too, which are those of fewer pieces
-    than dimensions.
+    singular values of XrXgᵀ. This is exact and stable also for singular covariances (fewer pieces than dimensions).
 
-    A ValueError names an argument with another shape, fewer than two pieces, or something that is not finite.
+    A ValueError names an argument with another shape, fewer than two pieces, or a value that is not finite.
 
     Example:
         >>> round(frechet_distance([[0.0], [2.0]], [[3.0], [7.0]]), 6)  # (5 - 1)² + (√8 - √2)²
@@ -41,38 +35,34 @@ def frechet_distance(reference: npt.ArrayLike, generated: npt.ArrayLike) -> floa
     return _Pair(*_checked(reference, generated)).distance()
 
 
-def frechet_interval(
-    reference: npt.ArrayLike, generated: npt.ArrayLike, *, resamples: int = 200, seed: int = 0
-) -> tuple[float, float]:
+def frechet_interval(reference: npt.ArrayLike, generated: npt.ArrayLike, *, resamples: int) -> tuple[float, float]:
     """A 95% bootstrap interval for `frechet_distance`, over generated pieces.
 
-    The reference, the same for everything that is compared, is not drawn again. A resample repeats pieces, and so is
-    farther from the reference; the quantiles are therefore shifted by the difference between the distance itself and
-    the mean of the resamples. The interval is for what generating as many pieces again would give, on average, with the
-    bias of the distance at this size. In simulations of 60 to 200 pieces in 8 to 200 dimensions it held that 93 to 100
-    times in 100, and 78 times in one case with many far outliers; without the shift, 0 to 87 times. Of 10 to 60 pieces
-    it was 90 to 100 times, with one in ten far out 54 (10 pieces) to 95 times; a jackknife does no better there.
+    The reference is the same for all models and is not resampled. A resample repeats pieces, and so is farther from the
+    reference; the quantiles are therefore shifted by the difference between the distance itself and the mean of the
+    resamples. The interval is for the average of generating as many pieces again, with the bias of the distance at this
+    size. In simulations of 60 to 200 pieces in 8 to 200 dimensions it covered that average 93 to 100 times in 100, and
+    78 times in one case with many far outliers; without the shift, 0 to 87 times. With 10 to 60 pieces it was 90 to 100
+    times; with one in ten far out, 54 (10 pieces) to 95 times. A jackknife does no better there.
 
     Source: B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapters 10 (bias) and 13.
     """
     if resamples < 1:
         raise ValueError(f"resamples is {resamples}; at least 1 is needed")
     pair = _Pair(*_checked(reference, generated))
-    rng = np.random.default_rng(seed)
-    counts = rng.multinomial(pair.pieces, np.full(pair.pieces, 1 / pair.pieces), resamples)
+    counts = np.random.default_rng(0).multinomial(pair.pieces, np.full(pair.pieces, 1 / pair.pieces), resamples)
     distances = np.array([pair.distance(times) for times in counts])
     low, high = middle95(distances)
     shift = float(pair.distance() - distances.mean())
     return max(low + shift, 0.0), max(high + shift, 0.0)
 
 
-def frechet_infinity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, seed: int = 0) -> float:
-    """FMD∞: the distance extrapolated to endlessly many generated pieces; NaN for fewer than `LEAST_PIECES`.
+def frechet_infinity(reference: npt.ArrayLike, generated: npt.ArrayLike) -> float:
+    """FMD∞: the distance extrapolated to infinitely many generated pieces; NaN for fewer than `LEAST_PIECES`.
 
-    Random subsets of the generated set, without replacement, of ten sizes from half of it up are compared with the
-    whole reference, ten subsets each; the distance of all pieces is the last. A straight line is fitted to the means
-    over 1/size. The bias that the size of the reference brings stays; where the sets hardly differ, the value may be a
-    little below 0.
+    Random subsets of the generated set, ten of each of ten sizes from half of it up, are compared with the reference. A
+    straight line is fitted to the means over 1/size. The bias by the size of the reference stays; for sets that hardly
+    differ, the value may be a little below 0.
 
     Source: M. J. Chong and D. Forsyth, "Effectively unbiased FID and Inception Score and where to find them" (CVPR
         2020), section 4; for music A. Gui et al. (ICASSP 2024), section 3.3, and arXiv 2412.07948.
@@ -80,11 +70,11 @@ def frechet_infinity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, seed
     pair = _Pair(*_checked(reference, generated))
     if pair.pieces < LEAST_PIECES:
         return float("nan")
-    rng = np.random.default_rng(seed)
-    sizes = np.linspace(pair.pieces / 2, pair.pieces, _SIZES).round().astype(int)
+    rng = np.random.default_rng(0)
+    sizes = np.linspace(pair.pieces / 2, pair.pieces, 10).round().astype(int)
     means = []
     for size in sizes:
-        subsets = [np.zeros(pair.pieces, int) for _ in range(_SUBSETS if size < pair.pieces else 1)]
+        subsets = [np.zeros(pair.pieces, int) for _ in range(10 if size < pair.pieces else 1)]
         for chosen in subsets:
             chosen[rng.permutation(pair.pieces)[:size]] = 1
         means.append(np.mean([pair.distance(chosen) for chosen in subsets]))
@@ -92,11 +82,11 @@ def frechet_infinity(reference: npt.ArrayLike, generated: npt.ArrayLike, *, seed
 
 
 def small_sample_note(n: int, m: int, dimension: int) -> str | None:
-    """What to say of `n` reference and `m` generated pieces if a covariance is singular; None if none is."""
+    """The note on `n` reference and `m` generated pieces if a covariance is singular; None if none is."""
     few = [f"{count} {side} pieces" for count, side in ((n, "reference"), (m, "generated")) if count <= dimension]
+    covariance = "covariance is" if len(few) == 1 else "covariances are"
     if not few:
         return None
-    covariance = "covariance is" if len(few) == 1 else "covariances are"
     return (
         f"{' and '.join(few)} in {dimension} dimensions: the {covariance} singular and the distance biased upwards; "
         "compare it only with distances of as many pieces"
@@ -105,26 +95,22 @@ def small_sample_note(n: int, m: int, dimension: int) -> str | None:
 
 def _checked(reference: npt.ArrayLike, generated: npt.ArrayLike) -> tuple[Floats, Floats]:
     """Check two sets of embeddings, and make 64-bit arrays of them."""
-    arrays = []
-    for side, values in (("reference", reference), ("generated", generated)):
-        array = np.asarray(values, dtype=np.float64)
+    arrays = np.asarray(reference, dtype=np.float64), np.asarray(generated, dtype=np.float64)
+    for side, array in zip(("reference", "generated"), arrays, strict=True):
         if array.ndim != 2 or array.shape[1] < 1:
             raise ValueError(f"{side} has the shape {array.shape}; pieces by dimensions are needed")
         if len(array) < 2:
             raise ValueError(f"{side} has {len(array)} pieces; a covariance needs at least 2")
         if not np.isfinite(array).all():
             raise ValueError(f"{side} holds embeddings that are not finite numbers")
-        arrays.append(array)
-    if arrays[0].shape[1] != arrays[1].shape[1]:
-        raise ValueError(
-            f"reference has {arrays[0].shape[1]} dimensions, generated {arrays[1].shape[1]}; "
-            "embeddings of one encoder are needed"
-        )
-    return arrays[0], arrays[1]
+    first, second = (array.shape[1] for array in arrays)
+    if first != second:
+        raise ValueError(f"reference has {first} dimensions, generated {second}; one encoder's embeddings are needed")
+    return arrays
 
 
 class _Pair:
-    """Two sets, with everything computed once that the distances of resamples of the generated set share."""
+    """Two sets, with the numbers that the distances of all resamples of the generated set share."""
 
     def __init__(self, reference: Floats, generated: Floats) -> None:
         centre_r, centre_g = reference.mean(axis=0), generated.mean(axis=0)
@@ -136,14 +122,12 @@ class _Pair:
         self._squares = (self._rows_g**2).sum(axis=1)
         # Any choice of columns, centred and weighted, has the singular values of the same choice from the triangle.
         products = rows @ self._rows_g.T
-        if len(products) > self.pieces:
-            products = np.linalg.qr(products, mode="r")
-        self._products: Floats = np.asarray(products)
+        self._products = np.asarray(np.linalg.qr(products, mode="r") if len(products) > self.pieces else products)
         self._trace_r = (rows**2).sum()
         self._between = centre_g - centre_r
 
     def distance(self, times: npt.NDArray[np.int64] | None = None) -> float:
-        """The distance of the reference to the generated set, or to a set that has each piece so many times."""
+        """The distance of the reference to the generated set, or to a set with each piece so many `times`."""
         if times is None:
             times = np.ones(self.pieces, int)
         # A piece that comes k times is one row that weighs √k.

@@ -1,4 +1,4 @@
-"""Readers of answers: what a reply says, apart from whether that is right.
+"""Readers of answers: what a reply says, whether right or wrong.
 
 Every reading is one of six, with the same names in all benchmarks:
 
@@ -7,9 +7,9 @@ Every reading is one of six, with the same names in all benchmarks:
 - ``several``: it commits to more than one answer;
 - ``unreadable``: it says something else, or something that no rule reads;
 - ``empty``: it says nothing;
-- ``cut``: either of these two, of a reply that was cut at the limit of tokens.
+- ``cut``: an unreadable or empty reply that was cut at the limit of tokens.
 
-What a model thinks aloud ahead of ``</think>`` is no part of its reply. All patterns take linear time.
+Text ahead of ``</think>`` is a model's thinking and does not count. All patterns take linear time.
 """
 
 from typing import Final, Literal, NamedTuple, get_args
@@ -19,7 +19,7 @@ STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 
 
 class Reading(NamedTuple):
-    """What was read: the answer in plain form where the status is ``answered``, else None, and where it stood."""
+    """The answer in plain form if the status is ``answered``, else None, and the rule that found it."""
 
     status: Status
     answer: str | None = None
@@ -27,14 +27,12 @@ class Reading(NamedTuple):
 
 
 def without_thinking(reply: str) -> str:
-    """What follows the last ``</think>``; nothing where thinking was begun and cut off before its end.
+    """Return the text after the last ``</think>``; nothing if the reply was cut within its thinking.
 
     Example:
         >>> without_thinking("<think>A or B?</think>B"), without_thinking("<think>A or")
         ('B', '')
     """
-    thought, end, said = reply.rpartition("</think>")
-    if end:
-        return said
-    before, begun, _ = thought.partition("<think>") if thought else said.partition("<think>")
-    return "" if begun and not before.strip() else said
+    _, end, rest = reply.rpartition("</think>")
+    before, begun, _ = reply.partition("<think>")
+    return "" if begun and not end and not before.strip() else rest

@@ -1,4 +1,4 @@
-"""Reading the vote of a judge, who was asked for 1 (the same) or 0, from a reply that may reason first."""
+"""Reading a judge's vote, 1 (the same) or 0, from a reply that may reason first."""
 
 import re
 import unicodedata
@@ -9,18 +9,18 @@ from music_evals.scorers.readers import without_thinking
 _MAX: Final = 20_000
 _DIGIT: Final = r"(?<![\w.,/=\-])(?P<vote>[01])(?![A-Za-z0-9/=%]| if\b|[.,]\d| ?(?:or|/|out of|point|of the|to) ?\w)"
 _STATED: Final = re.compile(
-    r"(?:score|verdict|vote|mark|note|grade|answer|judge?ment|decision|result|rating|output|final|评分|得分|分数|correct|答案"
-    r"|判定|结果)"
-    rf"[^\w\n]{{0,6}}(?:(?:is|was|=|为|是|therefore|i give)[^\w\n]{{0,4}})?(?:a )?{_DIGIT}",
-    re.IGNORECASE,
+    r"(?i)(?:score|verdict|vote|mark|note|grade|answer|judge?ment|decision|result|rating|output|final|correct"
+    r"|评分|得分|分数|答案|判定|结果)"
+    rf"[^\w\n]{{0,6}}(?:(?:is|was|=|为|是|therefore|i give)[^\w\n]{{0,4}})?(?:a )?{_DIGIT}"
 )
 _GIVEN: Final = re.compile(
-    rf"\b(?:i(?:'d| d| would)? (?:give|say|vote|choose|go with|assign)|so|therefore|thus|hence|it is|it's|is|hence"
-    rf"|give|assign|means)(?: it)?(?: a)?[:,]? ?{_DIGIT}",
-    re.IGNORECASE,
+    r"(?i)\b(?:i(?:'d| d| would)? (?:give|say|vote|choose|go with|assign)|so|therefore|thus|hence"
+    rf"|it is|it's|is|give|assign|means)(?: it)?(?: a)?[:,]? ?{_DIGIT}"
 )
-_ALONE: Final = re.compile(rf"[^\w\n]*(?:(?<![01]){_DIGIT})(?=\W|$)")
-_BOTH: Final = re.compile(r"\b[01] ?(?:or|/|-) ?[01]\b|1 ?= ?|0 ?= ?")
+_BEGINNING: Final = re.compile(
+    rf"{_DIGIT}(?=\s*(?:[.:;,–-]|correct|incorrect|right|wrong|same|not the same|because|since|$|\())"
+)
+_END: Final = re.compile(rf"(?:^|[.!?:;,→]\s){_DIGIT}\W*$")
 
 
 def read_vote(reply: str) -> int | None:
@@ -35,17 +35,12 @@ def read_vote(reply: str) -> int | None:
     text = re.sub(r"(?<![\w.,/])([01])(?:\.0)?(?: ?/ ?1| out of 1)?(?![\w./]|[,]\d)", r"\1", text)
     if text.strip(" .") in ("0", "1"):
         return int(text.strip(" ."))
-    if not text or _BOTH.search(text):
+    if not text or re.search(r"\b[01] ?(?:or|/|-) ?[01]\b|1 ?= ?|0 ?= ?", text):
         return None
-    found = [match for pattern in (_STATED, _GIVEN) for match in pattern.finditer(text)]
-    if found:
-        return int(max(found, key=lambda match: match.start("vote"))["vote"])
+    if matches := [match for pattern in (_STATED, _GIVEN) for match in pattern.finditer(text)]:
+        return int(max(matches, key=lambda match: match.start("vote"))["vote"])
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     for line in (lines[-1], lines[0]):
-        ends = re.search(rf"(?:^|[.!?:;,→]\s){_DIGIT}\W*$", line)
-        begins = re.match(
-            rf"{_DIGIT}(?=\s*(?:[.:;,–-]|correct|incorrect|right|wrong|same|not the same|because|since|$|\())", line
-        )
-        if match := begins or ends:
+        if match := _BEGINNING.match(line) or _END.search(line):
             return int(match["vote"])
     return None

@@ -1,7 +1,6 @@
 """The three deterministic solvers of MUSE: off-beats of a rhythm, transposition of melodies, quality of a chord.
 
-Each takes the integers of a formulation and returns a :class:`Decision`: an answer among the task's options, or
-none where the integers do not determine one, with the minimal result that is told to the model.
+Each takes the integers of a formulation and returns a :class:`Decision`.
 
 Source: arXiv 2510.22455, Appendix C.
 """
@@ -15,8 +14,7 @@ from music_evals.solvers.symbolic.schema import Schema
 LEVELS: Mapping[int, str] = {0: "A", 2: "B", 4: "C", 6: "D", 8: "E"}
 """Number of off-beat onsets to option letter."""
 
-SAME = "Yes, these are the same melody."
-DIFFERENT = "No, these are not the same melody."
+SAME, DIFFERENT = "Yes, these are the same melody.", "No, these are not the same melody."
 
 QUALITIES: Mapping[str, tuple[str, frozenset[int]]] = {
     "A": ("Major", frozenset({0, 4, 7})),
@@ -29,7 +27,7 @@ QUALITIES: Mapping[str, tuple[str, frozenset[int]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The option that a solver decides for, None where it cannot, and the minimal finding that is told to the model."""
+    """The option that the integers determine, None if there is none, and the finding that a model reads."""
 
     answer: str | None
     result: str
@@ -37,10 +35,9 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class SymbolicSolver:
-    """A deterministic solver with the schema that it reads, and its name and description as a tool for a model."""
+    """A deterministic solver, with the name of its calls in the log and the schema that it reads."""
 
     name: str
-    description: str
     schema: Schema
     decide: Callable[[Sequence[Sequence[int]]], Decision]
 
@@ -57,7 +54,7 @@ class SymbolicSolver:
 def count_off_beats(lists: Sequence[Sequence[int]]) -> Decision:
     """Count onsets on the even slots of the 32-slot grid of eighth notes; undecided for a count that is no level.
 
-    Slots are 1-based. One that stands twice (kick and snare together) counts twice.
+    Slots are 1-based. A slot that is listed twice (kick and snare together) counts twice.
 
     Example:
         >>> count_off_beats([[1, 4, 5, 8]])
@@ -83,10 +80,7 @@ def compare_intervals(lists: Sequence[Sequence[int]]) -> Decision:
     first, second = lists
     if not first or not second:
         return Decision(None, "A list of pitches is empty, so the melodies cannot be compared.")
-    same = len(first) == len(second) and all(
-        b - a == d - c for (a, b), (c, d) in zip(pairwise(first), pairwise(second), strict=True)
-    )
-    if same:
+    if [b - a for a, b in pairwise(first)] == [b - a for a, b in pairwise(second)]:
         return Decision(SAME, "The two melodies ARE transpositions of each other.")
     return Decision(DIFFERENT, "The two melodies ARE NOT transpositions of each other.")
 
@@ -109,20 +103,11 @@ def classify_chord(lists: Sequence[Sequence[int]]) -> Decision:
 
 
 SYNCOPATION = SymbolicSolver(
-    name="off_beat_solver",
-    description="Counts the kick and snare onsets that fall on off-beats, from a rhythm(...) line.",
-    schema=Schema("rhythm", lowest=1, highest=32, longest=64, listed="slots"),
-    decide=count_off_beats,
+    "off_beat_solver", Schema("rhythm", lowest=1, highest=32, longest=64, listed="slots"), count_off_beats
 )
 TRANSPOSITION = SymbolicSolver(
-    name="transposition_solver",
-    description="Decides whether two melodies are transpositions of each other, from two melody(...) lines.",
-    schema=Schema("melody", lowest=0, highest=127, longest=128),
-    decide=compare_intervals,
+    "transposition_solver", Schema("melody", lowest=0, highest=127, longest=128), compare_intervals
 )
 CHORD_QUALITY = SymbolicSolver(
-    name="chord_quality_solver",
-    description="Names the quality of a chord, from a chord(...) line.",
-    schema=Schema("chord", lowest=0, highest=127, longest=32),
-    decide=classify_chord,
+    "chord_quality_solver", Schema("chord", lowest=0, highest=127, longest=32), classify_chord
 )

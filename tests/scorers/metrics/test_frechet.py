@@ -1,5 +1,7 @@
 """The Fréchet distance, against SciPy's root of a matrix, closed forms, by hand, and by its properties."""
 
+from functools import partial
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -72,7 +74,7 @@ def test_resamples_are_those_of_the_pieces_themselves() -> None:
     distances = [frechet_distance(reference, np.repeat(generated, times, axis=0)) for times in counts]
     shift = frechet_distance(reference, generated) - np.mean(distances)
     expected = np.quantile(distances, [0.025, 0.975]) + shift
-    assert frechet_interval(reference, generated, resamples=200, seed=0) == pytest.approx(tuple(expected))
+    assert frechet_interval(reference, generated, resamples=200) == pytest.approx(tuple(expected))
 
 
 def test_the_interval_covers_what_is_expected_at_its_size() -> None:
@@ -82,7 +84,7 @@ def test_the_interval_covers_what_is_expected_at_its_size() -> None:
     expected = np.mean([frechet_distance(reference, sample) for sample in samples])
     intervals = [frechet_interval(reference, sample, resamples=80) for sample in samples]
     assert np.mean([low <= expected <= high for low, high in intervals]) >= 0.88
-    assert frechet_interval(reference, reference[:30])[0] == 0
+    assert frechet_interval(reference, reference[:30], resamples=80)[0] == 0
 
 
 def test_the_extrapolation_takes_the_bias_away() -> None:
@@ -114,8 +116,8 @@ def test_notes() -> None:
     ],
 )
 def test_what_is_no_set_of_embeddings(reference: list[object], generated: list[object], named: str) -> None:
-    for figure in (frechet_distance, frechet_interval, frechet_infinity):
+    for figure in (frechet_distance, partial(frechet_interval, resamples=9), frechet_infinity):
         with pytest.raises(ValueError, match=named):
-            figure(reference, generated)  # type: ignore[operator]
+            figure(reference, generated)
     with pytest.raises(ValueError, match="resamples is 0"):
         frechet_interval([[1.0], [2.0]], [[1.0], [2.0]], resamples=0)

@@ -1,7 +1,7 @@
-"""Taking batch replies apart, in the forms that models write and in hostile ones."""
+"""Splitting batch replies, in the forms that models write and in hostile ones."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from music_evals.scorers.readers.batches import MAX_ANSWER, split_answers
@@ -64,13 +64,12 @@ def test_one_question_takes_the_whole_reply() -> None:
         split_answers("1. Piano", 0)
 
 
-@pytest.mark.parametrize(
-    "piece", ["[", "{", "1. ", "1.\n", " ", "*", "12. 1. ", "\n", "Q1: ", '{"1":', "9" * 50, "?\n"]
-)
-def test_hostile_replies_end(piece: str) -> None:
-    assert len(split_answers(piece * 200_000, 12)) == 12
+def test_hostile_replies_end() -> None:
+    for piece in ("[", "{", "1. ", "1.\n", " ", "*", "12. 1. ", "\n", "Q1: ", '{"1":', "9" * 50, "?\n"):
+        assert len(split_answers(piece * 100_000, 12)) == 12
 
 
+@settings(max_examples=40)
 @given(st.text(max_size=300), st.integers(1, 12))
 def test_any_reply_gives_as_many_bounded_answers(reply: str, count: int) -> None:
     answers = split_answers(reply, count)

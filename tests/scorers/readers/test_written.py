@@ -1,6 +1,8 @@
 """Reading answers to questions on scores, by both protocols: as models write them, and hostile ones."""
 
+import csv
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -14,40 +16,20 @@ from music_evals.scorers.readers.written import (
     read_order,
 )
 
-# By reader: replies with their strict and their paper's reading.
-CASES = {
-    read_number: [
-        ("24", "24", "24"), (" \n024\n", "24", "024"), ("Answer: 24.", "24", "24"), ("**24**", "24", "24"),
-        ("24 measures", None, "24"), ("There are 24, or 25.", None, "24"), ("-3", None, "3"), ("twenty", None, None),
-        ("2.5", None, "2"), ("99999999999", None, "99999999999"), ("<think>It has 8 or 9</think>\n12", "12", "8"),
-        ("٢٤", None, "٢٤"),
-    ],
-    read_index: [
-        ("2", "2", "2"), ("`2`", "2", "2"), ("2: G major", None, "2"), ("Option 3", None, "3"), ("4", None, None),
-        ("12", None, "1"), ("In 3/4 it is 1", None, "3"), ("G major", None, None), ("٢", None, None),
-    ],
-    read_order: [
-        ("2031", "2031", "2031"), ("2 0 3 1", None, "2"), ("2-0-3-1", None, "2"), ("0011", None, "0011"),
-        ("The order is 2031.", None, "2031"), ("1685", None, "1685"), ("20310", None, "20310"),
-        ("Bar 1 of 2031", None, "2031"), ("none", None, None),
-    ],
-    read_measures: [
-        ("4", "4", "4"), ("7 4 4", "4 7", "7"), ("none", "none", "none"), ("None.", "none", "none"), ("0", "0", "0"),
-        ("3 7 12", "3 7 12", "12"), ("bars 4 and 7", None, "4"), ("There are none, not even in 3.", None, "3"),
-        ("Bar 3; none of the others.", None, "3"), ("nonesuch", None, None), ("007", "7", "007"),
-    ],
+READERS: dict[str, Callable[..., Answer]] = {
+    "number": read_number, "index": read_index, "order": read_order, "measures": read_measures,
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("read", "reply", "strict", "paper"), [(read, *case) for read, cases in CASES.items() for case in cases]
-)
-def test_both_readings(read: Callable[..., Answer], reply: str, strict: str | None, paper: str | None) -> None:
-    assert read(reply)[1:3] == (strict, strict is not None)
-    assert read(reply, "paper")[1:3] == (paper, strict is not None)
+def test_both_readings() -> None:
+    with (Path(__file__).parent / "data" / "protocols.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            read, strict = READERS[row["kind"]], row["strict"] or None
+            assert read(row["reply"])[1:3] == (strict, strict is not None), row
+            assert read(row["reply"], "paper")[1:3] == (row["paper"] or None, strict is not None), row
 
 
-@pytest.mark.parametrize("read", CASES)
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_an_empty_reply_answers_nothing(read: Callable[..., Answer]) -> None:
     for protocol in ("strict", "paper"):
         for reasoned in (False, True):
@@ -75,22 +57,12 @@ def test_without_reasoning_the_paper_reads_from_the_beginning() -> None:
     assert read_index("2\n\nQuestion: …\nAnswer: 3").status == "unreadable"
 
 
-@pytest.mark.parametrize("read", CASES)
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 @pytest.mark.parametrize(
-    "reply",
-    [
-        "1" * 1_000_000,
-        "1 " * 500_000,
-        "Answer: " * 200_000,
-        "*" * 1_000_000,
-        "\n" * 1_000_000 + "Answer:",
-        "none" * 300_000,
-        "\0\u2028١٢٣²" * 200_000,
-        "Answer:\n" * 200_000 + "x",
-    ],
-    ids=lambda reply: repr(reply[:8]),
+    "piece", ["1", "1 ", "Answer: ", "*", "none", "\0\u2028١٢٣²", "Answer:\n", "\n"], ids=lambda piece: repr(piece)
 )
-def test_hostile_replies_end(read: Callable[..., Answer], reply: str) -> None:
+def test_hostile_replies_end(read: Callable[..., Answer], piece: str) -> None:
+    reply = piece * (400_000 // len(piece)) + ("Answer:" if piece == "\n" else "x" if "\n" in piece else "")
     for protocol in ("strict", "paper"):
         for reasoned in (False, True):
             answer = read(reply, protocol, reasoned=reasoned).text
