@@ -1,6 +1,6 @@
 """What each benchmark is, as data: a folder a benchmark, read here into typed values.
 
-``NAME/benchmark.toml`` holds title, paper, citation, tasks with their main metric and floors, datasets with their
+``NAME/benchmark.toml`` holds title, paper, authors, tasks with their main metric and floors, datasets with their
 sources and licences; ``prompts.toml`` the wording; ``card.md`` and ``card-SOURCE.md`` the dataset's card;
 ``published/TABLE.csv`` results as printed, each with its source in its first line. All other rooms read these facts
 here. A benchmark is found by its folder; nothing lists them.
@@ -30,7 +30,7 @@ class TaskFacts:
     samples: int | None = None  # how many are asked by default, of the generated data
     options: int | None = None  # how many a question has; None where it has none
     continues: bool = False  # whether the options go on with the music that is given
-    # Parameters under which it is published as prompts; None where it is not.
+    # Parameters under which it is published as prompts; None (``false`` in the file) where it is not.
     prompted: Mapping[str, Any] | None = field(default=None, hash=False)
     section: str = ""  # of the report, where the benchmark has several
     scored_alike: bool = True  # whether what Inspect alone earns on these prompts is the main metric
@@ -105,11 +105,23 @@ class Benchmark:
     authors: Sequence[str]
     url: str  # of the paper
     homepage: str  # of the project or its repository
-    citation: str  # BibTeX
     tasks: Mapping[str, TaskFacts]
     datasets: Mapping[str, DatasetFacts]  # the first has the benchmark's name
     boards: Mapping[str, Board]
     table: Mapping[str, Any] = field(repr=False)  # all of benchmark.toml, for what only one room reads
+
+    @property
+    def citation(self) -> str:
+        """The paper as BibTeX."""
+        number = self.url.rpartition("/")[2]  # arXiv's begins with year and month
+        key = f"{self.authors[0].split()[-1].lower()}20{number[:2]}{self.name}"
+        fields = {
+            "title": f"{{{self.paper}}}",
+            "author": " and ".join(author.removeprefix("and ") for author in self.authors),
+            "journal": f"arXiv preprint arXiv:{number}",
+            "year": f"20{number[:2]}",
+        }
+        return "\n".join([f"@article{{{key},", *(f"  {name} = {{{text}}}," for name, text in fields.items()), "}"])
 
 
 def names() -> list[str]:
@@ -128,13 +140,13 @@ def load(name: str) -> Benchmark:
         raise ValueError(f"there is no benchmark {name!r}; there are: {', '.join(names())}")
     table = tomllib.loads(_text(_FOLDER / name / "benchmark.toml"))
     try:
-        tasks = {task: TaskFacts(name, task, **facts) for task, facts in table["tasks"].items()}
+        tasks = {task: _task(name, task, facts) for task, facts in table["tasks"].items()}
         datasets = {
             dataset: DatasetFacts(name, dataset, {source: _source(facts) for source, facts in entry["sources"].items()})
             for dataset, entry in table["datasets"].items()
         }
         boards = {board: Board(**facts) for board, facts in table.get("boards", {}).items()}
-        known = {key: table[key] for key in ("title", "paper", "authors", "url", "homepage", "citation")}
+        known = {key: table[key] for key in ("title", "paper", "authors", "url", "homepage")}
     except (KeyError, TypeError) as error:
         raise ValueError(f"benchmark.toml of {name}: {error}") from error
     return Benchmark(name=name, **known, tasks=tasks, datasets=datasets, boards=boards, table=table)
@@ -201,6 +213,12 @@ def published(benchmark: str, table: str) -> Published:
 
 def _is_number(text: str) -> bool:
     return not text or text.replace(".", "", 1).replace("-", "", 1).isdigit()
+
+
+def _task(benchmark: str, name: str, facts: Mapping[str, Any]) -> TaskFacts:
+    chance = 1 / facts["options"] if "options" in facts else None
+    prompted = None if facts.get("prompted") is False else facts.get("prompted", {})
+    return TaskFacts(benchmark, name, **{"chance": chance, **facts, "prompted": prompted})
 
 
 def _source(facts: Mapping[str, Any]) -> Source:
