@@ -159,7 +159,7 @@ def write_small(name: str, folder: Path) -> None:
     elif name == "musictheorybench":
         from music_evals.datasets_builders.musictheorybench import COMPOSED, VERSION
         from music_evals.datasets_builders.questions.question_rows import composed_rows, write_question_rows
-        from music_evals.datasets_builders.questions.theory import compose_theory
+        from music_evals.datasets_builders.questions.theory.compose import compose_theory
 
         rows = composed_rows(compose_theory(13, 3), "letters")
         configs = {config: {"dev": rows[:5], "test": rows[5:]} for config in COMPOSED}

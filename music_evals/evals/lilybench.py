@@ -25,12 +25,11 @@ from inspect_ai.scorer import Scorer
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import GENERATED, Origin, describe_dataset, load_split
-from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
-from music_evals.datasets_builders.lilybench.generation.dataset import BENCHMARK as GENERATION
 from music_evals.datasets_builders.lilybench.generation.references import load_demonstrations, load_references
+from music_evals.datasets_builders.lilybench.generation.rows import BENCHMARK as GENERATION
 from music_evals.datasets_builders.lilybench.generation.rows import FULL, DemonstrationRow, Description, PromptRow
 from music_evals.datasets_builders.lilybench.reasons import reasons
-from music_evals.datasets_builders.lilybench.rows import CLEAN, Protocol, TaskName, TaskRow
+from music_evals.datasets_builders.lilybench.rows import BENCHMARK, CLEAN, Protocol, TaskName, TaskRow
 from music_evals.encoders.lilybert import Pooling
 from music_evals.evals.floors import Floors, floors_of
 from music_evals.evals.tasks import (

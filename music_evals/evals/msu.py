@@ -51,7 +51,6 @@ from music_evals.evals.floors import Floors, floors_of
 from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, estimated_tokens, samples_view, task
 from music_evals.notation.scores.renderings import Rendered, Rendering, as_it_stands, render
 from music_evals.scorers.judge import DEADLINE, RULES, judged
-from music_evals.scorers.readers.checking import ANSWER_TYPES, answer_type_of, check
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
 
@@ -205,6 +204,8 @@ def _task(
         given, shortened, refused = _fitted(given, max_score_tokens, too_long)
     if asked.content == "full":
         scores = [score for score in scores if score["score_id"] in given]
+    from music_evals.scorers.readers.checking import ANSWER_TYPES
+
     for row in questions:
         if row["answer_type"] not in (None, *ANSWER_TYPES):
             raise ValueError(
@@ -289,11 +290,16 @@ def _task(
 
 
 def _type_of(row: QuestionRow) -> str:
+    # Here, because its patterns take long to compile.
+    from music_evals.scorers.readers.checking import answer_type_of
+
     return row["answer_type"] or answer_type_of(row["question"], row["answer"])
 
 
 def _is_ruled(row: QuestionRow) -> bool:
     """Whether rules alone can score answers to a question: they read its own answer."""
+    from music_evals.scorers.readers.checking import check
+
     return check(row["answer"], row["answer"], _type_of(row)).is_right is not None
 
 

@@ -34,8 +34,7 @@ from inspect_ai.tool import ToolCall
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
-from music_evals.datasets_builders.muse.dataset import BENCHMARK
-from music_evals.datasets_builders.muse.rows import ConfigName, reason
+from music_evals.datasets_builders.muse.rows import BENCHMARK, ConfigName, reason
 from music_evals.evals.floors import floors_of
 from music_evals.evals.tasks import asks, check_media, check_positive, commonest, declared_task, samples_view, task
 from music_evals.notation.midi.files import parse_midi_text

@@ -26,7 +26,6 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError, collect
-from scipy.stats import pearsonr
 
 from music_evals.scorers.explanations import code, shortened
 from music_evals.scorers.metrics.accuracy import level_success, unanimity
@@ -34,7 +33,6 @@ from music_evals.scorers.metrics.clustered import mean_interval
 from music_evals.scorers.metrics.figures import each, mean
 from music_evals.scorers.metrics.paired import mcnemar
 from music_evals.scorers.readers.batches import split_answers
-from music_evals.scorers.readers.checking import Checked, check
 from music_evals.scorers.readers.votes import read_vote
 from music_evals.scorers.scores import SampleError, apart, figures, scorer, setting_up, told_readings
 
@@ -160,6 +158,8 @@ def human_agreement(scores: list[SampleScore]) -> dict[str, float]:
     ``human_pearson`` and ``human_mcnemar``, each with ``_p``, ``human_unmatched`` (labels of no question here), and
     ``human_unanimous`` with its interval, the share on which all judges and the human agree.
     """
+    from scipy.stats import pearsonr
+
     labelled = [entry for entry in _entries(scores) if entry.get("human") is not None]
     given = max(int((score.score.metadata or {}).get("human_labels", 0)) for score in scores)
     if not given:
@@ -317,6 +317,9 @@ def _entries_of(reply: str, questions: Sequence[Mapping[str, Any]], labels: Mapp
 
 
 def _entry(question: Mapping[str, Any], prediction: str | None, labels: Mapping[str, int]) -> dict[str, Any]:
+    # Here, because its patterns take long to compile.
+    from music_evals.scorers.readers.checking import Checked, check
+
     answer, answer_type = question["answer"], question["answer_type"]
     checked = Checked("empty", False) if prediction is None else check(prediction, answer, answer_type)
     return {

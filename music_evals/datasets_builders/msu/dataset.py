@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypedDict, get_args
 
-from datasets import Features, Image, List
 from pydantic import Field
 
 from music_evals.datasets_builders.dataset_io import (
@@ -61,8 +60,8 @@ class QuestionRow(TypedDict):
     answer_type: str | None
 
 
-FEATURES: Final[Mapping[str, Features]] = {
-    "scores": features_of(ScoreRow, images=List(Image())),
+FEATURES: Final = {
+    "scores": features_of(ScoreRow, images="images"),
     "questions": features_of(QuestionRow),
 }
 """Config → columns."""

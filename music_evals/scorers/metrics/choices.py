@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from scipy.spatial.distance import jensenshannon
 
 from music_evals.scorers.metrics.figures import share, with_interval
 from music_evals.scorers.metrics.proportion import wilson_interval
@@ -81,4 +80,6 @@ def letter_shares(letters: Sequence[str]) -> tuple[float, ...] | None:
 
 def divergence(first: Sequence[float], second: Sequence[float]) -> float:
     """Jensen-Shannon divergence of two distributions, from 0 (the same) to 1 (nothing in common), in bits."""
+    from scipy.spatial.distance import jensenshannon
+
     return float(jensenshannon(first, second, base=2) ** 2)

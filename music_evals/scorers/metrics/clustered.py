@@ -11,7 +11,6 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from music_evals.scorers.metrics.proportion import Z95, wilson_interval
 from music_evals.scorers.metrics.resampling import Floats
@@ -54,6 +53,8 @@ def mean_interval(
         >>> [round(end, 2) for end in mean_interval([1, 1, 1, 0, 0, 0, 1, 0], clusters="aaabbbcc")]
         [0.0, 1.0]
     """
+    from scipy import stats
+
     values = checked_outcomes("correct", correct, clusters)
     if strata is not None and len(strata) != len(values):
         raise ValueError(f"strata names {len(strata)} items, correct has {len(values)}")

@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from music_evals.scorers.metrics.resampling import Floats
 
@@ -105,6 +104,8 @@ def js_interval(reference: npt.ArrayLike | Fit, generated: npt.ArrayLike) -> tup
 
     Source: R. G. Miller, "The jackknife: a review", Biometrika 61 (1974).
     """
+    from scipy import stats
+
     ours, theirs = _sides(reference, generated)
     fit = _numbers(ours)
     n, nan = len(theirs), float("nan")

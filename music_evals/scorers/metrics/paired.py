@@ -12,7 +12,6 @@ from math import sqrt
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from music_evals.scorers.metrics.clustered import checked_outcomes, mean_interval
 from music_evals.scorers.metrics.proportion import Z95
@@ -85,6 +84,8 @@ def compare(
 
 def exact_mcnemar(first_only: int, second_only: int) -> float:
     """p of McNemar's exact test, from the numbers of samples that only one of the two has right."""
+    from scipy import stats
+
     differing = first_only + second_only
     return float(stats.binomtest(first_only, differing).pvalue) if differing else 1.0
 
@@ -97,6 +98,8 @@ def mcnemar(first_only: int, second_only: int) -> tuple[float, float]:
 
     Source: Q. McNemar, Psychometrika 12 (1947); A. L. Edwards, Psychometrika 13 (1948), for the correction.
     """
+    from scipy import stats
+
     differing = first_only + second_only
     if differing < EXACT_BELOW:
         return float(min(first_only, second_only)), exact_mcnemar(first_only, second_only)
