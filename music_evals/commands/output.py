@@ -43,7 +43,6 @@ def building(out: Path, *, overwrite: bool) -> Iterator[Console]:
     """Check a dataset's folder before any work, and end with one line: where it was written, or what went wrong."""
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import DatasetError, check_target
-    from music_evals.notation.extras import MissingLibraryError
     from music_evals.notation.lilypond.compiler import LilyPondError
     from music_evals.notation.lilypond.sandbox import SandboxError
 
@@ -51,7 +50,7 @@ def building(out: Path, *, overwrite: bool) -> Iterator[Console]:
     try:
         check_target(out, overwrite=overwrite)
         yield console
-    except (DatasetError, LilyPondError, MissingLibraryError, SandboxError, OSError) as error:
+    except (DatasetError, LilyPondError, SandboxError, OSError) as error:
         raise failed(error) from error
     say(console, f"Wrote {out}")
 

@@ -32,6 +32,7 @@ from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io import Origin
 from music_evals.evals.floors import Floors
+from music_evals.notation.extras import MissingLibraryError
 from music_evals.scorers.completion import completed
 from music_evals.solvers.abilities import check_abilities, model_at_hand
 from music_evals.solvers.completion import MAX_TOKENS, to_complete
@@ -64,7 +65,7 @@ def task(made: Callable[[P], Task]) -> Callable[..., Task]:
             return made(checked(parameters, given))
         except ParameterError:
             raise
-        except ValueError as error:
+        except (ValueError, MissingLibraryError) as error:
             raise ParameterError(str(error)) from error
 
     called.__signature__ = inspect.signature(parameters).replace(return_annotation=Task)  # type: ignore[attr-defined]

@@ -155,7 +155,10 @@ def _engrave(plan: Plan, split: Split, on_score: OnPiece) -> Iterator[ScoreRow]:
 def _generate(out: Path, on_score: OnPiece) -> None:
     from music_evals.datasets_builders.msu.computed import build_generated
     from music_evals.datasets_builders.msu.works import first_works
+    from music_evals.notation.extras import require
 
+    for library in ("verovio", "resvg_py"):  # before any work, which takes minutes
+        require(library, "scores")
     write(build_generated(works=first_works(), on_score=on_score), out, overwrite=True, on_score=on_score)
 
 
