@@ -3,7 +3,7 @@
 A task is a function of one argument, a frozen dataclass of its parameters::
 
     @task
-    def syncopation(asked: MuseParameters) -> Task: ...
+    def syncopation(params: MuseParameters) -> Task: ...
 
 `task` gives it the dataclass's signature, so that Inspect takes ``-T name=value`` and logs the defaults, checks what
 is given against the annotations, and registers it: as ``muse_syncopation`` in the package, as ``syncopation`` where
@@ -38,7 +38,7 @@ from music_evals.solvers.abilities import check_abilities, model_at_hand
 from music_evals.solvers.completion import MAX_TOKENS, to_complete
 from music_evals.solvers.media import choose, with_media
 from music_evals.solvers.replies import reply
-from music_evals.solvers.stimulus import Stimulus, under
+from music_evals.solvers.stimulus import Stimulus, apply_stimulus
 
 P = TypeVar("P")
 VERSION = "1.1.0"
@@ -125,7 +125,7 @@ def estimated_tokens(characters: int) -> int:
     return -(-characters // 2)
 
 
-def asks(benchmark: str, name: str, **facts: Any) -> dict[str, Any]:
+def question_metadata(benchmark: str, name: str, **facts: Any) -> dict[str, Any]:
     """Return the metadata of the message that a model is to answer: what is asked of it, for the baselines.
 
     `music_evals.baselines.asking` lists the facts; what is None is left out.
@@ -162,7 +162,7 @@ def samples_view(
 
 
 def declared_task(
-    asked: Any,
+    params: Any,
     benchmark: str,
     name: str,
     origin: Origin,
@@ -203,10 +203,10 @@ def declared_task(
     import music_evals.solvers.greedy  # noqa: F401 - registers its hook, late on purpose
 
     facts = benchmarks.load(benchmark).tasks[name]
-    stimulus: Stimulus = getattr(asked, "stimulus", "given")
-    language = getattr(asked, "language", "en")
-    samples = under(stimulus, samples, language)
-    if getattr(asked, "twin", ORIGINAL) == "completion":
+    stimulus: Stimulus = getattr(params, "stimulus", "given")
+    language = getattr(params, "language", "en")
+    samples = apply_stimulus(stimulus, samples, language)
+    if getattr(params, "twin", ORIGINAL) == "completion":
         if stimulus != "given":
             raise ValueError(f"twin=completion shows no music that stimulus={stimulus} could be in the place of")
         samples, floors, metric = to_complete(samples, language), {}, "completed/accuracy"
@@ -215,7 +215,7 @@ def declared_task(
     if samples and (model := model_at_hand()):
         messages = [message for message in samples[0].input if not isinstance(message, str)]
         check_abilities(model, messages, tools=tools, constrained=constrained)
-    media = choose(samples, getattr(asked, "media", 0))
+    media = choose(samples, getattr(params, "media", 0))
     if twice := [sample for sample, count in Counter(each.id for each in samples).items() if count > 1]:
         raise ValueError(f"{origin.dataset} has the id {twice[0]} in two of its splits")
     return Task(
@@ -229,10 +229,10 @@ def declared_task(
             "benchmark": benchmark,
             "config": name,
             **metadata,
-            "condition": condition(asked),
+            "condition": condition(params),
             "main_metric": metric or facts.metric,
             "generation": config.model_dump(mode="json", exclude_none=True),
-            **_prompts(asked),
+            **_prompts(params),
             "floors": {"": _declared(facts), **{metric: known for metric, known in floors.items() if known}},
             **origin.metadata(),
         },
@@ -240,13 +240,13 @@ def declared_task(
     )
 
 
-def _prompts(asked: Any) -> dict[str, str]:
+def _prompts(params: Any) -> dict[str, str]:
     """The checksum of the file of prompts in the place of the benchmark's own, where there is one."""
-    file = getattr(asked, "prompts", None)
+    file = getattr(params, "prompts", None)
     return {"prompts_sha256": sha256(Path(file).expanduser().read_bytes()).hexdigest()} if file else {}
 
 
-def condition(asked: Any) -> dict[str, Any]:
+def condition(params: Any) -> dict[str, Any]:
     """Return the parameters that are not as by default, in order; which data they run on is told apart.
 
     What the log shows besides changes nothing that is measured, and is left out.
@@ -261,9 +261,9 @@ def condition(asked: Any) -> dict[str, Any]:
         {'shots': 'few'}
     """
     return {
-        field.name: getattr(asked, field.name)
-        for field in dataclasses.fields(asked)
-        if field.name not in _NO_MATTER and getattr(asked, field.name) != field.default
+        field.name: getattr(params, field.name)
+        for field in dataclasses.fields(params)
+        if field.name not in _NO_MATTER and getattr(params, field.name) != field.default
     }
 
 

@@ -36,7 +36,7 @@ _Place = str | tuple[Content, ...]  # a text, or parts that stand side by side
 _Music = tuple[_Place, ...]
 
 
-def under(stimulus: Stimulus, samples: Sequence[Sample], language: str = "en") -> list[Sample]:
+def apply_stimulus(stimulus: Stimulus, samples: Sequence[Sample], language: str = "en") -> list[Sample]:
     """Return samples with other music in the place of theirs; left out are those that show none, or have no other.
 
     Args:

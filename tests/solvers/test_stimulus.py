@@ -10,7 +10,7 @@ from inspect_ai.model import ChatMessageUser, ContentAudio, ContentImage
 
 from music_evals.evals import lilybench, msu, muse, musictheorybench, ziqi
 from music_evals.reports import music
-from music_evals.solvers.stimulus import ARMS, NOTE, under
+from music_evals.solvers.stimulus import ARMS, NOTE, apply_stimulus
 from tests.golden.record import HERE as GOLDEN
 
 MSU, LILYBENCH = (str(GOLDEN / "data" / name) for name in ("msu", "lilybench"))
@@ -93,7 +93,7 @@ def _answer(sample: Sample) -> str:
 
 def test_questions_without_music_are_left_out() -> None:
     tune, theory = samples(ziqi.generation())[0], samples(musictheorybench.knowledge())[0]
-    assert [one.id for one in under("none", [theory, tune])] == [tune.id]
+    assert [one.id for one in apply_stimulus("none", [theory, tune])] == [tune.id]
 
 
 def test_a_task_without_music_refuses() -> None:
@@ -112,7 +112,7 @@ def test_there_has_to_be_another_answer() -> None:
     for one in alike:
         one.target = "A"
     with pytest.raises(ValueError, match="no question has another answer than the others"):
-        under("other", alike)
+        apply_stimulus("other", alike)
 
 
 def test_reports_know_the_arms() -> None:
