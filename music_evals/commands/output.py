@@ -68,14 +68,14 @@ def say_counts(console: Console, counts: Mapping[str, Mapping[str, int]]) -> Non
 
 
 def cluster() -> ModuleType:
-    """Import what needs Ray, or tell how to install it."""
+    """Import the module that needs Ray, or say how to install Ray."""
     try:
-        from music_evals.shards import cluster as found
+        from music_evals.shards import cluster as module
     except ModuleNotFoundError as error:
         raise typer.BadParameter(
             f"needs {error.name}: pip install 'music-evals[cluster]'", param_hint="--engine"
         ) from error
-    return found
+    return module
 
 
 def path_of(location: str) -> str:
@@ -85,14 +85,14 @@ def path_of(location: str) -> str:
 
 @contextmanager
 def local_logs(*places: str) -> Iterator[list[Path]]:
-    """Find the logs in files and folders; those that lie elsewhere, such as in ``s3://``, are fetched for a while.
+    """Find the logs in files and folders; remote logs, such as in ``s3://``, are fetched to a temporary folder.
 
-    What a run in shards has not put together yet is left out. A FileNotFoundError names a place where nothing is.
+    Shards that are not merged yet are left out. A FileNotFoundError names a place that does not exist.
     """
     import fsspec
     from inspect_ai.log import list_eval_logs
 
-    found: set[Path] = set()
+    paths: set[Path] = set()
     with TemporaryDirectory() as fetched:
         for number, place in enumerate(places):
             files, root = fsspec.core.url_to_fs(place)
@@ -108,8 +108,8 @@ def local_logs(*places: str) -> Iterator[list[Path]]:
                 if "file" not in files.protocol:
                     path = Path(fetched) / f"{number}-{path.name}"
                     files.get_file(name, str(path))
-                found.add(path)
-        yield sorted(found)
+                paths.add(path)
+        yield sorted(paths)
 
 
 def list_logs(console: Console, heading: str, entries: Sequence[tuple[str, str]]) -> None:
@@ -121,10 +121,10 @@ def list_logs(console: Console, heading: str, entries: Sequence[tuple[str, str]]
 
 def table(*columns: str, text: int = 1) -> Table:
     """Return a table of so many columns of text, and numbers behind them."""
-    made = Table(*columns)
-    for column in made.columns[text:]:
+    result = Table(*columns)
+    for column in result.columns[text:]:
         column.justify = "right"
-    return made
+    return result
 
 
 def left_out_lines(left_out: Mapping[str, str]) -> list[str]:

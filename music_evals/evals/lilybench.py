@@ -282,7 +282,7 @@ def generation(params: GenerationParameters) -> Task:
             "regime": params.regime,
             "protocol": params.protocol,
             "prompts_drawn_from": "files" if split == "paper" else "entries",
-            "references": {found.name: len(found.ids) for found in references},
+            "references": {reference.name: len(reference.ids) for reference in references},
             "encoder": None if loaded is None else loaded.identity,
             "pooling": params.pooling,
             "attempts": params.attempts,
@@ -308,9 +308,9 @@ def prompt_to_sample(row: PromptRow, shown: Sequence[DemonstrationRow], wording:
             score = Template(wording["demonstration"]).substitute(score=one["text"].strip("\r\n"))
             messages.append(ChatMessageAssistant(content=score))
         prompt = request(row, wording)
-    known = {name: value for name, value in row.items() if value is not None and name in wording["description"]}
+    description = {name: value for name, value in row.items() if value is not None and name in wording["description"]}
     metadata = question_metadata(
-        "lilybench", "generation", answer_type="piece", form="$answer", index=row["index"], description=known
+        "lilybench", "generation", answer_type="piece", form="$answer", index=row["index"], description=description
     )
     messages.append(ChatMessageUser(content=prompt, metadata=metadata))
     return Sample(id=row["id"], input=messages, metadata={"index": row["index"], "entry": row["entry"], MEDIA: True})
@@ -323,11 +323,11 @@ def request(description: Description, wording: Prompts) -> str:
 
 def published_request(description: Description, wording: Prompts) -> str:
     """Word what is to be written under ``paper``: its metadata and a sentence, which has words for what is unknown."""
-    known: Mapping[str, Any] = description
-    told = {name: known[name] or words for name, words in wording["unknown"].items()}
-    part = known["part"] or FULL
-    told["part"] = wording["full"] if part == FULL else Template(wording["part"]).substitute(part=part)
-    return Template(wording["prompt"]).substitute(told, metadata=published_metadata(description, wording))
+    facts: Mapping[str, Any] = description
+    words = {name: facts[name] or unknown for name, unknown in wording["unknown"].items()}
+    part = facts["part"] or FULL
+    words["part"] = wording["full"] if part == FULL else Template(wording["part"]).substitute(part=part)
+    return Template(wording["prompt"]).substitute(words, metadata=published_metadata(description, wording))
 
 
 def published_demonstration(shown: DemonstrationRow, wording: Prompts) -> str:
@@ -342,8 +342,8 @@ def published_metadata(description: Description, wording: Prompts) -> str:
     return Template(wording["metadata"]).substitute(lines=lines)
 
 
-def _lines(known: Mapping[str, Any], lines: Mapping[str, str]) -> str:
-    return "\n".join(Template(line).substitute(value=known[field]) for field, line in lines.items() if known[field])
+def _lines(facts: Mapping[str, Any], lines: Mapping[str, str]) -> str:
+    return "\n".join(Template(line).substitute(value=facts[field]) for field, line in lines.items() if facts[field])
 
 
 def _task(name: TaskName, params: LilyBenchParameters) -> Task:
@@ -358,7 +358,7 @@ def _task(name: TaskName, params: LilyBenchParameters) -> Task:
             f"max_score_tokens={most} leaves no row of {name} in {params.dataset}; its shortest score is "
             f"estimated at {min(map(score_tokens, rows))} tokens"
         )
-    majority = commonest((_told_kind(name, row), row["answer"]) for row in rows)
+    majority = commonest((_shown_kind(name, row), row["answer"]) for row in rows)
     why = reasons(name, params.protocol, kept, _texts(params.dataset, origin) if name == "error_detection" else {})
     is_lilybench = origin.provenance.source != GENERATED
     return declared_task(
@@ -443,7 +443,7 @@ def record_to_sample(
         question=question_text(name, row, wording, params.protocol),
         options=row["options"] or None,
         kind=row["kind"] or None,
-        majority=majority[_told_kind(name, row)],
+        majority=majority[_shown_kind(name, row)],
         notation="lilypond",
         music=[[start, start + len(score)]] if score else None,
     )
@@ -547,8 +547,8 @@ def score_tokens(row: TaskRow) -> int:
     return estimated_tokens(len(row["score"]) + sum(map(len, row["options"])))
 
 
-def _told_kind(name: TaskName, row: TaskRow) -> str:
-    """The kind of a question, where who is asked knows it: not the kind of error that is to be found."""
+def _shown_kind(name: TaskName, row: TaskRow) -> str:
+    """The kind of a question, unless it would give the answer away: the kind of an error."""
     return "" if name == "error_detection" else row["kind"]
 
 

@@ -96,7 +96,9 @@ def generation(params: ZiqiParameters) -> Task:
 def _task(config: ConfigName, params: ZiqiParameters) -> Task:
     wording = load_prompts("ziqi", params.prompts)[params.language]
     origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
-    rows = _of_themes(_in_language(_load(params.dataset, config, "test"), params.language), params.themes)
+    rows = _load(params.dataset, config, "test")
+    # The published questions are in Chinese only, whatever the language of the instruction.
+    rows = _of_themes([row for row in rows if row["language"] == params.language] or rows, params.themes)
     if params.deduplicate:
         rows = [row for row in rows if row["duplicate_of"] is None]
     if params.subset == "human":
@@ -160,7 +162,7 @@ def record_to_sample(
     """Map a row to a sample, its options in one of their `rotations`; the opening comes ahead of the question."""
     order = rotations(row["options"])[rotation]
     place = order.index(LETTERS.index(row["answer"]))
-    options = [row["options"][each] for each in order]
+    options = [row["options"][index] for index in order]
     prompt = opening + _filled(wording["question"], row["question"], options)
     metadata = question_metadata(
         "ziqi",
@@ -207,17 +209,12 @@ def _load(dataset: str, config: ConfigName, split: str) -> list[Row]:
     return rows
 
 
-def _in_language(rows: list[Row], language: Language) -> list[Row]:
-    """The rows in a language; all where the dataset has none in it, as the published one has none in English."""
-    return [row for row in rows if row["language"] == language] or rows
-
-
 def _of_themes(rows: list[Row], themes: str | list[str] | None) -> list[Row]:
     if themes is None:
         return rows
-    known = {name.casefold(): row["theme_en"] for row in rows for name in (row["theme_en"], row["theme_zh"])}
+    themes_by_name = {name.casefold(): row["theme_en"] for row in rows for name in (row["theme_en"], row["theme_zh"])}
     names = [str(name) for name in (themes.split(",") if isinstance(themes, str) else themes)]
-    wanted = {known.get(name.strip().replace("_", " ").casefold()) for name in names}
+    wanted = {themes_by_name.get(name.strip().replace("_", " ").casefold()) for name in names}
     if None in wanted or not names:
         valid = ", ".join(dict.fromkeys(row["theme_en"] for row in rows))
         raise ValueError(f"themes={','.join(names)!r} is not valid; themes of this dataset are: {valid}")
@@ -231,9 +228,9 @@ def _human_subset(rows: list[Row], seed: int) -> list[Row]:
         if row["duplicate_of"] is None:
             by_subtheme.setdefault((row["theme_en"], row["subtheme_en"]), []).append(row)
     drawn: set[str] = set()
-    for (theme, subtheme), some in by_subtheme.items():
+    for (theme, subtheme), group in by_subtheme.items():
         rng = random.Random(f"{seed}/{theme}/{subtheme}")
-        drawn |= {row["id"] for row in rng.sample(some, min(PER_SUBTHEME, len(some)))}
+        drawn |= {row["id"] for row in rng.sample(group, min(PER_SUBTHEME, len(group)))}
     return [row for row in rows if row["id"] in drawn]
 
 
@@ -269,13 +266,13 @@ def _openings(
     dev = [row for row in _load(params.dataset, config, "dev") if row["language"] == rows[0]["language"]]
     openings = {}
     for theme in themes:
-        mine = [row for row in dev if row["theme_en"] == theme]
-        if len(mine) != EXAMPLES:
+        examples = [row for row in dev if row["theme_en"] == theme]
+        if len(examples) != EXAMPLES:
             raise ValueError(
-                f"{params.dataset} has {len(mine)} rows of {theme} in dev; shots=five needs {EXAMPLES}; valid is "
+                f"{params.dataset} has {len(examples)} rows of {theme} in dev; shots=five needs {EXAMPLES}; valid is "
                 "shots=zero"
             )
-        shown = [_filled(wording["example"], row["question"], row["options"], row["answer"]) for row in mine]
+        shown = [_filled(wording["example"], row["question"], row["options"], row["answer"]) for row in examples]
         openings[theme] = "\n\n".join([wording["instruction"], wording["examples"], *shown]) + "\n\n"
     return openings
 
