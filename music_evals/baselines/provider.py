@@ -12,7 +12,6 @@ from inspect_ai.model import (
     ModelAPI,
     ModelOutput,
     ModelUsage,
-    modelapi,
 )
 from inspect_ai.solver._task_state import sample_state
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
@@ -28,7 +27,6 @@ ARGUMENTS: Final = {"chance": "none", "majority": "none", "reader": "error_rate"
 """Model → the argument that it knows."""
 
 
-@modelapi(name="baseline")
 class BaselineAPI(ModelAPI):
     """Answers the tasks of music-evals without a language model, always the same to the same conversation.
 

@@ -21,6 +21,8 @@ from rich.table import Table
 from rich.text import Text
 
 EXTRAS: Final = {
+    "scores": ("converter21", "matplotlib", "openpyxl", "resvg_py", "verovio"),
+    "plots": ("matplotlib",),
     "hf": ("accelerate", "torch", "transformers"),
     "vllm": ("vllm",),
     "anthropic": ("anthropic",),

@@ -1,5 +1,6 @@
 """The `music-evals` command: every verb is a module of this package."""
 
+import sys
 from importlib.metadata import version
 from typing import Annotated
 
@@ -20,6 +21,8 @@ from music_evals.commands import (
     report,
     run,
 )
+from music_evals.commands.output import failed
+from music_evals.notation.extras import MissingLibraryError
 
 app = typer.Typer(
     name="music-evals",
@@ -50,9 +53,17 @@ def _print_version(wanted: bool) -> None:
 
 
 @app.callback()
-def main(
+def _options(
     _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
     ] = False,
 ) -> None:
     """Benchmarks of music for language models."""
+
+
+def main() -> None:
+    """Run the command; a library that is missing is named in one line."""
+    try:
+        app()
+    except MissingLibraryError as error:
+        sys.exit(failed(error).exit_code)

@@ -42,7 +42,6 @@ def building(out: Path, *, overwrite: bool) -> Iterator[Console]:
     """Check a dataset's folder before any work, and end with one line: where it was written, or what went wrong."""
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.dataset_io import DatasetError, check_target
-    from music_evals.notation.extras import MissingLibraryError
     from music_evals.notation.lilypond.compiler import LilyPondError
     from music_evals.notation.lilypond.sandbox import SandboxError
 
@@ -50,7 +49,7 @@ def building(out: Path, *, overwrite: bool) -> Iterator[Console]:
     try:
         check_target(out, overwrite=overwrite)
         yield console
-    except (DatasetError, LilyPondError, MissingLibraryError, SandboxError, OSError) as error:
+    except (DatasetError, LilyPondError, SandboxError, OSError) as error:
         raise failed(error) from error
     say(console, f"Wrote {out}")
 
@@ -68,14 +67,14 @@ def say_counts(console: Console, counts: Mapping[str, Mapping[str, int]]) -> Non
 
 
 def cluster() -> ModuleType:
-    """Import what needs Ray, or tell how to install it."""
+    """Import the module that needs Ray, or say how to install Ray."""
     try:
-        from music_evals.shards import cluster as found
+        from music_evals.shards import cluster as module
     except ModuleNotFoundError as error:
         raise typer.BadParameter(
             f"needs {error.name}: pip install 'music-evals[cluster]'", param_hint="--engine"
         ) from error
-    return found
+    return module
 
 
 def path_of(location: str) -> str:
@@ -92,10 +91,10 @@ def list_logs(console: Console, heading: str, entries: Sequence[tuple[str, str]]
 
 def table(*columns: str, text: int = 1) -> Table:
     """Return a table of so many columns of text, and numbers behind them."""
-    made = Table(*columns)
-    for column in made.columns[text:]:
+    result = Table(*columns)
+    for column in result.columns[text:]:
         column.justify = "right"
-    return made
+    return result
 
 
 def left_out_lines(left_out: Mapping[str, str]) -> list[str]:

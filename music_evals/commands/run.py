@@ -156,19 +156,21 @@ def _run_in_shards(
 def _tasks(name: str) -> list[TaskFacts]:
     if name in benchmarks.names():
         return list(benchmarks.load(name).tasks.values())
-    known = {task.registry_name: task for each in benchmarks.names() for task in benchmarks.load(each).tasks.values()}
-    if name not in known:
+    by_name = {
+        task.registry_name: task for entry in benchmarks.names() for task in benchmarks.load(entry).tasks.values()
+    }
+    if name not in by_name:
         raise typer.BadParameter(
             f"{name} is neither a benchmark nor a task; benchmarks: {', '.join(benchmarks.names())}; "
-            f"tasks: {', '.join(known)}"
+            f"tasks: {', '.join(by_name)}"
         )
-    return [known[name]]
+    return [by_name[name]]
 
 
-def _arms(given: str) -> list[str]:
+def _arms(names: str) -> list[str]:
     from music_evals.solvers.stimulus import ARMS
 
-    arms: list[str] = list(ARMS) if given == "all" else [arm.strip() for arm in given.split(",")]
+    arms: list[str] = list(ARMS) if names == "all" else [arm.strip() for arm in names.split(",")]
     if unknown := [arm for arm in arms if arm not in ARMS]:
         raise typer.BadParameter(f"{unknown[0]} is none of {', '.join(ARMS)}, all", param_hint="--arms")
     return arms
@@ -177,32 +179,34 @@ def _arms(given: str) -> list[str]:
 def _conditions(
     facts: list[TaskFacts], arguments: dict[str, Any], axes: dict[str, list[Any]], *, grid: bool
 ) -> list[tuple["Asked", "Task"]]:
-    """Make the tasks under each condition; those that cannot be run as asked are left out, with their reasons."""
+    """Make the tasks under each condition; a condition that a task refuses is left out, with the reason."""
     from inspect import signature
 
     from music_evals.evals.registry import MODULES
     from music_evals.shards.running import Asked
 
     functions = {task: getattr(MODULES[task.benchmark], task.name) for task in facts}
-    known = {name for function in functions.values() for name in signature(function).parameters}
-    if unknown := sorted(set(arguments) - known):
-        raise typer.BadParameter(f"no task takes {unknown[0]}; known are: {', '.join(sorted(known))}", param_hint="-T")
-    made: list[tuple[Asked, Task]] = []
+    accepted = {name for function in functions.values() for name in signature(function).parameters}
+    if unknown := sorted(set(arguments) - accepted):
+        raise typer.BadParameter(
+            f"no task takes {unknown[0]}; known are: {', '.join(sorted(accepted))}", param_hint="-T"
+        )
+    tasks: list[tuple[Asked, Task]] = []
     left_out: dict[str, list[str]] = {}
     for task, function in functions.items():
         declared: dict[str, list[Any]] = benchmarks.load(task.benchmark).table.get("grid", {}) if grid else {}
-        asked = declared | axes | {name: [value] for name, value in arguments.items()}
-        mine = {name: values for name, values in asked.items() if name in signature(function).parameters}
-        for values in product(*mine.values()):
-            given = dict(zip(mine, values, strict=True))
+        choices = declared | axes | {name: [value] for name, value in arguments.items()}
+        choices = {name: values for name, values in choices.items() if name in signature(function).parameters}
+        for values in product(*choices.values()):
+            params = dict(zip(choices, values, strict=True))
             try:
-                made.append((Asked(task.benchmark, task.name, given), function(**given)))
+                tasks.append((Asked(task.benchmark, task.name, params), function(**params)))
             except ValueError as error:
-                named = " ".join([task.registry_name, *map(str, values)])
-                left_out.setdefault(str(getattr(error, "message", error)), []).append(named)
-    for why, those in left_out.items():
-        Console().print(Text(f"Left out, {len(those)} ({', '.join(those)}): {why}", style="yellow"))
-    return made
+                condition = " ".join([task.registry_name, *map(str, values)])
+                left_out.setdefault(str(getattr(error, "message", error)), []).append(condition)
+    for why, conditions in left_out.items():
+        Console().print(Text(f"Left out, {len(conditions)} ({', '.join(conditions)}): {why}", style="yellow"))
+    return tasks
 
 
 def _exists(folder: str) -> bool:

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import pyarrow.parquet as pq
-
 from music_evals.datasets_builders.dataset_io import GENERATED, DatasetError, DatasetSpec, Provenance, download
 from music_evals.datasets_builders.questions.question_rows import (
     FEATURES,
@@ -67,6 +65,8 @@ def _composed(seed: int) -> Rows:
 
 
 def _published(source: str) -> Rows:
+    import pyarrow.parquet as pq
+
     folder = download(HUB, REVISION, ["data/*"]) if source == "hub" else Path(source).expanduser()
     files = {split: sorted(folder.rglob(f"{split}-*.parquet")) for split in ("dev", "test")}
     if not all(files.values()):

@@ -25,21 +25,20 @@ from inspect_ai.scorer import Scorer
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import GENERATED, Origin, describe_dataset, load_split
-from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
-from music_evals.datasets_builders.lilybench.generation.dataset import BENCHMARK as GENERATION
 from music_evals.datasets_builders.lilybench.generation.references import load_demonstrations, load_references
+from music_evals.datasets_builders.lilybench.generation.rows import BENCHMARK as GENERATION
 from music_evals.datasets_builders.lilybench.generation.rows import FULL, DemonstrationRow, Description, PromptRow
 from music_evals.datasets_builders.lilybench.reasons import reasons
-from music_evals.datasets_builders.lilybench.rows import CLEAN, Protocol, TaskName, TaskRow
+from music_evals.datasets_builders.lilybench.rows import BENCHMARK, CLEAN, Protocol, TaskName, TaskRow
 from music_evals.encoders.lilybert import Pooling
 from music_evals.evals.floors import Floors, floors_of
 from music_evals.evals.tasks import (
-    asks,
     check_media,
     check_positive,
     commonest,
     declared_task,
     estimated_tokens,
+    question_metadata,
     samples_view,
     task,
 )
@@ -177,102 +176,102 @@ class GenerationParameters:
 
 
 @task
-def bar_count(asked: LilyBenchParameters) -> Task:
+def bar_count(params: LilyBenchParameters) -> Task:
     """Count the measures of a score (section 3.2)."""
-    return _task("bar_count", asked)
+    return _task("bar_count", params)
 
 
 @task
-def metadata_qa(asked: LilyBenchParameters) -> Task:
+def metadata_qa(params: LilyBenchParameters) -> Task:
     """Tell key, metre or note length of a score: four options (section 3.2)."""
-    return _task("metadata_qa", asked)
+    return _task("metadata_qa", params)
 
 
 @task
-def bar_sequencing(asked: LilyBenchParameters) -> Task:
+def bar_sequencing(params: LilyBenchParameters) -> Task:
     """Put four measures in order (section 3.2)."""
-    return _task("bar_sequencing", asked)
+    return _task("bar_sequencing", params)
 
 
 @task
-def next_bar_prediction(asked: LilyBenchParameters) -> Task:
+def next_bar_prediction(params: LilyBenchParameters) -> Task:
     """Choose the measure that follows four others: four options (section 3.2)."""
-    return _task("next_bar_prediction", asked)
+    return _task("next_bar_prediction", params)
 
 
 @task
-def metadata_prediction(asked: LilyBenchParameters) -> Task:
+def metadata_prediction(params: LilyBenchParameters) -> Task:
     """Infer a key, metre or note length that was taken out of a score: four options (section 3.2)."""
-    return _task("metadata_prediction", asked)
+    return _task("metadata_prediction", params)
 
 
 @task
-def music_captioning(asked: LilyBenchParameters) -> Task:
+def music_captioning(params: LilyBenchParameters) -> Task:
     """Choose the title of a piece: four options (section 3.2)."""
-    return _task("music_captioning", asked)
+    return _task("music_captioning", params)
 
 
 @task
-def composer_recognition(asked: LilyBenchParameters) -> Task:
+def composer_recognition(params: LilyBenchParameters) -> Task:
     """Choose the composer of a piece: four options (section 3.2)."""
-    return _task("composer_recognition", asked)
+    return _task("composer_recognition", params)
 
 
 @task
-def genre_recognition(asked: LilyBenchParameters) -> Task:
+def genre_recognition(params: LilyBenchParameters) -> Task:
     """Choose the style of a piece: four options (section 3.2)."""
-    return _task("genre_recognition", asked)
+    return _task("genre_recognition", params)
 
 
 @task
-def emotion_recognition(asked: LilyBenchParameters) -> Task:
+def emotion_recognition(params: LilyBenchParameters) -> Task:
     """Choose the quadrant of emotion that a piece expresses: four options (section 3.2)."""
-    return _task("emotion_recognition", asked)
+    return _task("emotion_recognition", params)
 
 
 @task
-def error_detection(asked: LilyBenchParameters) -> Task:
+def error_detection(params: LilyBenchParameters) -> Task:
     """Find the measures of a score that are wrong (section 3.2)."""
-    return _task("error_detection", asked)
+    return _task("error_detection", params)
 
 
 @task
-def generation(asked: GenerationParameters) -> Task:
+def generation(params: GenerationParameters) -> Task:
     """Write a piece of music in LilyPond (sections 3.1 and 3.3)."""
     _check_lilypond("generation compiles what the model writes, in a sandbox")
-    wording = load_prompts("lilybench", asked.prompts)["generation"]
-    origin = describe_dataset(asked.dataset, benchmark=GENERATION)
+    wording = load_prompts("lilybench", params.prompts)["generation"]
+    origin = describe_dataset(params.dataset, benchmark=GENERATION)
     # A branch on the Hub may move on; what is scored again must be measured against the same references.
-    pinned = f"{asked.dataset.partition('@')[0]}@{origin.revision}" if origin.revision else asked.dataset
-    split = "paper" if asked.protocol == "paper" and "paper" in origin.provenance.counts.get("prompts", ()) else "test"
+    pinned = f"{params.dataset.partition('@')[0]}@{origin.revision}" if origin.revision else params.dataset
+    split = "paper" if params.protocol == "paper" and "paper" in origin.provenance.counts.get("prompts", ()) else "test"
     rows: list[PromptRow] = load_split(pinned, "prompts", split, benchmark=GENERATION).to_list()
-    if asked.n_prompts > max(len(rows), FEW_PROMPTS):
+    if params.n_prompts > max(len(rows), FEW_PROMPTS):
         raise ValueError(
-            f"n_prompts={asked.n_prompts} is not valid; the bank of {asked.dataset} has {len(rows)} prompts"
+            f"n_prompts={params.n_prompts} is not valid; the bank of {params.dataset} has {len(rows)} prompts"
         )
     shown: list[DemonstrationRow] = (
-        load_split(pinned, "demonstrations", DEMONSTRATIONS[asked.regime], benchmark=GENERATION).to_list()
-        if asked.regime in DEMONSTRATIONS
+        load_split(pinned, "demonstrations", DEMONSTRATIONS[params.regime], benchmark=GENERATION).to_list()
+        if params.regime in DEMONSTRATIONS
         else []
     )
-    references = PIECES.references(pinned, asked.reference)
-    loaded = None if asked.encoder is None else shared_encoder(asked.encoder)
+    references = PIECES.references(pinned, params.reference)
+    loaded = None if params.encoder is None else shared_encoder(params.encoder)
     is_lilybench = origin.provenance.source != GENERATED
     return declared_task(
-        asked,
+        params,
         "lilybench",
         "generation",
         origin,
-        [prompt_to_sample(row, shown, wording, asked.protocol) for row in rows[: asked.n_prompts]],
-        solver=write_music(asked.attempts, wording["repair"], asked.protocol),
+        [prompt_to_sample(row, shown, wording, params.protocol) for row in rows[: params.n_prompts]],
+        solver=write_music(params.attempts, wording["repair"], params.protocol),
         scorer=written_music(
             pinned,
-            asked.reference,
-            asked.protocol,
-            asked.encoder,
-            asked.pooling,
-            attempts=asked.attempts,
-            pictures=asked.media != 0,
+            params.reference,
+            params.protocol,
+            params.encoder,
+            params.pooling,
+            attempts=params.attempts,
+            pictures=params.media != 0,
         ),
         config=GenerateConfig(temperature=0.7, top_p=0.9, max_tokens=MAX_NEW_TOKENS),
         viewer=samples_view(
@@ -280,13 +279,13 @@ def generation(asked: GenerationParameters) -> Task:
         ),
         metadata={
             "is_lilybench": is_lilybench,
-            "regime": asked.regime,
-            "protocol": asked.protocol,
+            "regime": params.regime,
+            "protocol": params.protocol,
             "prompts_drawn_from": "files" if split == "paper" else "entries",
-            "references": {found.name: len(found.ids) for found in references},
+            "references": {reference.name: len(reference.ids) for reference in references},
             "encoder": None if loaded is None else loaded.identity,
-            "pooling": asked.pooling,
-            "attempts": asked.attempts,
+            "pooling": params.pooling,
+            "attempts": params.attempts,
         },
         is_like=not is_lilybench,
     )
@@ -301,19 +300,19 @@ def prompt_to_sample(row: PromptRow, shown: Sequence[DemonstrationRow], wording:
     if protocol == "paper":
         paper = wording["paper"]
         messages.append(ChatMessageSystem(content=paper["instruction"]))
-        asked = "\n\n".join([*(published_demonstration(one, paper) for one in shown), published_request(row, paper)])
+        prompt = "\n\n".join([*(published_demonstration(one, paper) for one in shown), published_request(row, paper)])
     else:
         messages.append(ChatMessageSystem(content=wording["instruction"]))
         for one in shown:
             messages.append(ChatMessageUser(content=request(one, wording)))
             score = Template(wording["demonstration"]).substitute(score=one["text"].strip("\r\n"))
             messages.append(ChatMessageAssistant(content=score))
-        asked = request(row, wording)
-    known = {name: value for name, value in row.items() if value is not None and name in wording["description"]}
-    metadata = asks(
-        "lilybench", "generation", answer_type="piece", form="$answer", index=row["index"], description=known
+        prompt = request(row, wording)
+    description = {name: value for name, value in row.items() if value is not None and name in wording["description"]}
+    metadata = question_metadata(
+        "lilybench", "generation", answer_type="piece", form="$answer", index=row["index"], description=description
     )
-    messages.append(ChatMessageUser(content=asked, metadata=metadata))
+    messages.append(ChatMessageUser(content=prompt, metadata=metadata))
     return Sample(id=row["id"], input=messages, metadata={"index": row["index"], "entry": row["entry"], MEDIA: True})
 
 
@@ -324,11 +323,11 @@ def request(description: Description, wording: Prompts) -> str:
 
 def published_request(description: Description, wording: Prompts) -> str:
     """Word what is to be written under ``paper``: its metadata and a sentence, which has words for what is unknown."""
-    known: Mapping[str, Any] = description
-    told = {name: known[name] or words for name, words in wording["unknown"].items()}
-    part = known["part"] or FULL
-    told["part"] = wording["full"] if part == FULL else Template(wording["part"]).substitute(part=part)
-    return Template(wording["prompt"]).substitute(told, metadata=published_metadata(description, wording))
+    facts: Mapping[str, Any] = description
+    words = {name: facts[name] or unknown for name, unknown in wording["unknown"].items()}
+    part = facts["part"] or FULL
+    words["part"] = wording["full"] if part == FULL else Template(wording["part"]).substitute(part=part)
+    return Template(wording["prompt"]).substitute(words, metadata=published_metadata(description, wording))
 
 
 def published_demonstration(shown: DemonstrationRow, wording: Prompts) -> str:
@@ -343,45 +342,45 @@ def published_metadata(description: Description, wording: Prompts) -> str:
     return Template(wording["metadata"]).substitute(lines=lines)
 
 
-def _lines(known: Mapping[str, Any], lines: Mapping[str, str]) -> str:
-    return "\n".join(Template(line).substitute(value=known[field]) for field, line in lines.items() if known[field])
+def _lines(facts: Mapping[str, Any], lines: Mapping[str, str]) -> str:
+    return "\n".join(Template(line).substitute(value=facts[field]) for field, line in lines.items() if facts[field])
 
 
-def _task(name: TaskName, asked: LilyBenchParameters) -> Task:
-    _check_strategy(name, asked.strategy)
-    wording = load_prompts("lilybench", asked.prompts)
-    origin = describe_dataset(asked.dataset, benchmark=BENCHMARK)
-    rows: list[TaskRow] = load_split(asked.dataset, name, asked.protocol, benchmark=BENCHMARK).to_list()
-    most = asked.max_score_tokens
+def _task(name: TaskName, params: LilyBenchParameters) -> Task:
+    _check_strategy(name, params.strategy)
+    wording = load_prompts("lilybench", params.prompts)
+    origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
+    rows: list[TaskRow] = load_split(params.dataset, name, params.protocol, benchmark=BENCHMARK).to_list()
+    most = params.max_score_tokens
     kept = [row for row in rows if most is None or score_tokens(row) <= most]
     if not kept:
         raise ValueError(
-            f"max_score_tokens={most} leaves no row of {name} in {asked.dataset}; its shortest score is "
+            f"max_score_tokens={most} leaves no row of {name} in {params.dataset}; its shortest score is "
             f"estimated at {min(map(score_tokens, rows))} tokens"
         )
-    majority = commonest((_told_kind(name, row), row["answer"]) for row in rows)
-    why = reasons(name, asked.protocol, kept, _texts(asked.dataset, origin) if name == "error_detection" else {})
+    majority = commonest((_shown_kind(name, row), row["answer"]) for row in rows)
+    why = reasons(name, params.protocol, kept, _texts(params.dataset, origin) if name == "error_detection" else {})
     is_lilybench = origin.provenance.source != GENERATED
     return declared_task(
-        asked,
+        params,
         "lilybench",
         name,
         origin,
-        [record_to_sample(name, row, wording, asked, majority, why.get(row["id"])) for row in kept],
-        solver=score_tools() if asked.strategy == "logiclm" else reply(),
-        scorer=_SCORERS[_form(name)](asked.protocol, asked.strategy != "standalone"),
-        config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS[asked.strategy]),
+        [record_to_sample(name, row, wording, params, majority, why.get(row["id"])) for row in kept],
+        solver=score_tools() if params.strategy == "logiclm" else reply(),
+        scorer=_SCORERS[_form(name)](params.protocol, params.strategy != "standalone"),
+        config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS[params.strategy]),
         viewer=samples_view("LilyBench"),
         metadata={
             "is_lilybench": is_lilybench,
-            "protocol": asked.protocol,
-            "strategy": asked.strategy,
+            "protocol": params.protocol,
+            "strategy": params.strategy,
             "rows_left_out": len(rows) - len(kept),
             "score_tokens": sum(map(score_tokens, kept)),
         },
-        floors={"": _floors(name, origin, asked.protocol, kept)},
+        floors={"": _floors(name, origin, params.protocol, kept)},
         is_like=not is_lilybench,
-        tools=asked.strategy == "logiclm",
+        tools=params.strategy == "logiclm",
     )
 
 
@@ -410,7 +409,7 @@ def record_to_sample(
     name: TaskName,
     row: TaskRow,
     wording: Prompts,
-    asked: LilyBenchParameters,
+    params: LilyBenchParameters,
     majority: Mapping[str, str],
     why: str | None = None,
 ) -> Sample:
@@ -424,35 +423,35 @@ def record_to_sample(
         **({WHY: why} if why else {}),
         **({MEDIA: {"lilypond": row["score"]}} if name not in PARTS else {}),
     }
-    if asked.strategy == "logiclm":
+    if params.strategy == "logiclm":
         metadata["score"] = row["score"]
     if name == CONFUSED:
         metadata["options"] = row["options"]
-    prompt = prompt_text(name, row, wording, asked.protocol, asked.strategy)
+    prompt = prompt_text(name, row, wording, params.protocol, params.strategy)
     form = _form(name)
     # Shuffled measures are all the music there is.
     score = row["score"].strip("\r\n")
     if form == "order":
-        score = (_published_options if asked.protocol == "paper" else listed)(row["options"])
+        score = (_published_options if params.protocol == "paper" else listed)(row["options"])
     start = prompt.index(score)
-    said = asks(
+    facts = question_metadata(
         "lilybench",
         name,
         answer_type="choice" if form == "index" else form,
         answers=[str(index) for index in range(len(row["options"]))] if form == "index" else None,
-        form="$answer" if asked.strategy == "standalone" else "Answer: $answer",
-        question=question_text(name, row, wording, asked.protocol),
+        form="$answer" if params.strategy == "standalone" else "Answer: $answer",
+        question=question_text(name, row, wording, params.protocol),
         options=row["options"] or None,
         kind=row["kind"] or None,
-        majority=majority[_told_kind(name, row)],
+        majority=majority[_shown_kind(name, row)],
         notation="lilypond",
         music=[[start, start + len(score)]] if score else None,
     )
     return Sample(
-        id=sample_id(name, asked.protocol, row["id"]),
+        id=sample_id(name, params.protocol, row["id"]),
         input=[
-            ChatMessageSystem(content=(wording["paper"] if asked.protocol == "paper" else wording)["instruction"]),
-            ChatMessageUser(content=prompt, metadata=said),
+            ChatMessageSystem(content=(wording["paper"] if params.protocol == "paper" else wording)["instruction"]),
+            ChatMessageUser(content=prompt, metadata=facts),
         ],
         choices=row["options"] or None,
         target=row["answer"],
@@ -548,8 +547,8 @@ def score_tokens(row: TaskRow) -> int:
     return estimated_tokens(len(row["score"]) + sum(map(len, row["options"])))
 
 
-def _told_kind(name: TaskName, row: TaskRow) -> str:
-    """The kind of a question, where who is asked knows it: not the kind of error that is to be found."""
+def _shown_kind(name: TaskName, row: TaskRow) -> str:
+    """The kind of a question, unless it would give the answer away: the kind of an error."""
     return "" if name == "error_detection" else row["kind"]
 
 

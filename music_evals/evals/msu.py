@@ -16,7 +16,7 @@ import base64
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
@@ -25,7 +25,7 @@ from logging import getLogger
 from statistics import mean
 from string import Template
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -48,10 +48,17 @@ from music_evals.datasets_builders.msu.questions.answerability import is_answera
 from music_evals.datasets_builders.msu.twins import renamed, transposed
 from music_evals.datasets_builders.progress import announced
 from music_evals.evals.floors import Floors, floors_of
-from music_evals.evals.tasks import asks, check_positive, commonest, declared_task, estimated_tokens, samples_view, task
+from music_evals.evals.tasks import (
+    check_positive,
+    commonest,
+    declared_task,
+    estimated_tokens,
+    question_metadata,
+    samples_view,
+    task,
+)
 from music_evals.notation.scores.renderings import Rendered, Rendering, as_it_stands, render
 from music_evals.scorers.judge import DEADLINE, RULES, judged
-from music_evals.scorers.readers.checking import ANSWER_TYPES, answer_type_of, check
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
 
@@ -60,13 +67,12 @@ ScoreContent = Literal["full", "title"]
 TooLong = Literal["refuse", "truncate"]
 Twin = Literal["original", "transposed", "renamed"]
 
-
 _COLUMNS: Final[Mapping[Modality, str]] = {"textual": "abc", "visual": "images", "score": "musicxml"}
 """Task → the column of its scores."""
-_CALLED: Final = {"abc": "ABC", "images": "pages", "musicxml": "MusicXML"}
-_WORDED: Final[Mapping[str, str]] = {"abc": "textual", "pages": "visual"}  # otherwise than by its own name
-_KINDS: Final = {b"\x89PNG": "image/png", b"\xff\xd8": "image/jpeg"}  # by their first bytes; else MP3
-_SHOWN: Final = 300  # characters of a reason
+_COLUMN_TITLES: Final = {"abc": "ABC", "images": "pages", "musicxml": "MusicXML"}
+_WORDING_KEYS: Final[Mapping[str, str]] = {"abc": "textual", "pages": "visual"}  # others have the rendering's name
+_IMAGE_KINDS: Final = {b"\x89PNG": "image/png", b"\xff\xd8": "image/jpeg"}  # first bytes → kind; others are MP3
+_MAX_REASON: Final = 300  # characters
 _log = getLogger(__name__)
 
 
@@ -139,26 +145,43 @@ class ScoreParameters(VisualParameters):
 
 
 @task
-def textual(asked: TextualParameters) -> Task:
+def textual(params: TextualParameters) -> Task:
     """Answer questions on scores in ABC notation (sections 3 and 5)."""
-    return _task("textual", asked, "abc", asked.max_score_tokens, asked.too_long, asked.twin)
+    return _task("textual", params, "abc", params.max_score_tokens, params.too_long, params.twin)
 
 
 @task
-def visual(asked: VisualParameters) -> Task:
+def visual(params: VisualParameters) -> Task:
     """Answer questions on scores seen as pages (sections 3 and 5)."""
-    return _task("visual", asked, "pages")
+    return _task("visual", params, "pages")
 
 
 @task
-def score(asked: ScoreParameters) -> Task:
+def score(params: ScoreParameters) -> Task:
     """Answer the same questions on the same scores in any rendering, as far as it holds the answers."""
-    return _task("score", asked, asked.rendering, asked.max_score_tokens)
+    return _task("score", params, params.rendering, params.max_score_tokens)
+
+
+@dataclass(slots=True)
+class _Selection:
+    """The scores that are asked about, what the model sees of them, and their questions."""
+
+    scores: list[ScoreRow]
+    shown: dict[str, Rendered]  # score → its rendering; empty if only titles are shown
+    questions: dict[str, list[QuestionRow]] = field(default_factory=dict)  # score → questions
+    unlike: list[str] = field(default_factory=list)  # scores that cannot be shown, with the reason
+    truncated: dict[str, int] = field(default_factory=dict)  # score → lines that are left of it
+    refused: list[str] = field(default_factory=list)  # scores that are too long
+
+    def keep(self, shown: Mapping[str, Rendered]) -> None:
+        """Keep the scores of these renderings only."""
+        self.shown = dict(shown)
+        self.scores = [score for score in self.scores if score["score_id"] in self.shown]
 
 
 def _task(
     modality: Modality,
-    asked: VisualParameters,
+    params: VisualParameters,
     rendering: Rendering,
     max_score_tokens: int | None = None,
     too_long: TooLong = "refuse",
@@ -166,100 +189,68 @@ def _task(
 ) -> Task:
     check_positive(
         max_score_tokens=max_score_tokens,
-        judge_max_tokens=asked.judge_max_tokens,
-        judge_deadline=asked.judge_deadline,
+        judge_max_tokens=params.judge_max_tokens,
+        judge_deadline=params.judge_deadline,
     )
-    if asked.content == "title" and asked.stimulus != "given":
-        raise ValueError(f"content=title gives no music that stimulus={asked.stimulus} could be in the place of")
-    asked_levels = _levels(asked.levels)
-    named = [name.strip() for name in asked.judges.split(",")] if isinstance(asked.judges, str) else asked.judges
+    _check_title_only(params, twin)
+    levels, judges = _levels(params.levels), _names(params.judges)
     scorer = judged(
-        "rules" if named == ["rules"] else named,
-        human_labels=asked.human_labels,
-        max_tokens=asked.judge_max_tokens,
-        deadline=asked.judge_deadline,
+        RULES if judges == [RULES] else judges,
+        human_labels=params.human_labels,
+        max_tokens=params.judge_max_tokens,
+        deadline=params.judge_deadline,
     )
-    wording = load_prompts("msu", asked.prompts)
-    origin = describe_dataset(asked.dataset, benchmark=BENCHMARK)
-    known_splits = [name for name in SPLITS if name in origin.provenance.counts.get("questions", {})]
-    splits = known_splits if asked.split == "all" else [asked.split]
-    used = _COLUMNS[modality]
-    columns = ["score_id", "title", "composer", *([used] if asked.content == "full" else [])]
-    scores: list[ScoreRow] = _load(asked.dataset, "scores", splits, columns)
-    by_split: dict[str, list[QuestionRow]] = {split: _load(asked.dataset, "questions", [split]) for split in splits}
-    questions = [row for rows in by_split.values() for row in rows]
-    has = [bool(dict(score).get(used)) for score in scores]
-    # Scores of which a rendering cannot be made are left out and named.
-    if asked.content == "full" and not (any(has) if modality == "score" else all(has)):
-        raise ValueError(f"{asked.dataset} has scores without {_CALLED[used]}; valid for it is content=title")
-    given: dict[str, Rendered] = {}
-    if asked.content == "full":
-        given = _given(scores, modality, rendering)
-    unlike = [f"{name}: {one['problem']}" for name, one in given.items() if one["problem"]]
-    for why in unlike:
-        _log.warning("Left out, as it is not the same as %s: %s", rendering, why)
-    given = {name: one for name, one in given.items() if not one["problem"]}
-    shortened: dict[str, int] = {}
-    refused: list[str] = []
-    if given and max_score_tokens is not None:
-        given, shortened, refused = _fitted(given, max_score_tokens, too_long)
-    if asked.content == "full":
-        scores = [score for score in scores if score["score_id"] in given]
-    for row in questions:
-        if row["answer_type"] not in (None, *ANSWER_TYPES):
-            raise ValueError(
-                f"{asked.dataset}, row {row['id']}: answer_type {row['answer_type']!r:.100} is none of "
-                f"{', '.join(ANSWER_TYPES)}"
-            )
-    by_score: dict[str, list[QuestionRow]] = {score["score_id"]: [] for score in scores}
-    for row in questions:
-        if row["level"] in asked_levels and row["score_id"] in by_score and _is_asked(row, modality, rendering, given):
-            by_score[row["score_id"]].append(row)
-    right = {row["id"]: row["answer"] for row in questions}
+    origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
+    available = [name for name in SPLITS if name in origin.provenance.counts.get("questions", {})]
+    splits = available if params.split == "all" else [params.split]
+    by_split: dict[str, list[QuestionRow]] = {split: _load_questions(params.dataset, split) for split in splits}
+    rows = [row for split_rows in by_split.values() for row in split_rows]
+
+    selection = _choose_stimulus(params, modality, rendering, splits)
+    if max_score_tokens is not None:
+        _limit_length(selection, max_score_tokens, too_long)
+    names = {score["score_id"] for score in selection.scores}
+    candidates = [row for row in rows if row["level"] in levels and row["score_id"] in names]
+    selection.questions = {name: [] for name in (score["score_id"] for score in selection.scores)}
+    for row in candidates:
+        if modality != "score" or _is_answerable(row, rendering, selection.shown):
+            selection.questions[row["score_id"]].append(row)
     if twin != "original":
-        if asked.content == "title":
-            raise ValueError(f"content=title shows no score; valid with it is twin=original, not {twin}")
-        scores, given, by_score, unmoved = _twins(twin, scores, given, by_score)
-        unlike += unmoved
-    not_held = sum(row["level"] in asked_levels and row["score_id"] in by_score for row in questions)
-    not_held -= sum(map(len, by_score.values()))
+        _make_twins(selection, twin)
+    remaining = [row for row in candidates if row["score_id"] in selection.questions]
+
+    originals = {row["id"]: row["answer"] for row in rows} if twin != "original" else None
+    learnt = _load_questions(params.dataset, "train") if "train" in available else rows
+    prompt = _Prompt(
+        load_prompts("msu", params.prompts),
+        modality,
+        rendering,
+        commonest((row["kind"] or "", row["answer"]) for row in learnt),
+    )
+    samples = _samples(selection, prompt, params.asking, originals)
+    if not samples:
+        reason = selection.unlike[0] if selection.unlike else f"{rendering} holds no answer"
+        reason = "every score is longer than max_score_tokens" if selection.refused else reason
+        raise ValueError(f"no question is left to ask: {reason}")
 
     def floors(*levels: int) -> Floors:
-        some = {name: [row for row in rows if row["level"] in levels] for name, rows in by_split.items()}
-        scored = {
-            name: [row for row in rows if row["score_id"] in by_score and (named != [RULES] or _is_ruled(row))]
-            for name, rows in some.items()
+        scored: dict[str, list[QuestionRow]] = {
+            split: [
+                row
+                for row in split_rows
+                if row["level"] in levels
+                and row["score_id"] in selection.questions
+                and (judges != [RULES] or _is_ruled(row))
+            ]
+            for split, split_rows in by_split.items()
         }
         return floors_of(origin, "questions", scored)
 
-    learnt = _load(asked.dataset, "questions", ["train"]) if "train" in known_splits else questions
-    majority = commonest((row["kind"] or "", row["answer"]) for row in learnt)
-    samples = [
-        record_to_sample(
-            score,
-            group,
-            by_score[score["score_id"]],
-            wording,
-            rendering,
-            given.get(score["score_id"]),
-            majority,
-            shortened.get(score["score_id"]),
-            modality,
-            right if twin != "original" else None,
-        )
-        for score in scores
-        for group in _groups(by_score[score["score_id"]], asked.asking)
-    ]
-    if not samples:
-        why = unlike[0] if unlike else f"{rendering} holds no answer"
-        raise ValueError(
-            f"no question is left to ask: {'every score is longer than max_score_tokens' if refused else why}"
-        )
     is_msu = origin.provenance.source == "published"
-    # Another version may answer otherwise to the same prompt, the baselines above all.
-    policy = CachePolicy(expiry="1W", scopes={"music-evals": version("music-evals")}) if asked.cache else False
+    # Another version may answer the same prompt otherwise, the baselines above all.
+    policy = CachePolicy(expiry="1W", scopes={"music-evals": version("music-evals")}) if params.cache else False
     return declared_task(
-        asked,
+        params,
         "msu",
         modality,
         origin,
@@ -270,196 +261,112 @@ def _task(
         viewer=samples_view("MSU-Bench"),
         metadata={
             "is_msu_bench": is_msu,
-            "split": asked.split,
-            "levels": asked_levels,
+            "split": params.split,
+            "levels": levels,
             "scores": len({sample.metadata["score_id"] for sample in samples if sample.metadata}),
-            "scores_truncated": len(shortened),
-            "scores_refused": refused,
-            "scores_unlike": [why[:_SHOWN] for why in unlike],
-            "questions_not_held": not_held,
-            "score_tokens": _mean_tokens(given),
+            "scores_truncated": len(selection.truncated),
+            "scores_refused": selection.refused,
+            "scores_unlike": [reason[:_MAX_REASON] for reason in selection.unlike],
+            "questions_not_held": len(remaining) - sum(map(len, selection.questions.values())),
+            "score_tokens": _mean_tokens(selection.shown),
             "is_generated": origin.provenance.source == GENERATED,
         },
         floors={
-            "": floors(*asked_levels),
-            **{f"judged_by_level/level_{level}/accuracy": floors(level) for level in asked_levels},
+            "": floors(*levels),
+            **{f"judged_by_level/level_{level}/accuracy": floors(level) for level in levels},
         },
         is_like=not is_msu,
     )
 
 
+# --- parameters
+
+
+def _check_title_only(params: VisualParameters, twin: Twin) -> None:
+    if params.content == "title" and params.stimulus != "given":
+        raise ValueError(f"content=title gives no music that stimulus={params.stimulus} could be in the place of")
+    if params.content == "title" and twin != "original":
+        raise ValueError(f"content=title shows no score; valid with it is twin=original, not {twin}")
+
+
+def _names(values: int | str | Sequence[int | str]) -> list[str]:
+    """Read values that are separated by commas, or a list of them."""
+    entries = str(values).split(",") if isinstance(values, int | str) else values
+    return [str(entry).strip() for entry in entries]
+
+
+def _levels(values: int | str | list[int] | None) -> list[int]:
+    if values is None:
+        return list(LEVELS)
+    names = set(_names(values))
+    levels = [level for level in LEVELS if str(level) in names]
+    if not levels or len(levels) != len(names):
+        raise ValueError(
+            f"levels={','.join(_names(values))!r} is not valid; valid values are 1, 2, 3 and 4, separated by commas"
+        )
+    return levels
+
+
+# --- rows
+
+
+def _load_questions(dataset: str, split: str) -> list[QuestionRow]:
+    # Here and below, because the patterns of this module take long to compile.
+    from music_evals.scorers.readers.checking import ANSWER_TYPES
+
+    rows: list[QuestionRow] = load_split(dataset, "questions", split, benchmark=BENCHMARK).to_list()
+    for row in rows:
+        if row["answer_type"] not in (None, *ANSWER_TYPES):
+            raise ValueError(
+                f"{dataset}, row {row['id']}: answer_type {row['answer_type']!r:.100} is none of "
+                f"{', '.join(ANSWER_TYPES)}"
+            )
+    return rows
+
+
 def _type_of(row: QuestionRow) -> str:
+    from music_evals.scorers.readers.checking import answer_type_of
+
     return row["answer_type"] or answer_type_of(row["question"], row["answer"])
 
 
 def _is_ruled(row: QuestionRow) -> bool:
     """Whether rules alone can score answers to a question: they read its own answer."""
+    from music_evals.scorers.readers.checking import check
+
     return check(row["answer"], row["answer"], _type_of(row)).is_right is not None
 
 
-def record_to_sample(
-    score: ScoreRow,
-    questions: Sequence[QuestionRow],
-    of_score: Sequence[QuestionRow],
-    wording: Prompts,
-    rendering: Rendering,
-    given: Rendered | None,
-    majority: Mapping[str, str],
-    measures_kept: int | None,
-    modality: Modality,
-    right: Mapping[str, str] | None = None,
-) -> Sample:
-    """Map questions on a score to a sample; everything up to the question is the same for all samples of a score.
-
-    Args:
-        score: a row of the config `scores`.
-        questions: rows of the config `questions`: one, or all that are asked at once.
-        of_score: all that are asked of the score, at once or not: the level-wise success rate is over these.
-        wording: the prompts.
-        rendering: in which form the score is given.
-        given: the score in that form; None for its title alone.
-        majority: kind of question → the commonest answer.
-        measures_kept: how many lines of the score are left, where it was cut.
-        modality: the task.
-        right: of a twin, question → the original answer.
-    """
-    is_single = len(questions) == 1
-    target = _target([row["answer"] for row in questions])
-    metadata: dict[str, Any] = {
-        "score_id": score["score_id"],
-        "title": score["title"],
-        "composer": score["composer"],
-        "asked": dict(Counter(str(row["level"]) for row in of_score)),
-        "questions": [{**row, "answer_type": _type_of(row)} for row in questions],
-    }
-    if right is not None:
-        metadata["twin_target"] = _target([right[row["id"]] for row in questions])
-    if given and given["text"]:
-        metadata["score_tokens"] = estimated_tokens(len(given["text"]))
-    if measures_kept is not None:
-        metadata["measures_kept"] = measures_kept
-    return Sample(
-        id=questions[0]["id"] if is_single else score["score_id"],
-        input=prompt_messages(score, questions, wording, rendering, given, majority, modality),
-        target=target,
-        metadata=metadata,
-    )
+# --- stimulus
 
 
-def prompt_messages(
-    score: ScoreRow,
-    questions: Sequence[QuestionRow],
-    wording: Prompts,
-    rendering: Rendering,
-    given: Rendered | None,
-    majority: Mapping[str, str] = MappingProxyType({}),
-    modality: Modality = "textual",
-) -> list[ChatMessage]:
-    """Word a prompt: the instruction, the score, and then the question or questions."""
-    ask, shown = wording["ask"], wording["score"]
-    is_single = len(questions) == 1
-    if is_single:
-        asked = Template(ask["single"]).substitute(question=questions[0]["question"])
-    else:
-        lines = [f"{number}. {row['question']}" for number, row in enumerate(questions, start=1)]
-        asked = Template(ask["batch"]).substitute(count=len(lines), questions="\n".join(lines))
-    parts: list[Content] = []
-    music: list[list[int]] | None = None
-    if given is None:
-        name = score["title"] + (f" by {score['composer']}" if score["composer"] else "")
-        told = Template(shown["title"]).substitute(title=name)
-    else:
-        told = Template(shown[_WORDED.get(rendering, rendering)]).substitute(score=given["text"])
-        if given["text"]:
-            start = told.index(given["text"])
-            music = [[start, start + len(given["text"])]]
-        parts = [_part(file) for file in given["files"]]
-    commonest_answers = [majority.get(row["kind"] or "", "Unknown") for row in questions]
-    metadata = asks(
-        "msu",
-        modality,
-        answer_type="text",
-        form="$answer",
-        notation=rendering if given else None,
-        music=music,
-        question=questions[0]["question"] if is_single else None,
-        kind=questions[0]["kind"] if is_single else None,
-        questions=None if is_single else [{"text": row["question"], "kind": row["kind"]} for row in questions],
-        majority=commonest_answers[0] if is_single else commonest_answers,
-    )
-    shown_parts: str | list[Content] = f"{told}\n\n{asked}"
-    if parts:
-        shown_parts = [ContentText(text=told), *parts, ContentText(text=asked)]
-    return [ChatMessageSystem(content=wording["instruction"]), ChatMessageUser(content=shown_parts, metadata=metadata)]
-
-
-def _load(dataset: str, config: str, splits: Sequence[str], columns: Sequence[str] | None = None) -> list[Any]:
-    rows: list[Any] = []
+def _choose_stimulus(
+    params: VisualParameters, modality: Modality, rendering: Rendering, splits: Sequence[str]
+) -> _Selection:
+    """Load the scores and render them; scores whose rendering differs from them are left out and named."""
+    column = _COLUMNS[modality]
+    columns = ["score_id", "title", "composer", *([column] if params.content == "full" else [])]
+    scores: list[ScoreRow] = []
     for split in splits:
-        rows += load_split(dataset, config, split, benchmark=BENCHMARK, columns=columns).to_list()
-    return rows
-
-
-def _levels(levels: int | str | list[int] | None) -> list[int]:
-    if levels is None:
-        return list(LEVELS)
-    given = str(levels).split(",") if isinstance(levels, int | str) else [str(level) for level in levels]
-    found = {level for level in LEVELS if str(level) in [one.strip() for one in given]}
-    if len(found) != len({one.strip() for one in given}) or not found:
-        raise ValueError(
-            f"levels={','.join(given)!r} is not valid; valid values are 1, 2, 3 and 4, separated by commas"
-        )
-    return sorted(found)
-
-
-def _groups(questions: list[QuestionRow], asking: str) -> list[list[QuestionRow]]:
-    if asking == "single":
-        return [[row] for row in questions]
-    return [questions] if questions else []
-
-
-def _given(scores: Sequence[ScoreRow], modality: Modality, rendering: Rendering) -> dict[str, Rendered]:
-    """Score → what the model is given of it."""
+        scores += load_split(params.dataset, "scores", split, benchmark=BENCHMARK, columns=columns).to_list()
+    selection = _Selection(scores, {})
+    if params.content == "title":
+        return selection
+    has_column = [bool(dict(score)[column]) for score in scores]
+    if not (any(has_column) if modality == "score" else all(has_column)):
+        raise ValueError(f"{params.dataset} has scores without {_COLUMN_TITLES[column]}; valid for it is content=title")
     if modality == "score":
-        texts = [score["musicxml"] or "" for score in scores]
-        found = render(texts, rendering, partial(_announced, rendering))
+        rendered = render([score["musicxml"] or "" for score in scores], rendering, partial(_announced, rendering))
     elif modality == "textual":
-        found = [as_it_stands(text=score["abc"] or "") for score in scores]
+        rendered = [as_it_stands(text=score["abc"] or "") for score in scores]
     else:
-        found = [as_it_stands(files=[image["bytes"] for image in score["images"]]) for score in scores]
-    return dict(zip((score["score_id"] for score in scores), found, strict=True))
-
-
-def _target(answers: Sequence[str]) -> str:
-    if len(answers) == 1:
-        return answers[0]
-    return "\n".join(f"{number}. {answer}" for number, answer in enumerate(answers, start=1))
-
-
-def _twins(
-    twin: Twin, scores: Sequence[ScoreRow], given: Mapping[str, Rendered], questions: Mapping[str, list[QuestionRow]]
-) -> tuple[list[ScoreRow], dict[str, Rendered], dict[str, list[QuestionRow]], list[str]]:
-    """Scores, what is given of them and their questions, changed; and which scores cannot be, with the reason."""
-    kept: list[ScoreRow] = []
-    changed: dict[str, Rendered] = {}
-    asked: dict[str, list[QuestionRow]] = {}
-    left_out: list[str] = []
-    order = sorted(scores, key=lambda score: sha256(score["score_id"].encode()).digest())
-    after = {score["score_id"]: other for score, other in zip(order, [*order[1:], order[0]], strict=True)}
-    for score in scores:
-        name = score["score_id"]
-        rows, text = questions[name], given[name]["text"]
-        try:
-            if twin == "transposed":
-                text, rows = transposed(text, rows, [_type_of(row) for row in rows])
-            else:
-                score, text, rows = renamed(score, after[name], text, rows)
-        except ValueError as error:
-            left_out.append(f"{name}: it cannot be transposed: {error}")
-        else:
-            kept.append(score)
-            changed[name], asked[name] = as_it_stands(text=text), rows
-    return kept, changed, asked, left_out
+        rendered = [as_it_stands(files=[image["bytes"] for image in score["images"]]) for score in scores]
+    shown = dict(zip((score["score_id"] for score in scores), rendered, strict=True))
+    selection.unlike = [f"{name}: {result['problem']}" for name, result in shown.items() if result["problem"]]
+    for reason in selection.unlike:
+        _log.warning("Left out, as it is not the same as %s: %s", rendering, reason)
+    selection.keep({name: result for name, result in shown.items() if not result["problem"]})
+    return selection
 
 
 @contextmanager
@@ -468,41 +375,184 @@ def _announced(rendering: Rendering, count: int) -> Iterator[Callable[[], None]]
         yield lambda: advance("rendering", count)
 
 
-def _is_asked(row: QuestionRow, modality: Modality, rendering: Rendering, given: Mapping[str, Rendered]) -> bool:
-    """Whether what is given holds the answer; what the paper's tasks give holds all."""
-    if modality != "score" or row["score_id"] not in given:
-        return True
-    return is_answerable(rendering, given[row["score_id"]], row["kind"], row["question"], row["answer"])
+def _limit_length(selection: _Selection, max_tokens: int, too_long: TooLong) -> None:
+    """Cut the scores that are too long after a line of ABC, which holds a whole measure, or leave them out."""
+    shown: dict[str, Rendered] = {}
+    for name, rendered in selection.shown.items():
+        if estimated_tokens(len(rendered["text"])) <= max_tokens:
+            shown[name] = rendered
+        elif too_long == "refuse":
+            selection.refused.append(name)
+        else:
+            lines = rendered["text"].splitlines()
+            ends = accumulate(len(line) + 1 for line in lines)
+            fitting = sum(estimated_tokens(end) <= max_tokens for end in ends)
+            selection.truncated[name] = fitting
+            shown[name] = as_it_stands(text="\n".join(lines[:fitting]))
+    if selection.shown:
+        selection.keep(shown)
 
 
-def _mean_tokens(given: Mapping[str, Rendered]) -> int | None:
-    tokens = [estimated_tokens(len(one["text"])) for one in given.values() if one["text"]]
+def _is_answerable(row: QuestionRow, rendering: Rendering, shown: Mapping[str, Rendered]) -> bool:
+    """Whether a rendering holds the answer; titles alone are not checked."""
+    rendered = shown.get(row["score_id"])
+    return rendered is None or is_answerable(rendering, rendered, row["kind"], row["question"], row["answer"])
+
+
+def _make_twins(selection: _Selection, twin: Twin) -> None:
+    """Transpose or rename the scores and change their answers; scores that cannot be changed are left out and named."""
+    order = sorted(selection.scores, key=lambda score: sha256(score["score_id"].encode()).digest())
+    after = {score["score_id"]: other for score, other in zip(order, [*order[1:], order[0]], strict=True)}
+    scores: list[ScoreRow] = []
+    shown: dict[str, Rendered] = {}
+    questions: dict[str, list[QuestionRow]] = {}
+    for score in selection.scores:
+        name = score["score_id"]
+        rows, text = selection.questions[name], selection.shown[name]["text"]
+        try:
+            if twin == "transposed":
+                text, rows = transposed(text, rows, [_type_of(row) for row in rows])
+            else:
+                score, text, rows = renamed(score, after[name], text, rows)
+        except ValueError as error:
+            selection.unlike.append(f"{name}: it cannot be transposed: {error}")
+        else:
+            scores.append(score)
+            shown[name], questions[name] = as_it_stands(text=text), rows
+    selection.scores, selection.shown, selection.questions = scores, shown, questions
+
+
+def _mean_tokens(shown: Mapping[str, Rendered]) -> int | None:
+    tokens = [estimated_tokens(len(rendered["text"])) for rendered in shown.values() if rendered["text"]]
     return round(mean(tokens)) if tokens else None
 
 
-def _fitted(
-    given: Mapping[str, Rendered], most: int, too_long: TooLong
-) -> tuple[dict[str, Rendered], dict[str, int], list[str]]:
-    """Cut or leave out the scores that are too long; which were cut to how many lines, and which are left out."""
-    kept: dict[str, Rendered] = {}
-    shortened: dict[str, int] = {}
-    refused: list[str] = []
-    for name, one in given.items():
-        if estimated_tokens(len(one["text"])) <= most:
-            kept[name] = one
-        elif too_long == "refuse":
-            refused.append(name)
-        else:
-            # A line of ABC holds a whole measure, so that what is left reads as music.
-            lines = one["text"].splitlines()
-            fitting = sum(estimated_tokens(end) <= most for end in accumulate(len(line) + 1 for line in lines))
-            shortened[name] = fitting
-            kept[name] = as_it_stands(text="\n".join(lines[:fitting]))
-    return kept, shortened, refused
+# --- prompts and samples
 
 
-def _part(file: bytes) -> Content:
-    """A page, or sound."""
-    kind = next((kind for start, kind in _KINDS.items() if file.startswith(start)), "audio/mpeg")
+class _Prompt(NamedTuple):
+    """What all prompts of a task have in common."""
+
+    wording: Prompts
+    modality: Modality
+    rendering: Rendering
+    majority: Mapping[str, str]  # kind of question → the commonest answer
+
+
+def _samples(selection: _Selection, prompt: _Prompt, asking: str, originals: Mapping[str, str] | None) -> list[Sample]:
+    """Make the samples of all scores; `originals` are the answers to the questions of a twin before it was changed."""
+    samples = []
+    for score in selection.scores:
+        name = score["score_id"]
+        rows = selection.questions[name]
+        groups = [[row] for row in rows] if asking == "single" else [rows] if rows else []
+        for group in groups:
+            sample = record_to_sample(score, group, selection.shown.get(name), prompt, originals)
+            # The level-wise success rate is over all questions on a score, whether asked at once or not.
+            levels = dict(Counter(str(row["level"]) for row in rows))
+            truncated = {"measures_kept": selection.truncated[name]} if name in selection.truncated else {}
+            sample.metadata = {**(sample.metadata or {}), "asked": levels, **truncated}
+            samples.append(sample)
+    return samples
+
+
+def record_to_sample(
+    score: ScoreRow,
+    questions: Sequence[QuestionRow],
+    shown: Rendered | None,
+    prompt: _Prompt,
+    originals: Mapping[str, str] | None = None,
+) -> Sample:
+    """Map questions on a score to a sample; all samples of a score are the same up to the question.
+
+    Args:
+        score: a row of the config `scores`.
+        questions: rows of the config `questions`: one, or all that are asked at once.
+        shown: the score as the model sees it; None for its title alone.
+        prompt: what all prompts of the task have in common.
+        originals: question → the original answer, for a twin.
+    """
+    metadata: dict[str, Any] = {
+        "score_id": score["score_id"],
+        "title": score["title"],
+        "composer": score["composer"],
+        "questions": [{**row, "answer_type": _type_of(row)} for row in questions],
+    }
+    if originals is not None:
+        metadata["twin_target"] = _target([originals[row["id"]] for row in questions])
+    if shown and shown["text"]:
+        metadata["score_tokens"] = estimated_tokens(len(shown["text"]))
+    return Sample(
+        id=questions[0]["id"] if len(questions) == 1 else score["score_id"],
+        input=prompt_messages(
+            score, questions, prompt.wording, prompt.rendering, shown, prompt.majority, prompt.modality
+        ),
+        target=_target([row["answer"] for row in questions]),
+        metadata=metadata,
+    )
+
+
+def _target(answers: Sequence[str]) -> str:
+    if len(answers) == 1:
+        return answers[0]
+    return "\n".join(f"{number}. {answer}" for number, answer in enumerate(answers, start=1))
+
+
+def prompt_messages(
+    score: ScoreRow,
+    questions: Sequence[QuestionRow],
+    wording: Prompts,
+    rendering: Rendering,
+    shown: Rendered | None,
+    majority: Mapping[str, str] = MappingProxyType({}),
+    modality: Modality = "textual",
+) -> list[ChatMessage]:
+    """Word a prompt: the instruction, the score, and then the question or questions."""
+    stimulus = _score_text(score, wording["score"], rendering, shown)
+    request = _question_text(questions, wording["ask"])
+    text = shown["text"] if shown else ""
+    start = stimulus.index(text)
+    majorities = [majority.get(row["kind"] or "", "Unknown") for row in questions]
+    if len(questions) == 1:
+        facts: dict[str, Any] = {
+            "question": questions[0]["question"],
+            "kind": questions[0]["kind"],
+            "majority": majorities[0],
+        }
+    else:
+        entries = [{"text": row["question"], "kind": row["kind"]} for row in questions]
+        facts = {"questions": entries, "majority": majorities}
+    metadata = question_metadata(
+        "msu",
+        modality,
+        answer_type="text",
+        form="$answer",
+        notation=rendering if shown else None,
+        music=[[start, start + len(text)]] if text else None,
+        **facts,
+    )
+    content: str | list[Content] = f"{stimulus}\n\n{request}"
+    if shown and shown["files"]:
+        content = [ContentText(text=stimulus), *map(_file_content, shown["files"]), ContentText(text=request)]
+    return [ChatMessageSystem(content=wording["instruction"]), ChatMessageUser(content=content, metadata=metadata)]
+
+
+def _score_text(score: ScoreRow, wording: Prompts, rendering: Rendering, shown: Rendered | None) -> str:
+    if shown is None:
+        name = score["title"] + (f" by {score['composer']}" if score["composer"] else "")
+        return Template(wording["title"]).substitute(title=name)
+    return Template(wording[_WORDING_KEYS.get(rendering, rendering)]).substitute(score=shown["text"])
+
+
+def _question_text(questions: Sequence[QuestionRow], wording: Prompts) -> str:
+    if len(questions) == 1:
+        return Template(wording["single"]).substitute(question=questions[0]["question"])
+    lines = [f"{number}. {row['question']}" for number, row in enumerate(questions, start=1)]
+    return Template(wording["batch"]).substitute(count=len(lines), questions="\n".join(lines))
+
+
+def _file_content(file: bytes) -> Content:
+    """Show a page, or sound."""
+    kind = next((kind for start, kind in _IMAGE_KINDS.items() if file.startswith(start)), "audio/mpeg")
     uri = f"data:{kind};base64,{base64.b64encode(file).decode('ascii')}"
     return ContentAudio(audio=uri, format="mp3") if kind == "audio/mpeg" else ContentImage(image=uri, detail="high")

@@ -34,10 +34,17 @@ from inspect_ai.tool import ToolCall
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
-from music_evals.datasets_builders.muse.dataset import BENCHMARK
-from music_evals.datasets_builders.muse.rows import ConfigName, reason
+from music_evals.datasets_builders.muse.rows import BENCHMARK, ConfigName, reason
 from music_evals.evals.floors import floors_of
-from music_evals.evals.tasks import asks, check_media, check_positive, commonest, declared_task, samples_view, task
+from music_evals.evals.tasks import (
+    check_media,
+    check_positive,
+    commonest,
+    declared_task,
+    question_metadata,
+    samples_view,
+    task,
+)
 from music_evals.notation.midi.files import parse_midi_text
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.explanations import WHY
@@ -145,43 +152,43 @@ _CHORD_QUALITY = _MuseTask(
 
 
 @task
-def syncopation(asked: MuseParameters) -> Task:
+def syncopation(params: MuseParameters) -> Task:
     """Count the off-beat kick and snare hits of a drum loop: five options (sections 2.1 and 2.3)."""
-    return _task(_SYNCOPATION, asked)
+    return _task(_SYNCOPATION, params)
 
 
 @task
-def transposition(asked: MuseParameters) -> Task:
+def transposition(params: MuseParameters) -> Task:
     """Tell whether two melodies are the same but for their key: yes or no (sections 2.1 and 2.3)."""
-    return _task(_TRANSPOSITION, asked)
+    return _task(_TRANSPOSITION, params)
 
 
 @task
-def chord_quality(asked: MuseParameters) -> Task:
+def chord_quality(params: MuseParameters) -> Task:
     """Name the quality of a chord, heard as a block and as an arpeggio: four options (sections 2.1 and 2.3)."""
-    return _task(_CHORD_QUALITY, asked)
+    return _task(_CHORD_QUALITY, params)
 
 
-def _task(muse: _MuseTask, asked: MuseParameters) -> Task:
-    wording = load_prompts("muse", asked.prompts)
-    origin = describe_dataset(asked.dataset, benchmark=BENCHMARK)
-    rows = _rows(muse, asked, "test")
-    examples = _rows(muse, asked, "fewshot") if asked.shots == "few" else []
-    if asked.tools == "native":
-        _check_native(muse, wording, f"prompts={asked.prompts}")
-    opening = _opening(muse, wording, asked, examples)
+def _task(muse: _MuseTask, params: MuseParameters) -> Task:
+    wording = load_prompts("muse", params.prompts)
+    origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
+    rows = _rows(muse, params, "test")
+    examples = _rows(muse, params, "fewshot") if params.shots == "few" else []
+    if params.tools == "native":
+        _check_native(muse, wording, f"prompts={params.prompts}")
+    opening = _opening(muse, wording, params, examples)
     majority = commonest(("", row["target"]) for row in rows)[""]
-    random.Random(asked.seed).shuffle(rows)
-    logic = asked.strategy == "logiclm"
+    random.Random(params.seed).shuffle(rows)
+    logic = params.strategy == "logiclm"
     followup = {**wording["logiclm"], "final": wording[muse.name]["final"]}
     return declared_task(
-        asked,
+        params,
         "muse",
         muse.name,
         origin,
-        [record_to_sample(muse, row, opening, asked, majority) for row in rows],
+        [record_to_sample(muse, row, opening, params, majority) for row in rows],
         solver=(
-            logiclm(muse.solver, followup, asked.tools, asked.structured_output, asked.refinement_tokens)
+            logiclm(muse.solver, followup, params.tools, params.structured_output, params.refinement_tokens)
             if logic
             else reply()
         ),
@@ -192,13 +199,13 @@ def _task(muse: _MuseTask, asked: MuseParameters) -> Task:
         floors={"": floors_of(origin, muse.name, {"test": rows})},
         shuffled=True,
         metric="solver_decision/accuracy" if logic else None,
-        tools=asked.tools == "native",
-        constrained=asked.structured_output,
+        tools=params.tools == "native",
+        constrained=params.structured_output,
     )
 
 
 def record_to_sample(
-    muse: _MuseTask, row: Row, opening: Sequence[ChatMessage], asked: MuseParameters, majority: str
+    muse: _MuseTask, row: Row, opening: Sequence[ChatMessage], params: MuseParameters, majority: str
 ) -> Sample:
     """Map a row to a sample: the opening that all trials share, then the trial; metadata is all but the stimulus."""
     shown = ("id", "target", "options")
@@ -208,19 +215,19 @@ def record_to_sample(
         if value is not None and key not in shown and not key.startswith(("audio", "midi"))
     }
     lettered = len(row["target"]) == 1
-    bare = asked.strategy == "standalone" and not lettered
+    bare = params.strategy == "standalone" and not lettered
     trial = _trial(
         muse,
         row,
-        asked,
+        params,
         answers=list("ABCDE"[: len(row["options"])]) if lettered else row["options"],
         form="$answer" if bare else "Final Answer: $answer",
         majority=majority,
-        notation=asked.modality,
+        notation=params.modality,
         question=muse.question,
         **(
             {"answer_type": "symbols", "functor": muse.solver.schema.functor, "identifiers": muse.identifiers}
-            if asked.strategy == "logiclm"
+            if params.strategy == "logiclm"
             else {"answer_type": "choice"}
         ),
     )
@@ -235,21 +242,21 @@ def record_to_sample(
             "options": row["options"],
             "identifiers": muse.identifiers,
             WHY: reason(muse.name, row),
-            **({MEDIA: {"midi": _midi(muse, row)}} if asked.modality == "midi" else {}),
+            **({MEDIA: {"midi": _midi(muse, row)}} if params.modality == "midi" else {}),
         },
     )
 
 
-def _rows(muse: _MuseTask, asked: MuseParameters, split: str) -> list[Row]:
+def _rows(muse: _MuseTask, params: MuseParameters, split: str) -> list[Row]:
     # The files' bytes are by far the largest part of a row; only those that the trial shows are read.
-    unused = {"midi" if asked.modality == "audio" else "audio"}
+    unused = {"midi" if params.modality == "audio" else "audio"}
     columns = [
         name for name in BENCHMARK.features[muse.name] if name.removesuffix("_1").removesuffix("_2") not in unused
     ]
-    rows: list[Row] = load_split(asked.dataset, muse.name, split, benchmark=BENCHMARK, columns=columns).to_list()
+    rows: list[Row] = load_split(params.dataset, muse.name, split, benchmark=BENCHMARK, columns=columns).to_list()
     for row in rows:
-        if asked.modality == "midi" and any(row["midi_text" + clip] is None for clip in muse.clips):
-            raise ValueError(f"{asked.dataset} has no MIDI (row {row['id']}); valid for it is modality=audio")
+        if params.modality == "midi" and any(row["midi_text" + clip] is None for clip in muse.clips):
+            raise ValueError(f"{params.dataset} has no MIDI (row {row['id']}); valid for it is modality=audio")
     return rows
 
 
@@ -277,23 +284,23 @@ def _check_native(muse: _MuseTask, wording: Prompts, where: str) -> None:
         raise ValueError(f"{where} rewords LogicLM for text only; with tools=native it also needs {', '.join(missing)}")
 
 
-def _opening(muse: _MuseTask, wording: Prompts, asked: MuseParameters, examples: list[Row]) -> list[ChatMessage]:
+def _opening(muse: _MuseTask, wording: Prompts, params: MuseParameters, examples: list[Row]) -> list[ChatMessage]:
     """The system message and, for few-shot, the worked examples as earlier turns."""
     texts = wording[muse.name]
-    native = asked.tools == "native"
-    system = Template(texts["logiclm_native" if native else asked.strategy]).substitute(
-        given=texts["given"][asked.modality]
+    native = params.tools == "native"
+    system = Template(texts["logiclm_native" if native else params.strategy]).substitute(
+        given=texts["given"][params.modality]
     )
     if native:
         system += "\n\n" + Template(wording["logiclm"]["native"]).substitute(tool=muse.solver.schema.functor)
     messages: list[ChatMessage] = [ChatMessageSystem(content=system)]
     for row in examples:
-        messages += [_trial(muse, row, asked), *_worked(muse, wording, asked, row, len(messages))]
+        messages += [_trial(muse, row, params), *_worked(muse, wording, params, row, len(messages))]
     return messages
 
 
-def _worked(muse: _MuseTask, wording: Prompts, asked: MuseParameters, row: Row, place: int) -> list[ChatMessage]:
-    texts, strategy, schema = wording[muse.name], asked.strategy, muse.solver.schema
+def _worked(muse: _MuseTask, wording: Prompts, params: MuseParameters, row: Row, place: int) -> list[ChatMessage]:
+    texts, strategy, schema = wording[muse.name], params.strategy, muse.solver.schema
     sentences_only = strategy == "standalone" and len(row["target"]) > 1
     answer = row["target"] if sentences_only else f"Final Answer: {row['target']}"
     if strategy == "standalone":
@@ -309,7 +316,7 @@ def _worked(muse: _MuseTask, wording: Prompts, asked: MuseParameters, row: Row, 
     result = muse.solver.decide(lists).result
     finding = Template(wording["logiclm"]["decided"]).substitute(result=result)
     formulation: list[ChatMessage] = [ChatMessageAssistant(content=schema.write(muse.identifiers, lists))]
-    if asked.tools == "native":
+    if params.tools == "native":
         called = enumerate(schema.arguments(muse.identifiers, lists), 1)
         calls = [ToolCall(f"call_{place}_{number}", schema.functor, arguments) for number, arguments in called]
         results = [ChatMessageTool(content=result, tool_call_id=call.id, function=call.function) for call in calls]
@@ -321,12 +328,12 @@ def _worked(muse: _MuseTask, wording: Prompts, asked: MuseParameters, row: Row, 
     ]
 
 
-def _trial(muse: _MuseTask, row: Row, asked: MuseParameters, **facts: Any) -> ChatMessageUser:
+def _trial(muse: _MuseTask, row: Row, params: MuseParameters, **facts: Any) -> ChatMessageUser:
     """The message with the stimuli of a trial; with facts of what is asked, unless it is an example."""
     content: list[Content] = []
     text, music = "", []
     for identifier, clip in zip(muse.identifiers, muse.clips, strict=True):
-        if asked.modality == "midi":
+        if params.modality == "midi":
             text += ("\n\n" if text else "") + f"{identifier}:\n"
             music.append([len(text), len(text) + len(row["midi_text" + clip])])
             text += row["midi_text" + clip]
@@ -334,5 +341,5 @@ def _trial(muse: _MuseTask, row: Row, asked: MuseParameters, **facts: Any) -> Ch
             encoded = base64.b64encode(row["audio" + clip]["bytes"]).decode("ascii")
             content.append(ContentText(text=f"{identifier}:\n"))
             content.append(ContentAudio(audio=f"data:audio/wav;base64,{encoded}", format="wav"))
-    metadata = asks("muse", muse.name, music=music or None, **facts) if facts else None
+    metadata = question_metadata("muse", muse.name, music=music or None, **facts) if facts else None
     return ChatMessageUser(content=content or text, metadata=metadata)

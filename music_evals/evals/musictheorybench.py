@@ -16,12 +16,12 @@ from music_evals.evals.tasks import task
 
 
 @task
-def knowledge(asked: QuestionParameters) -> Task:
+def knowledge(params: QuestionParameters) -> Task:
     """Answer questions of musical knowledge (section 4)."""
-    return question_task(asked, "knowledge", BENCHMARK)
+    return question_task(params, "knowledge", BENCHMARK)
 
 
 @task
-def reasoning(asked: QuestionParameters) -> Task:
+def reasoning(params: QuestionParameters) -> Task:
     """Answer questions that have theory applied to what is given (section 4)."""
-    return question_task(asked, "reasoning", BENCHMARK)
+    return question_task(params, "reasoning", BENCHMARK)

@@ -14,7 +14,7 @@ from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec, describe_dataset, load_split
 from music_evals.datasets_builders.questions.question_rows import LETTERS, QuestionRow
 from music_evals.evals.floors import floors_of
-from music_evals.evals.tasks import asks, commonest, declared_task, samples_view
+from music_evals.evals.tasks import commonest, declared_task, question_metadata, samples_view
 from music_evals.scorers.choice import final_answer
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
@@ -40,21 +40,21 @@ class QuestionParameters:
     prompts: str | None = None
 
 
-def question_task(asked: QuestionParameters, name: str, benchmark: DatasetSpec) -> Task:
+def question_task(params: QuestionParameters, name: str, benchmark: DatasetSpec) -> Task:
     """Make the task of a name, which is that of the config in the benchmark's dataset.
 
     The benchmark's ``prompts.toml`` holds ``instruction`` and ``question``, and ``examples`` and ``example`` for worked
     examples.
     """
-    wording = load_prompts(benchmark.name, asked.prompts)
-    origin = describe_dataset(asked.dataset, benchmark=benchmark)
-    dev, test = (load_split(asked.dataset, name, split, benchmark=benchmark).to_list() for split in ("dev", "test"))
+    wording = load_prompts(benchmark.name, params.prompts)
+    origin = describe_dataset(params.dataset, benchmark=benchmark)
+    dev, test = (load_split(params.dataset, name, split, benchmark=benchmark).to_list() for split in ("dev", "test"))
     opening = [wording["instruction"]]
-    if asked.shots == "five":
+    if params.shots == "five":
         opening += [wording["examples"], *(_worded(wording["example"], row) for row in dev)]
     majority = commonest(("", row["answer"]) for row in dev)[""]
     return declared_task(
-        asked,
+        params,
         benchmark.name,
         name,
         origin,
@@ -76,7 +76,7 @@ def record_to_sample(
     prompt = "\n\n".join([*opening, _worded(wording["question"], row)])
     tune = (row["abc"] or "").strip()
     start = prompt.rindex(tune)
-    said = asks(
+    metadata = question_metadata(
         benchmark,
         name,
         answer_type="choice",
@@ -92,7 +92,7 @@ def record_to_sample(
     )
     return Sample(
         id=row["id"],
-        input=[ChatMessageUser(content=prompt, metadata=said)],
+        input=[ChatMessageUser(content=prompt, metadata=metadata)],
         choices=row["options"],
         target=row["answer"],
         metadata={"options": row["options"], "kind": row["kind"]},

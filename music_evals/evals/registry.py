@@ -1,19 +1,26 @@
-"""What Inspect finds by name (``music_evals/...``, ``baseline/...``) from any folder: importing registers it.
+"""Everything that Inspect finds by name (``music_evals/...``, ``baseline/...``) from any folder.
 
-Each benchmark's tasks stand in the module of `music_evals.evals` that has the benchmark's name; importing it registers
-them, and the scorers, metrics and solvers that they use.
+Importing this module registers it. Every ``inspect`` command imports it, so it loads no heavy library. The tasks of
+a benchmark are in the module of its name; importing that module registers its tasks, scorers, metrics and solvers.
 """
 
 from importlib import import_module
 from types import ModuleType
 from typing import Final
 
+from inspect_ai.model import ModelAPI, modelapi
+
 from music_evals import benchmarks
-from music_evals.baselines.provider import BaselineAPI
 
 MODULES: Final[dict[str, ModuleType]] = {
     name: import_module(f"music_evals.evals.{name}") for name in benchmarks.names()
 }
 """Benchmark → the module of its tasks."""
 
-__all__ = ["MODULES", "BaselineAPI"]
+
+@modelapi(name="baseline")
+def baseline() -> type[ModelAPI]:
+    """Provide the baseline models; they are loaded when one is asked for."""
+    from music_evals.baselines.provider import BaselineAPI
+
+    return BaselineAPI

@@ -3,7 +3,7 @@
 A task is a function of one argument, a frozen dataclass of its parameters::
 
     @task
-    def syncopation(asked: MuseParameters) -> Task: ...
+    def syncopation(params: MuseParameters) -> Task: ...
 
 `task` gives it the dataclass's signature, so that Inspect takes ``-T name=value`` and logs the defaults, checks what
 is given against the annotations, and registers it: as ``muse_syncopation`` in the package, as ``syncopation`` where
@@ -32,6 +32,7 @@ from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io import Origin
 from music_evals.evals.floors import Floors
+from music_evals.notation.extras import MissingLibraryError
 from music_evals.scorers.completion import completed
 from music_evals.solvers.abilities import check_abilities, model_at_hand
 from music_evals.solvers.completion import MAX_TOKENS, to_complete
@@ -47,63 +48,63 @@ VERSION = "1.1.0"
 ORIGINAL: Final = "original"
 """The value of the parameter ``twin`` under which a question is asked as it is."""
 
-_NO_MATTER: Final = ("dataset", "media")
+_NO_CONDITION: Final = ("dataset", "media")
 
 
 class ParameterError(click.ClickException, ValueError):
     """A task cannot be run as asked; Inspect's command line shows the message alone."""
 
 
-def task(made: Callable[[P], Task]) -> Callable[..., Task]:
+def task(function: Callable[[P], Task]) -> Callable[..., Task]:
     """Register a task that takes its parameters as one dataclass; see the top of the module."""
-    (parameters,) = (hint for name, hint in get_type_hints(made).items() if name != "return")
+    (parameters,) = (hint for name, hint in get_type_hints(function).items() if name != "return")
 
-    @wraps(made)
-    def called(**given: Any) -> Task:
+    @wraps(function)
+    def make_task(**arguments: Any) -> Task:
         try:
-            return made(checked(parameters, given))
+            return function(check_parameters(parameters, arguments))
         except ParameterError:
             raise
-        except ValueError as error:
+        except (ValueError, MissingLibraryError) as error:
             raise ParameterError(str(error)) from error
 
-    called.__signature__ = inspect.signature(parameters).replace(return_annotation=Task)  # type: ignore[attr-defined]
+    make_task.__signature__ = inspect.signature(parameters).replace(return_annotation=Task)  # type: ignore[attr-defined]
     # Inspect gives the module of a file that it loads the file's path as its name.
-    package, _, benchmark = made.__module__.rpartition(".")
-    name = f"{benchmark}_{made.__name__}" if package == __name__.rpartition(".")[0] else made.__name__
-    return inspect_ai.task(name=name)(called)
+    package, _, benchmark = function.__module__.rpartition(".")
+    name = f"{benchmark}_{function.__name__}" if package == __name__.rpartition(".")[0] else function.__name__
+    return inspect_ai.task(name=name)(make_task)
 
 
-def checked(parameters: Callable[..., P], given: Mapping[str, Any]) -> P:
-    """Make a dataclass of parameters from what a user gave.
+def check_parameters(parameters: Callable[..., P], arguments: Mapping[str, Any]) -> P:
+    """Make a dataclass of parameters from the arguments of a user.
 
     Raises:
         ValueError: naming the parameter, its value and what is accepted.
 
     Example:
         >>> @dataclasses.dataclass
-        ... class Asked:
+        ... class Params:
         ...     shots: Literal["zero", "few"] = "zero"
         ...     seed: int = 0
-        >>> checked(Asked, {"seed": 7})
-        Asked(shots='zero', seed=7)
-        >>> checked(Asked, {"shots": "many"})
+        >>> check_parameters(Params, {"seed": 7})
+        Params(shots='zero', seed=7)
+        >>> check_parameters(Params, {"shots": "many"})
         Traceback (most recent call last):
         ValueError: shots='many' is not valid; valid values are: zero, few
     """
     hints = get_type_hints(parameters)
-    for name, value in given.items():
+    for name, value in arguments.items():
         if name not in hints:
             raise ValueError(f"there is no parameter {name}; there are: {', '.join(hints)}")
         if not _fits(value, hints[name]):
             arms = [arm for arm in _arms(hints[name]) if arm is not type(None)]
-            valid = [str(each) for arm in arms if get_origin(arm) is Literal for each in get_args(arm)]
+            valid = [str(choice) for arm in arms if get_origin(arm) is Literal for choice in get_args(arm)]
             types = " or ".join(arm.__name__ if isinstance(arm, type) else str(arm) for arm in arms)
             accepted = f"valid values are: {', '.join(valid)}" if valid else f"a value of type {types} is needed"
             if valid and any(arm is int for arm in arms):
                 accepted += " and whole numbers"
             raise ValueError(f"{name}={value!r} is not valid; {accepted}")
-    return parameters(**given)
+    return parameters(**arguments)
 
 
 def check_media(media: int | str) -> None:
@@ -124,17 +125,22 @@ def estimated_tokens(characters: int) -> int:
     return -(-characters // 2)
 
 
-def asks(benchmark: str, name: str, **facts: Any) -> dict[str, Any]:
-    """Return the metadata of the message that a model is to answer: what is asked of it, for the baselines.
+def question_metadata(benchmark: str, name: str, **facts: Any) -> dict[str, Any]:
+    """Return the metadata of the message that a model is to answer: facts of the question, for the baselines.
 
-    `music_evals.baselines.asking` lists the facts; what is None is left out.
+    `music_evals.baselines.asking` lists the facts; a fact that is None is left out.
     """
-    known = {key: value for key, value in facts.items() if value is not None}
-    return {"asks": {"benchmark": benchmark, "task": name, **known}}
+    return {
+        "asks": {
+            "benchmark": benchmark,
+            "task": name,
+            **{key: value for key, value in facts.items() if value is not None},
+        }
+    }
 
 
 def commonest(answers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the commonest answer to each kind of question, the first of several, from kind and answer of each.
+    """Return the commonest answer to each kind of question, from pairs of kind and answer; ties: the first.
 
     Example:
         >>> commonest([("key", "C"), ("key", "G"), ("key", "G"), ("metre", "3/4")])
@@ -151,7 +157,7 @@ def samples_view(
     shown: Sequence[str] = ("sampleStatus", "sampleId", "target", "answer"),
     hidden: Sequence[str] = ("input", "tokens", "duration"),
 ) -> ViewerConfig:
-    """How the viewer lists the samples; all prompts of a task begin alike, so that the input is hidden."""
+    """Say how the viewer lists the samples; the input is hidden, because all prompts of a task begin alike."""
     columns = [
         *(TaskSamplesColumn(id=column) for column in shown),
         *(TaskSamplesColumn(id=column, visible=False) for column in hidden),
@@ -161,7 +167,7 @@ def samples_view(
 
 
 def declared_task(
-    asked: Any,
+    params: Any,
     benchmark: str,
     name: str,
     origin: Origin,
@@ -179,33 +185,34 @@ def declared_task(
     tools: bool = False,
     constrained: bool = False,
 ) -> Task:
-    """Put a task together, with what its log has to say for reports; solver to viewer are as of `inspect_ai.Task`.
+    """Make a task whose log records what reports need; solver, scorer, config and viewer are Inspect's.
 
     Args:
-        asked: its parameters, a dataclass.
+        params: its parameters, a dataclass.
         benchmark: name of the benchmark.
         name: name of the task in it.
-        origin: which data it runs on.
-        samples: what is asked.
-        metadata: what else the log records.
-        floors: what is earned without the music, of the main metric under ``""``, and of ``GROUP/NAME``.
-        is_like: whether the questions only have the benchmark's form, so that the log must not pass for one of it.
+        origin: the data that it runs on.
+        samples: the questions.
+        metadata: further entries of the log.
+        floors: the score without the music, for the main metric under ``""``, and for ``GROUP/NAME``.
+        is_like: whether the questions only have the benchmark's form; the log is then named otherwise.
         shuffled: whether the samples are in another order than the dataset's.
-        metric: the main metric, ``SCORER/METRIC``, where it is another than the benchmark declares.
-        tools: whether the model is to call tools.
-        constrained: whether the server is to constrain what the model writes.
+        metric: the main metric, ``SCORER/METRIC``, if it is not the one that the benchmark declares.
+        tools: whether the model calls tools.
+        constrained: whether the server constrains the model's text.
 
     Raises:
-        ValueError: an id is not unique, the music is not there that the parameter ``stimulus`` asks for, or the model,
-            where it is known by now, cannot be asked this.
+        ValueError: an id is not unique, the parameter ``stimulus`` needs music that the dataset lacks, or the model
+            cannot take such questions.
     """
     import music_evals.solvers.greedy  # noqa: F401 - registers its hook, late on purpose
 
     facts = benchmarks.load(benchmark).tasks[name]
-    stimulus: Stimulus = getattr(asked, "stimulus", "given")
-    language = getattr(asked, "language", "en")
+    chance: Floors = {} if facts.chance is None else {"chance": {"value": facts.chance}}
+    stimulus: Stimulus = getattr(params, "stimulus", "given")
+    language = getattr(params, "language", "en")
     samples = apply_stimulus(stimulus, samples, language)
-    if getattr(asked, "twin", ORIGINAL) == "completion":
+    if getattr(params, "twin", ORIGINAL) == "completion":
         if stimulus != "given":
             raise ValueError(f"twin=completion shows no music that stimulus={stimulus} could be in the place of")
         samples, floors, metric = to_complete(samples, language), {}, "completed/accuracy"
@@ -214,9 +221,9 @@ def declared_task(
     if samples and (model := model_at_hand()):
         messages = [message for message in samples[0].input if not isinstance(message, str)]
         check_abilities(model, messages, tools=tools, constrained=constrained)
-    media = limit_media(samples, getattr(asked, "media", 0))
-    if twice := [sample for sample, count in Counter(each.id for each in samples).items() if count > 1]:
-        raise ValueError(f"{origin.dataset} has the id {twice[0]} in two of its splits")
+    media = limit_media(samples, getattr(params, "media", 0))
+    if duplicates := [name for name, count in Counter(sample.id for sample in samples).items() if count > 1]:
+        raise ValueError(f"{origin.dataset} has the id {duplicates[0]} in two of its splits")
     return Task(
         name=f"{benchmark}{'_like' if is_like else ''}_{name}_{origin.label}",
         dataset=MemoryDataset(list(samples), name=origin.label, shuffled=shuffled),
@@ -228,46 +235,40 @@ def declared_task(
             "benchmark": benchmark,
             "config": name,
             **metadata,
-            "condition": condition(asked),
+            "condition": condition(params),
             "main_metric": metric or facts.metric,
             "generation": config.model_dump(mode="json", exclude_none=True),
-            **_prompts(asked),
-            "floors": {"": _declared(facts), **{metric: known for metric, known in floors.items() if known}},
+            **_prompts(params),
+            "floors": {"": chance, **{name: values for name, values in floors.items() if values}},
             **origin.metadata(),
         },
         viewer=viewer,
     )
 
 
-def _prompts(asked: Any) -> dict[str, str]:
+def _prompts(params: Any) -> dict[str, str]:
     """The checksum of the file of prompts in the place of the benchmark's own, where there is one."""
-    file = getattr(asked, "prompts", None)
+    file = getattr(params, "prompts", None)
     return {"prompts_sha256": sha256(Path(file).expanduser().read_bytes()).hexdigest()} if file else {}
 
 
-def condition(asked: Any) -> dict[str, Any]:
-    """Return the parameters that are not as by default, in order; which data they run on is told apart.
-
-    What the log shows besides changes nothing that is measured, and is left out.
+def condition(params: Any) -> dict[str, Any]:
+    """Return the parameters that differ from their defaults, in order, without the dataset and the viewer's media.
 
     Example:
         >>> @dataclasses.dataclass
-        ... class Asked:
+        ... class Params:
         ...     dataset: str = "generated"
         ...     shots: str = "zero"
         ...     seed: int = 0
-        >>> condition(Asked(dataset="data/muse", shots="few"))
+        >>> condition(Params(dataset="data/muse", shots="few"))
         {'shots': 'few'}
     """
     return {
-        field.name: getattr(asked, field.name)
-        for field in dataclasses.fields(asked)
-        if field.name not in _NO_MATTER and getattr(asked, field.name) != field.default
+        field.name: getattr(params, field.name)
+        for field in dataclasses.fields(params)
+        if field.name not in _NO_CONDITION and getattr(params, field.name) != field.default
     }
-
-
-def _declared(facts: benchmarks.TaskFacts) -> Floors:
-    return {} if facts.chance is None else {"chance": {"value": facts.chance}}
 
 
 def _arms(hint: Any) -> tuple[Any, ...]:
@@ -279,8 +280,8 @@ def _fits(value: object, hint: Any) -> bool:
     for arm in _arms(hint):
         origin = get_origin(arm)
         if (
-            (origin is Literal and value in get_args(arm) and type(value) in {type(each) for each in get_args(arm)})
-            or (origin is list and isinstance(value, list) and all(_fits(each, get_args(arm)[0]) for each in value))
+            (origin is Literal and value in get_args(arm) and type(value) in {type(choice) for choice in get_args(arm)})
+            or (origin is list and isinstance(value, list) and all(_fits(entry, get_args(arm)[0]) for entry in value))
             or (origin is None and type(value) is arm)
         ):
             return True

@@ -27,7 +27,7 @@ from music_evals.datasets_builders.questions.question_rows import LETTERS
 from music_evals.datasets_builders.questions.rotation import names_letters, rotations
 from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, EXAMPLES, ConfigName, Row
 from music_evals.evals.floors import floors_of
-from music_evals.evals.tasks import asks, commonest, declared_task, samples_view, task
+from music_evals.evals.tasks import commonest, declared_task, question_metadata, samples_view, task
 from music_evals.notation.abc.transposed import direction_of, transpose_abc
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
 from music_evals.solvers.replies import reply
@@ -82,49 +82,51 @@ class ZiqiParameters:
 
 
 @task
-def comprehension(asked: ZiqiParameters) -> Task:
+def comprehension(params: ZiqiParameters) -> Task:
     """Answer questions of musical knowledge: ten themes, four options (sections 3 and 4)."""
-    return _task("comprehension", asked)
+    return _task("comprehension", params)
 
 
 @task
-def generation(asked: ZiqiParameters) -> Task:
+def generation(params: ZiqiParameters) -> Task:
     """Choose the continuation in ABC that belongs to the opening of a tune: four options (sections 3 and 4)."""
-    return _task("generation", asked)
+    return _task("generation", params)
 
 
-def _task(config: ConfigName, asked: ZiqiParameters) -> Task:
-    wording = load_prompts("ziqi", asked.prompts)[asked.language]
-    origin = describe_dataset(asked.dataset, benchmark=BENCHMARK)
-    rows = _of_themes(_in_language(_load(asked.dataset, config, "test"), asked.language), asked.themes)
-    if asked.deduplicate:
+def _task(config: ConfigName, params: ZiqiParameters) -> Task:
+    wording = load_prompts("ziqi", params.prompts)[params.language]
+    origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
+    rows = _load(params.dataset, config, "test")
+    # The published questions are in Chinese only, whatever the language of the instruction.
+    rows = _of_themes([row for row in rows if row["language"] == params.language] or rows, params.themes)
+    if params.deduplicate:
         rows = [row for row in rows if row["duplicate_of"] is None]
-    if asked.subset == "human":
-        rows = _human_subset(rows, asked.seed)
-    fixed = asked.rotations > 1 and [row["id"] for row in rows if names_letters(row["options"])]
+    if params.subset == "human":
+        rows = _human_subset(rows, params.seed)
+    fixed = params.rotations > 1 and [row["id"] for row in rows if names_letters(row["options"])]
     if fixed:
         rows = [row for row in rows if row["id"] not in fixed]
     not_moved: list[str] = []
-    if asked.twin == "transposed":
+    if params.twin == "transposed":
         rows, not_moved = _transposed(rows)
-    openings = _openings(config, rows, wording, asked)
+    openings = _openings(config, rows, wording, params)
     has_dev = "dev" in origin.provenance.counts.get(config, {})
-    answers = _load(asked.dataset, config, "dev") if has_dev else rows
+    answers = _load(params.dataset, config, "dev") if has_dev else rows
     majority = commonest(("", row["answer"]) for row in answers)[""]
     samples = [
-        record_to_sample(config, row, openings[row["theme_en"]], wording, asked, rotation, majority)
+        record_to_sample(config, row, openings[row["theme_en"]], wording, params, rotation, majority)
         for row in rows
-        for rotation in range(min(asked.rotations, len(rotations(row["options"]))))
+        for rotation in range(min(params.rotations, len(rotations(row["options"]))))
     ]
     generated = origin.provenance.source == GENERATED
     return declared_task(
-        asked,
+        params,
         "ziqi",
         config,
         origin,
         samples,
         solver=reply(),
-        scorer=lettered_choice(asked.protocol),
+        scorer=lettered_choice(params.protocol),
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS),
         viewer=samples_view("ZIQI-Eval"),
         metadata={
@@ -153,21 +155,21 @@ def record_to_sample(
     row: Row,
     opening: str,
     wording: Mapping[str, str],
-    asked: ZiqiParameters,
+    params: ZiqiParameters,
     rotation: int,
     majority: str,
 ) -> Sample:
     """Map a row to a sample, its options in one of their `rotations`; the opening comes ahead of the question."""
     order = rotations(row["options"])[rotation]
     place = order.index(LETTERS.index(row["answer"]))
-    options = [row["options"][each] for each in order]
+    options = [row["options"][index] for index in order]
     prompt = opening + _filled(wording["question"], row["question"], options)
-    metadata = asks(
+    metadata = question_metadata(
         "ziqi",
         config,
         answer_type="choice",
         answers=list(LETTERS),
-        form=FORM[asked.language],
+        form=FORM[params.language],
         question=row["question"],
         options=list(options),
         kind=row["subtheme_en"],
@@ -176,7 +178,7 @@ def record_to_sample(
         **_music(row["question"], prompt.index(row["question"], len(opening))),
     )
     return Sample(
-        id=sample_id(row["id"]) if asked.rotations == 1 else f"{sample_id(row['id'])}-rotation{rotation}",
+        id=sample_id(row["id"]) if params.rotations == 1 else f"{sample_id(row['id'])}-rotation{rotation}",
         input=[ChatMessageUser(content=prompt, metadata=metadata)],
         choices=list(options),
         target=LETTERS[place],
@@ -207,20 +209,15 @@ def _load(dataset: str, config: ConfigName, split: str) -> list[Row]:
     return rows
 
 
-def _in_language(rows: list[Row], language: Language) -> list[Row]:
-    """The rows in a language; all where the dataset has none in it, as the published one has none in English."""
-    return [row for row in rows if row["language"] == language] or rows
-
-
 def _of_themes(rows: list[Row], themes: str | list[str] | None) -> list[Row]:
     if themes is None:
         return rows
-    known = {name.casefold(): row["theme_en"] for row in rows for name in (row["theme_en"], row["theme_zh"])}
-    asked = [str(name) for name in (themes.split(",") if isinstance(themes, str) else themes)]
-    wanted = {known.get(name.strip().replace("_", " ").casefold()) for name in asked}
-    if None in wanted or not asked:
-        names = ", ".join(dict.fromkeys(row["theme_en"] for row in rows))
-        raise ValueError(f"themes={','.join(asked)!r} is not valid; themes of this dataset are: {names}")
+    themes_by_name = {name.casefold(): row["theme_en"] for row in rows for name in (row["theme_en"], row["theme_zh"])}
+    names = [str(name) for name in (themes.split(",") if isinstance(themes, str) else themes)]
+    wanted = {themes_by_name.get(name.strip().replace("_", " ").casefold()) for name in names}
+    if None in wanted or not names:
+        valid = ", ".join(dict.fromkeys(row["theme_en"] for row in rows))
+        raise ValueError(f"themes={','.join(names)!r} is not valid; themes of this dataset are: {valid}")
     return [row for row in rows if row["theme_en"] in wanted]
 
 
@@ -231,9 +228,9 @@ def _human_subset(rows: list[Row], seed: int) -> list[Row]:
         if row["duplicate_of"] is None:
             by_subtheme.setdefault((row["theme_en"], row["subtheme_en"]), []).append(row)
     drawn: set[str] = set()
-    for (theme, subtheme), some in by_subtheme.items():
+    for (theme, subtheme), group in by_subtheme.items():
         rng = random.Random(f"{seed}/{theme}/{subtheme}")
-        drawn |= {row["id"] for row in rng.sample(some, min(PER_SUBTHEME, len(some)))}
+        drawn |= {row["id"] for row in rng.sample(group, min(PER_SUBTHEME, len(group)))}
     return [row for row in rows if row["id"] in drawn]
 
 
@@ -259,23 +256,23 @@ def _transposed(rows: list[Row]) -> tuple[list[Row], list[str]]:
 
 
 def _openings(
-    config: ConfigName, rows: Sequence[Row], wording: Mapping[str, str], asked: ZiqiParameters
+    config: ConfigName, rows: Sequence[Row], wording: Mapping[str, str], params: ZiqiParameters
 ) -> dict[str, str]:
     """What comes ahead of a question, by theme: the examples are always of the question's own theme, from dev."""
     themes = dict.fromkeys(row["theme_en"] for row in rows)
     instruction = wording["instruction"] + "\n\n"
-    if asked.shots == "zero":
+    if params.shots == "zero":
         return dict.fromkeys(themes, instruction)
-    dev = [row for row in _load(asked.dataset, config, "dev") if row["language"] == rows[0]["language"]]
+    dev = [row for row in _load(params.dataset, config, "dev") if row["language"] == rows[0]["language"]]
     openings = {}
     for theme in themes:
-        mine = [row for row in dev if row["theme_en"] == theme]
-        if len(mine) != EXAMPLES:
+        examples = [row for row in dev if row["theme_en"] == theme]
+        if len(examples) != EXAMPLES:
             raise ValueError(
-                f"{asked.dataset} has {len(mine)} rows of {theme} in dev; shots=five needs {EXAMPLES}; valid is "
+                f"{params.dataset} has {len(examples)} rows of {theme} in dev; shots=five needs {EXAMPLES}; valid is "
                 "shots=zero"
             )
-        shown = [_filled(wording["example"], row["question"], row["options"], row["answer"]) for row in mine]
+        shown = [_filled(wording["example"], row["question"], row["options"], row["answer"]) for row in examples]
         openings[theme] = "\n\n".join([wording["instruction"], wording["examples"], *shown]) + "\n\n"
     return openings
 

@@ -23,7 +23,6 @@ from types import MappingProxyType
 from typing import Final
 
 import numpy as np
-import soundfile
 
 from music_evals.notation.midi.files import midi_to_text, parse_midi_text, write_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
@@ -59,6 +58,8 @@ def noise_text(text: str, notation: str) -> str:
 
 def noise_audio(data: bytes) -> bytes:
     """Return white noise with the length, level, rate, channels and encoding of an audio file, as WAV."""
+    import soundfile
+
     samples, rate = soundfile.read(io.BytesIO(data), dtype="float64", always_2d=True)
     level = float(np.sqrt(np.mean(np.square(samples)))) if samples.size else 0.0
     noise = np.random.default_rng(list(data[:4096])).normal(0.0, level, samples.shape)

@@ -30,7 +30,6 @@ from inspect_ai.util import LimitExceededError, collect
 from music_evals.scorers.explanations import code, shortened
 from music_evals.scorers.items import all_items
 from music_evals.scorers.readers.batches import split_answers
-from music_evals.scorers.readers.checking import Checked, check
 from music_evals.scorers.readers.votes import read_vote
 from music_evals.scorers.scores import SampleError, main_metric, readings, run_in_thread, scorer, setting_up
 
@@ -214,6 +213,9 @@ def _entries_of(reply: str, questions: Sequence[Mapping[str, Any]], labels: Mapp
 
 
 def _entry(question: Mapping[str, Any], prediction: str | None, labels: Mapping[str, int]) -> dict[str, Any]:
+    # Here, because its patterns take long to compile.
+    from music_evals.scorers.readers.checking import Checked, check
+
     answer, answer_type = question["answer"], question["answer_type"]
     checked = Checked("empty", False) if prediction is None else check(prediction, answer, answer_type)
     return {

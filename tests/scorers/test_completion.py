@@ -4,7 +4,7 @@ import pytest
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser
 
-from music_evals.evals.tasks import asks
+from music_evals.evals.tasks import question_metadata
 from music_evals.scorers.completion import completed
 from music_evals.solvers.completion import to_complete
 from tests.scorers.every_scorer import Case
@@ -13,7 +13,7 @@ OPTIONS = ["Handel", "J. S. Bach", "Rameau, the elder", "Vivaldi"]
 
 
 def question(options: list[str], number: int = 1) -> Sample:
-    said = asks(
+    said = question_metadata(
         "ziqi", "comprehension", answer_type="choice", question="Who wrote it?", options=options, music=[[2, 10]]
     )
     message = ChatMessageUser(content="… X:1 tune", metadata=said)

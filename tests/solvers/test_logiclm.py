@@ -98,7 +98,7 @@ def test_calls_in_any_order_are_one_attempt_and_errors_are_repaired(tmp_path: Pa
         "undecided": [undecided, good],
         "undecided, then refused": [undecided, called([])],
     }
-    found, configs, means = asked(
+    found, configs, _ = asked(
         lambda case, number: script[case][number], list(script), tmp_path, tools="native", refinement_tokens=4000
     )
     attempts = {case: sample.metadata["formulation"] for case, sample in found.items()}

@@ -29,10 +29,11 @@ def lilybench(
     """Build LilyBench's understanding tasks, by the published procedure and without its leaks."""
     # Here, so that `music-evals --help` need not wait for it.
     from music_evals.datasets_builders.lilybench import dataset as builder
+    from music_evals.datasets_builders.lilybench.rows import DEFAULT_SEED
 
     if emopia is not None and source is None:
         raise typer.BadParameter("the default dataset composes its own clips; give --source too", param_hint="--emopia")
-    seed = builder.DEFAULT_SEED if seed is None else seed
+    seed = DEFAULT_SEED if seed is None else seed
     with building(out, overwrite=overwrite) as console:
         with counting_pieces(console) as advance:
             if source is None:

@@ -28,12 +28,13 @@ def lilybench_generation(
     """Build LilyBench's generation part: 200 prompts, demonstrations, and sets of reference pieces."""
     # Here, so that `music-evals --help` need not wait for it.
     from music_evals.datasets_builders.lilybench.generation import dataset as builder
+    from music_evals.datasets_builders.lilybench.generation.rows import DEFAULT_SEED
 
     if mutopia is not None and bmdataset is None:
         raise typer.BadParameter(
             "the prompts of this set come from BMdataset; give --bmdataset too", param_hint="--mutopia"
         )
-    seed = builder.DEFAULT_SEED if seed is None else seed
+    seed = DEFAULT_SEED if seed is None else seed
     with building(out, overwrite=overwrite) as console:
         with counting_pieces(console) as advance:
             if bmdataset is None:

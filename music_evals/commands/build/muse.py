@@ -30,6 +30,7 @@ def muse(
     # Here, so that `music-evals --help` need not wait for them.
     from music_evals.datasets_builders.muse import dataset as builder
     from music_evals.datasets_builders.muse.recordings import build_recordings
+    from music_evals.datasets_builders.muse.rows import DEFAULT_SEED
 
     options = {"syncopation": syncopation, "transposition": transposition, "chord_quality": chord_quality}
     counts = {config: count for config, count in options.items() if count is not None}
@@ -46,7 +47,7 @@ def muse(
             if source is not None:
                 plan = build_recordings(source, allow_partial=allow_partial)
             else:
-                seed = builder.DEFAULT_SEED if seed is None else seed
+                seed = DEFAULT_SEED if seed is None else seed
                 plan = builder.build_generated(seed, builder.Counts(**counts), soundfont=soundfont)
         with progress_bar(console) as progress:
             task = progress.add_task("", total=plan.n_rows)

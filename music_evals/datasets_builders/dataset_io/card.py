@@ -7,9 +7,7 @@
 from collections.abc import Sequence
 from importlib.resources import files
 from string import Template
-from typing import Any, Final
-
-from huggingface_hub import DatasetCard
+from typing import TYPE_CHECKING, Any, Final
 
 from music_evals.benchmarks import Source, dataset_facts, load
 from music_evals.datasets_builders.dataset_io.provenance import (
@@ -21,12 +19,17 @@ from music_evals.datasets_builders.dataset_io.provenance import (
     source_facts,
 )
 
+if TYPE_CHECKING:
+    from huggingface_hub import DatasetCard
+
 _FOLDER: Final = "path/to/this/folder"  # in the examples of all cards
 _SIZES: Final = {"n<1K": 1_000, "1K<n<10K": 10_000, "10K<n<100K": 100_000, "100K<n<1M": 1_000_000}  # the Hub's names
 
 
 def make_card(provenance: Provenance) -> str:
     """Fill in the card of a dataset from the card in its benchmark's folder."""
+    from huggingface_hub import DatasetCard
+
     facts, source = dataset_facts(provenance.benchmark), source_facts(provenance.benchmark, provenance.source)
     benchmark = load(facts.benchmark)
     card = DatasetCard(facts.card())
@@ -66,6 +69,8 @@ def publish_card(text: str, repo: str, terms: Source, benchmark: str, tasks: Seq
 
     `terms` are those under which the data is published; `tasks` are the splits of the config with rendered prompts.
     """
+    from huggingface_hub import DatasetCard
+
     card = DatasetCard(text)
     _set_header(card, license=terms.licence, license_name=terms.licence_name, license_link=terms.link)
     sections = [card.text.replace(_FOLDER, repo).rstrip()]
@@ -83,7 +88,7 @@ def _config(name: str, paths: dict[str, str]) -> dict[str, Any]:
     return {"config_name": name, "data_files": [{"split": split, "path": path} for split, path in paths.items()]}
 
 
-def _set_header(card: DatasetCard, **entries: Any) -> None:
+def _set_header(card: "DatasetCard", **entries: Any) -> None:
     for key, value in entries.items():
         if value is not None:
             card.data[key] = value

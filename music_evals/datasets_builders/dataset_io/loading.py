@@ -6,15 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import huggingface_hub
-import pyarrow as pa
-import pyarrow.parquet as pq
-from datasets import Dataset, Features
-from filelock import FileLock
-
-from music_evals.datasets_builders.dataset_io.hub_errors import plain_errors
 from music_evals.datasets_builders.dataset_io.provenance import (
     CARD_FILE,
     GENERATED,
@@ -31,6 +24,10 @@ from music_evals.datasets_builders.dataset_io.rows import RowCheck, as_files
 from music_evals.datasets_builders.progress import OnPiece, announced
 from music_evals.notation.cache import cache_folder
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from datasets import Dataset
+
 _PUBLISHED: Final = "a dataset folder (as `music-evals build` writes it) or hf://datasets/ORG/NAME[@REVISION]"
 ACCEPTED: Final = f"'{GENERATED}', {_PUBLISHED}"
 
@@ -46,7 +43,7 @@ class DatasetSpec:
     name: str  # e.g. ``"muse"``
     version: str  # of the builder, raised with any change of a row; a cached dataset of another version is built anew
     seed: int | None  # seed of the default generated dataset; None if there is no such dataset
-    features: Mapping[str, Features]  # config → declared columns
+    features: Mapping[str, Mapping[str, Any]]  # config → declared columns
     # Builds the default generated dataset in a folder, replaces what is there, and reports progress. None if all data
     # is published.
     generate: Callable[[Path, OnPiece], object] | None = None
@@ -95,7 +92,7 @@ class Origin:
 
 def load_split(
     dataset: str, config: str, split: str, *, benchmark: DatasetSpec, columns: Sequence[str] | None = None
-) -> Dataset:
+) -> "Dataset":
     """Load one split of one config; audio and images are ``{"bytes": ..., "path": ...}``, not decoded.
 
     Args:
@@ -109,6 +106,8 @@ def load_split(
     Raises:
         DatasetError: there is no such dataset, config, split or column, or a file is not the one that was written.
     """
+    from datasets import Dataset
+
     if config not in benchmark.features:
         raise DatasetError(f"{benchmark.name} has no config '{config}'; it has: {', '.join(benchmark.features)}")
     origin = describe_dataset(dataset, benchmark=benchmark, files=[f"{config}/*"])
@@ -126,7 +125,7 @@ def load_split(
     if digest != provenance.files.get(path):
         raise DatasetError(f"{where} is not the file that its {PROVENANCE_FILE} names; build it again")
     declared = benchmark.features[config]
-    schema = as_files(Features({name: declared[name] for name in columns or declared})).arrow_schema
+    schema = as_files({name: declared[name] for name in columns or declared}).arrow_schema
     built = f"built by version {provenance.builder_version} of the builder, this is {benchmark.version}"
     table = _read(file, schema, where, built)
     check = RowCheck(declared, where)
@@ -136,8 +135,11 @@ def load_split(
     return Dataset(table, fingerprint=hashlib.sha256(digest.encode()).hexdigest()[:16])
 
 
-def _read(file: Path, schema: pa.Schema, where: str, built: str) -> pa.Table:
+def _read(file: Path, schema: "pa.Schema", where: str, built: str) -> "pa.Table":
     """Read the columns of a schema; errors name the file by `where`, and the version that `built` it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         with pq.ParquetFile(file) as parquet:
             present = parquet.schema_arrow
@@ -205,6 +207,8 @@ def _generated_folder(benchmark: DatasetSpec) -> Path:
     """Return the cached default dataset; it is built first if it is absent, of another version, or damaged."""
     if benchmark.generate is None:
         raise DatasetError(f"{benchmark.name} has no generated dataset; dataset= accepts {_PUBLISHED}")
+    from filelock import FileLock
+
     folder = cache_folder() / "datasets" / f"{benchmark.name}-{benchmark.version}-seed{benchmark.seed}"
     if _is_current(folder, benchmark):
         return folder
@@ -244,6 +248,10 @@ def download(repo: str, revision: str | None = None, files: Sequence[str] | None
     Raises:
         DatasetError: the repository or revision is not there or may not be read, or the connection fails.
     """
+    import huggingface_hub
+
+    from music_evals.datasets_builders.dataset_io.hub_errors import plain_errors
+
     with plain_errors(f"hf://datasets/{repo}" + (f"@{revision}" if revision else "")):
         if revision and _SHORT_COMMIT.fullmatch(revision):  # the Hub serves files by full id only
             commits = huggingface_hub.HfApi().list_repo_commits(repo, repo_type="dataset")

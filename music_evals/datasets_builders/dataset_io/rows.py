@@ -1,16 +1,18 @@
 """What a row may hold: columns that a `TypedDict` declares, and the check of rows when they are written or loaded."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import NoneType, UnionType
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from datasets import Audio, Features, Image, List, Value
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict  # pydantic takes that of `typing` from Python 3.12 on
 
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError, Printable, format_error
+
+if TYPE_CHECKING:
+    from datasets import Features, List, Value
 
 _COLUMNS: Final = {str: "string", int: "int64", float: "float64", bool: "bool", bytes: "binary"}
 
@@ -34,11 +36,49 @@ class FileCell(TypedDict):
     path: None
 
 
-class Columns(Features):  # type: ignore[misc]
-    """Declared columns that know what a row may hold; the first column is the row's id."""
+FileKind = Literal["audio", "images", "vector"]
+"""A column that a type alone does not tell: a sound, a list of pictures, or a list of 32-bit numbers."""
 
-    row: type
-    check: Callable[..., str | None] | None
+
+class Columns(Mapping[str, Any]):
+    """Declared columns that know what a row may hold; the first column is the row's id.
+
+    The columns as `datasets` describes them are made at first use, because that library takes half a second to load.
+    """
+
+    def __init__(self, row: type, check: Callable[..., str | None] | None, kinds: Mapping[str, FileKind]) -> None:
+        self.row, self.check, self._kinds = row, check, kinds
+        self._hints = get_type_hints(row)
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a column as `datasets` describes it."""
+        return self.features[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of the columns."""
+        return iter(self._hints)
+
+    def __len__(self) -> int:
+        """Return the number of columns."""
+        return len(self._hints)
+
+    @cached_property
+    def features(self) -> "Features":
+        """The columns as `datasets` describes them."""
+        from datasets import Audio, Features, Image, List, Value
+
+        of_kind = {"audio": Audio(), "images": List(Image()), "vector": List(Value("float32"))}
+        return Features(
+            {
+                name: of_kind[self._kinds[name]] if name in self._kinds else _column(hint)
+                for name, hint in self._hints.items()
+            }
+        )
+
+    @property
+    def arrow_schema(self) -> Any:
+        """The columns as Arrow describes them."""
+        return self.features.arrow_schema
 
     @cached_property
     def adapters(self) -> Mapping[str, TypeAdapter[Any]]:
@@ -49,39 +89,44 @@ class Columns(Features):  # type: ignore[misc]
         return {name: TypeAdapter(list[kind], config=config) for name, kind in hints.items()}  # type: ignore[valid-type]
 
 
-def features_of(row: type, check: Callable[..., str | None] | None = None, /, **columns: Any) -> Columns:
+def features_of(row: type, check: Callable[..., str | None] | None = None, /, **kinds: FileKind) -> Columns:
     """Declare the columns of a `TypedDict` of texts, bytes, numbers, lists of these, and any of them or None.
 
     Args:
         row: the `TypedDict`. Values must be as it says, with what `Annotated` adds, and null only where it says None.
         check: says what is wrong with a row, or None, from the columns that its parameters name.
-        columns: columns of another kind, such as audio and images.
+        kinds: columns of another kind, such as ``audio="audio"``.
 
     >>> from typing import TypedDict
-    >>> features_of(TypedDict("Row", {"id": str, "pitches": list[int] | None}))
+    >>> features_of(TypedDict("Row", {"id": str, "pitches": list[int] | None})).features
     {'id': Value('string'), 'pitches': List(Value('int64'))}
     """
-    features = Columns({name: columns.get(name) or _column(kind) for name, kind in get_type_hints(row).items()})
-    features.row, features.check = row, check
-    return features
+    return Columns(row, check, kinds)
 
 
-def as_files(features: Features) -> Features:
+def as_files(features: Mapping[str, Any]) -> "Features":
     """Return columns with audio and images as files, which need no decoder.
 
+    >>> from datasets import Features, Image, List, Value
     >>> as_files(Features({"id": Value("string"), "pages": List(Image())}))
     {'id': Value('string'), 'pages': List(Image(mode=None, decode=False))}
     """
+    from datasets import Features
+
     return Features({name: _as_file(kind) for name, kind in features.items()})
 
 
 def _as_file(kind: Any) -> Any:
+    from datasets import Audio, Image, List
+
     if isinstance(kind, List):
         return List(_as_file(kind.feature))
     return type(kind)(decode=False) if isinstance(kind, Audio | Image) else kind
 
 
-def _column(kind: Any) -> Value | List:
+def _column(kind: Any) -> "Value | List":
+    from datasets import List, Value
+
     if get_origin(kind) in (Union, UnionType):  # `Union` if an arm is `Annotated`
         (kind,) = (arm for arm in get_args(kind) if arm is not NoneType)
     if get_origin(kind) is list:
@@ -92,7 +137,7 @@ def _column(kind: Any) -> Value | List:
 class RowCheck:
     """Checks the rows of a split, group by group, against columns of `features_of`; ids must differ."""
 
-    def __init__(self, columns: Features, where: str) -> None:
+    def __init__(self, columns: Mapping[str, Any], where: str) -> None:
         self._columns, self._where = columns, where
         self._key = next(iter(columns))
         self._ids: set[Any] = set()

@@ -4,11 +4,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Final
-
-import pyarrow as pa
-import pyarrow.parquet as pq
-from datasets import Audio, Features, Image, Value
+from typing import TYPE_CHECKING, Any, Final
 
 from music_evals.datasets_builders.dataset_io.card import make_card
 from music_evals.datasets_builders.dataset_io.folders import replace_folder
@@ -23,6 +19,9 @@ from music_evals.datasets_builders.dataset_io.provenance import (
 )
 from music_evals.datasets_builders.dataset_io.rows import RowCheck
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 # Rows that are held in memory at a time: a row with a file in it may have megabytes.
 _ROWS_PER_GROUP: Final = 1024
 _ROWS_WITH_FILES_PER_GROUP: Final = 32
@@ -35,7 +34,7 @@ def write_dataset(
     out: Path,
     rows: Rows,
     *,
-    features: Mapping[str, Features],
+    features: Mapping[str, Mapping[str, Any]],
     provenance: Provenance,
     overwrite: bool = False,
     extra_files: Mapping[str, bytes] | None = None,
@@ -80,11 +79,14 @@ def write_dataset(
     return complete
 
 
-def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Features, where: str, mark: str) -> int:
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Any, where: str, mark: str) -> int:
     """Write rows as one Parquet file and return their number; without rows write no file.
 
     `where` names the rows in errors; `mark` is the canary for the file's metadata.
     """
+    import pyarrow.parquet as pq
+    from datasets import Audio, Image, Value
+
     has_files = any(isinstance(kind, Audio | Image) or kind == Value("binary") for kind in features.values())
     size = _ROWS_WITH_FILES_PER_GROUP if has_files else _ROWS_PER_GROUP
     rows = iter(rows)
@@ -104,8 +106,10 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], features: Features
     return count
 
 
-def _to_table(group: list[Mapping[str, Any]], features: Features, where: str, check: RowCheck, start: int) -> pa.Table:
+def _to_table(group: list[Mapping[str, Any]], features: Any, where: str, check: RowCheck, start: int) -> "pa.Table":
     """Check rows and convert them to Arrow; `start` is the number of rows before them."""
+    import pyarrow as pa
+
     for number, row in enumerate(group, start):
         if wrong := set(row) ^ set(features):
             names = ", ".join(sorted(wrong))

@@ -15,12 +15,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from datasets import Features
-
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     DatasetError,
-    DatasetSpec,
     Provenance,
     Rows,
     make_provenance,
@@ -33,12 +30,14 @@ from music_evals.datasets_builders.lilybench.composed_clips import compose_clips
 from music_evals.datasets_builders.lilybench.default_pieces import Source, default_sources, first_sources, make_pieces
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
 from music_evals.datasets_builders.lilybench.rows import (
-    CORPUS_FEATURES,
+    BENCHMARK,
+    DEFAULT_SEED,
+    NAME,
     PROTOCOLS,
     QUADRANTS,
     SIZES,
-    TASK_FEATURES,
     TASKS,
+    VERSION,
     CorpusRow,
     Piece,
     Protocol,
@@ -50,13 +49,6 @@ from music_evals.datasets_builders.lilybench.strict.survey import survey
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_cache, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
-
-NAME: Final = "lilybench"
-VERSION: Final = "2.2.0"
-DEFAULT_SEED: Final = 1234
-
-FEATURES: Final[Mapping[str, Features]] = {**TASK_FEATURES, "corpus": CORPUS_FEATURES}
-"""Config → declared columns."""
 
 _LARGER: Final[Mapping[TaskName, int]] = {"metadata_qa": 30, "metadata_prediction": 30, "error_detection": 50}
 GENERATED_SIZES: Final[Mapping[TaskName, int]] = {**dict.fromkeys(TASKS, 24), **_LARGER}
@@ -134,7 +126,7 @@ def build_generated(
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     """Write a planned dataset as a folder in the layout of the Hub, completely or not at all, or raise DatasetError."""
     rows: Rows = {**plan.rows, "corpus": {"full": plan.corpus}}
-    return write_dataset(out, rows, features=FEATURES, provenance=plan.provenance, overwrite=overwrite)
+    return write_dataset(out, rows, features=BENCHMARK.features, provenance=plan.provenance, overwrite=overwrite)
 
 
 def made_by() -> dict[str, str]:
@@ -190,8 +182,6 @@ def _plan(
     return replace(plan, provenance=replace(provenance, anomalies=anomalies))
 
 
-def _generate(out: Path, on_piece: OnPiece) -> None:
+def write_generated(out: Path, on_piece: OnPiece) -> None:
+    """Write the default dataset, which has fewer pieces than `build_generated` makes."""
     write(build_generated(sources=first_sources(), sizes=_FIRST_SIZES, on_piece=on_piece), out, overwrite=True)
-
-
-BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)

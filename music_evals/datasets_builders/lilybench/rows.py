@@ -7,12 +7,17 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal, TypedDict, get_args
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypedDict, get_args
 
 import pydantic
-from datasets import Features
 
-from music_evals.datasets_builders.dataset_io import DatasetError, features_of
+from music_evals.datasets_builders.dataset_io import DatasetError, DatasetSpec, features_of
+from music_evals.datasets_builders.progress import OnPiece
+
+NAME: Final = "lilybench"
+VERSION: Final = "2.2.0"
+DEFAULT_SEED: Final = 1234
 
 TaskName = Literal[
     "bar_count",
@@ -143,7 +148,7 @@ _ANSWERS: Final[Mapping[str, str]] = {
 }
 
 
-def _task_features(task: TaskName) -> Features:
+def _task_features(task: TaskName) -> Mapping[str, Any]:
     """Declare the columns of a task, and check kind, options and answer of its rows as `TaskRow` describes them."""
     kinds: Sequence[str] = FIELDS if task in ("metadata_qa", "metadata_prediction") else ("",)
     if task == "error_detection":
@@ -163,8 +168,21 @@ def _task_features(task: TaskName) -> Features:
     return features_of(TaskRow, check)
 
 
-TASK_FEATURES: Final[Mapping[str, Features]] = {task: _task_features(task) for task in TASKS}  # task → declared columns
+TASK_FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {task: _task_features(task) for task in TASKS}
+"""Task → declared columns."""
 CORPUS_FEATURES: Final = features_of(CorpusRow)
+FEATURES: Final[Mapping[str, Mapping[str, Any]]] = {**TASK_FEATURES, "corpus": CORPUS_FEATURES}
+"""Config → declared columns."""
+
+
+def _generate(out: Path, on_piece: OnPiece) -> None:
+    from music_evals.datasets_builders.lilybench.dataset import write_generated
+
+    write_generated(out, on_piece)
+
+
+BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+"""LilyBench's tasks on understanding for `load_split` and `describe_dataset`."""
 
 
 @dataclass(frozen=True, slots=True)

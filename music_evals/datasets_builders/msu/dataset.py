@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypedDict, get_args
 
-from datasets import Features, Image, List
 from pydantic import Field
 
 from music_evals.datasets_builders.dataset_io import (
@@ -61,8 +60,8 @@ class QuestionRow(TypedDict):
     answer_type: str | None
 
 
-FEATURES: Final[Mapping[str, Features]] = {
-    "scores": features_of(ScoreRow, images=List(Image())),
+FEATURES: Final = {
+    "scores": features_of(ScoreRow, images="images"),
     "questions": features_of(QuestionRow),
 }
 """Config → columns."""
@@ -156,7 +155,10 @@ def _engrave(plan: Plan, split: Split, on_score: OnPiece) -> Iterator[ScoreRow]:
 def _generate(out: Path, on_score: OnPiece) -> None:
     from music_evals.datasets_builders.msu.computed import build_generated
     from music_evals.datasets_builders.msu.works import first_works
+    from music_evals.notation.extras import require
 
+    for library in ("verovio", "resvg_py"):  # before any work, which takes minutes
+        require(library, "scores")
     write(build_generated(works=first_works(), on_score=on_score), out, overwrite=True, on_score=on_score)
 
 

@@ -22,20 +22,16 @@ from typing import Any, Final, TypeVar
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     DatasetError,
-    DatasetSpec,
     Provenance,
     make_provenance,
     write_dataset,
 )
 from music_evals.datasets_builders.muse import chords, drum_loops, melodies, rows
+from music_evals.datasets_builders.muse.rows import BENCHMARK, DEFAULT_SEED, NAME, VERSION
 from music_evals.notation.audio.rendering import render_wav
 from music_evals.notation.audio.soundfont import default_soundfont
 from music_evals.notation.midi.files import midi_to_text, write_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Performance
-
-NAME: Final = "muse"
-VERSION: Final = "1.2.0"
-DEFAULT_SEED: Final = 1
 
 _ATTEMPTS: Final = 500  # draws for a stimulus that differs from all earlier ones
 _Stimulus = TypeVar("_Stimulus")
@@ -240,14 +236,8 @@ def write(
     return write_dataset(
         out,
         {config: {split: make_rows(config, split) for split in splits} for config, splits in plan.makers.items()},
-        features=rows.FEATURES,
+        features=BENCHMARK.features,
         provenance=plan.provenance,
         overwrite=overwrite,
         extra_files=plan.extra_files,
     )
-
-
-BENCHMARK: Final = DatasetSpec(
-    NAME, VERSION, DEFAULT_SEED, rows.FEATURES, lambda out, _: write(build_generated(), out, overwrite=True)
-)
-"""MUSE for `load_split` and `describe_dataset`."""

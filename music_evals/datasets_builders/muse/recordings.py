@@ -28,8 +28,9 @@ from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.dataset_io import DatasetError, make_provenance
 from music_evals.datasets_builders.muse import listening, rows
 from music_evals.datasets_builders.muse.chords import ROOTS
-from music_evals.datasets_builders.muse.dataset import NAME, Maker, Plan
+from music_evals.datasets_builders.muse.dataset import Maker, Plan
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
+from music_evals.datasets_builders.muse.rows import NAME
 from music_evals.notation.audio.rendering import describe_wav
 
 VERSION: Final = "1.2.0"  # of the rows of recordings; generated rows have their own version

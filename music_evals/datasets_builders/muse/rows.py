@@ -7,16 +7,19 @@ Source: arXiv 2510.22455.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypedDict, get_args
 
-from datasets import Audio, Features
 from pydantic import AfterValidator, Field
 
-from music_evals.datasets_builders.dataset_io import FileCell, Text, features_of
+from music_evals.datasets_builders.dataset_io import DatasetSpec, FileCell, Text, features_of
 from music_evals.datasets_builders.muse.chords import INTERVALS, QUALITIES
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 from music_evals.notation.midi.files import parse_midi_text
 
+NAME: Final = "muse"
+VERSION: Final = "1.2.0"
+DEFAULT_SEED: Final = 1
 ConfigName = Literal["syncopation", "transposition", "chord_quality"]
 CONFIGS: Final[tuple[ConfigName, ...]] = get_args(ConfigName)
 
@@ -103,9 +106,6 @@ class ChordQualityRow(_Chord, _Question):
     """A chord, struck and then arpeggiated; pitches are ascending."""
 
 
-_AUDIO: Final = Audio()
-
-
 def _check_row(shown: Sequence[str], targets: Sequence[str]) -> Callable[[str, list[str]], str | None]:
     def check(target: str, options: list[str]) -> str | None:
         if options != list(shown):
@@ -118,14 +118,24 @@ def _check_row(shown: Sequence[str], targets: Sequence[str]) -> Callable[[str, l
 _CHORDS: Final = [quality.capitalize() for quality in QUALITIES]
 _SAME_OR_NOT: Final = (SAME, DIFFERENT)
 
-FEATURES: Final[Mapping[str, Features]] = {
-    "syncopation": features_of(SyncopationRow, _check_row(SYNCOPATION_OPTIONS, LETTERS), audio=_AUDIO),
+FEATURES: Final = {
+    "syncopation": features_of(SyncopationRow, _check_row(SYNCOPATION_OPTIONS, LETTERS), audio="audio"),
     "transposition": features_of(
-        TranspositionRow, _check_row(_SAME_OR_NOT, _SAME_OR_NOT), audio_1=_AUDIO, audio_2=_AUDIO
+        TranspositionRow, _check_row(_SAME_OR_NOT, _SAME_OR_NOT), audio_1="audio", audio_2="audio"
     ),
-    "chord_quality": features_of(ChordQualityRow, _check_row(_CHORDS, LETTERS[: len(_CHORDS)]), audio=_AUDIO),
+    "chord_quality": features_of(ChordQualityRow, _check_row(_CHORDS, LETTERS[: len(_CHORDS)]), audio="audio"),
 }
 """Config → declared columns."""
+
+
+def _generate(out: Path, _: object) -> None:
+    from music_evals.datasets_builders.muse.dataset import build_generated, write
+
+    write(build_generated(), out, overwrite=True)
+
+
+BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+"""MUSE for `load_split` and `describe_dataset`."""
 
 
 class Clip(NamedTuple):

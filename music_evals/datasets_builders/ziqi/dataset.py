@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, TypedDict, get_args
-
-from datasets import Features
+from typing import Any, Final, Literal, NamedTuple, TypedDict, get_args
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.dataset_io import (
@@ -60,7 +58,7 @@ class Row(TypedDict):
     duplicate_of: str | None
 
 
-FEATURES: Final[Mapping[str, Features]] = dict.fromkeys(CONFIGS, features_of(Row))  # config → columns
+FEATURES: Final[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(CONFIGS, features_of(Row))  # config → columns
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import soundfile
 
 from music_evals.notation.audio.soundfont import (
     SAMPLE_RATE,
@@ -77,6 +76,8 @@ def render_mp3(midi: bytes, *, soundfont: Path | None = None) -> bytes:
 
     Errors are those of `render_wav`.
     """
+    import soundfile
+
     samples, rate = soundfile.read(io.BytesIO(render_wav(midi, soundfont=soundfont)), dtype="float32")
     even = samples[: len(samples) // 2 * 2]
     buffer = io.BytesIO()
@@ -90,6 +91,8 @@ def describe_wav(data: bytes) -> AudioInfo:
 
     ValueError if the bytes are no WAV file, cannot be decoded, hold no samples, or end before the header says.
     """
+    import soundfile
+
     if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
         raise ValueError(f"audio of {len(data)} bytes is not a WAV file; accepted is RIFF/WAVE")
     # libsndfile shortens truncated files without an error.

@@ -53,12 +53,13 @@ def mean_interval(
         >>> [round(end, 2) for end in mean_interval([1, 1, 1, 0, 0, 0, 1, 0], clusters="aaabbbcc")]
         [0.0, 1.0]
     """
+    from scipy import stats
+
     values = checked_outcomes("correct", correct, clusters)
     if strata is not None and len(strata) != len(values):
         raise ValueError(f"strata names {len(strata)} items, correct has {len(values)}")
     if clusters is None and strata is None and np.isin(values, (0, 1)).all():
         return wilson_interval(float(values.mean()), len(values))
-    from scipy import stats  # importing it takes half a second
 
     row = _numbered([0] * len(values) if strata is None else strata)
     column = _numbered(range(len(values)) if clusters is None else clusters)

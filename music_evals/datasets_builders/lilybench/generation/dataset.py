@@ -19,7 +19,6 @@ from typing import Final, NamedTuple
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     DatasetError,
-    DatasetSpec,
     Provenance,
     Rows,
     make_provenance,
@@ -37,6 +36,7 @@ from music_evals.datasets_builders.lilybench.generation.demonstrations import (
 )
 from music_evals.datasets_builders.lilybench.generation.measured import measure
 from music_evals.datasets_builders.lilybench.generation.music21_works import split_domains
+from music_evals.datasets_builders.lilybench.generation.rows import BENCHMARK, DEFAULT_SEED, ENCODER, NAME, VERSION
 from music_evals.datasets_builders.lilybench.generation.works import Entry, Work
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
 from music_evals.datasets_builders.progress import OnPiece
@@ -45,10 +45,6 @@ from music_evals.notation.cache import cache_folder
 from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.reference_pieces import ReferenceRow
 
-NAME: Final = "lilybench-generation"
-VERSION: Final = "2.2.0"
-DEFAULT_SEED: Final = 1234  # the seed of the paper's prompt bank
-ENCODER: Final = "encoder"  # key of the encoder's identity in `Provenance.made_with`
 GENERATED_TEST_SHARE: Final = 0.6
 """Share of the works that the default dataset holds out: it has few works."""
 
@@ -144,7 +140,7 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
         rows.WORKS: {"full": plan.works},
         **{name: {rows.REFERENCE_SPLIT: references} for name, references in plan.references.items()},
     }
-    return write_dataset(out, configs, features=rows.FEATURES, provenance=plan.provenance, overwrite=overwrite)
+    return write_dataset(out, configs, features=BENCHMARK.features, provenance=plan.provenance, overwrite=overwrite)
 
 
 def _plan(
@@ -210,8 +206,6 @@ def _made_with(encoder: str | None) -> tuple[dict[str, str], Encoder | None]:
     return {**made_with, ENCODER: loaded.identity}, loaded
 
 
-def _generate(out: Path, on_piece: OnPiece) -> None:
+def write_generated(out: Path, on_piece: OnPiece) -> None:
+    """Write the default dataset, which has fewer pieces than `build_generated` makes."""
     write(build_generated(sources=first_sources(), on_piece=on_piece), out, overwrite=True)
-
-
-BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, rows.FEATURES, _generate)

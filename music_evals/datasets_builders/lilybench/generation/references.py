@@ -1,8 +1,13 @@
 """Loads the demonstrations, and the reference sets that written music is compared with."""
 
 from music_evals.datasets_builders.dataset_io import DatasetError, describe_dataset, load_split
-from music_evals.datasets_builders.lilybench.generation.dataset import BENCHMARK, ENCODER
-from music_evals.datasets_builders.lilybench.generation.rows import DEMONSTRATIONS, REFERENCE_SPLIT, REFERENCES
+from music_evals.datasets_builders.lilybench.generation.rows import (
+    BENCHMARK,
+    DEMONSTRATIONS,
+    ENCODER,
+    REFERENCE_SPLIT,
+    REFERENCES,
+)
 from music_evals.notation.reference_pieces import ReferenceSet
 
 

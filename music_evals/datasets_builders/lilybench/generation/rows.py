@@ -3,14 +3,19 @@
 Source: arXiv 2606.08722, sections 3.1 and 3.3.
 """
 
-from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Final, Literal, NamedTuple, TypedDict
 
-from datasets import Features, List, Value
 from pydantic import Field
 
-from music_evals.datasets_builders.dataset_io import Text, features_of
+from music_evals.datasets_builders.dataset_io import DatasetSpec, Text, features_of
+from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.reference_pieces import ReferenceRow
+
+NAME: Final = "lilybench-generation"
+VERSION: Final = "2.2.0"
+DEFAULT_SEED: Final = 1234  # the seed of the paper's prompt bank
+ENCODER: Final = "encoder"  # key of the encoder's identity in `Provenance.made_with`
 
 PROMPTS: Final = "prompts"
 N_PROMPTS: Final = 1_000
@@ -95,15 +100,23 @@ class WorkRow(TypedDict):
     split: WorkSplit
 
 
-_EMBEDDING: Final = List(Value("float32"))
-
-FEATURES: Final[Mapping[str, Features]] = {
+FEATURES: Final = {
     PROMPTS: features_of(PromptRow),
     DEMONSTRATIONS: features_of(DemonstrationRow),
     WORKS: features_of(WorkRow),
-    **dict.fromkeys(REFERENCES, features_of(ReferenceRow, embedding_first_token=_EMBEDDING, embedding_mean=_EMBEDDING)),
+    **dict.fromkeys(REFERENCES, features_of(ReferenceRow, embedding_first_token="vector", embedding_mean="vector")),
 }
 """Config → declared columns."""
+
+
+def _generate(out: Path, on_piece: OnPiece) -> None:
+    from music_evals.datasets_builders.lilybench.generation.dataset import write_generated
+
+    write_generated(out, on_piece)
+
+
+BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
+"""LilyBench's generation for `load_split` and `describe_dataset`."""
 
 
 class Score(NamedTuple):

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
-from scipy.cluster.hierarchy import DisjointSet
-
 from music_evals.datasets_builders.lilybench.generation.rows import (
     N_PROMPTS,
     Description,
@@ -64,6 +62,8 @@ def split_works(
     the seed and the first of their names alone, so it stays the same when other works are added. Transposed music is
     not recognised as a copy.
     """
+    from scipy.cluster.hierarchy import DisjointSet
+
     groups = DisjointSet()
     names = ((work.id, name) for work in works for name in (work.id, *work.shared_names))
     for name, other in chain(names, _near_copies(texts)):
