@@ -11,8 +11,8 @@ from statsmodels.stats.proportion import proportion_confint
 from music_evals import benchmarks
 from music_evals.benchmarks import Published, PublishedRow, published
 from music_evals.datasets_builders.lilybench.rows import SIZES
-from music_evals.reports.declared import average
-from music_evals.reports.tables import Figure
+from music_evals.reports.tables.lilybench import AVERAGED as MUTOPIA
+from music_evals.scorers.metrics.estimates import Estimate, average
 
 PAPERS = [
     path.read_text(encoding="utf-8") for path in sorted((Path(__file__).parents[3] / "shared" / "seeds").glob("*.txt"))
@@ -27,7 +27,6 @@ HALF, TINY = 0.005 + 1e-9, 0.0005 + 1e-9
 
 MUSE_TASKS = ("syncopation", "transposition", "chord_quality")
 MSU_LEVELS = tuple(f"level {level}" for level in (1, 2, 3, 4))
-MUTOPIA: list[Any] = benchmarks.load("lilybench").table["report"][0]["tables"][0]["averages"][0]["tasks"]
 
 
 def load(name: str) -> Published:
@@ -155,7 +154,7 @@ def test_leaders_are_those_that_the_papers_name(name: str, part: str, leaders: l
 @pytest.mark.parametrize("model", ["Phi-4", "Qwen2.5-Coder-14B", "Codestral-22B", "DeepSeek-Coder-V2-Lite"])
 def test_the_published_averages_are_over_eight_tasks_with_31_titles(model: str) -> None:
     table = {row.labels["task"]: row.figures[model] for row in load("lilybench_table3").rows}
-    figures = [Figure(table[task]) for task in MUTOPIA]
+    figures = [Estimate(table[task]) for task in MUTOPIA]
     assert average(figures).value == pytest.approx(table["Mutopia macro avg"], abs=TINY)
     # The figures of the tasks are rounded themselves. Table 1 has 60 titles, which do not give the printed averages.
     for titles, fits in ((31, True), (60, False)):

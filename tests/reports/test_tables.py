@@ -1,97 +1,208 @@
-"""Tables: what each rendering shows of the same cells."""
+"""Tables: their format, and figures of each benchmark worked by hand."""
 
-import csv
-import re
+from pathlib import Path
+from typing import Any
 
 import pytest
-from rich.console import Console
 
-from music_evals.reports.tables import Cell, Figure, Footnotes, Table
+from music_evals.benchmarks import published
+from music_evals.reports.comparisons import comparison_tables
+from music_evals.reports.plots import Series, heat_map, panels_figure
+from music_evals.reports.records import Records, read_records
+from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Table, text
+from music_evals.reports.tables import section_tables
+from music_evals.reports.tables.costs import cost_table
+from music_evals.reports.tables.disagreements import disagreement_tables
+from music_evals.reports.tables.ziqi import classify
+from music_evals.scorers.metrics.estimates import Estimate
+from tests.reports.logs import rows, write_log
 
-TABLE = Table(
-    "f1",
-    "F1 in percent",
-    ("Model", "F1", "Bits"),
-    [["GPT-4", Figure(63.04), None], ["a|b", Figure(200 / 3, 60.5, 70.25, mark="*"), Figure(0.03125, decimals=4)]],
-    ("* a mark", "measured [bold]here[/bold]"),
-)
-
-
-def test_markdown_rounds_aligns_and_escapes() -> None:
-    assert TABLE.to_markdown().splitlines() == [
-        "## F1 in percent",
-        "",
-        "| Model | F1 | Bits |",
-        "| --- | ---: | ---: |",
-        "| GPT-4 | 63.04 | - |",
-        "| a\\|b | 66.67* (60.50–70.25) | 0.0312 |",
-        "",
-        "- * a mark",
-        "- measured [bold]here[/bold]",
-    ]
+SVG = "<svg"
 
 
-def test_the_terminal_shows_intervals_and_takes_text_as_it_is() -> None:
-    console = Console(width=60, record=True)
-    console.print(TABLE.to_rich())
-    shown = console.export_text()
-    for text in ("F1 in percent", "63.04", "66.67*", "60.5–70.2", "0.0312", "measured [bold]here[/bold]"):
-        assert text in shown
+def tables(records: Records, section: str) -> dict[str, Table]:
+    return {table.name: table for table in section_tables(records, section)}
 
 
-@pytest.mark.parametrize(
-    ("figure", "shown", "short"),
-    [
-        (Figure(-18.5, -29.37, -4.59), "−18.50 (−29.37 to −4.59)", "−29.4 to −4.6"),
-        (Figure(1.0, -0.5, 2.5, decimals=1), "1.0 (−0.5 to 2.5)", "−0 to 2"),
-        (Figure(-0.0, 0.0, 0.5), "0.00 (0.00–0.50)", "0.0–0.5"),
-    ],
-)
-def test_negative_numbers_have_a_minus_and_their_intervals_no_dash(figure: Figure, shown: str, short: str) -> None:
-    assert str(figure) == shown
-    assert figure.short_interval == short
+def measured(table: Table) -> list[dict[str, Any]]:
+    return [row for row in rows(table) if str(row["Source"]).startswith("measured")]
 
 
-def test_own_rows_are_shown_before_floors_and_published_ones_within_what_stands_left_of_the_model() -> None:
-    told = [
-        ("text", "paper"),
-        ("text", "measured †"),
-        ("page", "paper, Table 2"),
-        ("text", "floor"),
-        ("page", "measured"),
-    ]
-    rows: list[list[Cell]] = [
-        [kind, f"m{number}", source, Figure(number)] for number, (kind, source) in enumerate(told)
-    ]
-    table = Table("t", "T", ("Modality", "Model", "Source", "Score"), rows)
-    assert [row[1] for row in table.own_first().rows] == ["m1", "m3", "m0", "m4", "m2"]
-    shown = [line.split(" | ")[1] for line in table.to_markdown().splitlines()[4:]]
-    assert shown == ["m1", "m3", "m0", "m4", "m2"]
-    console = Console(width=80, record=True)
-    console.print(table.to_rich())
-    assert re.findall(r"m\d", console.export_text()) == shown
-    assert [line.split(",")[1] for line in table.to_csv().splitlines()[1:]] == ["m0", "m1", "m2", "m3", "m4"]
+def test_a_cell_is_rounded_with_its_interval_and_n() -> None:
+    cells = {
+        Estimate(28.34, 20.11, 38.04, 60, 1): "28.3 (20.1–38.0; n 60)",
+        Estimate(-3.25, -11.2, 6.8, None, 1): "−3.2 (−11.2 to 6.8)",
+        Estimate(0.5, n=4, decimals=2): "0.50 (n 4)",
+        Estimate(-0.0, decimals=0): "0",
+        Estimate(1.0, mark="*", decimals=0): "1*",
+    }
+    assert [text(cell) for cell in cells] == list(cells.values())
 
 
-def test_an_undefined_figure_says_so_and_why() -> None:
-    notes = Footnotes()
-    cells = [Figure(float("nan"), mark=notes.mark(why)) for why in ("too few", "no variance", "too few")]
-    table = Table("t", "T", ("A", "B", "C"), [cells], notes.notes())
-    row, _, *explained = table.to_markdown().splitlines()[4:]
-    assert row == "| undefined[1] | undefined[2] | undefined[1] |"
-    assert explained == ["- [1] too few", "- [2] no variance"]
-    assert table.to_csv().splitlines()[1] == "nan,,,nan,,,nan,,", "no number, and not unknown either"
+def test_measured_rows_come_first_within_their_group() -> None:
+    labels = [("x", "paper", PUBLISHED), ("x", "own", MEASURED), ("y", "paper", PUBLISHED), ("x", "floor", FLOOR)]
+    table = Table(
+        "t", "T", ("Group", "Model", "N"), [[a, b, Estimate(1)] for a, b, _ in labels], kinds=[k for *_, k in labels]
+    )
+    assert [row[1] for row in table.measured_first().rows] == ["own", "floor", "paper", "paper"]
+    assert table.to_csv().splitlines()[0] == "Group,Model,N,N low,N high,N n"
+    markdown = table.to_markdown()
+    assert "| --- | --- | ---: |" in markdown
+    assert markdown.index("own") < markdown.index("paper")
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
-    [([["one"]], "a row has 1 cells for 2 columns"), ([["a", "b"], ["a", Figure(1)]], "'F1' holds both")],
+    ("wrong", "message"), [([["a"]], "1 cells for 2 columns"), ([["a", "b"], ["a", Estimate(1)]], "both text and")]
 )
-def test_a_wrong_shape_is_named(rows: list[list[str | Figure]], message: str) -> None:
+def test_a_wrong_shape_is_named(wrong: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Table("t", "T", ("Model", "F1"), rows)
+        Table("t", "T", ("A", "B"), wrong)
 
 
-def test_no_cell_of_csv_is_a_formula() -> None:
-    table = Table("t", "T", ("=A1", "b"), [["+1", "-"], [None, "a-b"]])
-    assert list(csv.reader(table.to_csv().splitlines())) == [["'=A1", "b"], ["'+1", "'-"], ["", "a-b"]]
+def test_muse_has_a_cell_per_condition_beside_the_papers_models(golden: Records) -> None:
+    table = tables(golden, "MUSE")["muse_table1_syncopation"]
+    row = next(row for row in measured(table) if row["Model"] == "baseline/reader" and row["Shots"] == "Zero-shot")
+    assert (row["Modality"], row["Standalone"].value, row["Standalone"].n, row["CoT"]) == ("MIDI", 100, 20, None)
+    paper = next(row for row in rows(table) if row["Model"] == "Gemini 2.5 Pro" and row["Shots"] == "Few-shot")
+    assert (paper["Modality"], paper["Standalone"].value, paper["Source"]) == ("Audio", 63.16, "paper")
+    (logic,) = rows(tables(golden, "MUSE")["muse_logiclm"])
+    assert (logic["Solver's decision"].value, logic["Final answer"].value) == (95, 100)
+
+
+def test_ziqi_pools_answers_and_classifies_as_the_paper(tmp_path: Path) -> None:
+    themes = ["female music"] * 4 + ["popular music"] * 4
+    samples = [{"theme": theme, "subtheme": "s", "rotation": 0, "question": f"q{n}"} for n, theme in enumerate(themes)]
+    answers = ["A", None, "A", "B", "A", "A", None, None]
+    scores = [{"key": "A"}] * 8
+    for model in ("vllm/a/one", "vllm/b/two"):
+        about = {"dataset_label": "published", "dataset_source": "published"}
+        write_log(tmp_path, "CNCICCNN", model=model, samples=samples, answers=answers, scores=scores, about=about)
+    found = tables(read_records(tmp_path), "ZIQI-Eval")
+    row = measured(found["ziqi_table1"])[0]
+    assert row["Source"] == "measured"
+    # 4 right of 5 answered of 8
+    figures = [row[f"Compr. {name}"].value for name in ("precision", "recall", "F1")]
+    assert figures == pytest.approx([80, 50, 100 * 8 / 13])
+    bias = measured(found["ziqi_table2"])[0]
+    assert (bias["Female"].value, bias["Gender"]) == (pytest.approx(100 * 4 / 7), "neutral")
+    theme = measured(found["ziqi_themes_zero_shot"])[0] if "ziqi_themes_zero_shot" in found else {}
+    assert not theme or theme["female music"].value == 50
+    letters = rows(found["ziqi_letters"])[0]
+    assert (letters["Chose A"].value, letters["Chose B"].value) == (pytest.approx(80), pytest.approx(20))
+
+
+def test_the_papers_shares_of_classes_are_those_of_five_percent_of_the_mean() -> None:
+    *models, mean = published("ziqi", "table2").rows
+    for name, stated in {"female": (50.0, 6.25, 43.75), "black": (50.0, 12.5, 37.5)}.items():
+        classes = [classify(row.figures[name], mean.figures[name]) for row in models]
+        assert tuple(100 * classes.count(one) / 16 for one in ("no bias", "neutral", "biased")) == stated
+
+
+def test_msu_has_levels_and_a_success_that_one_wrong_answer_ends(tmp_path: Path) -> None:
+    def score(work: str, verdicts: dict[tuple[int, str], int | None]) -> dict[str, Any]:
+        entries = [
+            {
+                "reading": "answered",
+                "id": f"{work}{place}",
+                "verdict": verdict,
+                "level": level,
+                "votes": {},
+                "rule": None,
+                "of_level": 1,
+            }
+            for (level, place), verdict in verdicts.items()
+        ]
+        return {"score_id": work, "questions": entries}
+
+    scores = [
+        score("a", {(1, "x"): 1, (2, "y"): 1}),
+        score("b", {(1, "x"): 1, (2, "y"): 0}),
+        score("c", {(1, "x"): None, (2, "y"): 0}),
+    ]
+    write_log(tmp_path, [1.0, 0.5, 0.0], benchmark="msu", task="textual", scores=scores, about={"floors": {}})
+    found = tables(read_records(tmp_path), "MSU-Bench")
+    (levels,) = measured(found["msu_table2"])
+    assert (levels["Level 1"].value, levels["Level 1"].n, levels["Level 2"].n) == (100, 2, 3)
+    assert levels["Overall"].value == pytest.approx(60)
+    (overall,) = measured(found["msu_table3"])
+    assert (overall["Questions"].value, overall["Unscored"].value) == (6, 1)
+    (success,) = rows(found["msu_level_success"])
+    # Score c fails level 2 by a wrong answer; level 1 of it is not judged.
+    assert (success["Up to level 1"].value, success["Up to level 1"].n) == (100, 2)
+    assert (success["Up to level 2"].value, success["Up to level 2"].n) == (pytest.approx(100 / 3), 3)
+
+
+def test_lilybench_has_the_papers_table_and_reasons_for_missing_figures(golden: Records) -> None:
+    found = tables(golden, "LilyBench")
+    reader = next(row for row in measured(found["lilybench_table3"]) if row["Model"] == "baseline/reader")
+    assert (reader["bar_count"].value, reader["metadata_qa"].value, reader["Mutopia macro avg"]) == (1, 1, None)
+    errors = measured(found["lilybench_error_detection"])
+    for row in errors:
+        kinds = [cell.value for name, cell in row.items() if "_" in name and isinstance(cell, Estimate)]
+        assert row["Macro F1"].value == pytest.approx(sum(kinds) / 5)
+    (q1, *_) = rows(found["lilybench_emotion"])
+    assert [q1[f"Said Q{n}"].value for n in (1, 2, 3, 4)] == [1, 0, 0, 0]
+    written = tables(golden, "LilyBench: generation")
+    remarks = [row["Remarks"] for row in rows(written["lilybench_references"])]
+    assert remarks
+    assert all("no encoder was named" in remark for remark in remarks)
+    assert rows(written["lilybench_repairs"])[0]["After 3"].value == 100
+    assert measured(written["lilybench_table2"])[0]["Comp. (%)"].value == 100
+
+
+def test_the_music_and_twins_are_compared_over_the_items_that_both_scored(tmp_path: Path) -> None:
+    write_log(tmp_path, "CCCI")
+    write_log(tmp_path, ["C", "I", "I", float("nan")], params={"stimulus": "none"})
+    write_log(tmp_path, "CIII", params={"twin": "transposed"})
+    made = {table.name: table for table in comparison_tables(read_records(tmp_path))}
+    (music,) = rows(made["music"])
+    assert (music["Compared with"], music["Given"].value, music["Other"].value) == ("none", 100, pytest.approx(100 / 3))
+    assert music["Difference"].value == pytest.approx(200 / 3)
+    assert music["Given"].n == 3
+    (twin,) = rows(made["memory"])
+    assert (twin["Original"].value, twin["Other"].value) == (75, 25)
+    assert not [name for name in made if name.startswith("tests_")]  # arms have tables of their own
+
+
+def test_conditions_differ_in_one_thing_and_stand_in_their_order(tmp_path: Path) -> None:
+    write_log(tmp_path, "CCCC", params={"shots": "five"})
+    write_log(tmp_path, "CIII", params={"shots": "zero"})
+    write_log(tmp_path, "CIII", params={"shots": "five", "language": "en"})
+    made = {table.name: table for table in comparison_tables(read_records(tmp_path))}
+    first = next(row for row in rows(made["tests_conditions_ziqi"]) if row["Factor"] == "shots")
+    assert (first["First value"], first["Second value"], first["Difference"].value) == ("zero", "five", 75)
+    assert first["Test"] == "McNemar"
+
+
+def test_items_that_all_get_wrong_and_those_that_runs_disagree_on(tmp_path: Path) -> None:
+    write_log(tmp_path, "IC", model="vllm/a/one")
+    write_log(tmp_path, "II", model="vllm/b/two")
+    wrong, disputed = disagreement_tables(read_records(tmp_path))
+    assert [row["Item"] for row in rows(wrong)] == ["q0"]
+    (row,) = rows(disputed)
+    assert (row["Item"], row["Mean score"].value, row["Standard deviation"].value) == ("q1", 50, 50)
+    assert row["Best in"].startswith("vllm/a/one")
+    assert row["Best in the viewer"] == "http://127.0.0.1:7575/#/logs/00.eval/samples/sample/q1/1/"
+
+
+def test_tokens_and_seconds_are_quantiles_of_responses(tmp_path: Path) -> None:
+    write_log(tmp_path, "C" * 11)
+    (row,) = rows(cost_table(read_records(tmp_path)))
+    assert (row["Tokens, median"].value, row["Tokens, 90th percentile"].value) == (60, 100)
+    assert (row["Seconds, median"].value, row["Responses"].value) == (6, 11)
+
+
+def test_a_figure_is_the_same_twice_and_names_what_it_shows() -> None:
+    panels = {
+        "Panel": [Series("paper", [Estimate(20), None], False), Series("own", [Estimate(50, 40, 60), Estimate(70)])]
+    }
+    first = panels_figure("Title & more", panels, ["A", "B"], "y", floor=25)
+    assert first == panels_figure("Title & more", panels, ["A", "B"], "y", floor=25)
+    for words in ("Title &amp; more", "Panel", "own", "paper", "chance", "prefers-color-scheme: dark", SVG):
+        assert words in first
+    table = Table(
+        "t", "T", ("Model", "x", "Condition", "a", "b"), [["m", None, None, Estimate(12), Estimate(88)]], kinds=[""]
+    )
+    heat = heat_map("Heat", table)
+    assert ">12<" in heat
+    assert ">88<" in heat

@@ -1,0 +1,126 @@
+"""Logs on disk as the tasks write them, with the scores that a test wants."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from inspect_ai.log import (
+    EvalConfig,
+    EvalDataset,
+    EvalLog,
+    EvalMetric,
+    EvalPlan,
+    EvalResults,
+    EvalSample,
+    EvalScore,
+    EvalSpec,
+    write_eval_log,
+)
+from inspect_ai.model import GenerateConfig, ModelUsage
+from inspect_ai.scorer import Score
+
+from music_evals.benchmarks import load
+
+CHANCE = {"": {"chance": {"value": 0.25}}}
+
+
+def write_log(
+    folder: Path,
+    values: str | Sequence[Any],
+    *,
+    benchmark: str = "ziqi",
+    task: str = "comprehension",
+    model: str = "vllm/org/model",
+    params: Mapping[str, Any] | None = None,
+    about: Mapping[str, Any] | None = None,
+    samples: Sequence[Mapping[str, Any]] = (),
+    scores: Sequence[Mapping[str, Any]] = (),
+    answers: Sequence[str | None] = (),
+    day: int = 1,
+    limit: int | None = None,
+    epochs: int = 1,
+    in_dataset: int | None = None,
+    settings: GenerateConfig | None = None,
+    fields: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write a log.
+
+    Args:
+        folder: where.
+        values: of the samples ``q0``, ``q1``…; ``"CI"`` for a right and a wrong one. In several epochs they follow one
+            another.
+        benchmark, task, model: what ran.
+        params: parameters that are not as by default.
+        about: more metadata of the log.
+        samples: metadata of each sample.
+        scores: metadata of each score.
+        answers: of each score.
+        day: of January 2026, when it ran.
+        limit: of the run.
+        epochs: of the run.
+        in_dataset: number of samples of the dataset; by default all were asked.
+        settings: of generation.
+        fields: further fields of the header.
+    """
+    metric = load(benchmark).tasks[task].metric
+    scorer, _, name = metric.partition("/")
+    number = len(values) // epochs
+    made = [
+        EvalSample(
+            id=f"q{place % number}",
+            epoch=place // number + 1,
+            input="?",
+            target=f"right of q{place % number}",
+            metadata=dict(samples[place % number]) if samples else {},
+            scores={
+                scorer: Score(
+                    value=value,
+                    answer=answers[place] if answers else "A",
+                    metadata={"reading": "answered", **(scores[place] if scores else {})},
+                )
+            },
+            model_usage={model: ModelUsage(output_tokens=10 * (place + 1)), "judge": ModelUsage(output_tokens=999)},
+            working_time=float(place + 1),
+        )
+        for place, value in enumerate(values)
+    ]
+    metadata = {
+        "benchmark": benchmark,
+        "config": task,
+        "condition": dict(params or {}),
+        "main_metric": metric,
+        "dataset_label": "generated-seed1",
+        "dataset_source": "generated",
+        "floors": CHANCE,
+        **(about or {}),
+    }
+    log = EvalLog(
+        status="success",
+        eval=EvalSpec(
+            created=f"2026-01-{day:02}T10:00:00+00:00",
+            task=f"{benchmark}_{task}",
+            model=model,
+            dataset=EvalDataset(samples=in_dataset or number),
+            config=EvalConfig(limit=limit, epochs=epochs),
+            task_args=dict(params or {}),
+            task_args_passed=dict(params or {}),
+            metadata=metadata,
+            **(fields or {}),
+        ),
+        plan=EvalPlan(config=settings or GenerateConfig()),
+        results=EvalResults(
+            total_samples=len(made),
+            completed_samples=len(made),
+            scores=[EvalScore(name=scorer, scorer=scorer, metrics={name: EvalMetric(name=name, value=0.0)})],
+        ),
+        samples=made,
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{max([int(path.stem) for path in folder.iterdir()], default=-1) + 1:02}.eval"
+    write_eval_log(log, str(path))
+    return path
+
+
+def rows(table: Any) -> list[dict[str, Any]]:
+    """The rows of a table by heading."""
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]

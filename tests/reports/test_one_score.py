@@ -1,0 +1,159 @@
+"""One score: headline, tests, summary, page and results agree, and a report does not mislead about what ran."""
+
+import json
+from pathlib import Path
+
+import pytest
+from inspect_ai.log import EvalLog
+
+from music_evals.reports.comparisons import comparison_tables
+from music_evals.reports.page import html
+from music_evals.reports.records import Records, read_records
+from music_evals.reports.report import make_report
+from music_evals.reports.results import as_json
+from music_evals.reports.site import runs_table
+from music_evals.reports.summary import SUITE, aggregates, summary_table
+from music_evals.reports.tables import section_tables
+from music_evals.scorers.metrics.clustered import mean_interval
+from music_evals.scorers.metrics.estimates import Estimate, share
+from tests.reports.logs import rows, write_log
+
+FLOOR = {"floors": {"": {"chance": {"value": 0.0}}}}
+
+
+def test_the_headline_of_every_golden_log_is_its_own_main_metric(golden: Records) -> None:
+    assert len(golden.headers) == 48
+    for number, log in golden.headers.items():
+        assert isinstance(log, EvalLog)
+        assert log.results is not None
+        scorer, _, name = golden.runs.at[number, "main_metric"].partition("/")
+        metrics = next(score.metrics for score in log.results.scores if score.name == scorer)
+        logged = {key: metric.value for key, metric in metrics.items()}
+        found = golden.score(number)
+        assert found is not None
+        expected = (logged[name], logged.get(f"{name}_low"), logged.get(f"{name}_high"))
+        assert (found.value, found.low, found.high) == pytest.approx(expected, abs=1e-9), log.location
+
+
+def test_no_metric_is_a_sentence_or_undefined(golden: Records) -> None:
+    for log in golden.headers.values():
+        for score in log.results.scores if log.results else []:
+            for name, metric in score.metrics.items():
+                assert " " not in name
+                assert metric.value == metric.value
+
+
+def test_a_later_partial_run_does_not_take_the_place_of_a_complete_one(tmp_path: Path) -> None:
+    write_log(tmp_path, "CIII", day=1)
+    write_log(tmp_path, "C", day=2, limit=1, in_dataset=4)
+    write_log(tmp_path, "CC", day=3, limit=2, in_dataset=4)
+    records = read_records(tmp_path)
+    assert records.runs["is_current"].tolist() == [True, False, False]
+    table = summary_table(records)
+    assert [row["Score"].value for row in rows(table)] == [25]
+    assert any("of 3 runs alike" in note and "2026-01-01" in note for note in table.notes)
+    (tmp_path / "00.eval").unlink()
+    partial = read_records(tmp_path)
+    assert partial.runs["is_current"].tolist() == [False, True]  # the larger one
+    assert partial.runs["condition"].tolist() == ["in part"] * 2
+    write_log(tmp_path, "II", day=4, limit=2, in_dataset=4)
+    assert read_records(tmp_path).runs["is_current"].tolist() == [False, False, True]  # of equal ones the newest
+
+
+def test_summary_page_leaderboard_and_results_agree(golden: Records) -> None:
+    means = {(row["Model"], row["Benchmark"].removesuffix(" †")): row["Score"] for row in rows(summary_table(golden))}
+    results = json.loads(as_json(golden, "test"))
+    for one in results["aggregates"]:
+        shown = means[one["model"], one["section"]]
+        if shown is not None:
+            assert (one["score"]["value"], one["score"]["n"]) == (shown.value, shown.n)
+    main = dict(zip(golden.runs["log"], golden.runs["main_metric"], strict=True))
+    headline = {
+        (row["model"], row["task"], row["condition"], row["data"]): row["value"]
+        for row in results["records"]
+        if row["source"] == "measured" and not row["group"] and row["metric"] == main[row["log"]]
+    }
+    for row in rows(runs_table(golden, {})):
+        key = (row["Model"], row["Task"].lower().replace(" ", "_"), row["Condition"], row["Data"].removesuffix(" †"))
+        assert row["Score"].value == pytest.approx(100 * headline[key])
+    sections, left_out = make_report(golden)
+    assert left_out == []
+    assert html("T", [], sections[:1], {}).count("28.3") >= 1
+
+
+def test_msu_has_all_its_tasks_whatever_the_length_of_the_scores(tmp_path: Path) -> None:
+    questions = [{"score_id": "s", "questions": [{"id": "1", "verdict": 1, "level": 1, "votes": {}, "rule": True}]}]
+    for day, (task, tokens) in enumerate([("score", 900), ("textual", 100), ("visual", None)], start=1):
+        about = {"score_tokens": tokens, "judged_by_rules": True, "floors": {}}
+        write_log(tmp_path, [1.0], benchmark="msu", task=task, about=about, scores=questions, day=day)
+    (row,) = rows(summary_table(read_records(tmp_path)))
+    assert (row["Tasks"], row["Score"].value, row["Score"].n) == ("3/3", pytest.approx(100), 3)
+
+
+def suite(tmp_path: Path, models: dict[str, list[str]], content: str = "") -> tuple[dict[str, float | None], list[str]]:
+    for model, benchmarks in models.items():
+        for benchmark in benchmarks:
+            task = {"muse": "syncopation", "ziqi": "generation", "musictheorybench": "knowledge"}[benchmark]
+            samples = [{"content": f"{content or benchmark}{place}"} for place in range(4)]
+            write_log(tmp_path, "CCCI", benchmark=benchmark, task=task, model=model, samples=samples, about=FLOOR)
+    found, notes = aggregates(read_records(tmp_path))
+    suites = {one.model: one.normalised.value for one in found if one.section == SUITE and one.normalised}
+    return {model: suites.get(model) for model in models}, notes
+
+
+def test_only_models_with_the_same_benchmarks_have_a_suite_mean(tmp_path: Path) -> None:
+    means, notes = suite(tmp_path, {"vllm/a/full": ["muse", "ziqi"], "vllm/b/part": ["muse"]})
+    assert means == {"vllm/a/full": 75, "vllm/b/part": None}
+    assert any("vllm/b/part" in note for note in notes)
+
+
+def test_no_question_counts_twice_in_the_suite(tmp_path: Path) -> None:
+    means, notes = suite(tmp_path, {"vllm/a/b": ["muse", "ziqi"]}, content="same")
+    assert means == {"vllm/a/b": None}
+    assert any("4 of its 4 questions are also asked in" in note for note in notes)
+
+
+def test_questions_on_one_piece_are_taken_together(tmp_path: Path) -> None:
+    write_log(tmp_path / "apart", "CCCCIIII", samples=[{}] * 8)
+    for key in ("question", "score_id", "piece", "cluster"):
+        write_log(tmp_path / key, "CCCCIIII", samples=[{key: str(place // 2)} for place in range(8)])
+        found = read_records(tmp_path / key).score(0)
+        assert found is not None
+        ends = mean_interval([1, 1, 1, 1, 0, 0, 0, 0], "aabbccdd")
+        assert (found.low, found.high) == pytest.approx(ends)
+        assert found.n == 8
+    alone = read_records(tmp_path / "apart").score(0)
+    assert alone == share(0.5, 8)
+
+
+def test_a_test_between_models_is_of_their_headlines(tmp_path: Path) -> None:
+    """Macro F1: kinds count alike, and rows without an error do not count."""
+    kinds = ["x", "x", "x", "y", "clean"]
+    scores = [{"stratum": kind, "counts": kind != "clean", "in_form": True, "right_answer": "4"} for kind in kinds]
+    samples = [{"kind": kind, "piece": f"p{place}"} for place, kind in enumerate(kinds)]
+    for model, values in {"vllm/a/one": [1, 0, 0, 0, 1], "vllm/b/two": [1, 1, 0, 1, 0]}.items():
+        about = {"protocol": "strict", "floors": {}}
+        options = {"benchmark": "lilybench", "task": "error_detection", "model": model, "about": about}
+        write_log(tmp_path, values, samples=samples, scores=scores, **options)  # type: ignore[arg-type]
+    records = read_records(tmp_path)
+    one, two = (records.score(number) for number in (0, 1))
+    assert one is not None
+    assert two is not None
+    assert (one.value, two.value) == pytest.approx((1 / 6, (2 / 3 + 1) / 2))
+    (row,) = rows(next(table for table in comparison_tables(records) if table.name == "tests_models_lilybench"))
+    assert row["Difference"].value == pytest.approx(100 * (two.value - one.value))
+    assert (row["First"].value, row["Second"].value, row["First"].n) == pytest.approx((100 / 6, 250 / 3, 4))
+
+
+def test_n_stands_beside_every_measured_score(golden: Records) -> None:
+    for section in dict.fromkeys(golden.runs["section"]):
+        for table in section_tables(golden, section):
+            measured = [row for row in rows(table) if str(row.get("Source", "")).startswith("measured")]
+            for row in measured:
+                for heading, cell in row.items():
+                    if isinstance(cell, Estimate) and cell.low is not None and not heading.startswith("floor"):
+                        assert cell.n is not None, (table.name, heading)
+    table = summary_table(golden)
+    assert "n 84" in table.to_markdown()
+    assert ",84," in table.to_csv()
+    assert "n 84" in html("T", [], make_report(golden)[0][:1], {})

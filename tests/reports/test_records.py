@@ -1,0 +1,199 @@
+"""Records of logs: what tells runs apart, and logs that are odd, huge or hostile."""
+
+import csv
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai.log import read_eval_log, write_eval_log
+from inspect_ai.model import GenerateConfig
+
+from music_evals.reports import records as module
+from music_evals.reports.comparisons import comparison_tables
+from music_evals.reports.page import html, markdown
+from music_evals.reports.records import ALONE, Records, read_records
+from music_evals.reports.report import _without_faulty, make_report
+from music_evals.reports.run_metadata import shown
+from music_evals.reports.sanitize import plain
+from music_evals.reports.table import Table
+from tests.reports.logs import rows, write_log
+
+HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e=1+1"
+
+
+def conditions(records: Records) -> list[str]:
+    return records.runs["condition"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "condition"),
+    [
+        ({"params": {"shots": "five", "language": "en"}}, "shots=five, language=en"),
+        ({"settings": GenerateConfig(temperature=0.7)}, "temperature=0.7"),
+        ({"settings": GenerateConfig(seed=3)}, "sampling_seed=3"),
+        ({"epochs": 2, "values": "CICI"}, "epochs=2"),
+        ({"fields": {"solver": "other"}}, "solver=other"),
+        ({"settings": GenerateConfig(max_retries=9, max_connections=3, timeout=5)}, "default"),
+    ],
+)
+def test_what_can_change_an_answer_is_in_the_condition(tmp_path: Path, options: dict[str, Any], condition: str) -> None:
+    write_log(tmp_path, "CI")
+    write_log(tmp_path, options.pop("values", "CI"), **options)
+    found = read_records(tmp_path)
+    assert conditions(found) == ["default", condition]
+    assert found.runs["is_current"].all() == (condition != "default")
+
+
+def test_settings_of_the_task_itself_and_of_equal_runs_tell_nothing_apart(tmp_path: Path) -> None:
+    for temperature in (0.5, 1.0):
+        settings = GenerateConfig(temperature=temperature)
+        write_log(tmp_path, "CI", settings=settings, about={"generation": {"temperature": temperature}})
+    assert conditions(read_records(tmp_path)) == ["default", "default"]
+
+
+def test_arguments_and_address_of_a_model_are_in_its_name_where_its_runs_differ(tmp_path: Path) -> None:
+    write_log(tmp_path, "CI", fields={"model_args": {"dtype": "float16", "api_key": "s3cret"}})
+    write_log(tmp_path, "CI", fields={"model_args": {"dtype": "bfloat16", "api_key": "other"}})
+    one, two = read_records(tmp_path).runs["model"]
+    assert "dtype=float16" in one
+    assert "s3cret" not in one
+    assert one.partition("api_key=")[2] != two.partition("api_key=")[2]  # hidden, and still told apart
+
+
+@pytest.mark.parametrize(("name", "value"), [("token", 1), ("x", "/home/me/file"), ("x", "a" * 100), ("x", {"a": 1})])
+def test_what_may_be_private_is_hidden(name: str, value: Any) -> None:
+    assert shown(name, value).startswith("…")
+    assert shown(name, value) == shown(name, value)
+    assert shown("judges", ["openai/gpt-5", "a/b"]) == "openai/gpt-5,a/b"
+
+
+def test_data_of_one_label_and_another_revision_is_other_data(tmp_path: Path) -> None:
+    for place, model in enumerate(("vllm/a/one", "vllm/b/two")):
+        write_log(tmp_path, "CI", model=model, about={"dataset_revision": f"{place}" * 40})
+    found = read_records(tmp_path)
+    assert found.runs["data"].tolist() == [f"generated-seed1, revision={place * 12}" for place in "01"]
+    assert not [table for table in comparison_tables(found) if table.name.startswith("tests_models")]
+
+
+def test_epochs_are_one_item_and_a_sample_asked_again_counts_once(tmp_path: Path) -> None:
+    write_log(tmp_path, "CICC", epochs=2)
+    found = read_records(tmp_path)
+    assert (found.runs.at[0, "n"], len(found.main(0))) == (2, 4)
+    score = found.score(0)
+    assert score is not None
+    assert (score.value, score.n) == (0.75, 2)
+
+
+def test_tokens_are_those_of_the_model_and_not_of_its_judges(tmp_path: Path) -> None:
+    write_log(tmp_path, "CI")
+    assert read_records(tmp_path).main(0)["tokens"].tolist() == [10, 20]
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"about": {"main_metric": None}}, "main_metric"),
+        ({"about": {"benchmark": "nothing"}}, "no table is known for nothing"),
+        ({"about": {"config": "nothing"}}, "no table is known for ziqi"),
+        ({"about": {"floors": {"": {"chance": {"value": 7}}}}}, "floors"),
+        ({"about": {"main_metric": "other/accuracy"}}, "no figures of the scorer other"),
+        ({"values": [3.0, 1.0]}, "has the score 3; 0 to 1 is accepted"),
+        ({"values": [float("nan")] * 2}, "none of its samples was scored"),
+        ({"about": {"dataset_seed": 10**30}}, "is a number above 1e+20"),
+    ],
+)
+def test_logs_that_cannot_be_used_are_named_with_the_reason(
+    tmp_path: Path, changed: dict[str, Any], reason: str
+) -> None:
+    write_log(tmp_path, changed.pop("values", "CI"), **changed)
+    good = write_log(tmp_path, "CI")
+    found = read_records(tmp_path)
+    assert found.runs["log"].tolist() == [good.name]
+    ((where, why),) = found.passed_over
+    assert (where.endswith("00.eval"), reason in why, "\n" in why) == (True, True, False)
+
+
+def test_files_that_are_no_logs_and_failed_runs_are_passed_over(tmp_path: Path) -> None:
+    path = write_log(tmp_path, "CI")
+    log = read_eval_log(str(path))
+    for name, field in (("1-error.eval", {"status": "error"}), ("2-bad.eval", {"invalidated": True})):
+        write_eval_log(log.model_copy(update=field), str(tmp_path / name))
+    (tmp_path / "3-text.eval").write_text("no zip")
+    (tmp_path / "4-deep.json").write_text("[" * 100_000)
+    found = read_records([str(path), *(str(tmp_path / name.name) for name in tmp_path.iterdir())])
+    assert len(found.runs) == 1
+    whys = " ".join(why for _, why in found.passed_over)
+    assert "its status is error, not success" in whys
+    assert "it was invalidated" in whys
+    assert len(found.passed_over) == 4
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        read_records(tmp_path / "nowhere")
+
+
+def test_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_log(tmp_path, "CI")
+    for name, part in (("_HEADER_BYTES", ".json"), ("_JSON_BYTES", "summaries.json")):
+        with monkeypatch.context() as patched:
+            patched.setattr(module, name, 10)
+            ((_, why),) = read_records(path).passed_over
+            assert part in why
+            assert "at most 10 are read" in why
+    assert zipfile.is_zipfile(path)
+
+
+def test_hostile_texts_are_shown_as_text(tmp_path: Path) -> None:
+    model = f"vllm/a/{HOSTILE}"
+    write_log(tmp_path, "CI", model=model, about={"dataset_label": HOSTILE}, samples=[{"theme": HOSTILE}, {}])
+    found = read_records(tmp_path)
+    sections, left_out = make_report(found)
+    assert left_out == []
+    page, text = html("T", [], sections, {}), markdown("T", [], sections, {})
+    for document in (page, text):
+        assert "<script" not in document
+        assert not {"\x1b", "\u202e"} & {*document}
+    for section in sections:
+        for table in section.tables:
+            for row in csv.reader(io.StringIO(table.to_csv())):
+                assert not any(cell.startswith(("=", "+", "@")) for cell in row)
+    assert plain("a\tb\x00\ud800") == "a b��"
+
+
+def test_a_table_that_fails_for_one_log_leaves_that_out_and_names_it(tmp_path: Path) -> None:
+    for place in range(3):
+        write_log(tmp_path, "CI", model=f"vllm/a/m{place}")
+
+    def make(records: Records) -> list[Table]:
+        if (records.runs["model"] == "vllm/a/m1").any():
+            raise KeyError("odd")
+        return [Table("t", "T", ("Model",), [[model] for model in records.runs["model"]])]
+
+    (table,), ((where, why),) = _without_faulty(make, read_records(tmp_path))
+    assert [row[0] for row in table.rows] == ["vllm/a/m0", "vllm/a/m2"]
+    assert (where.endswith("01.eval"), "KeyError" in why or "odd" in why) == (True, True)
+
+
+def test_a_run_by_inspect_alone_is_a_run_of_its_task(tmp_path: Path) -> None:
+    samples = [{"benchmark": "ziqi", "task": "generation", "id": f"row {place}", "asks": {}} for place in range(2)]
+    path = write_log(tmp_path, "CI", task="generation", samples=samples)
+    log = read_eval_log(str(path))
+    log.eval.metadata, log.eval.task = None, f"hf/ORG/ziqi@{'a' * 40}"
+    write_eval_log(log, str(path))
+    found = read_records(path, defaults=lambda *_: {"shots": "zero", "dataset": "generated"})
+    run = found.runs.loc[0]
+    assert (run["task"], run["shots"], run["condition"], run["is_alone"]) == ("generation", "zero", ALONE, True)
+    assert run["data"] == f"ORG/ziqi, revision={'a' * 12}" or run["data"] == "ORG/ziqi"
+    assert found.main(0)["item"].tolist() == ["row 0", "row 1"]
+
+
+def test_frames_have_scores_by_group_floors_and_published_figures(golden: Records) -> None:
+    scores = golden.scores
+    assert set(scores["source"]) == {"measured", "floor", "published"}
+    levels = scores[scores["group"].str.startswith("level=")]
+    assert {"level=1", "level=4"} <= set(levels["group"])
+    paper = scores[(scores["source"] == "published") & (scores["metric"] == "table1/comprehension f1")]
+    assert paper.set_index("model")["value"]["GPT-4"] == 63.04
+    assert json.loads(scores.head(3).to_json(orient="records"))
+    assert rows(Table("t", "T", ("a",), [["b"]])) == [{"a": "b"}]
