@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import version
 from itertools import permutations
 from pathlib import Path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _HINT: Final = "All tables: --full. A page of tables and figures, and results.json: --out FOLDER"
 _TITLE: Final = "Music evaluation report"
 _WIDEST: Final = 1000  # columns; more than any table needs
+_MOST_ROWS: Final = 10  # of the summary, on a terminal
 _MOST: Final = 3  # logs that are named, each in a line, where not all is shown
 
 
@@ -56,7 +58,7 @@ def report(
     # Here, so that `music-evals --help` need not wait for Inspect.
     from music_evals.datasets_builders.dataset_io import DatasetError, check_target, replace_folder
     from music_evals.notation.extras import MissingLibraryError
-    from music_evals.reports.records import read_records
+    from music_evals.reports.records import local_logs, read_records
     from music_evals.reports.report import make_report
     from music_evals.reports.site import write_site
 
@@ -70,36 +72,37 @@ def report(
         _check_apart(folders)
         if source is not None and not source.startswith(("https://", "http://")):
             raise ReportError(f"--source {source} is no address; one that begins with https:// is needed")
-        with _progress("Reading logs") as progress:
-            records = read_records(logs, defaults=_defaults, progress=progress)
-        if not len(records.runs):
-            reasons = "".join(f"\n  {path_of(where)}: {why}" for where, why in records.passed_over)
-            raise ReportError(f"no log in {', '.join(logs)} could be used{reasons}")
-        sections, left_out = make_report(records)
-        for section in sections if full else sections[:1]:
-            for table in section.tables:
-                _show(console, table)
-        of_all = f"{len(records.passed_over)} of {len(records.passed_over) + len(records.headers)} logs"
-        for heading, entries in (
-            (f"Passed over, {of_all}:", records.passed_over),
-            ("Not in all of the report:", left_out),
-        ):
-            list_logs(console, heading, entries if full else entries[:_MOST])
-            if not full and len(entries) > _MOST:
-                say(console, f"  … and {len(entries) - _MOST} more")
-        if out is not None:
-            with replace_folder(out, kinds["--out"], overwrite=overwrite) as target:
-                for name, text in _files(records, sections, made_by).items():
-                    (target / name).write_text(text, encoding="utf-8")
-            say(console, f"Wrote {out}")
-        if site is not None:
-            with replace_folder(site, kinds["--site"], overwrite=overwrite) as target:
-                write_site(target, records, _about(records, made_by), made_by)
-            say(console, f"Wrote {site}; to see its logs, too: python -m http.server --directory {site}")
-        if eval_results is not None:
-            _write_results(console, records, eval_results, source, kinds["--eval-results"], overwrite=overwrite)
-        if not full:
-            say(console, _HINT if out is None and site is None else "All tables: --full")
+        with local_logs(*logs) as paths:
+            with _progress("Reading logs") as progress:
+                records = read_records(paths, defaults=_defaults, progress=progress)
+            if not len(records.runs):
+                reasons = "".join(f"\n  {path_of(where)}: {why}" for where, why in records.passed_over)
+                raise ReportError(f"no log in {', '.join(logs)} could be used{reasons}")
+            sections, left_out = make_report(records)
+            for section in sections if full else sections[:1]:
+                for table in section.tables:
+                    _show(console, table if full else _beginning(console, table))
+            of_all = f"{len(records.passed_over)} of {len(records.passed_over) + len(records.headers)} logs"
+            for heading, entries in (
+                (f"Passed over, {of_all}:", records.passed_over),
+                ("Not in all of the report:", left_out),
+            ):
+                list_logs(console, heading, entries if full else entries[:_MOST])
+                if not full and len(entries) > _MOST:
+                    say(console, f"  … and {len(entries) - _MOST} more")
+            if out is not None:
+                with replace_folder(out, kinds["--out"], overwrite=overwrite) as target:
+                    for name, text in _files(records, sections, made_by).items():
+                        (target / name).write_text(text, encoding="utf-8")
+                say(console, f"Wrote {out}")
+            if site is not None:
+                with replace_folder(site, kinds["--site"], overwrite=overwrite) as target:
+                    write_site(target, records, _about(records, made_by), made_by)
+                say(console, f"Wrote {site}; to see its logs, too: python -m http.server --directory {site}")
+            if eval_results is not None:
+                _write_results(console, records, eval_results, source, kinds["--eval-results"], overwrite=overwrite)
+            if not full:
+                say(console, _HINT if out is None and site is None else "All tables: --full")
     except (ReportError, DatasetError, MissingLibraryError, OSError) as error:
         raise failed(error) from error
 
@@ -150,6 +153,14 @@ def _show(console: Console, table: "Table") -> None:
     wide = Console(width=max(console.width, needed))
     wide.print(shown)
     wide.print()
+
+
+def _beginning(console: Console, table: "Table") -> "Table":
+    """Shorten a table to what a screen shows."""
+    rows = table.rows[:_MOST_ROWS]
+    if len(rows) < len(table.rows):
+        say(console, f"The first {len(rows)} of {len(table.rows)} rows:")
+    return replace(table, rows=rows)
 
 
 def _about(records: "Records", made_by: str) -> list[str]:

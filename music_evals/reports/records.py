@@ -537,5 +537,5 @@ def _row(run: int | None, metric: str, group: str, found: Estimate | None) -> di
 
 
 def _estimate(row: pd.Series) -> Estimate:
-    low, high, n = (None if pd.isna(row[name]) else row[name] for name in ("low", "high", "n"))
-    return Estimate(row["value"], low, high, None if n is None else int(n))
+    low, high, n = (None if pd.isna(row[name]) else float(row[name]) for name in ("low", "high", "n"))
+    return Estimate(float(row["value"]), low, high, None if n is None else int(n))

@@ -35,7 +35,7 @@ def reason(error: Exception) -> str:
         text = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
     elif own_frames and not (isinstance(error, ValueError) and frames[-1] is own_frames[-1]):
         place = f"{own_frames[-1].name} of {own_frames[-1].filename.rpartition('/')[2]}"
-        text += f" ({type(error).__name__} in {place})"
+        text = f"it cannot be used: {text} ({type(error).__name__} in {place})"
     return plain(" ".join(text.split()), _REASON)
 
 

@@ -147,5 +147,5 @@ def test_the_wording_of_prompts_does_not_matter(tmp_path: Path) -> None:
     ]
     found = [metrics(log) for log in run(tasks, tmp_path, limit=5)]
     assert found[0]["final_answer"]["accuracy"] == found[1]["final_answer"]["accuracy"] == 1
-    assert found[1]["solver_decision"]["valid_first_try"] == 1
+    assert found[1]["solver_decision"]["accuracy"] == 1
     assert found[2]["lettered_choice"]["accuracy"] == found[3]["measure_count"]["exact"] == 1

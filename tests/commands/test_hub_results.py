@@ -14,7 +14,7 @@ from inspect_ai.log import list_eval_logs, read_eval_log, write_eval_log
 from jsonschema import Draft202012Validator
 
 from music_evals.evals import muse
-from music_evals.reports.weights import repository_of
+from music_evals.reports.hub_results import repository_of
 from tests.commands.cli import run
 from tests.fake_hub import FakeHub
 
@@ -50,7 +50,7 @@ def test_from_logs_to_a_pull_request(hub: FakeHub, logs: Path, tmp_path: Path) -
         "No results for the Hub, 3 of 7 runs:",
         "it names no commit of its data; run hf/ORG/NAME@COMMIT",
         "is that of no leaderboard",
-        "it did not ask all trials",
+        "it did not ask all questions",
     ):
         assert message in output
     files = {path.relative_to(out).as_posix(): yaml.safe_load(path.read_text()) for path in out.rglob("*.yaml")}

@@ -88,7 +88,7 @@ def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "2026-01-01_cut.eval").write_bytes(b"PK")
     asked = ["muse_chord_quality", "--model", "baseline/majority", "--limit", "1", "--display", "none"]
     code, output = run("run", *asked, "--log-dir", tmp_path)
-    assert (code, "cut.eval: it cannot be read: File is not a zip file" in " ".join(output.split())) == (1, True), (
+    assert (code, "cut.eval: it cannot be used: File is not a zip file" in " ".join(output.split())) == (1, True), (
         output
     )
 

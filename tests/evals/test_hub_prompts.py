@@ -10,16 +10,14 @@ from typing import Any, Final, NamedTuple
 import pytest
 import yaml
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import EvalSample, list_eval_logs
+from inspect_ai.log import EvalSample
 from inspect_ai.scorer import value_to_float
 from jsonschema import Draft202012Validator
 
 from music_evals import benchmarks
 from music_evals.evals.hub_prompts import pattern_of, write_prompts
 from music_evals.evals.registry import MODULES
-from music_evals.reports.hub_runs import ALONE
-from music_evals.reports.logs import read_headers
-from music_evals.reports.sections import read_parts
+from music_evals.reports.records import read_records
 from tests.fake_hub import FakeHub
 
 SPECIFICATION: Final = json.loads((Path(__file__).parent / "data" / "hub_specification.json").read_text())
@@ -76,17 +74,13 @@ def test_inspect_alone_asks_and_scores_as_the_suite_does(
             assert alone_score.score == pytest.approx(expected, abs=0.005), (sample.metadata["id"], alone_score.reply)
             right += alone_score.score
     assert right > 0
-    headers, unreadable = read_headers(
-        [Path(info.name.removeprefix("file://")) for info in list_eval_logs(options["log_dir"])]
-    )
-    parts, passed_over = read_parts(headers, {})
-    assert (unreadable, passed_over) == ([], [])
-    all_runs = [run for part in parts for run in part.runs]
-    runs = [run for run in all_runs if ALONE in run.condition]
-    assert {(run.part.benchmark, run.task) for run in runs} == {(name, task) for task in TASKS[name]}
-    assert not any(run.is_papers for run in runs)
-    assert {run.facts["dataset"] for run in all_runs} == {f"hf://datasets/ORG/{name}"}
-    assert all(run.gain() for run in runs if benchmarks.load(name).tasks[run.task].chance)
+    records = read_records(options["log_dir"])
+    assert not records.passed_over
+    runs = records.runs[records.runs["is_alone"]]
+    assert set(zip(runs["benchmark"], runs["task"], strict=True)) == {(name, task) for task in TASKS[name]}
+    assert not runs["is_published_test"].any()
+    assert set(runs["data"]) == {f"ORG/{name}"}
+    assert all(records.floors(run) for run in runs.index if benchmarks.load(name).tasks[runs.at[run, "task"]].chance)
 
 
 @pytest.mark.parametrize(

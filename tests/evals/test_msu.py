@@ -49,7 +49,7 @@ def test_a_batch_is_a_prompt_a_score_with_the_score_ahead_of_the_questions(small
     assert (log.plan.config.top_p, log.plan.config.top_k) == (0.7, 50)
     found = metrics(log)["judged"]
     # By the rules; the composer is text, which no rule can check.
-    assert (found["accuracy"], found["questions"], found["unscored"]) == (1, 36, 3)
+    assert (found["accuracy"], found["questions"], found["unscored"]) == (1, 33, 3)
 
 
 def test_single_questions_stand_side_by_side_and_begin_alike(small: str) -> None:

@@ -13,9 +13,9 @@ from music_evals.datasets_builders.ziqi.dataset import write
 from music_evals.datasets_builders.ziqi.published import build_published
 from music_evals.evals.tasks import ParameterError
 from music_evals.evals.ziqi import comprehension, generation, sample_id
-from music_evals.reports.breakdowns import with_breakdowns
+from music_evals.reports.records import read_records
 from music_evals.scorers.lettered_choice import lettered_choice
-from tests.harness import run, run_scripted, samples
+from tests.harness import metrics, run, run_scripted, samples
 from tests.ziqi_source import Fields, write_source
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "ziqi"
@@ -35,12 +35,19 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder / "ziqi")
 
 
-def figures(log: EvalLog, group: str) -> dict[str, float]:
-    results = with_breakdowns(log).results
-    assert results is not None
-    (found,) = results.scores
-    assert found.name == "lettered_choice"
-    return {metric.name: metric.value for metric in found.metrics.values() if metric.group == group}
+def figures(log: EvalLog) -> dict[str, float]:
+    return metrics(log)["lettered_choice"]
+
+
+def groups(log: EvalLog, column: str) -> dict[str, float]:
+    """The score of each group of questions."""
+    scores = read_records(log.location).scores
+    found = scores[scores["group"].str.startswith(f"{column}=")]
+    return dict(zip(found["group"].str.removeprefix(f"{column}="), found["value"], strict=True))
+
+
+def letters(log: EvalLog) -> list[str | None]:
+    return [(sample.scores or {})["lettered_choice"].answer for sample in samples(log)]
 
 
 def prompt_of(sample: Sample) -> str:
@@ -50,7 +57,7 @@ def prompt_of(sample: Sample) -> str:
 @pytest.mark.parametrize(("language", "shots", "protocol"), [("zh", "zero", "paper"), ("en", "five", "strict")])
 def test_the_reader_computes_theory(tmp_path: Path, language: Any, shots: Any, protocol: Any) -> None:
     (log,) = run(comprehension(language=language, shots=shots, protocol=protocol), tmp_path, limit=24)
-    found = figures(log, "choice_figures")
+    found = figures(log)
     assert (found["questions"], found["accuracy"], found["precision"], found["f1"]) == (24, 1, 1, 1)
     assert log.eval.task == "ziqi_like_comprehension_generated-seed1"
     assert log.eval.metadata is not None
@@ -62,8 +69,8 @@ def test_continuations_run(tmp_path: Path) -> None:
     assert prompt_of(task.dataset[0]).count("\nK:") == 6  # five examples and the question
     assert prompt_of(task.dataset[0]).isascii()
     log = run(task, tmp_path, model="baseline/chance", limit=40)[0]
-    found = figures(log, "choice_figures")
-    assert figures(log, "readings")["answered"] == 1
+    found = figures(log)
+    assert figures(log)["answered"] == 1
     low, high = binom.interval(0.999, 40, 0.25)
     assert low <= 40 * found["accuracy"] <= high
 
@@ -84,21 +91,15 @@ def test_what_a_prompt_holds(small: str) -> None:
     assert told["is_ziqi_eval"] is True
 
 
-def test_metrics_of_themes_are_in_the_header(small: str, tmp_path: Path) -> None:
+def test_records_hold_the_score_of_each_theme(small: str, tmp_path: Path) -> None:
     (log,) = run(comprehension(dataset=small), tmp_path, model="baseline/chance")
-    header = read_eval_log(log.location, header_only=True)
-    by_theme, by_subtheme = figures(header, "by_theme"), figures(header, "by_subtheme")
-    assert sum(name.endswith("/f1") for name in by_theme) == 10
-    assert sum(name.endswith("/f1") for name in by_subtheme) == 56
-    assert by_theme["popular music/questions"] == 12
-    assert by_subtheme["popular music/blues/questions"] == 1
-    assert set(figures(header, "bias_figures")) == {
-        "female_music_f1",
-        "black_african_music_f1",
-        "european_music_f1",
-        "other_regions_f1",
-    }
-    assert figures(header, "letter_figures")["key_A"] == 0.25
+    records = read_records(log.location)
+    scores = records.scores[records.scores["source"] == "measured"]
+    themes = scores[scores["group"].str.startswith("theme=")].set_index("group")["n"]
+    assert (len(themes), themes["theme=popular music"]) == (10, 12)
+    items = records.main(0)
+    assert len(items[["theme", "subtheme"]].drop_duplicates()) == 56
+    assert (items["target"] == "A").mean() == 0.25
 
 
 def test_rotations_move_the_options_and_the_key(small: str, tmp_path: Path) -> None:
@@ -114,11 +115,10 @@ def test_rotations_move_the_options_and_the_key(small: str, tmp_path: Path) -> N
         assert len(right) == 1
         assert len({tuple(sample.choices or []) for sample in four}) == 4
     log = run_scripted(task, tmp_path, lambda *_: "[[答案：A]]选A。", limit=None)
-    assert figures(log, "choice_figures")["accuracy"] == 0.25
-    found = figures(log, "by_rotation")
-    assert {name for name in found if "/" not in name} == {"consistent", "consistent_low", "consistent_high"}
-    assert found["consistent"] == 0
-    assert figures(log, "letter_figures")["chosen_A"] == 1
+    assert figures(log)["accuracy"] == 0.25
+    assert groups(log, "rotation").keys() == {"0", "1", "2", "3"}
+    assert sum(groups(log, "rotation").values()) == pytest.approx(1), "A is right once for each question"
+    assert {*letters(log)} == {"A"}
 
 
 def test_rotations_keep_what_speaks_of_other_options(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_themes_duplicates_and_the_human_subset(small: str) -> None:
 def test_hostile_replies_are_scored(small: str, tmp_path: Path) -> None:
     for reply in ("", "\0" * 1000, "[[" * 100_000, "A" * 1_000_000, "[[答案：E]]", "<script>A</script>"):
         log = run_scripted(comprehension(dataset=small, themes="female music"), tmp_path, lambda *_, r=reply: r)
-        assert figures(log, "readings")["answered"] == 0, reply[:20]
+        assert figures(log)["answered"] == 0, reply[:20]
 
 
 def test_a_log_can_be_scored_again_under_the_other_protocol(small: str, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_log_can_be_scored_again_under_the_other_protocol(small: str, tmp_path
     log = run_scripted(task, tmp_path, lambda *_: "According to theory, the answer is B.")
     assert (samples(log)[0].scores or {})["lettered_choice"].answer == "B"
     again = score(read_eval_log(log.location), lettered_choice("paper"), action="overwrite")
-    assert figures(again, "letter_figures")["chosen_A"] == 1
+    assert (again.samples or [])[0].scores["lettered_choice"].answer == "A"  # type: ignore[index]
 
 
 def test_five_shots_need_five_rows_of_dev(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_baselines_are_at_chance_on_published_questions(published: str, tmp_path
     tasks = [comprehension(dataset=published, themes="composition theory"), generation(dataset=published)]
     tasks = tasks[:1] if model == "baseline/reader" else tasks
     for log in run(tasks, tmp_path, model=model, limit=80):
-        found = figures(log, "choice_figures")
+        found = figures(log)
         low, high = binom.interval(0.999, 80, 0.25)
         assert low <= 80 * found["accuracy"] <= high
-        assert figures(log, "readings")["answered"] == 1
+        assert figures(log)["answered"] == 1

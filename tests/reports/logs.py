@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from inspect_ai.log import (
     EvalConfig,
@@ -41,6 +41,7 @@ def write_log(
     epochs: int = 1,
     in_dataset: int | None = None,
     settings: GenerateConfig | None = None,
+    status: Literal["success", "error"] = "success",
     fields: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a log.
@@ -60,6 +61,7 @@ def write_log(
         epochs: of the run.
         in_dataset: number of samples of the dataset; by default all were asked.
         settings: of generation.
+        status: of the run.
         fields: further fields of the header.
     """
     metric = load(benchmark).tasks[task].metric
@@ -95,7 +97,7 @@ def write_log(
         **(about or {}),
     }
     log = EvalLog(
-        status="success",
+        status=status,
         eval=EvalSpec(
             created=f"2026-01-{day:02}T10:00:00+00:00",
             task=f"{benchmark}_{task}",

@@ -9,7 +9,6 @@ from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser, ContentAudio, ContentImage
 
 from music_evals.evals import lilybench, msu, muse, ziqi
-from music_evals.reports import music
 from music_evals.solvers.stimulus import ARMS, NOTE, apply_stimulus
 from tests.golden.record import HERE as GOLDEN
 
@@ -107,10 +106,6 @@ def test_a_task_without_music_refuses() -> None:
 def test_there_has_to_be_another_answer() -> None:
     with pytest.raises(ValueError, match="no question has another answer than the others"):
         apply_stimulus("other", [question(1, [[0, 8]]), question(2, [[0, 8]])])
-
-
-def test_reports_know_the_arms() -> None:
-    assert tuple(music.ARMS) == ARMS
 
 
 def test_the_tune_of_ziqi_is_all_of_it() -> None:
