@@ -148,11 +148,7 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
 
 
 def _plan(
-    source: _Source,
-    provenance: Provenance,
-    left_out: Mapping[str, str],
-    encoder: Encoder | None,
-    on_piece: OnPiece,
+    source: _Source, provenance: Provenance, left_out: Mapping[str, str], encoder: Encoder | None, on_piece: OnPiece
 ) -> Plan:
     cache, seed = lilypond_cache(), provenance.seed or 0
     texts: dict[str, list[str]] = {work.id: [] for work in source.works}
