@@ -10,7 +10,7 @@ folder ``PIECE-lys`` if the piece has several files. The opus may be missing or 
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -121,7 +121,9 @@ def main_file(name: str, files: Sequence[Path]) -> Path | None:
     for path in files:
         if path in included_files or path.suffix != _MAIN:
             continue
-        group = _with_includes(path, includes)
+        group = [path]  # the file and all files that it includes, directly or not
+        for file in group:
+            group += [other for other in dict.fromkeys(includes[file]) if other not in group]
         if any(holds_music(texts[file]) for file in group):
             is_named_like_piece, is_full_score = _letters(path.stem) == title, _FULL_SCORE.search(path.stem) is not None
             length = sum(len(texts[file]) for file in group)
@@ -165,16 +167,6 @@ def _modern(text: str) -> str:
         if not error.is_measured:
             raise
         return text
-
-
-def _with_includes(path: Path, includes: Mapping[Path, Sequence[Path]]) -> set[Path]:
-    """A file and all files that it includes, directly or not."""
-    group, waiting = {path}, [path]
-    while waiting:
-        new = [file for file in includes[waiting.pop()] if file not in group]
-        group.update(new)
-        waiting.extend(new)
-    return group
 
 
 def _letters(name: str) -> str:

@@ -123,7 +123,7 @@ def test_demonstrations_are_as_long_as_the_papers_where_there_are_such(tunes: li
     padded = {name: text + "\n%" * (lines[name] - len(text.splitlines())) for name, text in texts.items()}
     scores = [Score(name, name, text, None) for name, text in padded.items()]
     for seed in range(2):
-        shown = draw_demonstrations(works, scores, dict.fromkeys(lines, "train"), seed, cache=lilypond_cache())
+        shown = draw_demonstrations(works, scores, dict.fromkeys(lines, "train"), seed)
         assert {row["id"] for row in shown} == {"b", "d", "f"}
 
 

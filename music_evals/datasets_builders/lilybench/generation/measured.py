@@ -1,26 +1,21 @@
 """Reference pieces as rows: compiled, described and embedded."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from music_evals.datasets_builders.lilybench.generation.rows import Score
 from music_evals.encoders.lilybert import Encoder
-from music_evals.notation.lilypond.compiler import Compiled, compile_texts
+from music_evals.notation.lilypond.compiler import Compiled, compile_texts, lilypond_cache
 from music_evals.notation.lilypond.writing import LIMITS, why_not
 from music_evals.notation.midi.descriptors import DescriptorError, describe
 from music_evals.notation.reference_pieces import PAPER, ReferenceRow
 
 
 def measure(
-    scores: Sequence[Score],
-    *,
-    encoder: Encoder | None = None,
-    cache: Path | None = None,
-    on_score: Callable[[], None] = lambda: None,
+    scores: Sequence[Score], *, encoder: Encoder | None = None, on_score: Callable[[], None] = lambda: None
 ) -> list[ReferenceRow]:
     """Compile, describe and embed pieces: a row per piece, in order; `on_score` is called after each description."""
     rows: list[ReferenceRow] = []
-    compiled = compile_texts((score.text for score in scores), limits=LIMITS, cache=cache, together=True)
+    compiled = compile_texts((score.text for score in scores), limits=LIMITS, cache=lilypond_cache(), together=True)
     for score, run in zip(scores, compiled, strict=True):
         problem = why_not(run)
         values, undefined = _descriptors(run) if problem is None else ({}, "it does not compile")
@@ -34,9 +29,9 @@ def measure(
                 "polyphony_rate": values.get("polyphony_rate"),
                 "groove_consistency": values.get("groove_consistency"),
                 "scale_consistency": values.get("scale_consistency"),
-                "paper_polyphony_rate": values.get("paper_polyphony_rate"),
-                "paper_groove_consistency": values.get("paper_groove_consistency"),
-                "paper_scale_consistency": values.get("paper_scale_consistency"),
+                "paper_polyphony_rate": values.get(f"{PAPER}polyphony_rate"),
+                "paper_groove_consistency": values.get(f"{PAPER}groove_consistency"),
+                "paper_scale_consistency": values.get(f"{PAPER}scale_consistency"),
                 "undefined": undefined,
                 "embedding_first_token": None,
                 "embedding_mean": None,

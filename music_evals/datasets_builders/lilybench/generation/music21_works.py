@@ -6,7 +6,6 @@ traditional tunes, from collections of the eighteenth and nineteenth century.
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, style_of, title_kind, title_of
@@ -14,6 +13,7 @@ from music_evals.datasets_builders.lilybench.generation.rows import Score
 from music_evals.datasets_builders.lilybench.generation.works import Entry, Work
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.datasets_builders.lilybench.strict.survey import opening
+from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structures
 
 _PERIODS: Final = frozenset({"Renaissance", "Baroque", "Classical", "Romantic", "Modern"})
@@ -29,13 +29,13 @@ class Domains(NamedTuple):
     others: tuple[Score, ...]
 
 
-def split_domains(pieces: Sequence[Piece], *, cache: Path | None = None) -> Domains:
+def split_domains(pieces: Sequence[Piece]) -> Domains:
     """Separate the pieces of named composers from traditional tunes; pieces of one title are movements of a work."""
     composers = {piece.id: composer_of(piece.header, piece.id) for piece in pieces}
     composed = [piece for piece in pieces if composers[piece.id] is not None]
     entries: dict[str, list[Entry]] = {}
     scores: list[Score] = []
-    readings = read_structures((piece.text for piece in composed), cache=cache, together=True)
+    readings = read_structures((piece.text for piece in composed), cache=lilypond_cache(), together=True)
     for piece, reading in zip(composed, readings, strict=True):
         composer = composers[piece.id]
         name = "" if composer is None else composer.name
