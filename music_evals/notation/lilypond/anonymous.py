@@ -22,7 +22,7 @@ from typing import Final, NoReturn
 
 from music_evals.notation.lilypond.source import OWN_FILES
 from music_evals.notation.lilypond.syntax.header import Definition, definitions
-from music_evals.notation.lilypond.syntax.languages import LANGUAGES, language_changes, name_of, pitch_of
+from music_evals.notation.lilypond.syntax.languages import LANGUAGES, languages_of, name_of, pitch_of
 from music_evals.notation.lilypond.syntax.lexer import (
     LONG,
     LYRICS,
@@ -504,7 +504,7 @@ def _refusal(why: str) -> ValueError:
 
 def _in_dutch(text: str) -> str:
     """The text with Dutch note names, unless it uses several languages, drums or figures."""
-    languages = {language for _, language in language_changes(text)}
+    languages = set(languages_of(text))
     tokens = code_tokens(text)
     if len(languages) != 1 or any(token.text in _UNPITCHED for token in tokens):
         return text

@@ -21,7 +21,6 @@ from music_evals.datasets_builders.lilybench.generation.demonstrations import (
     a_minor_demonstrations,
     draw_demonstrations,
 )
-from music_evals.datasets_builders.lilybench.generation.music21_works import split_domains
 from music_evals.datasets_builders.lilybench.generation.references import load_demonstrations, load_references
 from music_evals.datasets_builders.lilybench.generation.rows import FEATURES, Description, Score
 from music_evals.datasets_builders.lilybench.generation.works import (
@@ -29,6 +28,7 @@ from music_evals.datasets_builders.lilybench.generation.works import (
     Work,
     draw_file_prompts,
     draw_prompts,
+    split_domains,
     split_works,
 )
 from music_evals.datasets_builders.lilybench.rows import Piece

@@ -10,7 +10,7 @@ them.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -35,14 +35,15 @@ from music_evals.datasets_builders.lilybench.generation.demonstrations import (
     a_minor_demonstrations,
     draw_demonstrations,
 )
-from music_evals.datasets_builders.lilybench.generation.measured import measure
-from music_evals.datasets_builders.lilybench.generation.music21_works import split_domains
-from music_evals.datasets_builders.lilybench.generation.works import Work
+from music_evals.datasets_builders.lilybench.generation.works import Work, split_domains
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.encoders.lilybert import Encoder, EncoderError, load_encoder
 from music_evals.notation.cache import cache_folder
-from music_evals.notation.reference_pieces import ReferenceRow
+from music_evals.notation.lilypond.compiler import Compiled, compile_texts, lilypond_cache
+from music_evals.notation.lilypond.writing import LIMITS, why_not
+from music_evals.notation.midi.descriptors import DescriptorError, describe
+from music_evals.notation.reference_pieces import PAPER, ReferenceRow
 
 NAME: Final = "lilybench-generation"
 VERSION: Final = "2.2.0"
@@ -136,6 +137,42 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     return write_dataset(out, configs, features=rows.FEATURES, provenance=plan.provenance, overwrite=overwrite)
 
 
+def measure(
+    scores: Sequence[rows.Score], *, encoder: Encoder | None = None, on_score: Callable[[], None] = lambda: None
+) -> list[ReferenceRow]:
+    """Compile, describe and embed pieces: a row per piece, in order; `on_score` is called after each description."""
+    references: list[ReferenceRow] = []
+    compiled = compile_texts((score.text for score in scores), limits=LIMITS, cache=lilypond_cache(), together=True)
+    for score, run in zip(scores, compiled, strict=True):
+        problem = why_not(run)
+        values, undefined = _descriptors(run) if problem is None else ({}, "it does not compile")
+        references.append(
+            {
+                "id": score.id,
+                "work": score.work,
+                "text": score.text,
+                "compiles": problem is None,
+                "problem": problem,
+                "polyphony_rate": values.get("polyphony_rate"),
+                "groove_consistency": values.get("groove_consistency"),
+                "scale_consistency": values.get("scale_consistency"),
+                "paper_polyphony_rate": values.get(f"{PAPER}polyphony_rate"),
+                "paper_groove_consistency": values.get(f"{PAPER}groove_consistency"),
+                "paper_scale_consistency": values.get(f"{PAPER}scale_consistency"),
+                "undefined": undefined,
+                "embedding_first_token": None,
+                "embedding_mean": None,
+                "licence": score.licence,
+            }
+        )
+        on_score()
+    if encoder is not None:
+        for row, vectors in zip(references, encoder.embed([score.text for score in scores]), strict=True):
+            row["embedding_first_token"] = vectors["first_token"].tolist()
+            row["embedding_mean"] = vectors["mean"].tolist()
+    return references
+
+
 def _plan(
     all_works: Sequence[Work],
     sources: Mapping[str, Sequence[rows.Score]],
@@ -185,6 +222,18 @@ def _plan(
         ),
         left_out,
     )
+
+
+def _descriptors(compiled: Compiled) -> tuple[dict[str, float | None], str | None]:
+    """Columns of descriptors, and why some have no value."""
+    try:
+        strict, paper = (describe(compiled.midi[0], protocol) for protocol in ("strict", "paper"))
+    except DescriptorError as error:
+        return {}, str(error)
+    reasons = {**{f"{PAPER}{name}": reason for name, reason in paper.reasons.items()}, **strict.reasons}
+    undefined = "; ".join(f"{name}: {reason}" for name, reason in sorted(reasons.items()))
+    values = {**strict.values, **{f"{PAPER}{name}": value for name, value in paper.values.items()}}
+    return values, undefined or None
 
 
 def _made_with(encoder: str | None) -> tuple[dict[str, str], Encoder | None]:

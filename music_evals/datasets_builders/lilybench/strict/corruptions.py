@@ -15,8 +15,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from music_evals.datasets_builders.lilybench.rows import Corruption
-from music_evals.datasets_builders.lilybench.strict.checker import Places, find_errors, is_foreign
-from music_evals.datasets_builders.lilybench.strict.spans import find_spans
+from music_evals.datasets_builders.lilybench.strict.checker import Places, find_errors, find_spans, is_foreign
 from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.structure import Event, Structure, StructureError, read_structures
 from music_evals.notation.lilypond.syntax.languages import language_of, name_of, pitch_of

@@ -48,7 +48,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     stable_hash,
     task_row,
 )
-from music_evals.datasets_builders.lilybench.strict.checker import fills_its_measure, find_errors
+from music_evals.datasets_builders.lilybench.strict.checker import Span, fills_its_measure, find_errors, find_spans
 from music_evals.datasets_builders.lilybench.strict.corruptions import Corrupted, corrupt, metadata_measures
 from music_evals.datasets_builders.lilybench.strict.options import (
     OPTIONS,
@@ -58,7 +58,6 @@ from music_evals.datasets_builders.lilybench.strict.options import (
     fixed_options,
     near_fours,
 )
-from music_evals.datasets_builders.lilybench.strict.spans import Span, find_spans
 from music_evals.datasets_builders.lilybench.strict.survey import Usable
 from music_evals.notation.lilypond.structure import StructureError
 from music_evals.notation.lilypond.syntax.lexer import Edit, apply_edits, code_tokens

@@ -11,9 +11,8 @@ import pytest
 
 from music_evals.datasets_builders.lilybench.reasons import reasons
 from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, Corruption, task_row
-from music_evals.datasets_builders.lilybench.strict.checker import find_errors, is_foreign
+from music_evals.datasets_builders.lilybench.strict.checker import find_errors, find_spans, is_foreign
 from music_evals.datasets_builders.lilybench.strict.corruptions import Corrupted, corrupt
-from music_evals.datasets_builders.lilybench.strict.spans import find_spans
 from music_evals.notation.lilypond.anonymous import anonymise
 from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.structure import Key, Structure, read_structures

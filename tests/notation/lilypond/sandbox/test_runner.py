@@ -123,9 +123,8 @@ def test_what_cannot_be_run(confinement: Confinement, tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="more than 10 bytes"):
         run_confined(["/bin/true"], {"a": bytes(11)}, limits=Limits(scratch_bytes=10), confinement=confinement)
     (tmp_path / "link").symlink_to("/usr")
-    bad = {"usr": "not absolute", f"{tmp_path}/link": "symbolic link", "/no/such": "does not exist"}
-    for path, problem in bad.items():
-        with pytest.raises(SandboxError, match=problem):
+    for path in ("usr", f"{tmp_path}/link", "/no/such"):
+        with pytest.raises(SandboxError, match="does not exist, or is not its real path"):
             run_confined(["/bin/true"], {}, readable=[Path(path)], confinement=confinement)
 
 
