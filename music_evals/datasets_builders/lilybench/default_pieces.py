@@ -215,7 +215,6 @@ def _write_modes(score: Any) -> None:
 
 
 def _tune(book: str, number: int) -> str:
-    """A tune out of a file of many: from its number to the next blank line."""
     lines = iter(book.splitlines())
     if not any(re.fullmatch(rf"X:\s*0*{number}\s*", line) for line in lines):
         raise ScoreError(f"the file holds no tune {number}")

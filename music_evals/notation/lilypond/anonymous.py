@@ -187,7 +187,6 @@ class _Cleaner:
         return None
 
     def inner_tokens(self, token: Token) -> list[Token]:
-        """The tokens within Scheme, without comments."""
         return [item for item in scheme_tokens(self.text, token) if item.kind is not Kind.COMMENT]
 
     def text_value_end(self, index: int, definition: Definition) -> int | None:
@@ -312,7 +311,6 @@ class _Cleaner:
         return index + 1
 
     def text_start(self, tokens: Sequence[Token], index: int) -> int:
-        """Index after signs of direction, tweaks and tags."""
         while True:
             word = _text_at(tokens, index)
             if word == "\\tweak":
@@ -410,7 +408,6 @@ class _Cleaner:
         return self.remove_tokens(tokens, first, end)
 
     def tagged(self, tokens: Sequence[Token], index: int) -> int:
-        """The tag or tags after a command."""
         end = _tag_end(tokens, index)
         for token in tokens[index:end]:
             if token.kind is Kind.SCHEME:
@@ -422,7 +419,6 @@ class _Cleaner:
         return end
 
     def kept_string(self, tokens: Sequence[Token], index: int) -> int:
-        """A command whose string stays if `_KEPT_STRINGS` accepts it."""
         word = tokens[index].text
         if index + 1 >= len(tokens) or (value := literal_value(tokens[index + 1])) is None:
             return index + 1
@@ -436,7 +432,6 @@ class _Cleaner:
         return index + 2
 
     def music_end(self, tokens: Sequence[Token], index: int, level: int) -> int:
-        """Index after the lyrics that begin at a token."""
         if index >= len(tokens) or level > _NESTING:
             return min(index, len(tokens))
         token = tokens[index]
@@ -519,17 +514,14 @@ def _in_dutch(text: str) -> str:
 
 
 def _is_worded(token: Token) -> bool:
-    """Whether a token is a string with letters in it."""
     return token.kind is Kind.STRING and _LETTERS.search(token.text) is not None
 
 
 def _text_at(tokens: Sequence[Token], index: int) -> str:
-    """The text of a token; empty if there is no such token."""
     return tokens[index].text if 0 <= index < len(tokens) else ""
 
 
 def _name(token: Token) -> str | None:
-    """A name, given as a word or a string."""
     return token.text if token.kind in (Kind.WORD, Kind.NUMBER) else literal_value(token)
 
 
@@ -562,7 +554,6 @@ def _tag_end(tokens: Sequence[Token], index: int) -> int:
 
 
 def _tweaked(tokens: Sequence[Token], index: int) -> int:
-    r"""Index of the value of a ``\tweak``."""
     index += 2
     while _text_at(tokens, index) == ".":
         index += 2
@@ -590,6 +581,5 @@ def _letters(number: int) -> str:
 
 
 def _tidy(text: str) -> str:
-    """The text without several blank lines in a row, and without white space at the ends of lines."""
     lines = "\n".join(line.rstrip() for line in text.split("\n"))
     return re.sub("\n{3,}", "\n\n", lines).strip("\n") + "\n"

@@ -249,7 +249,6 @@ def _structure(table: _Table, scores: int, lines: Lines, compiled: Compiled) -> 
 
 
 def _problems(table: _Table, clock: _Clock, scores: int) -> tuple[str, ...]:
-    """Why the number of measures is in doubt."""
     bars = [bar for _, (bar, _) in sorted(clock.items())]
     problems = {
         "it has unmeasured music": any(line[0] == "timing" and line[3] == "0" for line in table),
@@ -314,7 +313,6 @@ class _Reader:
         )
 
     def place(self, moment: str, grace: str) -> tuple[Fraction, int, Fraction]:
-        """The moment, its measure, and its position in the measure."""
         now = _fraction(moment)
         bar, position = self.clock.get((now, grace == "1")) or self.clock[now, grace != "1"]
         return now, (0 if position < 0 and bar == 1 else bar), position

@@ -16,7 +16,6 @@ from music_evals.notation.lilypond import compiler, converters
 from music_evals.notation.lilypond.compiler import Compiled, LilyPondError, compile_text, compile_texts
 from music_evals.notation.lilypond.converters import ConversionError, midi_to_lilypond, modernise, musicxml_to_lilypond
 from music_evals.notation.lilypond.sandbox import Limits
-from music_evals.notation.noise import noise_text
 from music_evals.notation.scores.preparing import score_to_musicxml
 from music_evals.notation.subprocesses import ELSEWHERE, Elsewhere
 
@@ -82,12 +81,6 @@ def test_many_texts_keep_their_order_and_are_taken_as_needed() -> None:
     assert [notes_of(result) for result in islice(results, 3)] == [[[48]], [[50]], [[52]]]
     results.close()
     assert len(taken) < 50
-
-
-def test_random_music_compiles() -> None:
-    text = r"\score { << \new Staff { c'4 %s } \new Staff { c4 } >> }" % ("d' e' f' " * 60)
-    compiled = compile_text(noise_text(text, "lilypond").replace(r"\score {", r"\score { \midi {}"))
-    assert (compiled.status, sum(map(len, notes_of(compiled))) > 30) == (0, True), compiled.messages
 
 
 def test_work_elsewhere_does_the_same() -> None:

@@ -65,7 +65,6 @@ def draw_demonstrations(
 
 
 def _distance(lines: int) -> int:
-    """Distance of a number of lines from `LINES`."""
     return max(LINES.start - lines, lines - LINES[-1], 0)
 
 

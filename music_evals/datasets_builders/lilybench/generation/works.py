@@ -111,7 +111,6 @@ def _prompts(drawn: Iterable[tuple[str, Entry]]) -> list[PromptRow]:
 
 
 def _fraction(name: str, seed: int) -> float:
-    """A number from 0 to below 1 that follows from a name and a seed."""
     digest = hashlib.sha256(f"{seed}\0{name}".encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:6]) / 2**48
 

@@ -102,7 +102,6 @@ def metadata_measures(text: str, structure: Structure) -> set[int]:
 
 
 def _other_events(structure: Structure, changed: Event | None) -> list[list[tuple[object, ...]]]:
-    """The content of all events by voice, except the changed one."""
     place = None if changed is None else (changed.voice, changed.offset)
     return [
         [

@@ -88,7 +88,6 @@ def _anonymise(text: str) -> str | ValueError:
 
 
 def _reason(piece: Piece, run: Compiled, reading: Structure | StructureError, score: str | ValueError) -> str | None:
-    """Why strict tasks cannot use a piece."""
     if included_names(piece.raw) and not holds_music(piece.raw):
         return "its main file holds no music, but includes other files"
     if run.problem is not None:

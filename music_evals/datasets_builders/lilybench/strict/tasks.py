@@ -119,7 +119,6 @@ def _row(task: TaskName, piece: Usable, answer: str, score: str | None = None, *
 
 
 def _shuffled(right: str, wrong: Iterable[str], draw: random.Random) -> tuple[list[str], str]:
-    """Options in random order, and the index of the right one."""
     options = [right, *wrong]
     draw.shuffle(options)
     return options, str(options.index(right))
@@ -165,7 +164,6 @@ def _metadata(piece: Usable, field: Field) -> str | None:
 
 
 def _signature(key: str) -> int:
-    """Sharps of a key's signature; flats are negative."""
     tonic, _, mode = key.partition(" ")
     signs = 7 * (tonic.endswith("-sharp") - tonic.endswith("-flat"))
     return _FIFTHS.index(tonic[0]) - 1 + signs + _MODES[mode]

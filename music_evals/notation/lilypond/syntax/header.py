@@ -137,7 +137,6 @@ def _depths(tokens: Sequence[Token]) -> list[int]:
 
 
 def _is_assignment(tokens: Sequence[Token], index: int) -> bool:
-    """Whether ``name =`` or ``name.path =`` begins at a token."""
     if tokens[index].kind not in (Kind.WORD, Kind.STRING):
         return False
     if index and (tokens[index - 1].text in _BEFORE_NAMES or tokens[index - 1][1::2] == (".", tokens[index].start)):

@@ -293,12 +293,10 @@ def _lex_scheme(text: str, position: int, level: int) -> Iterator[Token]:
 
 
 def _string_end(text: str, position: int) -> int:
-    """Return the offset after the closing quote; `position` is after the opening one."""
     match = _REST_OF_STRING.match(text, position)
     return match.end() if match else len(text)
 
 
 def _end_after(text: str, mark: str, position: int) -> int:
-    """Return the offset after the next mark, or the end of the text."""
     place = text.find(mark, position)
     return len(text) if place < 0 else place + len(mark)
