@@ -5,9 +5,8 @@ from pathlib import Path
 from random import Random
 
 from music_evals.datasets_builders.dataset_io import Provenance
-from music_evals.datasets_builders.lilybench.generation.dataset import NAME, VERSION, Plan, write
+from music_evals.datasets_builders.lilybench.generation.dataset import NAME, VERSION, Plan, measure, write
 from music_evals.datasets_builders.lilybench.generation.demonstrations import a_minor_demonstrations
-from music_evals.datasets_builders.lilybench.generation.measured import measure
 from music_evals.datasets_builders.lilybench.generation.rows import DemonstrationRow, Description, PromptRow, Score
 
 PROMPTS = 12

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from music_evals.notation.lilypond.compiler import Compiled, compile_texts
-from music_evals.notation.lilypond.sandbox import Confinement, Limits, why_unavailable
+from music_evals.notation.lilypond.sandbox import Confinement, Limits, runner
 from tests.campaign.conftest import Counting
 from tests.notation.lilypond.sandbox.test_hostile import GOOD
 
@@ -103,19 +103,22 @@ def leaks(compiled: Compiled, secret: str) -> bool:
 
 
 @pytest.mark.parametrize("confinement", Confinement)
-def test_attacks(confinement: Confinement, folder: Path, counting: Counting, full: bool) -> None:
-    if why := why_unavailable(confinement):
+def test_attacks(
+    confinement: Confinement, folder: Path, counting: Counting, full: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if why := runner.why_unavailable(confinement):
         pytest.skip(why)
+    monkeypatch.setattr(runner, "available_confinement", lambda: confinement)
     secret, before = (folder / "canary.txt").read_text(), snapshot(folder)
     texts = attacks(folder)
     if not full:
         texts = Random(7).sample(texts, 4)
     limits = Limits(seconds=10)
-    ends = compile_texts(texts, collect=["*"], limits=limits, confinement=confinement)
+    ends = compile_texts(texts, collect=["*"], limits=limits)
     with counting(f"attacks out of the sandbox ({confinement})") as tally:
         for text, end in zip(texts, ends, strict=True):
             with tally.case(text.removeprefix(SHOW)):
                 assert not leaks(end, secret)
                 assert snapshot(folder) == before
-    (good,) = compile_texts([GOOD], confinement=confinement)
+    (good,) = compile_texts([GOOD])
     assert good.succeeded

@@ -12,7 +12,7 @@ pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install '
 
 import torch
 
-from music_evals.datasets_builders.lilybench.generation.measured import measure
+from music_evals.datasets_builders.lilybench.generation.dataset import measure
 from music_evals.datasets_builders.lilybench.generation.rows import Score
 from music_evals.encoders.lilybert import load_encoder
 from music_evals.notation.midi.descriptors import DESCRIPTORS

@@ -112,7 +112,6 @@ def _next_pitch(last: int, pitch_classes: Sequence[int], lowest: int, rng: rando
 def _left_hand(
     pattern: str, chord: Sequence[int], has_clash: bool, start: int, beats: int, loudness: int
 ) -> list[Note]:
-    """The accompaniment of a measure; all its pitches are below the lowest melody."""
     root = _LOWEST_BASS + (chord[0] - _LOWEST_BASS) % 12
     upper = [root + (pitch_class - root) % 12 for pitch_class in chord[1:]]
     if has_clash:

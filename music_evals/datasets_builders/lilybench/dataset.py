@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -47,7 +48,7 @@ from music_evals.datasets_builders.lilybench.rows import (
 from music_evals.datasets_builders.lilybench.strict import tasks as strict
 from music_evals.datasets_builders.lilybench.strict.survey import survey
 from music_evals.datasets_builders.progress import OnPiece
-from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_cache, lilypond_version
+from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
 from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 
 _LARGER: Final[Mapping[TaskName, int]] = {"metadata_qa": 30, "metadata_prediction": 30, "error_detection": 50}
@@ -58,7 +59,7 @@ _FIRST_SIZES: Final = {**GENERATED_SIZES, "composer_recognition": 18}  # a first
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A dataset that can be written: task → protocol → rows, and the pieces; `left_out` has sources without a piece."""
+    """A dataset that can be written: task → protocol → rows, and the pieces."""
 
     rows: Mapping[TaskName, Mapping[Protocol, Sequence[TaskRow]]]
     corpus: Sequence[CorpusRow]
@@ -117,7 +118,7 @@ def build_generated(
     `sources` are some of `default_sources`, None for all. Other arguments as for `build_mutopia`.
     """
     made_with = {**made_by(), "music21": version("music21")}
-    pieces, left_out = make_pieces(sources or default_sources(), cache=lilypond_cache(), on_piece=on_piece)
+    pieces, left_out = make_pieces(sources or default_sources(), on_piece=on_piece)
     clips = compose_clips(seed, per_quadrant=sizes["emotion_recognition"] // 4)
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
     return _plan(pieces, clips, left_out, provenance, seed, sizes, on_piece)
@@ -149,24 +150,21 @@ def _plan(
     if not pieces:
         name, reason = next(iter(left_out.items()), ("", "there is none"))
         raise DatasetError(f"none of {len(left_out)} pieces can be read; {name}: {reason}")
-    cache = lilypond_cache()
-    surveyed = list(survey(pieces, cache=cache, on_piece=on_piece))
+    surveyed = list(survey(pieces, on_piece=on_piece))
     usable = [piece for _, piece in surveyed if piece is not None]
-    rows: dict[TaskName, dict[Protocol, Sequence[TaskRow]]] = {}
+    rows: dict[TaskName, dict[Protocol, Sequence[TaskRow]]] = {task: {} for task in TASKS}
+    if not clips:
+        del rows["emotion_recognition"]
     try:
-        for task in TASKS:
-            if task != "emotion_recognition":
-                rows[task] = {
-                    "strict": strict.make_rows(task, usable, seed, sizes[task], cache=cache),
-                    "paper": paper.make_rows(task, pieces, seed, sizes),
-                }
-            elif clips:
-                rows[task] = {}
-                for protocol in PROTOCOLS:
-                    per_quadrant = sizes[task] // len(QUADRANTS)
-                    clip_rows, bad_clips = emotion.make_rows(protocol, clips, seed, per_quadrant=per_quadrant)
-                    rows[task][protocol] = clip_rows
-                    left_out = {**left_out, **bad_clips}
+        for task, protocol in product(rows, PROTOCOLS):
+            if task == "emotion_recognition":
+                per_quadrant = sizes[task] // len(QUADRANTS)
+                rows[task][protocol], bad = emotion.make_rows(protocol, clips, seed, per_quadrant=per_quadrant)
+                left_out = {**left_out, **bad}
+            elif protocol == "strict":
+                rows[task][protocol] = strict.make_rows(task, usable, seed, sizes[task])
+            else:
+                rows[task][protocol] = paper.make_rows(task, pieces, seed, sizes)
     except DatasetError:
         raise
     except ValueError as error:

@@ -30,7 +30,7 @@ from music_evals.datasets_builders.lilybench.rows import Piece, not_measured
 from music_evals.datasets_builders.msu.works import default_works
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.cache import cache_get, cache_put
-from music_evals.notation.lilypond.compiler import compile_texts, lilypond_version
+from music_evals.notation.lilypond.compiler import compile_texts, lilypond_cache, lilypond_version
 from music_evals.notation.lilypond.converters import ConversionError, musicxml_to_lilypond
 from music_evals.notation.lilypond.syntax.header import read_header
 from music_evals.notation.lilypond.syntax.lexer import apply_edits, block_spans
@@ -105,28 +105,29 @@ def first_sources() -> tuple[Source, ...]:
 
 
 def make_pieces(
-    sources: tuple[Source, ...], *, cache: Path | None = None, on_piece: OnPiece = lambda *_: None
+    sources: Sequence[Source], *, on_piece: OnPiece = lambda *_: None
 ) -> tuple[list[Piece], dict[str, str]]:
     """Make pieces; also return id → reason for those that were left out.
 
-    `cache` keeps the pieces: a run may need both datasets of LilyBench. `on_piece` is called with "converting" and the
-    number of pieces after each.
+    The cache keeps the pieces: a run may need both datasets of LilyBench. `on_piece` is called with "converting" and
+    the number of pieces after each.
     """
-    results, to_compile = tee(_converted(sources, cache, on_piece))
+    results, to_compile = tee(_converted(sources, on_piece))
     # LilyPond compiles the first texts while later ones are still being made.
     texts = (result.piece.text for result in to_compile if result.piece)
     # A piece that the machine stopped is kept; the error comes when the pieces are read.
-    problems = [run.problem if run.is_measured else None for run in compile_texts(texts, cache=cache, together=True)]
+    runs = list(compile_texts(texts, cache=lilypond_cache(), together=True))
     pieces: list[Piece] = []
     left_out: dict[str, str] = {}
+    failed: dict[str, str] = {}
     for result in results:
         if result.piece is None:
             left_out[result.source.id] = result.reason
+        elif (run := runs.pop(0)).is_measured and run.problem:
+            failed[result.source.id] = f"LilyPond does not compile it: {run.problem}"
         else:
             pieces.append(result.piece)
-    failed = {piece.id: problem for piece, problem in zip(pieces, problems, strict=True) if problem}
-    left_out |= {name: f"LilyPond does not compile it: {problem}" for name, problem in failed.items()}
-    return [piece for piece in pieces if piece.id not in failed], left_out
+    return pieces, left_out | failed
 
 
 def convert(source: Source) -> Converted:
@@ -144,7 +145,9 @@ def convert(source: Source) -> Converted:
     except Exception as error:
         return Converted(source, reason=f"music21 fails on it ({type(error).__name__}: {str(error)[:200]})")
     try:
-        text = _with_header(musicxml_to_lilypond(musicxml), source, _instrument(score))
+        names = (" ".join((part.partName or "").split()) for part in score.parts)
+        instrument = ", ".join(dict.fromkeys(name for name in names if name not in ("", NO_NAME)))
+        text = _with_header(musicxml_to_lilypond(musicxml), source, instrument)
     except ConversionError as error:
         if not error.is_measured:
             raise not_measured([source.id]) from error
@@ -154,41 +157,30 @@ def convert(source: Source) -> Converted:
     return Converted(source, Piece(source.id, raw=text, text=text, header=read_header(text)), measures)
 
 
-def _converted(sources: Sequence[Source], cache: Path | None, on_piece: OnPiece) -> Iterator[Converted]:
-    cached_results = {source: _from_cache(cache, source) for source in sources} if cache else {}
-    new = [source for source in sources if cached_results.get(source) is None]
-    new_results = map_in_subprocess(convert, new, few=2)
-    for source in sources:
-        result = cached_results.get(source) or next(new_results)
-        if isinstance(result, LimitError):
-            result = Converted(source, reason=str(result))
-        elif cache and source in new:
-            piece = None if result.piece is None else asdict(result.piece)
-            cache_put(cache, _entry(source), json.dumps([piece, result.measures, result.reason]).encode())
-        yield result
+_CODE: Final = (convert, prepare_score, musicxml_to_lilypond, composer_named)  # a change of their modules counts
+
+
+def _converted(sources: Sequence[Source], on_piece: OnPiece) -> Iterator[Converted]:
+    code = [inspect.getsource(sys.modules[function.__module__]) for function in _CODE]
+    parts = [*code, version("music21"), lilypond_version()]
+    entries = {
+        source: hashlib.sha256(json.dumps([*parts, asdict(source)]).encode()).hexdigest() + ".piece"
+        for source in sources
+    }
+    contents = {source: cache_get(lilypond_cache(), name, _MAX_ENTRY) for source, name in entries.items()}
+    results = map_in_subprocess(convert, [source for source, content in contents.items() if content is None], few=2)
+    for source, content in contents.items():
+        if content is not None:
+            piece, measures, reason = json.loads(content)
+            yield Converted(source, Piece(**piece) if piece else None, measures, reason)
+        elif isinstance(result := next(results), LimitError):
+            yield Converted(source, reason=str(result))
+        else:
+            piece = result.piece and asdict(result.piece)
+            entry = json.dumps([piece, result.measures, result.reason]).encode()
+            cache_put(lilypond_cache(), entries[source], entry)
+            yield result
         on_piece("converting", len(sources))
-
-
-def _from_cache(cache: Path, source: Source) -> Converted | None:
-    """The cached result of a source; None if there is none, or if it is damaged."""
-    try:
-        piece, measures, reason = json.loads(cache_get(cache, _entry(source), _MAX_ENTRY) or b"")
-        return Converted(source, Piece(**piece) if piece else None, measures, reason)
-    except (ValueError, TypeError):
-        return None
-
-
-def _entry(source: Source) -> str:
-    parts = [_code_checksum(), version("music21"), lilypond_version(), asdict(source)]
-    return f"{hashlib.sha256(json.dumps(parts).encode()).hexdigest()}.piece"
-
-
-@cached
-def _code_checksum() -> str:
-    """A checksum of the code of the conversion."""
-    functions = (convert, prepare_score, musicxml_to_lilypond, composer_named)
-    sources = (inspect.getsource(sys.modules[function.__module__]) for function in functions)
-    return hashlib.sha256("".join(sources).encode()).hexdigest()
 
 
 def _id(path: str, tune: str = "") -> str:
@@ -223,7 +215,6 @@ def _write_modes(score: Any) -> None:
 
 
 def _tune(book: str, number: int) -> str:
-    """A tune out of a file of many: from its number to the next blank line."""
     lines = iter(book.splitlines())
     if not any(re.fullmatch(rf"X:\s*0*{number}\s*", line) for line in lines):
         raise ScoreError(f"the file holds no tune {number}")
@@ -256,12 +247,6 @@ def _music_alone(musicxml: str) -> tuple[str, int]:
         measure.attrib["implicit"] = "yes" if measure.attrib["number"] == "0" else "no"
     first = root.find("part")
     return ElementTree.tostring(root, encoding="unicode"), 0 if first is None else len(first.findall("measure"))
-
-
-def _instrument(score: Any) -> str:
-    """The names of the parts, each once."""
-    names = (" ".join((part.partName or "").split()) for part in score.parts)
-    return ", ".join(dict.fromkeys(name for name in names if name not in ("", NO_NAME)))
 
 
 def _with_header(text: str, source: Source, instrument: str) -> str:

@@ -103,15 +103,14 @@ def make_rows(
     per_quadrant: int = PER_QUADRANT,
     convert: Callable[[bytes], str] = midi_to_lilypond,
 ) -> tuple[list[TaskRow], dict[str, str]]:
-    """Make the rows of `emotion_recognition`; the quadrants take turns.
+    """Make the rows of `emotion_recognition` of a protocol; the quadrants take turns.
 
     Args:
         protocol: how the rows are made, as above.
         clips: clips to choose from.
         seed: decides the choice.
         per_quadrant: rows per quadrant.
-        convert: converts a MIDI file to LilyPond text, in several threads. As with midi2ly, the first line of the text
-            is a comment that ends in the name of the file.
+        convert: converts MIDI to LilyPond, in several threads; the first line is a comment that ends in a file's name.
 
     Returns:
         The rows, and id → reason for the clips that could not be converted.
@@ -122,29 +121,26 @@ def make_rows(
     """
     left_out: dict[str, str] = {}
     by_quadrant: list[list[TaskRow]] = []
+    is_strict = protocol == "strict"
     with ThreadPoolExecutor() as pool:
-        for index, option in enumerate(QUADRANTS):
-            candidates = sorted(
-                (clip for clip in clips if clip.quadrant == index + 1),
-                key=lambda clip: stable_hash(seed, protocol, _TASK, clip.id),
-            )
-            if protocol == "strict":
+        for quadrant in (1, 2, 3, 4):
+            candidates = [clip for clip in clips if clip.quadrant == quadrant]
+            candidates.sort(key=lambda clip: stable_hash(seed, protocol, _TASK, clip.id))
+            if is_strict:
                 candidates = list({clip.song: clip for clip in candidates}.values())
             rows: list[TaskRow] = []
-            while len(rows) < per_quadrant and (protocol == "strict" or candidates):
-                missing = per_quadrant - len(rows)
+            while candidates and (missing := per_quadrant - len(rows)):
                 batch, candidates = candidates[:missing], candidates[missing:]
-                if protocol == "strict" and len(batch) < missing:
-                    raise ValueError(
-                        f"{_TASK}: {option[:2]} has {len(rows) + len(batch)} usable clips (1 a song at most), "
-                        f"and {per_quadrant} are needed{_first_reason(left_out)}"
-                    )
-                texts = pool.map(lambda clip: _text(protocol, clip, convert), batch)
-                for clip, (text, problem) in zip(batch, texts, strict=True):
-                    if problem:
-                        left_out[clip.id] = problem
+                for clip, text in zip(batch, pool.map(lambda clip: _text(protocol, clip, convert), batch), strict=True):
+                    if isinstance(text, ValueError):
+                        left_out[clip.id] = str(text)
                     else:
                         rows.append(_row(protocol, clip, text, seed))
+            if is_strict and len(rows) < per_quadrant:
+                raise ValueError(
+                    f"{_TASK}: Q{quadrant} has {len(rows)} usable clips (1 a song at most), "
+                    f"and {per_quadrant} are needed{_first_reason(left_out)}"
+                )
             by_quadrant.append(rows)
     rows = [row for turn in zip_longest(*by_quadrant) for row in turn if row is not None]
     if not rows:
@@ -194,21 +190,21 @@ def _problem(midi: bytes) -> str | None:
     return None if len(notes.onset) else "the file has no notes"
 
 
-def _text(protocol: Protocol, clip: Clip, convert: Callable[[bytes], str]) -> tuple[str, str | None]:
-    """The text to show and no problem, or no text and the problem."""
+def _text(protocol: Protocol, clip: Clip, convert: Callable[[bytes], str]) -> str | ValueError:
+    """The text to show, or the reason why there is none."""
     try:
-        if protocol == "paper":
-            # The converter saw bytes without a name; the published texts name the file.
-            comment, newline, rest = convert(clip.midi).partition("\n")
-            text = f"{comment.rpartition(' ')[0]} {clip.id}.mid{newline}{rest}"
-            bars = split_bars(text)[:_SHOWN]
-            return f"{' | '.join(bars)} |\n" if bars else text, None
-        text = convert(without_text(clip.midi))
+        text = convert(clip.midi if protocol == "paper" else without_text(clip.midi))
     except ValueError as error:
         if isinstance(error, ConversionError) and not error.is_measured:
             raise not_measured([clip.id]) from error
-        return "", str(error)
+        return error
+    if protocol == "paper":
+        # The converter saw bytes without a name; the published texts name the file.
+        comment, newline, rest = text.partition("\n")
+        text = f"{comment.rpartition(' ')[0]} {clip.id}.mid{newline}{rest}"
+        bars = split_bars(text)[:_SHOWN]
+        return f"{' | '.join(bars)} |\n" if bars else text
     if '"' in _KNOWN_STRINGS.sub("", text):
-        return "", "midi2ly writes a string where the file has no text event"
+        return ValueError("midi2ly writes a string where the file has no text event")
     lines = [_COMMENT.sub("", line).rstrip() for line in text.splitlines()]
-    return "\n".join(lines).strip() + "\n", None
+    return "\n".join(lines).strip() + "\n"

@@ -52,8 +52,6 @@ class Composer(NamedTuple):
 
 
 class _Names(NamedTuple):
-    """The table of names."""
-
     by_code: Mapping[str, tuple[Composer, frozenset[str]]]  # with the words of which the header must contain one
     by_name: Mapping[str, Composer]
     doubtful: tuple[str, ...]
@@ -242,7 +240,6 @@ def _tidy(text: str) -> str:
 
 
 def _fold(text: str) -> str:
-    """The text without accents and capitals."""
     text = text.casefold().replace("æ", "ae").replace("œ", "oe").replace("ø", "o")
     return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
 

@@ -10,9 +10,8 @@ folder ``PIECE-lys`` if the piece has several files. The opus may be missing or 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -24,14 +23,12 @@ from music_evals.notation.lilypond.converters import ConversionError, modernise
 from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
 from music_evals.notation.lilypond.syntax.header import read_header
 from music_evals.notation.lilypond.syntax.lexer import code_tokens
-from music_evals.notation.lilypond.upgrade import prepare_upgrades, upgrade
+from music_evals.notation.lilypond.upgrade import upgrade
 from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
 _FOLDER: Final = "ftp"
 _MAIN: Final = ".ly"
 _SUFFIXES: Final = (_MAIN, ".ily", ".lyi")
-_UPGRADE: Final = partial(upgrade, cache=True)
-_TOGETHER: Final = 8  # pieces whose files are brought to the current syntax together
 _FULL_SCORE: Final = re.compile("score|partitura|conductor", re.IGNORECASE)
 _MUSIC: Final = frozenset({"\\score", "\\new", "\\context", "\\relative", "<<"})
 """A piece of more than a bare row of notes contains one of these; a cover page or header contains none."""
@@ -69,8 +66,12 @@ def read_pieces(
     pieces: list[Piece] = []
     left_out: dict[str, str] = {}
     unmeasured = []
-    for name, result in _read_all(folders, convert):
-        if result is None:
+    # Each piece is read in a process of its own limits: some texts take very long.
+    results = map_in_subprocess(partial(_read, convert), list(folders.items()), few=8)
+    for name, result in zip(folders, results, strict=True):
+        if isinstance(result, LimitError):
+            left_out[name] = f"its reading {result}"
+        elif result is None:
             unmeasured.append(name)
         elif isinstance(result, str):
             left_out[name] = result
@@ -120,7 +121,9 @@ def main_file(name: str, files: Sequence[Path]) -> Path | None:
     for path in files:
         if path in included_files or path.suffix != _MAIN:
             continue
-        group = _with_includes(path, includes)
+        group = [path]  # the file and all files that it includes, directly or not
+        for file in group:
+            group += [other for other in dict.fromkeys(includes[file]) if other not in group]
         if any(holds_music(texts[file]) for file in group):
             is_named_like_piece, is_full_score = _letters(path.stem) == title, _FULL_SCORE.search(path.stem) is not None
             length = sum(len(texts[file]) for file in group)
@@ -133,51 +136,21 @@ def holds_music(text: str) -> bool:
     return any(token.text in _MUSIC for token in code_tokens(text))
 
 
-def _read_all(
-    folders: Mapping[str, Sequence[Path]], convert: Callable[[str], str] | None
-) -> Iterator[tuple[str, Piece | str | None]]:
-    """Each piece, or the reason why there is none; None if the machine is the reason."""
-    if convert is not None:
-        yield from ((name, _read(name, files, convert)) for name, files in folders.items())
-        return
-    remaining = iter(folders.items())
-    groups = list(iter(lambda: list(islice(remaining, _TOGETHER)), []))
-    for group, results in zip(groups, map_in_subprocess(_read_group, groups, few=1), strict=True):
-        if isinstance(results, LimitError):  # one of the pieces takes too much
-            results = [
-                f"its reading {result}" if isinstance(result, LimitError) else result[0]
-                for result in map_in_subprocess(_read_group, [[piece] for piece in group])
-            ]
-        yield from zip((name for name, _ in group), results, strict=True)
-
-
-def _read_group(group: Sequence[tuple[str, Sequence[Path]]]) -> list[Piece | str | None]:
-    old_texts: list[str] = []
-
-    def note(text: str) -> str:
-        old_texts.append(text)
-        return text
-
-    for name, files in group:
-        _read(name, files, note)
-    prepare_upgrades(old_texts)
-    return [_read(name, files, _UPGRADE) for name, files in group]
-
-
-def _read(name: str, files: Sequence[Path], convert: Callable[[str], str]) -> Piece | str | None:
+def _read(convert: Callable[[str], str] | None, folder: tuple[str, Sequence[Path]]) -> Piece | str | None:
     """A piece, or the reason why there is none; None if the machine is the reason."""
+    name, files = folder
     try:
         main = main_file(name, files)
         if main is None:
             return "no file of it is a score"
         raw = read_text(main)
         # The files of a piece include nothing outside of its folder.
-        folder = name.split("/")[-1]
-        root = next((parent for parent in main.parents if parent.name == folder), main.parent)
-        text = resolve_includes(main, root=root, convert=convert)
+        parents = (parent for parent in main.parents if parent.name == name.split("/")[-1])
+        root = next(parents, main.parent)
+        text = resolve_includes(main, root=root, convert=convert or partial(upgrade, cache=True))
         if not holds_music(text):
             return f"{main.name} holds no music"
-        return Piece(name, _modern(raw) if convert is _UPGRADE else raw, text, read_header(text))
+        return Piece(name, raw if convert else _modern(raw), text, read_header(text))
     except ConversionError as error:
         return str(error) if error.is_measured else None
     except SourceError as error:
@@ -194,16 +167,6 @@ def _modern(text: str) -> str:
         if not error.is_measured:
             raise
         return text
-
-
-def _with_includes(path: Path, includes: Mapping[Path, Sequence[Path]]) -> set[Path]:
-    """A file and all files that it includes, directly or not."""
-    group, waiting = {path}, [path]
-    while waiting:
-        new = [file for file in includes[waiting.pop()] if file not in group]
-        group.update(new)
-        waiting.extend(new)
-    return group
 
 
 def _letters(name: str) -> str:

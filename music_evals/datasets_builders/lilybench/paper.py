@@ -130,7 +130,6 @@ def corrupt(text: str, kind: Corruption, draw: random.Random) -> tuple[str, int]
 
 
 def _bar_lines(text: str) -> list[int]:
-    """The offset of each ``|`` that ends a bar, also an empty one."""
     text = _replace_blocks(text, lambda block: " " * len(block))
     for pattern, _ in _NO_BAR_LINES:
         text = pattern.sub(lambda match: " " * len(match[0]), text)

@@ -65,7 +65,6 @@ def change(before: str, after: str) -> tuple[str, str]:
 
 
 def _common_length(first: str, second: str) -> int:
-    """Length of the common beginning of two texts."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((place for place, (left, right) in pairs if left != right), min(len(first), len(second)))
 

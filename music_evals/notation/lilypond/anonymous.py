@@ -14,13 +14,15 @@ unknown command.
 """
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from importlib.resources import files
+from typing import Final, NoReturn
 
 from music_evals.notation.lilypond.source import OWN_FILES
 from music_evals.notation.lilypond.syntax.header import Definition, definitions
-from music_evals.notation.lilypond.syntax.languages import LANGUAGES, language_changes, name_of, pitch_of
+from music_evals.notation.lilypond.syntax.languages import LANGUAGES, languages_of, name_of, pitch_of
 from music_evals.notation.lilypond.syntax.lexer import (
     LONG,
     LYRICS,
@@ -40,47 +42,18 @@ from music_evals.notation.lilypond.syntax.lexer import (
 )
 from music_evals.notation.lilypond.syntax.markups import markup_end, value_end
 
-_BLOCKS: Final = frozenset({"\\header", "\\paper", "\\layout", "\\midi"})
-_BREAKS: Final = frozenset({"\\break", "\\noBreak", "\\pageBreak", "\\noPageBreak", "\\pageTurn", "\\allowPageTurn"})
-_MUSICAL: Final = frozenset(
-    {
-        *("alternativeNumberingStyle", "currentBarNumber", "instrumentTransposition", "measureLength"),
-        *("measurePosition", "repeatCommands", "tempoWholesPerMinute", "tieWaitForNote", "timeSignatureFraction"),
-        *("timing", "transposition"),
-    }
+_TABLE: Final = tomllib.loads(files(__package__).joinpath("anonymous.toml").read_text(encoding="utf-8"))
+_MUSICAL, _PLAIN_NAMES, _OWN_VARIABLES = (
+    frozenset(_TABLE[name].split()) for name in ("musical", "plain_names", "own_variables")
 )
-"""Properties that change the music or how its measures are counted; all others change only the looks."""
-_UNPITCHED: Final = frozenset({"\\drummode", "\\drums", "\\figuremode", "\\figures"})
-_SIGNS: Final = frozenset({"-", "^", "_"})
-_PASSING: Final = frozenset({"\\once", "\\temporary", "\\undo"})
-
+_BLOCKS, _BREAKS, _UNPITCHED, _PASSING, _MARKS, _FILES, _TAGS, _QUOTES, _CONTEXTS = (
+    frozenset(f"\\{name}" for name in names.split()) for names in _TABLE["commands"].values()
+)
 _KEPT_STRINGS: Final[Mapping[str, re.Pattern[str]]] = {
-    "\\version": re.compile(r"[0-9.]{1,20}"),
     "\\language": re.compile("|".join(LANGUAGES)),
-    "\\clef": re.compile(r"[A-Za-z0-9_^()\[\]-]{1,40}"),
-    "\\cueClef": re.compile(r"[A-Za-z0-9_^()\[\]-]{1,40}"),
-    "\\bar": re.compile(r"[^A-Za-z\s]{0,8}|[^A-Za-z\s]{0,4}[SkE][^A-Za-z\s]{0,4}"),
-    "\\repeat": re.compile("volta|unfold|percent|tremolo|segno"),
-    "\\include": re.compile(r"[a-z-]{1,60}\.ly"),
-    **dict.fromkeys(("\\consists", "\\remove", "\\type"), re.compile("[A-Za-z_]{1,60}_(?:engraver|performer|group)")),
-    **dict.fromkeys(("\\accepts", "\\denies", "\\alias", "\\defaultchild"), re.compile("[A-Za-z]{1,40}")),
+    **{f"\\{name}": re.compile(pattern) for name, pattern in _TABLE["kept_strings"].items()},
 }
-"""Commands whose string says how the music goes or is engraved → accepted strings."""
-
-_MARKS: Final = frozenset(
-    {"\\mark", "\\textMark", "\\textEndMark", "\\sectionLabel", "\\jump", "\\tocItem", "\\markupMap"}
-)
-_FILES: Final = frozenset({"\\bookOutputName", "\\bookOutputSuffix", "\\sourcefilename", "\\sourcefileline", "\\label"})
-_TAGS: Final = frozenset({"\\tag", "\\keepWithTag", "\\removeWithTag", "\\pushToTag", "\\appendToTag", "\\tagGroup"})
-_QUOTES: Final = frozenset({"\\addQuote", "\\cueDuring", "\\cueDuringWithClef", "\\quoteDuring"})
-_CONTEXTS: Final = frozenset({"\\new", "\\context", "\\change"})
-_PLAIN_NAMES: Final = frozenset({"up", "down", "one", "two", "solo", "shared", "null"})
-"""Names of contexts that LilyPond gives itself, in ``\\autochange`` and ``\\partCombine``."""
-_OWN_VARIABLES: Final = frozenset(
-    {"afterGraceFraction", "showFirstLength", "showLastLength", "musicQuotes", "midiDrumPitches", "drumPitchNames"}
-)
-"""LilyPond's own variables that a text may set; they mean nothing under another name."""
-
+_SIGNS: Final = frozenset({"-", "^", "_"})
 _TEXT_SCHEME: Final = re.compile(r"[#$]\(\s*(?:markup|make-[a-z-]*markup|make-dynamic-script|string-append)\b")
 _DROPPED_SCHEME: Final = re.compile(
     r"[#$]\(\s*(?:set-default-paper-size|set-global-staff-size|set-paper-size|ly:set-option|ly:message|ly:warning|"
@@ -125,7 +98,6 @@ class _Cleaner:
         self.text = text
         self.tokens = code_tokens(text)
         self.edits: list[Edit] = []
-        self.problems: list[tuple[int, str]] = []
         self.variables = _Names("voice")
         self.contexts = _Names("part")
         self.tags = _Names("tag")
@@ -135,7 +107,6 @@ class _Cleaner:
         self.markups: dict[str, str] = {}
         self.defined: dict[int, Definition] = {}  # offset → definition that stays
         self.first: dict[str, int] = {}  # the text's own variable → offset of its first definition
-        self.starts: dict[int, int] = {}  # results of `text_start`, which a run of signs asks for repeatedly
         self.gone: dict[int, int] = {}  # offset of a definition that is removed → index of the token after it
 
     def cleaned(self) -> str:
@@ -143,9 +114,6 @@ class _Cleaner:
             self.remove(start, end)
         self.classify()
         self.walk(self.tokens)
-        for offset, what in self.problems:
-            line = self.text.count("\n", 0, offset) + 1
-            raise _refusal(f"line {line} has {what}")
         return _in_dutch(apply_edits(self.text, self.edits))
 
     def remove(self, start: int, end: int) -> None:
@@ -164,8 +132,9 @@ class _Cleaner:
         sign = token.text[0] if token.kind is Kind.SCHEME else ""
         self.edits.append((token.start, token.end, f'{sign}"{new}"' if quoted else sign + new))
 
-    def problem(self, token: Token, what: str) -> None:
-        self.problems.append((token.start, f"{what} {token.text[:60]!r}"))
+    def refuse(self, token: Token, what: str) -> NoReturn:
+        line = self.text.count("\n", 0, token.start) + 1
+        raise _refusal(f"line {line} has {what} {token.text[:60]!r}")
 
     # Values of variables.
 
@@ -188,8 +157,9 @@ class _Cleaner:
         blocks = [span for command in ("\\header", "\\paper") for span in block_spans(self.text, command)]
         for token in self.tokens:
             is_definition = token.kind is Kind.SCHEME and _DEFINING.match(token.text) and token.start not in values
-            if is_definition and not any(start < token.start < end for start, end in blocks):
-                kept += self.classify_scheme(token)
+            is_in_block = any(start < token.start < end for start, end in blocks)
+            if is_definition and not is_in_block and (name := self.classify_scheme(token)):
+                kept.append((token.start, name))
         for start, name in sorted(kept):
             if not _NAME.fullmatch(name):
                 raise _refusal(f"it gives {name[:40]!r} a meaning of its own")
@@ -199,23 +169,25 @@ class _Cleaner:
                 self.variables.of(name)
                 self.first.setdefault(name, start)
 
-    def classify_scheme(self, token: Token) -> list[tuple[int, str]]:
-        """Offset and name of a definition in Scheme whose value is no text."""
-        inner = [item for item in scheme_tokens(self.text, token) if item.kind is not Kind.COMMENT]
+    def classify_scheme(self, token: Token) -> str | None:
+        """The name that Scheme defines; None if its value is text, and removed."""
+        inner = self.inner_tokens(token)
         if len(inner) < 4:
-            return []
+            return None
         head, is_function = inner[1].text, inner[2].text == "("
         name = inner[3 if is_function else 2].text
         if "markup" in head:
             self.markups[name] = _kinds(inner)
-            self.remove(token.start, token.end)
-            return []
-        if not is_function and any(_is_worded(item) for item in inner):
+        elif not is_function and any(map(_is_worded, inner)):
             self.texts.add(name)
             self.markups[name] = ""
-            self.remove(token.start, token.end)
-            return []
-        return [(token.start, name)]
+        else:
+            return name
+        self.remove(token.start, token.end)
+        return None
+
+    def inner_tokens(self, token: Token) -> list[Token]:
+        return [item for item in scheme_tokens(self.text, token) if item.kind is not Kind.COMMENT]
 
     def text_value_end(self, index: int, definition: Definition) -> int | None:
         """Index after the printed text or the lyrics that are a variable's value; None for other values."""
@@ -254,7 +226,7 @@ class _Cleaner:
         if token.kind is Kind.WORD and _text_at(tokens, _path_end(tokens, index)) == "=":
             return self.assigned(tokens, index, index)
         if _is_worded(token):
-            self.problem(token, "the string")
+            self.refuse(token, "the string")
         return index + 1
 
     def command(self, tokens: Sequence[Token], index: int) -> int:
@@ -339,12 +311,8 @@ class _Cleaner:
         return index + 1
 
     def text_start(self, tokens: Sequence[Token], index: int) -> int:
-        """Index after signs of direction, tweaks and tags."""
-        starts = self.starts if tokens is self.tokens else {}
-        passed = []
-        while index not in starts:
+        while True:
             word = _text_at(tokens, index)
-            passed.append(index)
             if word == "\\tweak":
                 index = self.value_end(tokens, _tweaked(tokens, index))
             elif word == "\\tag":
@@ -352,9 +320,7 @@ class _Cleaner:
             elif word in _SIGNS:
                 index += 1
             else:
-                starts[index] = index
-        starts |= dict.fromkeys(passed, starts[index])
-        return starts[index]
+                return index
 
     def value_end(self, tokens: Sequence[Token], index: int) -> int:
         if _text_at(tokens, index) in MARKUPS:
@@ -378,8 +344,7 @@ class _Cleaner:
         if token.text in MARKUPS or (token.kind is Kind.COMMAND and token.text[1:] in self.texts):
             return True
         if token.kind is Kind.SCHEME:
-            inner = list(scheme_tokens(self.text, token))
-            return any(_is_worded(item) or item.text in self.texts for item in inner)
+            return any(_is_worded(item) or item.text in self.texts for item in scheme_tokens(self.text, token))
         return _is_worded(token)
 
     def assigned(self, tokens: Sequence[Token], index: int, path: int) -> int:
@@ -439,12 +404,10 @@ class _Cleaner:
                 here += 1
         end = self.text_end(tokens, here)
         if end is None:
-            self.problem(tokens[index], "the footnote")
-            return index + 1
+            self.refuse(tokens[index], "the footnote")
         return self.remove_tokens(tokens, first, end)
 
     def tagged(self, tokens: Sequence[Token], index: int) -> int:
-        """The tag or tags after a command."""
         end = _tag_end(tokens, index)
         for token in tokens[index:end]:
             if token.kind is Kind.SCHEME:
@@ -456,7 +419,6 @@ class _Cleaner:
         return end
 
     def kept_string(self, tokens: Sequence[Token], index: int) -> int:
-        """A command whose string stays if `_KEPT_STRINGS` accepts it."""
         word = tokens[index].text
         if index + 1 >= len(tokens) or (value := literal_value(tokens[index + 1])) is None:
             return index + 1
@@ -464,13 +426,12 @@ class _Cleaner:
             language = value.removesuffix(".ly")
             self.edits.append((tokens[index].start, tokens[index + 1].end, f'\\language "{language}"'))
         elif word == "\\include" and value not in OWN_FILES:
-            self.problem(tokens[index + 1], "the included file")
+            self.refuse(tokens[index + 1], "the included file")
         elif not _KEPT_STRINGS[word].fullmatch(value):
-            self.problem(tokens[index + 1], f"{word} with the string")
+            self.refuse(tokens[index + 1], f"{word} with the string")
         return index + 2
 
     def music_end(self, tokens: Sequence[Token], index: int, level: int) -> int:
-        """Index after the lyrics that begin at a token."""
         if index >= len(tokens) or level > _NESTING:
             return min(index, len(tokens))
         token = tokens[index]
@@ -499,6 +460,7 @@ class _Cleaner:
     # Scheme.
 
     def scheme_at(self, tokens: Sequence[Token], index: int) -> int:
+        """Drop settings and text in Scheme, rename the text's own variables in it, and refuse strings."""
         token = tokens[index]
         if _DROPPED_SCHEME.match(token.text) and _text_at(tokens, index - 1) != "=":
             self.remove(token.start, token.end)
@@ -509,8 +471,7 @@ class _Cleaner:
         return index + 1
 
     def scheme(self, token: Token) -> None:
-        """Rename the text's own variables in Scheme, and report strings."""
-        inner = [item for item in scheme_tokens(self.text, token) if item.kind is not Kind.COMMENT]
+        inner = self.inner_tokens(token)
         is_definition = len(inner) > 1 and inner[1].text.startswith("define")
         depth, quoted = 0, None
         for index, item in enumerate(inner):
@@ -520,7 +481,7 @@ class _Cleaner:
                 if is_definition and depth == 1 and _text_at(inner, index - 1) == ")" and index + 2 < len(inner):
                     self.remove(item.start, item.end)  # the docstring of a function
                 else:
-                    self.problem(item, "Scheme with the string")
+                    self.refuse(item, "Scheme with the string")
             elif item.kind is Kind.WORD and quoted is None and self.is_known(item.text, item):
                 self.edits.append((item.start, item.end, self.variables.of(item.text)))
             if item.text in ("'", "#'") and item.kind is Kind.SIGN:
@@ -538,7 +499,7 @@ def _refusal(why: str) -> ValueError:
 
 def _in_dutch(text: str) -> str:
     """The text with Dutch note names, unless it uses several languages, drums or figures."""
-    languages = {language for _, language in language_changes(text)}
+    languages = set(languages_of(text))
     tokens = code_tokens(text)
     if len(languages) != 1 or any(token.text in _UNPITCHED for token in tokens):
         return text
@@ -553,17 +514,14 @@ def _in_dutch(text: str) -> str:
 
 
 def _is_worded(token: Token) -> bool:
-    """Whether a token is a string with letters in it."""
     return token.kind is Kind.STRING and _LETTERS.search(token.text) is not None
 
 
 def _text_at(tokens: Sequence[Token], index: int) -> str:
-    """The text of a token; empty if there is no such token."""
     return tokens[index].text if 0 <= index < len(tokens) else ""
 
 
 def _name(token: Token) -> str | None:
-    """A name, given as a word or a string."""
     return token.text if token.kind in (Kind.WORD, Kind.NUMBER) else literal_value(token)
 
 
@@ -596,7 +554,6 @@ def _tag_end(tokens: Sequence[Token], index: int) -> int:
 
 
 def _tweaked(tokens: Sequence[Token], index: int) -> int:
-    r"""Index of the value of a ``\tweak``."""
     index += 2
     while _text_at(tokens, index) == ".":
         index += 2
@@ -624,6 +581,5 @@ def _letters(number: int) -> str:
 
 
 def _tidy(text: str) -> str:
-    """The text without several blank lines in a row, and without white space at the ends of lines."""
     lines = "\n".join(line.rstrip() for line in text.split("\n"))
     return re.sub("\n{3,}", "\n\n", lines).strip("\n") + "\n"

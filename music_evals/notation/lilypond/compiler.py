@@ -10,12 +10,12 @@ The package ``lilypond`` contains LilyPond itself: ``pip install 'music-evals[li
 """
 
 import hashlib
-import io
 import json
 import re
 import secrets
 import signal
 import threading
+from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -29,7 +29,8 @@ from pathlib import Path
 from typing import Final, Literal, TypedDict, Unpack
 
 from music_evals.notation.cache import cache_folder, cache_get, cache_put
-from music_evals.notation.lilypond.sandbox import Confinement, Ended, Limits, launcher, run_confined
+from music_evals.notation.lilypond.sandbox import launcher
+from music_evals.notation.lilypond.sandbox.runner import Ended, Limits, run_confined
 from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.syntax.languages import LANGUAGES
 from music_evals.notation.subprocesses import ELSEWHERE
@@ -40,8 +41,8 @@ NOT_MEASURED: Final = "not_measured"
 _TEXT: Final = "score.ly"
 _SETTINGS: Final = "settings.ly"
 _MIDI_ONLY: Final = files(__package__).joinpath("settings/midi.ly")
-_CACHE_FORMAT: Final = 4
-_MAX_ENTRY: Final = 64 << 20  # bytes of an entry of the cache
+_CACHE_FORMAT: Final = 5
+_MAX_ENTRY: Final = 128 << 20  # bytes of an entry of the cache
 _AHEAD: Final = 16  # texts per worker that may be under way while the first of them is not done
 _TOGETHER: Final = 16  # texts for one LilyPond process
 _TOGETHER_BYTES: Final = 200_000  # size of these texts together
@@ -64,8 +65,7 @@ _OUT_OF_MEMORY: Final = re.compile(
 _ERROR: Final = re.compile(r"^.{0,200}?\berror: .{0,300}", re.MULTILINE | re.IGNORECASE)
 
 
-Stopped = Literal["time", "idle", "output", "input", "clock"] | None
-"""Why LilyPond was stopped; None if it ended by itself."""
+Stopped = Literal["time", "idle", "output", "input", "clock"] | None  # None if LilyPond ended by itself
 
 
 class LilyPondError(RuntimeError):
@@ -126,7 +126,6 @@ class Running(TypedDict, total=False):
     """How LilyPond runs."""
 
     limits: Limits | None  # what a text may use up; default `Limits()`
-    confinement: Confinement | None  # default is `sandbox.available_confinement`
     workers: int | None  # number of texts at a time; default is one per core
     # A folder for results. A result is taken from there if the same LilyPond compiled the same text with the same
     # options. Results that were stopped for their time are not kept.
@@ -155,7 +154,6 @@ def compile_texts(texts: Iterable[str], **options: Unpack[Compiling]) -> Iterato
         settings=_MIDI_ONLY.read_text(encoding="utf-8") if settings is None else settings,
         collect=tuple(options.get("collect", ())),
         limits=options.get("limits") or Limits(),
-        confinement=options.get("confinement"),
         cache=options.get("cache"),
         stop=None if elsewhere else threading.Event(),
     )
@@ -187,12 +185,9 @@ def compile_text(text: str, **options: Unpack[Compiling]) -> Compiled:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """The options that all texts of a call share."""
-
     settings: str
     collect: tuple[str, ...]
     limits: Limits
-    confinement: Confinement | None
     cache: Path | None
     stop: threading.Event | None
 
@@ -205,7 +200,10 @@ class _Job:
         for number, content in new.items():
             compiled = shared[number] if number in shared else self.run(content)
             if self.cache and compiled.stopped not in ("time", "idle", "clock") and compiled.status != -signal.SIGKILL:
-                _write_entry(self.cache, self.entry(content), compiled)
+                files = {name: b64encode(file).decode() for name, file in compiled.files.items()}
+                midi = [b64encode(file).decode() for file in compiled.midi]
+                entry = [compiled.status, compiled.stopped, compiled.messages, midi, files]
+                cache_put(self.cache, self.entry(content), json.dumps(entry).encode())
             results[number] = compiled
         return [compiled for compiled in results if compiled]
 
@@ -213,10 +211,16 @@ class _Job:
         """The result without running LilyPond: from the cache, or because the text is too large."""
         if len(content) > max_input_bytes(self.limits):
             return Compiled(None, "input", "", limits=self.limits)
-        return _read_entry(self.cache, self.entry(content), self.limits) if self.cache else None
+        entry = cache_get(self.cache, self.entry(content), _MAX_ENTRY) if self.cache else None
+        try:
+            status, stopped, messages, midi, files = json.loads(entry or b"")
+        except ValueError:  # there is no entry, or it is damaged
+            return None
+        files = {name: b64decode(file) for name, file in files.items()}
+        return Compiled(status, stopped, messages, tuple(map(b64decode, midi)), files, self.limits)
 
     def run_together(self, contents: Mapping[int, bytes]) -> dict[int, Compiled]:
-        """Compile texts by as few LilyPond processes as possible; texts for which that fails are absent."""
+        """Compile texts by few LilyPond processes; texts for which that fails are absent."""
         groups: list[dict[int, bytes]] = [{}]
         for number, content in contents.items():
             if sum(map(len, groups[-1].values())) + len(content) > _TOGETHER_BYTES:
@@ -254,7 +258,6 @@ class _Job:
         return results
 
     def run(self, content: bytes) -> Compiled:
-        """Compile one text."""
         ended = self.lilypond({_TEXT: content}, self.settings, self.collect)
         return self.compiled(ended.status, ended.stopped, self.messages(ended), ended.files)
 
@@ -267,7 +270,6 @@ class _Job:
             collect=("*.midi", "*.mid", *collect),
             readable=(root,),
             limits=self.limits,
-            confinement=self.confinement,
             stop=self.stop,
         )
 
@@ -281,7 +283,6 @@ class _Job:
         return Compiled(status, stopped, messages, tuple(midi.values()), files, self.limits)
 
     def entry(self, content: bytes) -> str:
-        """The name of a text's entry in the cache."""
         limits = list(astuple(self.limits))[2:]  # without the time: only results that ended in time are kept
         parts = [_CACHE_FORMAT, lilypond_version(), self.settings, self.collect, limits]
         key = hashlib.sha256(json.dumps(parts).encode() + b"\0" + content).hexdigest()
@@ -294,7 +295,7 @@ def lilypond_cache() -> Path:
 
 
 def lilypond_version() -> str:
-    """Return the version of LilyPond, such as ``2.24.3``; LilyPondError if it is not installed."""
+    """Return LilyPond's version, such as ``2.24.3``; LilyPondError if it is not installed."""
     lilypond_folder()
     return version("lilypond")
 
@@ -324,33 +325,3 @@ def format_size(count: int) -> str:
         if count >= unit:
             return f"{count / unit:.4g} {name}"
     return f"{count} bytes"
-
-
-def get_checked(folder: Path, name: str) -> bytes | None:
-    """Return the content of an entry that `put_checked` wrote; None if there is none, or if it is damaged."""
-    entry = cache_get(folder, name, _MAX_ENTRY + 1) or b""
-    return entry[32:] if hashlib.sha256(entry[32:]).digest() == entry[:32] else None
-
-
-def put_checked(folder: Path, name: str, content: bytes) -> None:
-    """Keep a content in the cache with its checksum, unless it is too large."""
-    if len(content) + 32 <= _MAX_ENTRY:
-        cache_put(folder, name, hashlib.sha256(content).digest() + content)
-
-
-def _read_entry(cache: Path, name: str, limits: Limits) -> Compiled | None:
-    """Read the result that `_write_entry` wrote; None if there is none, or if it is damaged."""
-    if (content := get_checked(cache, name)) is None:
-        return None
-    body = io.BytesIO(content)
-    header = launcher.unpack_header(body)
-    header["midi"] = tuple(body.read(size) for size in header["midi"])
-    header["files"] = {name: body.read(size) for name, size in header["files"]}
-    return Compiled(**header, limits=limits)
-
-
-def _write_entry(cache: Path, name: str, compiled: Compiled) -> None:
-    header = {name: getattr(compiled, name) for name in ("status", "stopped", "messages")}
-    header["midi"] = [len(midi) for midi in compiled.midi]
-    header["files"] = [(name, len(content)) for name, content in compiled.files.items()]
-    put_checked(cache, name, launcher.pack(header, [*compiled.midi, *compiled.files.values()]))

@@ -164,7 +164,6 @@ class CopyIndex:
 
 
 def _runs(text: str) -> _Hashes:
-    """The distinct runs of a text, as sorted hashes."""
     words = list(islice(music_words(text), MAX_WORDS))
     if len(words) < RUN:
         return np.empty(0, np.uint64)

@@ -108,7 +108,6 @@ class _Joiner:
     characters: int = 0
 
     def joined(self, path: Path, above: tuple[Path, ...]) -> str:
-        """The text of a file with all that it includes; `above` are the files that are being joined."""
         name = self.name_of(path)
         if path in above:
             chain = " > ".join(self.name_of(file) for file in (*above[above.index(path) :], path))
@@ -130,7 +129,6 @@ class _Joiner:
         return apply_edits(text, edits)
 
     def content(self, path: Path, name: str) -> str:
-        """A file's text, converted, without its version."""
         if name in self.contents:
             return self.contents[name]
         text = read_text(path, name)
@@ -163,7 +161,6 @@ class _Joiner:
         raise SourceError(f"{name} includes {token.text[:40]!r}; the name of a file is needed, as a string")
 
     def find(self, included: str, path: Path, name: str) -> Path | None:
-        """The included file; None if it comes with LilyPond."""
         relative = PurePosixPath(included)
         if not included or relative.is_absolute() or "\0" in included:
             raise SourceError(f"{name} includes {included!r}; a path relative to the file is needed")

@@ -197,33 +197,26 @@ def read_structures(texts: Iterable[str], **options: Unpack[Running]) -> Iterato
         yield result
 
 
-_Table = list[list[str]]
-"""Lines of LilyPond's output on a score, split into fields; `settings/structure.ly` lists them."""
-
+_Table = list[list[str]]  # lines of LilyPond's output on a score, split into fields; see `settings/structure.ly`
 _Clock = dict[tuple[Fraction, bool], tuple[int, Fraction]]
 """Moment and whether it is of grace notes → bar number and position in the bar, both as LilyPond counts."""
 
 
 def _interpret(text: str, compiled: Compiled) -> Structure:
-    tables = _tables(compiled.files.get(_OUTPUT, b"").decode("utf-8", "replace"))
-    if not tables:
-        reason = compiled.problem or "there is no music in the text"
-        raise StructureError(f"LilyPond read no score: {reason}", is_measured=compiled.is_measured)
-    with_layout = [table for kinds, table in tables if kinds != {"midi"}] or [table for _, table in tables]
-    return _structure(with_layout[0], len(with_layout), Lines(text), compiled)
-
-
-def _tables(output: str) -> list[tuple[set[str], _Table]]:
-    """The kinds of output and the table of every score with music."""
-    tables: list[tuple[set[str], _Table]] = []
-    for line in output.splitlines():
+    tables: list[tuple[str, _Table]] = []  # the kinds of output and the table of every score
+    for line in compiled.files.get(_OUTPUT, b"").decode("utf-8", "replace").splitlines():
         fields = line.split("\t")
         if fields[0] == "score":
-            tables.append((set(fields[2].split(",")), []))
+            tables.append((fields[2], []))
         elif tables:
             tables[-1][1].append(fields)
     # A score without music, such as one of lyrics alone, has no measures.
-    return [(kinds, table) for kinds, table in tables if any(line[0] in ("note", "rest") for line in table)]
+    tables = [(kinds, table) for kinds, table in tables if any(line[0] in ("note", "rest") for line in table)]
+    if not tables:
+        reason = compiled.problem or "there is no music in the text"
+        raise StructureError(f"LilyPond read no score: {reason}", is_measured=compiled.is_measured)
+    with_layout = [table for kinds, table in tables if kinds != "midi"] or [table for _, table in tables]
+    return _structure(with_layout[0], len(with_layout), Lines(text), compiled)
 
 
 def _structure(table: _Table, scores: int, lines: Lines, compiled: Compiled) -> Structure:
@@ -256,7 +249,6 @@ def _structure(table: _Table, scores: int, lines: Lines, compiled: Compiled) -> 
 
 
 def _problems(table: _Table, clock: _Clock, scores: int) -> tuple[str, ...]:
-    """Why the number of measures is in doubt."""
     bars = [bar for _, (bar, _) in sorted(clock.items())]
     problems = {
         "it has unmeasured music": any(line[0] == "timing" and line[3] == "0" for line in table),
@@ -297,8 +289,9 @@ class _Reader:
         signs = dict(pair.split(":") for pair in scale.split(",") if pair)
         if not step or set(signs) != set("0123456"):
             return None
-        alterations = tuple(_semitones(signs[str(number)]) for number in range(7))
-        return Key(now, measure, int(staff), int(step), _semitones(alteration), alterations, self.offset(*at))
+        # LilyPond counts in whole tones.
+        scale_signs = tuple(2 * _fraction(signs[str(number)]) for number in range(7))
+        return Key(now, measure, int(staff), int(step), 2 * _fraction(alteration), scale_signs, self.offset(*at))
 
     def event(self, kind: Kind, moment: str, grace: str, *fields: str) -> Event:
         now, measure, position = self.place(moment, grace)
@@ -312,7 +305,7 @@ class _Reader:
             staff=int(staff),
             voice=int(voice),
             step=int(step) if step else None,
-            alteration=_semitones(alteration) if step else Fraction(0),
+            alteration=2 * _fraction(alteration) if step else Fraction(0),
             octave=int(octave) if step else 0,
             duration=_fraction(duration),
             offset=self.offset(line, character),
@@ -320,7 +313,6 @@ class _Reader:
         )
 
     def place(self, moment: str, grace: str) -> tuple[Fraction, int, Fraction]:
-        """The moment, its measure, and its position in the measure."""
         now = _fraction(moment)
         bar, position = self.clock.get((now, grace == "1")) or self.clock[now, grace != "1"]
         return now, (0 if position < 0 and bar == 1 else bar), position
@@ -328,10 +320,6 @@ class _Reader:
     def offset(self, line: str, character: str) -> int:
         # Music from LilyPond's own files or from Scheme has no place in the text.
         return self.lines.offset(int(line), int(character)) if int(line) > 0 else -1
-
-
-def _semitones(alteration: str) -> Fraction:
-    return 2 * _fraction(alteration)  # LilyPond counts in whole tones
 
 
 @lru_cache(maxsize=1 << 14)  # a score has thousands of moments and durations, and few different ones

@@ -16,11 +16,11 @@ neither pitches nor durations. They were made from the errors of LilyPond 2.24.3
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from music_evals.notation.lilypond.converters import modernise, modernise_together
+from music_evals.notation.lilypond.converters import modernise
 from music_evals.notation.lilypond.syntax.header import definitions, version_of
 from music_evals.notation.lilypond.syntax.lexer import (
     Edit,
@@ -42,11 +42,6 @@ _SPACING: Final = re.compile(r"[#$]\([^()]*\bstaff-space\b")
 def upgrade(text: str, *, cache: bool = False) -> str:
     r"""Bring LilyPond text with a ``\version`` to the current syntax; ConversionError as for `modernise`."""
     return mend(modernise(_with_three_numbers(text), cache=cache))
-
-
-def prepare_upgrades(texts: Iterable[str]) -> None:
-    """Do the slow work of `upgrade` for many texts at once, and keep the results in the cache."""
-    modernise_together(_with_three_numbers(text) for text in texts)
 
 
 def mend(text: str) -> str:

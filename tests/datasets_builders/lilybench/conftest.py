@@ -8,7 +8,6 @@ import pytest
 
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.datasets_builders.lilybench.strict.survey import Usable, survey
-from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.syntax.header import read_header
 
 PIECES = Path(__file__).parents[2] / "golden" / "data" / "mutopia" / "ftp"
@@ -41,6 +40,6 @@ def tunes() -> list[Piece]:
 
 @pytest.fixture(scope="session")
 def usable_tunes(tunes: list[Piece]) -> list[Usable]:
-    surveyed = list(survey(tunes[:12], cache=lilypond_cache()))
+    surveyed = list(survey(tunes[:12]))
     assert [row["reason"] for row, _ in surveyed] == [None] * 12
     return [piece for _, piece in surveyed if piece is not None]

@@ -11,7 +11,7 @@ from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench.rows import Piece
 from music_evals.datasets_builders.lilybench.strict import survey as module
 from music_evals.datasets_builders.lilybench.strict.survey import survey
-from music_evals.notation.lilypond.compiler import Compiled, lilypond_cache
+from music_evals.notation.lilypond.compiler import Compiled
 from tests.datasets_builders.lilybench.conftest import write_files
 
 BROKEN = '\\version "2.24.0" \\header { title = "Broken" } \\score { { c\'4 d\' \\nonsense } \\layout { } }'
@@ -65,5 +65,5 @@ def test_pieces_that_the_machine_stopped_are_an_error(tunes: list[Piece], monkey
     monkeypatch.setattr(module, "compile_texts", busy)
     surveyed: list[str] = []
     with pytest.raises(DatasetError, match=r"not measured: BachJS/piece0; .* Run it again"):
-        surveyed.extend(row["id"] for row, _ in survey(tunes[:2], cache=lilypond_cache()))
+        surveyed.extend(row["id"] for row, _ in survey(tunes[:2]))
     assert surveyed == [tune.id for tune in tunes[:2]]

@@ -122,10 +122,11 @@ def test_pieces_are_the_same_every_time_and_are_kept(
     known = converted["airdsAirs/book1-47"]
     assert known.piece
     sources, calls = (known.source, BY_ID["airdsAirs/book1-51"]), []
-    pieces, left_out = make_pieces(sources[:1], cache=tmp_path)
+    monkeypatch.setattr(module, "lilypond_cache", lambda: tmp_path)
+    pieces, left_out = make_pieces(sources[:1])
     assert (pieces, left_out) == ([known.piece], {})
     monkeypatch.setattr(module, "musicxml_to_lilypond", lambda _: calls.append(1) or known.piece.text)
-    again, _ = make_pieces(sources, cache=tmp_path)
+    again, _ = make_pieces(sources)
     assert again[0] == known.piece
     assert len(calls) == 1  # for the second piece alone
     monkeypatch.setattr(module, "MAX_CHARACTERS", 100)

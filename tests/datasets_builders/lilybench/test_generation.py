@@ -21,7 +21,6 @@ from music_evals.datasets_builders.lilybench.generation.demonstrations import (
     a_minor_demonstrations,
     draw_demonstrations,
 )
-from music_evals.datasets_builders.lilybench.generation.music21_works import split_domains
 from music_evals.datasets_builders.lilybench.generation.references import load_demonstrations, load_references
 from music_evals.datasets_builders.lilybench.generation.rows import FEATURES, Description, Score
 from music_evals.datasets_builders.lilybench.generation.works import (
@@ -29,6 +28,7 @@ from music_evals.datasets_builders.lilybench.generation.works import (
     Work,
     draw_file_prompts,
     draw_prompts,
+    split_domains,
     split_works,
 )
 from music_evals.datasets_builders.lilybench.rows import Piece
@@ -123,7 +123,7 @@ def test_demonstrations_are_as_long_as_the_papers_where_there_are_such(tunes: li
     padded = {name: text + "\n%" * (lines[name] - len(text.splitlines())) for name, text in texts.items()}
     scores = [Score(name, name, text, None) for name, text in padded.items()]
     for seed in range(2):
-        shown = draw_demonstrations(works, scores, dict.fromkeys(lines, "train"), seed, cache=lilypond_cache())
+        shown = draw_demonstrations(works, scores, dict.fromkeys(lines, "train"), seed)
         assert {row["id"] for row in shown} == {"b", "d", "f"}
 
 

@@ -130,15 +130,6 @@ def test_every_folder_of_the_real_project_is_accounted_for() -> None:
     assert {name: chosen[name].name for name in examples} == examples
 
 
-@needs_mutopia
-def test_a_real_folder() -> None:
-    pieces, left_out = read_pieces(MUTOPIA / "ftp" / "CarcassiM", convert=str)
-    assert not left_out
-    piece = next(piece for piece in pieces if piece.id == "guitar-skole-no-15")
-    assert piece.header["composer"].startswith("Matteo Carcassi")
-    assert piece.text.count("\\version") == 1
-
-
 def test_the_main_file_alone_is_brought_to_the_current_syntax(tmp_path: Path) -> None:
     pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
     # convert-ly refuses a version of four numbers.

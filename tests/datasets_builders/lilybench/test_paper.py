@@ -1,20 +1,17 @@
-"""The published procedure by hand: bars, draws that hardly depend on the corpus, and Mutopia's files.
+"""The published procedure by hand: bars, and draws that hardly depend on the corpus.
 
 `tests/oracles/test_lilybench_published.py` compares it with the outputs of another implementation.
 """
 
 import random
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from music_evals.datasets_builders.lilybench.paper import corrupt, make_rows, split_bars
-from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, SIZES, TASKS, Piece, TaskName, TaskRow
+from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, TASKS, Piece, TaskName, TaskRow
 from music_evals.notation.lilypond.syntax.header import read_header
 
-MUTOPIA = Path(__file__).parents[4] / "shared" / "data" / "mutopia" / "ftp"
-needs_mutopia = pytest.mark.skipif(not MUTOPIA.is_dir(), reason="no copy of Mutopia in ../shared/data/mutopia")
 MUTOPIA_TASKS = tuple(task for task in TASKS if task != "emotion_recognition")
 KEYS = ("c \\major", "g \\major", "bes \\major", "a \\minor", "fis \\minor")
 METRES = ("4/4", "3/4", "6/8", "2/2", "3/16")
@@ -134,28 +131,3 @@ def test_fewer_pieces_make_fewer_rows_or_none() -> None:
     assert make_rows("bar_count", bare, 1) == make_rows("composer_recognition", PIECES[:3], 1) == []
     with pytest.raises(ValueError, match=r"emotion_recognition.*its rows come from EMOPIA"):
         make_rows("emotion_recognition", PIECES, 1)
-
-
-@pytest.fixture(scope="module")
-def mutopia() -> list[Piece]:
-    """The largest file of each folder, which is what most pieces consist of."""
-    folders = sorted({path.parent for path in MUTOPIA.rglob("*.ly") if not path.parent.name.endswith("-lys")})
-    files = [max(folder.glob("*.ly"), key=lambda path: (path.stat().st_size, path.name)) for folder in folders[::2]]
-    texts = [path.read_bytes().decode("utf-8", "replace") for path in files]
-    return [
-        Piece(str(path.parent.relative_to(MUTOPIA)), text, "", {"composer": path.parts[-4], "style": path.parts[-2]})
-        for path, text in zip(files, texts, strict=True)
-    ]
-
-
-@needs_mutopia
-def test_mutopia_is_large_enough_for_the_published_sizes(mutopia: list[Piece]) -> None:
-    for task in MUTOPIA_TASKS:
-        rows = make_rows(task, mutopia, 0)
-        assert len({row["id"] for row in rows}) == SIZES[task]
-        if task == "bar_count":
-            # The published answers run from 1 to 1,508.
-            assert min(int(row["answer"]) for row in rows) < 10
-            assert max(int(row["answer"]) for row in rows) > 200
-        if task == "error_detection":
-            assert Counter(row["kind"] for row in rows) == dict.fromkeys(CORRUPTIONS, 44)

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
-from music_evals.notation.lilypond.sandbox import Confinement, SandboxError, available_confinement, why_unavailable
+from music_evals.notation.lilypond.sandbox import Confinement, SandboxError, available_confinement, runner
+from music_evals.notation.lilypond.sandbox.runner import why_unavailable
 
 MUTOPIA = Path(__file__).parents[4] / "shared" / "data" / "mutopia" / "ftp"
 needs_mutopia = pytest.mark.skipif(not MUTOPIA.is_dir(), reason="no copy of Mutopia in ../shared/data/mutopia")
@@ -26,5 +27,8 @@ def _parameter(confinement: Confinement):
     return pytest.param(confinement, id=confinement, marks=pytest.mark.skipif(bool(reason), reason=f"{reason}"))
 
 
-with_each_confinement = pytest.mark.parametrize("confinement", [*map(_parameter, Confinement)])
-"""Runs a test in each sandbox, and skips it where that is not to be had."""
+@pytest.fixture(params=[*map(_parameter, Confinement)])
+def confinement(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Confinement:
+    """Run a test in each sandbox that works here."""
+    monkeypatch.setattr(runner, "available_confinement", lambda: request.param)
+    return request.param

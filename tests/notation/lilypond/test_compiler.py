@@ -14,15 +14,8 @@ from music21 import converter
 
 from music_evals.notation.lilypond import compiler, converters
 from music_evals.notation.lilypond.compiler import Compiled, LilyPondError, compile_text, compile_texts
-from music_evals.notation.lilypond.converters import (
-    ConversionError,
-    midi_to_lilypond,
-    modernise,
-    modernise_together,
-    musicxml_to_lilypond,
-)
+from music_evals.notation.lilypond.converters import ConversionError, midi_to_lilypond, modernise, musicxml_to_lilypond
 from music_evals.notation.lilypond.sandbox import Limits
-from music_evals.notation.noise import noise_text
 from music_evals.notation.scores.preparing import score_to_musicxml
 from music_evals.notation.subprocesses import ELSEWHERE, Elsewhere
 
@@ -90,12 +83,6 @@ def test_many_texts_keep_their_order_and_are_taken_as_needed() -> None:
     assert len(taken) < 50
 
 
-def test_random_music_compiles() -> None:
-    text = r"\score { << \new Staff { c'4 %s } \new Staff { c4 } >> }" % ("d' e' f' " * 60)
-    compiled = compile_text(noise_text(text, "lilypond").replace(r"\score {", r"\score { \midi {}"))
-    assert (compiled.status, sum(map(len, notes_of(compiled))) > 30) == (0, True), compiled.messages
-
-
 def test_work_elsewhere_does_the_same() -> None:
     texts = [SCALE, "{ d'4 "]
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
@@ -142,7 +129,7 @@ def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             compile_text(SCALE, **options)
         patch.undo()
         patch.setattr(compiler._Job, "run", lambda job, content: first[1])
-        for damage in (b"", b"x" * 100, entries[0].read_bytes()[:-1], entries[0].read_bytes() + b"more"):
+        for damage in (b"", b"x" * 100, entries[0].read_bytes()[:-1]):
             for entry in entries:
                 entry.write_bytes(damage)
             assert compile_text(SCALE, **options) == first[1]
@@ -160,15 +147,14 @@ def test_texts_that_share_a_lilypond_come_out_as_alone() -> None:
     assert [run.stopped for run in results] == [None, "output"]
 
 
-def test_many_old_texts_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    texts = [rf'\version "{version}" {{ \times 2/3 {{ c4 d e }} }}' for version in ("2.12.0", "2.16.0")]
-    alone = [modernise(text) for text in texts]
+def test_old_texts_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path))
+    text = r'\version "2.12.0" { \times 2/3 { c4 d e } }'
+    modern = modernise(text, cache=True)
+    assert r"\tuplet 3/2" in modern
     with monkeypatch.context() as patch:
-        modernise_together(texts)
         patch.setattr(converters, "_convert", None)  # nothing is left to do
-        assert [modernise(text, cache=True) for text in texts] == alone
-    modernise_together([*texts, "no version"])
+        assert modernise(text, cache=True) == modern
     with pytest.raises(ConversionError):
         modernise("no version", cache=True)
 

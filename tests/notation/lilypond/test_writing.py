@@ -7,8 +7,6 @@ from pathlib import Path
 
 import mido
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from music_evals.notation.lilypond.compiler import Compiled, compile_texts, lilypond_version
 from music_evals.notation.lilypond.syntax.header import version_of
@@ -81,14 +79,6 @@ def test_hostile_replies_take_linear_time(part: str) -> None:
     assert "{ c4 }\n" in complete_code(extract_code(reply))
     assert "{ c4 }" in published_text(published_code(reply))
     extract_code("x" + reply.replace("\n", ""))
-
-
-@given(st.text(alphabet='`~ \nlc{}\\"', max_size=200))
-@example("``` `\n```")
-def test_the_code_is_a_passage_of_the_reply(reply: str) -> None:
-    code = extract_code(reply)
-    assert code in reply
-    assert code == reply or "```" in reply or "~~~" in reply
 
 
 @pytest.mark.parametrize(("code", "added"), CASES["added"])

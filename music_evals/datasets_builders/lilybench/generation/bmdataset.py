@@ -44,8 +44,6 @@ _CATALOGUED: Final = re.compile(r"(?<![^ _])(BWV|RV|ZWV)[ _](?:Z_)?([0-9]{1,4})"
 
 
 class _WorkLabels(pydantic.BaseModel):
-    """The labels of a work that are used."""
-
     composer: str = ""
     period: str = ""
     musical_form: list[str] = []
@@ -182,7 +180,6 @@ def _begins(name: str, work: str) -> bool:
 
 
 def _name(key: str) -> str:
-    """The name of a work, by its key in the labels."""
     return key.removesuffix(_ENDING).removesuffix(_PROCESSED)
 
 
@@ -214,5 +211,4 @@ def _work(name: str, labels: _WorkLabels, names: Sequence[str]) -> Work:
 
 
 def _plain(label: str) -> str | None:
-    """A label in words: underscores become spaces."""
     return " ".join(label.replace("_", " ").split()) or None

@@ -10,11 +10,11 @@ them.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
@@ -34,16 +34,16 @@ from music_evals.datasets_builders.lilybench.generation.demonstrations import (
     a_minor_demonstrations,
     draw_demonstrations,
 )
-from music_evals.datasets_builders.lilybench.generation.measured import measure
-from music_evals.datasets_builders.lilybench.generation.music21_works import split_domains
 from music_evals.datasets_builders.lilybench.generation.rows import BENCHMARK, DEFAULT_SEED, ENCODER, NAME, VERSION
-from music_evals.datasets_builders.lilybench.generation.works import Entry, Work
+from music_evals.datasets_builders.lilybench.generation.works import Work, split_domains
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.encoders.lilybert import Encoder, EncoderError, load_encoder
 from music_evals.notation.cache import cache_folder
-from music_evals.notation.lilypond.compiler import lilypond_cache
-from music_evals.notation.reference_pieces import ReferenceRow
+from music_evals.notation.lilypond.compiler import Compiled, compile_texts, lilypond_cache
+from music_evals.notation.lilypond.writing import LIMITS, why_not
+from music_evals.notation.midi.descriptors import DescriptorError, describe
+from music_evals.notation.reference_pieces import PAPER, ReferenceRow
 
 GENERATED_TEST_SHARE: Final = 0.6
 """Share of the works that the default dataset holds out: it has few works."""
@@ -59,18 +59,6 @@ class Plan:
     references: Mapping[str, Sequence[ReferenceRow]]
     provenance: Provenance
     left_out: Mapping[str, str]
-
-
-class _Source(NamedTuple):
-    """Works with their scores, a share of which makes the in-domain reference set, and the pieces of the other set."""
-
-    works: Sequence[Work]
-    scores: Sequence[rows.Score]
-    in_domain: str
-    others: Sequence[rows.Score]
-    out_of_domain: str
-    test_share: float
-    files: Sequence[tuple[str, Entry]] | None = None  # works and entries; None if the entries are files themselves
 
 
 def build_bmdataset(
@@ -100,14 +88,18 @@ def build_bmdataset(
     pieces, unread = ([], {}) if mutopia is None else read_pieces(mutopia, free_only=free_only, on_piece=on_piece)
     others = [rows.Score(piece.id, piece.id, piece.text, licence_of(piece.header)) for piece in pieces]
     files = read_file_entries(folder, labels.works)
-    source = _Source(labels.works, scores, rows.BMDATASET_TEST, others, rows.MUTOPIA, works.TEST_SHARE, files)
     checksum = hashlib.sha256(labels.data)
     for score in (*scores, *others):
         checksum.update(f"\0{score.id}\0{score.text}".encode("utf-8", "surrogatepass"))
     provenance = make_provenance(
         NAME, VERSION, "bmdataset", seed=seed, source_sha256=checksum.hexdigest(), made_with=made_with
     )
-    return _plan(source, provenance, {**left_out, **unread}, loaded, on_piece)
+    references = {rows.BMDATASET_TEST: scores, rows.MUTOPIA: others}
+    plan = _plan(labels.works, references, works.TEST_SHARE, provenance, {**left_out, **unread}, loaded, on_piece)
+    if files:
+        return replace(plan, prompts={**plan.prompts, "paper": works.draw_file_prompts(files, seed)})
+    missing = ("LilyPond files, for prompts/paper", *plan.provenance.missing)
+    return replace(plan, provenance=replace(plan.provenance, missing=missing))
 
 
 def build_generated(
@@ -122,14 +114,12 @@ def build_generated(
     `sources` are some of `default_sources`, None for all.
     """
     made_with, loaded = _made_with(encoder)
-    cache = lilypond_cache()
-    pieces, left_out = make_pieces(sources or default_sources(), cache=cache, on_piece=on_piece)
-    domains = split_domains(pieces, cache=cache)
-    sets = (rows.MUSIC21_TEST, domains.others, rows.MUSIC21_OTHER)
-    source = _Source(domains.works, domains.scores, *sets, GENERATED_TEST_SHARE)
+    pieces, left_out = make_pieces(sources or default_sources(), on_piece=on_piece)
+    domains = split_domains(pieces)
+    references = {rows.MUSIC21_TEST: domains.scores, rows.MUSIC21_OTHER: domains.others}
     made_with["music21"] = version("music21")
     provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
-    return _plan(source, provenance, left_out, loaded, on_piece)
+    return _plan(domains.works, references, GENERATED_TEST_SHARE, provenance, left_out, loaded, on_piece)
 
 
 def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
@@ -143,35 +133,71 @@ def write(plan: Plan, out: Path, *, overwrite: bool = False) -> Provenance:
     return write_dataset(out, configs, features=BENCHMARK.features, provenance=plan.provenance, overwrite=overwrite)
 
 
+def measure(
+    scores: Sequence[rows.Score], *, encoder: Encoder | None = None, on_score: Callable[[], None] = lambda: None
+) -> list[ReferenceRow]:
+    """Compile, describe and embed pieces: a row per piece, in order; `on_score` is called after each description."""
+    references: list[ReferenceRow] = []
+    compiled = compile_texts((score.text for score in scores), limits=LIMITS, cache=lilypond_cache(), together=True)
+    for score, run in zip(scores, compiled, strict=True):
+        problem = why_not(run)
+        values, undefined = _descriptors(run) if problem is None else ({}, "it does not compile")
+        references.append(
+            {
+                "id": score.id,
+                "work": score.work,
+                "text": score.text,
+                "compiles": problem is None,
+                "problem": problem,
+                "polyphony_rate": values.get("polyphony_rate"),
+                "groove_consistency": values.get("groove_consistency"),
+                "scale_consistency": values.get("scale_consistency"),
+                "paper_polyphony_rate": values.get(f"{PAPER}polyphony_rate"),
+                "paper_groove_consistency": values.get(f"{PAPER}groove_consistency"),
+                "paper_scale_consistency": values.get(f"{PAPER}scale_consistency"),
+                "undefined": undefined,
+                "embedding_first_token": None,
+                "embedding_mean": None,
+                "licence": score.licence,
+            }
+        )
+        on_score()
+    if encoder is not None:
+        for row, vectors in zip(references, encoder.embed([score.text for score in scores]), strict=True):
+            row["embedding_first_token"] = vectors["first_token"].tolist()
+            row["embedding_mean"] = vectors["mean"].tolist()
+    return references
+
+
 def _plan(
-    source: _Source,
+    all_works: Sequence[Work],
+    sources: Mapping[str, Sequence[rows.Score]],
+    test_share: float,
     provenance: Provenance,
     left_out: Mapping[str, str],
     encoder: Encoder | None,
     on_piece: OnPiece,
 ) -> Plan:
-    cache, seed = lilypond_cache(), provenance.seed or 0
-    texts: dict[str, list[str]] = {work.id: [] for work in source.works}
-    for score in source.scores:
+    """Plan the dataset; the scores of `sources` are those of the works, and those of the out-of-domain set."""
+    (in_domain, scores), (out_of_domain, other_scores) = sources.items()
+    seed = provenance.seed or 0
+    texts: dict[str, list[str]] = {work.id: [] for work in all_works}
+    for score in scores:
         texts[score.work].append(score.text)
-    splits = works.split_works(source.works, texts, seed, source.test_share)
-    held_out = [score for score in source.scores if splits[score.work] == "test"]
-    total = len(held_out) + len(source.others)
-    shown = draw_demonstrations(source.works, source.scores, splits, seed, cache=cache)
+    splits = works.split_works(all_works, texts, seed, test_share)
+    held_out = [score for score in scores if splits[score.work] == "test"]
+    total = len(held_out) + len(other_scores)
+    shown = draw_demonstrations(all_works, scores, splits, seed)
     has_enough = len(shown) >= rows.N_DEMONSTRATIONS
-    prompts: dict[rows.PromptSplit, Sequence[rows.PromptRow]] = {"test": works.draw_prompts(source.works, seed)}
-    if source.files:
-        prompts["paper"] = works.draw_file_prompts(source.files, seed)
     lacking = {
-        "LilyPond files, for prompts/paper": source.files is not None and not source.files,
-        f"LilyPond files of held-out works, for {source.in_domain}": not held_out,
+        f"LilyPond files of held-out works, for {in_domain}": not held_out,
         f"{rows.N_DEMONSTRATIONS} short pieces of other works, for demonstrations/train": not has_enough,
-        f"pieces of another source, for {source.out_of_domain}": not source.others,
+        f"pieces of another source, for {out_of_domain}": not other_scores,
     }
     try:
         references = {
-            name: measure(scores, encoder=encoder, cache=cache, on_score=lambda: on_piece("measuring", total))
-            for name, scores in ((source.in_domain, held_out), (source.out_of_domain, source.others))
+            name: measure(pieces, encoder=encoder, on_score=lambda: on_piece("measuring", total))
+            for name, pieces in ((in_domain, held_out), (out_of_domain, other_scores))
         }
     except EncoderError as error:
         raise DatasetError(str(error)) from error
@@ -181,9 +207,9 @@ def _plan(
     }
     anomalies |= refusals(left_out)
     return Plan(
-        prompts,
+        {"test": works.draw_prompts(all_works, seed)},
         {"train": shown if has_enough else [], "ablation": a_minor_demonstrations()},
-        works.work_rows(source.works, splits),
+        works.work_rows(all_works, splits),
         references,
         replace(
             provenance,
@@ -192,6 +218,18 @@ def _plan(
         ),
         left_out,
     )
+
+
+def _descriptors(compiled: Compiled) -> tuple[dict[str, float | None], str | None]:
+    """Columns of descriptors, and why some have no value."""
+    try:
+        strict, paper = (describe(compiled.midi[0], protocol) for protocol in ("strict", "paper"))
+    except DescriptorError as error:
+        return {}, str(error)
+    reasons = {**{f"{PAPER}{name}": reason for name, reason in paper.reasons.items()}, **strict.reasons}
+    undefined = "; ".join(f"{name}: {reason}" for name, reason in sorted(reasons.items()))
+    values = {**strict.values, **{f"{PAPER}{name}": value for name, value in paper.values.items()}}
+    return values, undefined or None
 
 
 def _made_with(encoder: str | None) -> tuple[dict[str, str], Encoder | None]:

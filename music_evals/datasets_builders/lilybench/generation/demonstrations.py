@@ -7,7 +7,6 @@ prelude for piano. They are whole pieces of `LINES`, as long as the paper's, whi
 import random
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from pathlib import Path
 from typing import Final
 
 from music_evals.datasets_builders import read_table
@@ -21,7 +20,7 @@ from music_evals.datasets_builders.lilybench.generation.rows import (
 )
 from music_evals.datasets_builders.lilybench.generation.works import Work
 from music_evals.datasets_builders.lilybench.strict.survey import opening
-from music_evals.notation.lilypond.compiler import compile_texts
+from music_evals.notation.lilypond.compiler import compile_texts, lilypond_cache
 from music_evals.notation.lilypond.structure import read_structures
 from music_evals.notation.lilypond.writing import LIMITS, why_not
 
@@ -44,8 +43,6 @@ def draw_demonstrations(
     scores: Sequence[Score],
     splits: Mapping[str, WorkSplit],
     seed: int,
-    *,
-    cache: Path | None = None,
 ) -> list[DemonstrationRow]:
     """Draw `N_DEMONSTRATIONS` pieces of the training split, or fewer if there are no more, each of another work.
 
@@ -57,10 +54,10 @@ def draw_demonstrations(
     random.Random(seed).shuffle(candidates)
     candidates.sort(key=lambda score: _distance(len(score.text.strip().splitlines())))
     rows: dict[str, DemonstrationRow] = {}
-    compiled = compile_texts((score.text for score in candidates), limits=LIMITS, cache=cache, together=True)
+    compiled = compile_texts((score.text for score in candidates), limits=LIMITS, cache=lilypond_cache(), together=True)
     for score, run in zip(candidates, compiled, strict=True):
         if why_not(run) is None and score.work not in rows:
-            description = _description(by_id[score.work], score, cache)
+            description = _description(by_id[score.work], score)
             rows[score.work] = {"id": score.id, "work": score.work, **description, "text": score.text}
             if len(rows) == N_DEMONSTRATIONS:
                 break
@@ -68,14 +65,13 @@ def draw_demonstrations(
 
 
 def _distance(lines: int) -> int:
-    """Distance of a number of lines from `LINES`."""
     return max(LINES.start - lines, lines - LINES[-1], 0)
 
 
-def _description(work: Work, score: Score, cache: Path | None) -> Description:
+def _description(work: Work, score: Score) -> Description:
     """The description of a piece's entry, or the facts of its work and of the piece itself."""
     for entry in work.entries:
         if score.id == entry.id or len(work.entries) == 1:
             return entry.description
-    key, metre = opening(next(read_structures([score.text], cache=cache)))
+    key, metre = opening(next(read_structures([score.text], cache=lilypond_cache())))
     return {**work.entries[0].description, "part": None, "key": key, "metre": metre}

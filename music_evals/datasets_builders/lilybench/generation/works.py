@@ -1,20 +1,34 @@
-"""Works, their entries, the prompts that are drawn from them, and the split of each work."""
+"""Works, their entries, the prompts that are drawn from them, and the split of each work.
+
+The works of the offline default are those of named composers among the pieces of `default_pieces`. Its other domain is
+traditional tunes, from collections of the eighteenth and nineteenth century.
+"""
 
 import hashlib
 import random
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
+from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, style_of, title_kind, title_of
 from music_evals.datasets_builders.lilybench.generation.rows import (
     N_PROMPTS,
     Description,
     PromptRow,
+    Score,
     WorkRow,
     WorkSplit,
 )
+from music_evals.datasets_builders.lilybench.rows import Piece
+from music_evals.datasets_builders.lilybench.strict.survey import opening
+from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.copies import NEAR_COPY, CopyIndex
+from music_evals.notation.lilypond.structure import Structure, StructureError, read_structures
 
+_PERIODS: Final = frozenset({"Renaissance", "Baroque", "Classical", "Romantic", "Modern"})
+_MOVEMENT: Final = re.compile(r", (\w{1,20} movement)(?: \(.{1,80}\))?$")
+_VOICES: Final = re.compile(r"Voice|Choir|Soprano")
 TEST_SHARE: Final = 0.2  # share of the works that are held out; the paper states no ratio
 
 
@@ -97,7 +111,6 @@ def _prompts(drawn: Iterable[tuple[str, Entry]]) -> list[PromptRow]:
 
 
 def _fraction(name: str, seed: int) -> float:
-    """A number from 0 to below 1 that follows from a name and a seed."""
     digest = hashlib.sha256(f"{seed}\0{name}".encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:6]) / 2**48
 
@@ -108,3 +121,51 @@ def _near_copies(texts: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]
     index = CopyIndex({name: text for name, (_, text) in by_name.items()})
     for work, text in by_name.values():
         yield from ((work, by_name[name][0]) for name, share in index.shares(text).items() if share >= NEAR_COPY)
+
+
+class Domains(NamedTuple):
+    """Works of named composers, by id, with their scores, and traditional tunes."""
+
+    works: tuple[Work, ...]
+    scores: tuple[Score, ...]
+    others: tuple[Score, ...]
+
+
+def split_domains(pieces: Sequence[Piece]) -> Domains:
+    """Separate the pieces of named composers from traditional tunes; pieces of one title are movements of a work."""
+    composers = {piece.id: composer_of(piece.header, piece.id) for piece in pieces}
+    composed = [piece for piece in pieces if composers[piece.id] is not None]
+    entries: dict[str, list[Entry]] = {}
+    scores: list[Score] = []
+    readings = read_structures((piece.text for piece in composed), cache=lilypond_cache(), together=True)
+    for piece, reading in zip(composed, readings, strict=True):
+        composer = composers[piece.id]
+        name = "" if composer is None else composer.name
+        title = title_of(piece.header) or piece.id
+        movement = _MOVEMENT.search(title)
+        title = title[: movement.start()] if movement else title
+        work = f"{name}: {title}"
+        entries.setdefault(work, []).append(_entry(piece, name, title, movement and movement[1], reading))
+        scores.append(Score(piece.id, work, piece.text, None))
+    others = tuple(Score(piece.id, piece.id, piece.text, None) for piece in pieces if composers[piece.id] is None)
+    return Domains(tuple(Work(work, tuple(entries[work])) for work in sorted(entries)), tuple(scores), others)
+
+
+def _entry(piece: Piece, composer: str, title: str, part: str | None, reading: Structure | StructureError) -> Entry:
+    key, metre = opening(reading)
+    instrument = instrument_of(piece.header)
+    style = style_of(piece.header)
+    # The title of a song is its first words, and names no form.
+    is_sung = instrument is not None and _VOICES.search(instrument) is not None
+    return Entry(
+        piece.id,
+        {
+            "composer": composer,
+            "period": style if style in _PERIODS else None,
+            "form": None if is_sung else title_kind(title),
+            "ensemble": instrument,
+            "part": part,
+            "key": key,
+            "metre": metre,
+        },
+    )

@@ -12,12 +12,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from music_evals.datasets_builders.lilybench.rows import Corruption
-from music_evals.datasets_builders.lilybench.strict.checker import Places, find_errors, is_foreign
-from music_evals.datasets_builders.lilybench.strict.spans import find_spans
+from music_evals.datasets_builders.lilybench.strict.checker import Places, find_errors, find_spans, is_foreign
+from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.structure import Event, Structure, StructureError, read_structures
 from music_evals.notation.lilypond.syntax.languages import language_of, name_of, pitch_of
 from music_evals.notation.lilypond.syntax.lexer import Edit, apply_edits, code_tokens
@@ -70,7 +69,7 @@ class _Note(NamedTuple):
 
 
 def corrupt(
-    scores: Sequence[tuple[str, Structure]], kind: Corruption, *, seed: int, cache: Path | None = None
+    scores: Sequence[tuple[str, Structure]], kind: Corruption, *, seed: int
 ) -> list[Corrupted | StructureError | None]:
     """Put one error into each of several scores in which `find_errors` finds none.
 
@@ -84,7 +83,7 @@ def corrupt(
     results: dict[int, Corrupted | StructureError] = {}
     while changes := {index: change for index, tries in candidates.items() if (change := next(tries, None))}:
         texts = [apply_edits(scores[index][0], change.edits) for index, change in changes.items()]
-        readings = read_structures(texts, cache=cache, together=True)
+        readings = read_structures(texts, cache=lilypond_cache(), together=True)
         for (index, change), text, reading in zip(changes.items(), texts, readings, strict=True):
             if isinstance(reading, StructureError):
                 if not reading.is_measured:
@@ -103,7 +102,6 @@ def metadata_measures(text: str, structure: Structure) -> set[int]:
 
 
 def _other_events(structure: Structure, changed: Event | None) -> list[list[tuple[object, ...]]]:
-    """The content of all events by voice, except the changed one."""
     place = None if changed is None else (changed.voice, changed.offset)
     return [
         [

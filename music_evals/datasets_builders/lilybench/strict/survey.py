@@ -4,15 +4,15 @@ If the machine, and not the text, kept LilyPond from finishing, the piece is not
 is an error, once all pieces were tried.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, licence_of, style_of, title_of
 from music_evals.datasets_builders.lilybench.mutopia import holds_music
 from music_evals.datasets_builders.lilybench.rows import CorpusRow, Piece, not_measured
+from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.lilypond.anonymous import anonymise
-from music_evals.notation.lilypond.compiler import Compiled, Running, compile_texts
+from music_evals.notation.lilypond.compiler import Compiled, Running, compile_texts, lilypond_cache
 from music_evals.notation.lilypond.source import included_names
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structures
 from music_evals.notation.subprocesses import LimitError, map_in_subprocess
@@ -30,14 +30,14 @@ class Usable(NamedTuple):
 
 
 def survey(
-    pieces: Sequence[Piece], *, cache: Path | None = None, on_piece: Callable[[str, int], None] = lambda *_: None
+    pieces: Sequence[Piece], *, on_piece: OnPiece = lambda *_: None
 ) -> Iterator[tuple[CorpusRow, Usable | None]]:
     """Compile every piece, and yield its row and, if strict tasks can use it, its leak-free form.
 
     DatasetError after the last piece if LilyPond could not finish some through no fault of theirs.
     """
     texts = [piece.text for piece in pieces]
-    options: Running = {"cache": cache, "together": True}
+    options: Running = {"cache": lilypond_cache(), "together": True}
     scores = [
         ValueError(f"its cleaning {score}") if isinstance(score, LimitError) else score
         for score in map_in_subprocess(_anonymise, texts, few=64)
@@ -88,7 +88,6 @@ def _anonymise(text: str) -> str | ValueError:
 
 
 def _reason(piece: Piece, run: Compiled, reading: Structure | StructureError, score: str | ValueError) -> str | None:
-    """Why strict tasks cannot use a piece."""
     if included_names(piece.raw) and not holds_music(piece.raw):
         return "its main file holds no music, but includes other files"
     if run.problem is not None:

@@ -25,7 +25,6 @@ from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import cache as cached
 from itertools import chain, islice, pairwise
-from pathlib import Path
 from typing import Any, Final
 
 from music_evals.datasets_builders.lilybench.facts import (
@@ -49,7 +48,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     stable_hash,
     task_row,
 )
-from music_evals.datasets_builders.lilybench.strict.checker import fills_its_measure, find_errors
+from music_evals.datasets_builders.lilybench.strict.checker import Span, fills_its_measure, find_errors, find_spans
 from music_evals.datasets_builders.lilybench.strict.corruptions import Corrupted, corrupt, metadata_measures
 from music_evals.datasets_builders.lilybench.strict.options import (
     OPTIONS,
@@ -59,7 +58,6 @@ from music_evals.datasets_builders.lilybench.strict.options import (
     fixed_options,
     near_fours,
 )
-from music_evals.datasets_builders.lilybench.strict.spans import Span, find_spans
 from music_evals.datasets_builders.lilybench.strict.survey import Usable
 from music_evals.notation.lilypond.structure import StructureError
 from music_evals.notation.lilypond.syntax.lexer import Edit, apply_edits, code_tokens
@@ -83,9 +81,7 @@ _MAX_BEAT_STRUCTURE: Final = 40  # tokens after \time
 _ATTEMPTS: Final = 4  # most rows of one kind of error on one piece
 
 
-def make_rows(
-    task: TaskName, pieces: Sequence[Usable], seed: int, size: int, *, cache: Path | None = None
-) -> list[TaskRow]:
+def make_rows(task: TaskName, pieces: Sequence[Usable], seed: int, size: int) -> list[TaskRow]:
     """Make the strict rows of a task on Mutopia, sorted by id; ValueError if the pieces give fewer than `size`.
 
     The draws of a task do not depend on the other tasks. For ``error_detection`` the size is the number of corrupted
@@ -93,7 +89,7 @@ def make_rows(
     """
     salt = f"{seed} strict {task}"
     if task == "error_detection":
-        rows = _error_detection(pieces, salt, seed, size, cache)
+        rows = _error_detection(pieces, salt, seed, size)
     elif task in ("metadata_qa", "metadata_prediction"):
         rows = _metadata_rows(task, pieces, salt, size)
     else:
@@ -123,7 +119,6 @@ def _row(task: TaskName, piece: Usable, answer: str, score: str | None = None, *
 
 
 def _shuffled(right: str, wrong: Iterable[str], draw: random.Random) -> tuple[list[str], str]:
-    """Options in random order, and the index of the right one."""
     options = [right, *wrong]
     draw.shuffle(options)
     return options, str(options.index(right))
@@ -169,7 +164,6 @@ def _metadata(piece: Usable, field: Field) -> str | None:
 
 
 def _signature(key: str) -> int:
-    """Sharps of a key's signature; flats are negative."""
     tonic, _, mode = key.partition(" ")
     signs = 7 * (tonic.endswith("-sharp") - tonic.endswith("-flat"))
     return _FIFTHS.index(tonic[0]) - 1 + signs + _MODES[mode]
@@ -334,7 +328,7 @@ def _genres(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 
-def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int, cache: Path | None) -> list[TaskRow]:
+def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int) -> list[TaskRow]:
     """Rows of each kind from all pieces that can hold it, and clean ones from the pieces of those rows.
 
     So no piece tells whether it has an error. If possible, half of the wrong keys and clefs are in pieces that have
@@ -349,8 +343,8 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int, 
         rows: list[TaskRow] = []
         if kind == "invalid_metadata":
             later = [piece for piece in order if metadata_measures(piece.score, piece.structure) - {1}]
-            rows = _corrupted_rows(kind, later, rows, (share + 1) // 2, is_clean, seed, cache)
-        rows = _corrupted_rows(kind, order, rows, share, is_clean, seed, cache)
+            rows = _corrupted_rows(kind, later, rows, (share + 1) // 2, is_clean, seed)
+        rows = _corrupted_rows(kind, order, rows, share, is_clean, seed)
         return _take(f"error_detection ({kind})", rows, share)
 
     with ThreadPoolExecutor(len(CORRUPTIONS)) as pool:  # LilyPond gets only a few texts of each kind at a time
@@ -369,7 +363,6 @@ def _corrupted_rows(
     size: int,
     is_clean: Callable[[str], bool],
     seed: int,
-    cache: Path | None,
 ) -> list[TaskRow]:
     """Add rows up to a number, or fewer: of pieces that have none yet, then of other places in any piece."""
     rows = list(rows)
@@ -379,7 +372,7 @@ def _corrupted_rows(
         # Each batch has as many pieces as rows are missing, so LilyPond runs on all cores and never in vain.
         while batch := list(islice(candidates, size - len(rows))):
             scores = [(piece.score, piece.structure) for piece in batch]
-            pairs = list(zip(batch, corrupt(scores, kind, seed=seed + attempt, cache=cache), strict=True))
+            pairs = list(zip(batch, corrupt(scores, kind, seed=seed + attempt), strict=True))
             if unmeasured := [piece.id for piece, result in pairs if isinstance(result, StructureError)]:
                 raise not_measured(unmeasured)
             new_rows = [

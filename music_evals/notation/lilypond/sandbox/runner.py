@@ -38,6 +38,8 @@ from music_evals.notation.lilypond.sandbox.slots import every_slot, slot
 from music_evals.notation.lilypond.sandbox.system_calls import seccomp_filter
 
 _SYSTEM_LIBRARIES: Final = tuple(f"{top}/lib{kind}" for top in ("", "/usr") for kind in ("", "32", "64", "x32"))
+# The Python interpreter behind the virtual environment, without packages.
+_PYTHON: Final = (os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable), "-I", "-S", "-B")
 _REPORT_TIME: Final = 5.0  # seconds for the rest of a report that has begun, after the program's own time
 _END_TIME: Final = 1.0  # seconds for all processes to end after the report
 _CHECK_EVERY: Final = 0.2  # seconds between two checks whether to stop
@@ -121,7 +123,7 @@ def run_confined(
     *,
     collect: Sequence[str] = (),
     readable: Sequence[Path] = (),
-    limits: Limits | None = None,
+    limits: Limits = Limits(),
     confinement: Confinement | None = None,
     stop: threading.Event | None = None,
 ) -> Ended:
@@ -133,22 +135,23 @@ def run_confined(
     Args:
         command: the program, an absolute path, and its arguments.
         files: plain name → content of the files in the scratch folder.
-        collect: patterns, such as ``*.midi``, of the files to return from the scratch folder itself; no link is
-            followed.
-        readable: files and folders that it may read besides the system's libraries: absolute, without symbolic links.
-        limits: what it may use up; default `Limits()`.
+        collect: patterns, such as ``*.midi``, of the files to return from the scratch folder; no link is followed.
+        readable: real paths of files and folders that it may read besides the system's libraries.
+        limits: what it may use up.
         confinement: default is `available_confinement`.
         stop: setting this event ends the program, as if the clock had run out.
 
     Raises:
         SandboxError: the program cannot be confined, does not start, or an argument is not as above.
     """
-    limits = limits or Limits()
     confinement = confinement or available_confinement()
     if strange := [name for name in files if name in ("", ".", "..") or "/" in name or "\0" in name]:
         raise SandboxError(f"{strange[0]!r} is no plain file name")
     if sum(map(len, files.values())) > limits.scratch_bytes or len(files) > limits.scratch_files:
         raise SandboxError(f"the files for {command[0]} are more than {limits.scratch_bytes} bytes")
+    for path in readable:
+        if not path.exists() or os.path.realpath(path) != str(path):
+            raise SandboxError(f"{path} does not exist, or is not its real path")
     scratch = launcher.SCRATCH
     request = {
         "command": list(command),
@@ -163,13 +166,13 @@ def run_confined(
         "files": [(name, len(content)) for name, content in files.items()],
         "collect": list(collect),
         "filter": seccomp_filter(platform.machine()).hex(),
-        "read_only": _read_only(readable),
+        "read_only": [*_system_libraries(), *map(str, readable)],
         **asdict(limits),
     }
     with tempfile.TemporaryFile() as request_file:
         request_file.write(launcher.pack(request, files.values()))
         request_file.flush()
-        outer = [*_outer_command(confinement, request), confinement.value, str(request_file.fileno())]
+        outer = [*_outer_command(confinement, limits, readable), confinement.value, str(request_file.fileno())]
         for wait in (slot, every_slot):
             with wait(stop) as is_our_turn:
                 if not is_our_turn:
@@ -257,45 +260,23 @@ def _gather(
     return None
 
 
-def _outer_command(confinement: Confinement, request: Mapping[str, Any]) -> list[str]:
+def _outer_command(confinement: Confinement, limits: Limits, readable: Sequence[Path]) -> list[str]:
     """The command line that starts the launcher in a confinement, without the launcher's arguments."""
     script = os.path.realpath(launcher.__file__)
-    python = [_interpreter(), "-I", "-S", "-B"]
     if confinement is Confinement.NAMESPACES:
         name_spaces = ("--user", "--map-root-user", "--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup")
-        return [_tool("unshare"), *name_spaces, "--fork", "--kill-child=KILL", "--", *python, script]
-    command = [_tool("bwrap"), "--unshare-all", "--unshare-user", "--die-with-parent", "--as-pid-1"]
+        return ["unshare", *name_spaces, "--fork", "--kill-child=KILL", "--", *_PYTHON, script]
+    command = ["bwrap", "--unshare-all", "--unshare-user", "--die-with-parent", "--as-pid-1"]
     command += ["--cap-drop", "ALL", "--clearenv"]
     for path in [*_system_libraries(), *_needs_of_launcher()]:
         command += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
     for folder in _packages_of_interpreter():
         command += ["--tmpfs", folder, "--remount-ro", folder]
-    for path in request["read_only"][len(_system_libraries()) :]:
+    for path in map(str, readable):
         command += ["--ro-bind", path, path]
     command += ["--ro-bind", script, "/launcher.py"]
-    command += ["--size", str(request["scratch_bytes"]), "--tmpfs", launcher.SCRATCH, "--remount-ro", "/"]
-    return [*command, "--chdir", launcher.SCRATCH, "--", *python, "/launcher.py"]
-
-
-def _tool(name: str) -> str:
-    path = shutil.which(name)
-    if path is None:
-        raise SandboxError(f"{name} is not installed")
-    return path
-
-
-def _interpreter() -> str:
-    """The Python interpreter behind the virtual environment."""
-    return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
-
-
-def _read_only(readable: Sequence[Path]) -> list[str]:
-    for path in readable:
-        if not path.is_absolute() or os.path.realpath(path) != str(path):
-            raise SandboxError(f"{path} is not absolute, or has a symbolic link in it")
-        if not path.exists():
-            raise SandboxError(f"{path} does not exist")
-    return [*_system_libraries(), *(str(path) for path in readable)]
+    command += ["--size", str(limits.scratch_bytes), "--tmpfs", launcher.SCRATCH, "--remount-ro", "/"]
+    return [*command, "--chdir", launcher.SCRATCH, "--", *_PYTHON, "/launcher.py"]
 
 
 @functools.cache
@@ -306,7 +287,7 @@ def _system_libraries() -> tuple[str, ...]:
 @functools.cache
 def _needs_of_launcher() -> tuple[str, ...]:
     """The files that the launcher's interpreter needs besides the system's libraries."""
-    command = [_interpreter(), "-I", "-S", "-B", os.path.realpath(launcher.__file__), "needs"]
+    command = [*_PYTHON, os.path.realpath(launcher.__file__), "needs"]
     answer = subprocess.run(command, capture_output=True, check=True, timeout=30, text=True, cwd="/")
     paths = json.loads(answer.stdout)
     folders = [path for path in paths if os.path.isdir(path)] + [os.path.realpath(path) for path in _system_libraries()]

@@ -26,9 +26,10 @@ def cores() -> int:
 @contextmanager
 def slot(stop: threading.Event | None = None) -> Iterator[bool]:
     """Wait for a free slot and hold it; the value is False if `stop` is set before."""
+    stop = stop or threading.Event()
     with _opened(_DOOR) as (door,), _opened(*map(str, range(cores()))) as slots:
         has_slot = False
-        while not has_slot and not _is_set(stop):
+        while not has_slot and not stop.is_set():
             if _lock(door, fcntl.LOCK_SH):
                 has_slot = any(map(_lock, slots))
                 fcntl.flock(door, fcntl.LOCK_UN)
@@ -40,17 +41,17 @@ def slot(stop: threading.Event | None = None) -> Iterator[bool]:
 @contextmanager
 def every_slot(stop: threading.Event | None = None) -> Iterator[bool]:
     """Wait for the end of all running programs and hold all slots; the value is False if `stop` is set before."""
+    stop = stop or threading.Event()
     names = {path.name for path in _folder().iterdir()} | set(map(str, range(cores())))
     with _opened(_DOOR, *sorted(names - {_DOOR})) as files:
         for file in files:
-            while not _is_set(stop) and not _lock(file):
+            while not stop.is_set() and not _lock(file):
                 time.sleep(_RETRY_EVERY)
-        yield not _is_set(stop)
+        yield not stop.is_set()
 
 
 @contextmanager
 def _opened(*names: str) -> Iterator[list[int]]:
-    """Open lock files, and release their locks at the end."""
     files = [os.open(_folder() / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600) for name in names]
     try:
         yield files
@@ -66,10 +67,6 @@ def _lock(file: int, kind: int = fcntl.LOCK_EX) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _is_set(stop: threading.Event | None) -> bool:
-    return stop is not None and stop.is_set()
 
 
 @cache

@@ -106,7 +106,7 @@ def _plain_text(tokens: Sequence[Token], values: Mapping[str, str]) -> str:
     """The printed words of a value; `values` has those of variables."""
     if len(tokens) == 1 and tokens[0].kind is Kind.SCHEME:
         literal = tokens[0].text[1:].lstrip()
-        return _single_spaced(string_value(literal)) if literal.startswith('"') else ""
+        return " ".join(string_value(literal).split()) if literal.startswith('"') else ""
     pieces: list[str] = []
     end_of_last, is_skipping = -1, False
     for token in tokens:
@@ -123,11 +123,7 @@ def _plain_text(tokens: Sequence[Token], values: Mapping[str, str]) -> str:
         if printed is not None:
             pieces.append(printed if token.start == end_of_last else " " + printed)
             end_of_last = token.end
-    return _single_spaced("".join(pieces))
-
-
-def _single_spaced(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join("".join(pieces).split())
 
 
 def _depths(tokens: Sequence[Token]) -> list[int]:
@@ -141,7 +137,6 @@ def _depths(tokens: Sequence[Token]) -> list[int]:
 
 
 def _is_assignment(tokens: Sequence[Token], index: int) -> bool:
-    """Whether ``name =`` or ``name.path =`` begins at a token."""
     if tokens[index].kind not in (Kind.WORD, Kind.STRING):
         return False
     if index and (tokens[index - 1].text in _BEFORE_NAMES or tokens[index - 1][1::2] == (".", tokens[index].start)):

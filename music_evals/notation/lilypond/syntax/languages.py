@@ -60,10 +60,9 @@ def name_of(step: int, alteration: Fraction | int, language: str = DEFAULT) -> s
     )
 
 
-def language_changes(text: str) -> list[tuple[int, str]]:
-    r"""Return where a text sets the language of note names, by ``\language`` or by including ``NAME.ly``, and which."""
-    pairs = pairwise(code_tokens(text))
-    return [(token.start, name) for token, following in pairs if (name := language_set(token, following))]
+def languages_of(text: str) -> list[str]:
+    r"""Return the languages of note names that a text sets, by ``\language`` or by including ``NAME.ly``, in order."""
+    return [name for pair in pairwise(code_tokens(text)) if (name := language_set(*pair))]
 
 
 def language_set(token: Token, following: Token) -> str | None:
@@ -78,5 +77,4 @@ def language_set(token: Token, following: Token) -> str | None:
 
 def language_of(text: str) -> str:
     """Return the language of a text's note names: the first one that it sets, or LilyPond's default."""
-    changes = language_changes(text)
-    return changes[0][1] if changes else DEFAULT
+    return next(iter(languages_of(text)), DEFAULT)

@@ -127,11 +127,7 @@ def embedded_span(text: str, token: Token) -> tuple[int, int]:
 
 
 class Lines:
-    """Converts LilyPond's places in a text to offsets.
-
-    LilyPond counts lines from 1. After the line, ``ly:input-file-line-char-column`` gives the number of Unicode
-    characters before the place.
-    """
+    """Converts LilyPond's places in a text to offsets; it counts lines from 1, and characters in a line from 0."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -284,30 +280,23 @@ def _lex_scheme(text: str, position: int, level: int) -> Iterator[Token]:
         elif group == "string":
             stop = _string_end(text, stop)
         elif group == "embedded":
-            stop = _embedded_end(text, stop, level)
+            if level >= _NESTING:
+                stop = len(text)
+            else:
+                for token in _lex(text, stop, len(text), level + 1, within_scheme=True):
+                    stop = token.end
+                stop = _end_after(text, "#}", stop)
         yield Token(_SCHEME_KINDS[group], text[position:stop], position, stop)
         if not depth and group in ("string", "embedded", "close", "atom"):
             return
         position = stop
 
 
-def _embedded_end(text: str, position: int, level: int) -> int:
-    """Return the offset after the ``#}`` that ends LilyPond text within Scheme; `position` is after its ``#{``."""
-    if level >= _NESTING:
-        return len(text)
-    end = position
-    for token in _lex(text, position, len(text), level + 1, within_scheme=True):
-        end = token.end
-    return _end_after(text, "#}", end)
-
-
 def _string_end(text: str, position: int) -> int:
-    """Return the offset after the closing quote; `position` is after the opening one."""
     match = _REST_OF_STRING.match(text, position)
     return match.end() if match else len(text)
 
 
 def _end_after(text: str, mark: str, position: int) -> int:
-    """Return the offset after the next mark, or the end of the text."""
     place = text.find(mark, position)
     return len(text) if place < 0 else place + len(mark)

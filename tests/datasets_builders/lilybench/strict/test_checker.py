@@ -11,9 +11,8 @@ import pytest
 
 from music_evals.datasets_builders.lilybench.reasons import reasons
 from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, Corruption, task_row
-from music_evals.datasets_builders.lilybench.strict.checker import find_errors, is_foreign
+from music_evals.datasets_builders.lilybench.strict.checker import find_errors, find_spans, is_foreign
 from music_evals.datasets_builders.lilybench.strict.corruptions import Corrupted, corrupt
-from music_evals.datasets_builders.lilybench.strict.spans import find_spans
 from music_evals.notation.lilypond.anonymous import anonymise
 from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.structure import Key, Structure, read_structures
@@ -85,7 +84,7 @@ def test_a_corruption_changes_one_note_and_at_most_writes_out_the_next(
     kind: Corruption, readings: Mapping[str, Structure]
 ) -> None:
     scores = [(text, readings[text]) for text in CLEAN.values()]
-    made = corrupt(scores, kind, seed=5, cache=lilypond_cache())
+    made = corrupt(scores, kind, seed=5)
     # Only one of the scores has a key or clef in a complete measure that begins one.
     assert any(made) if kind == "invalid_metadata" else all(made)
     for (text, clean), corrupted in zip(scores, made, strict=True):
@@ -94,8 +93,8 @@ def test_a_corruption_changes_one_note_and_at_most_writes_out_the_next(
             assert sum(changed) in (1, 2)
             assert 1 <= corrupted.measure <= clean.measures
     if kind == "melodic_leap":
-        assert corrupt(scores, kind, seed=5, cache=lilypond_cache()) == made
-        assert corrupt(scores[:1], kind, seed=6, cache=lilypond_cache()) != made[:1]
+        assert corrupt(scores, kind, seed=5) == made
+        assert corrupt(scores[:1], kind, seed=6) != made[:1]
 
 
 def test_a_reader_of_a_log_sees_the_change() -> None:

@@ -12,7 +12,6 @@ from music_evals.datasets_builders.lilybench.rows import CLEAN, CORRUPTIONS, FIE
 from music_evals.datasets_builders.lilybench.strict import corruptions
 from music_evals.datasets_builders.lilybench.strict.survey import Usable
 from music_evals.datasets_builders.lilybench.strict.tasks import MASK, make_rows
-from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.structure import StructureError
 
 OPEN: list[TaskName] = ["bar_count", "bar_sequencing", "error_detection"]
@@ -22,7 +21,7 @@ Rows = dict[TaskName, list[TaskRow]]
 
 @pytest.fixture(scope="module")
 def rows(usable_tunes: list[Usable]) -> Rows:
-    return {task: make_rows(task, usable_tunes, 7, 11, cache=lilypond_cache()) for task in (*CHOICES, *OPEN)}
+    return {task: make_rows(task, usable_tunes, 7, 11) for task in (*CHOICES, *OPEN)}
 
 
 def right(row: TaskRow) -> str:
@@ -137,7 +136,7 @@ def test_a_piece_less_changes_few_rows(task: TaskName, most: int, on_average: in
 def test_a_piece_less_changes_few_rows_with_errors(rows: Rows, usable_tunes: list[Usable]) -> None:
     gone = rows["error_detection"][0]["piece"]
     left = [tune for tune in usable_tunes if tune.id != gone]
-    others = make_rows("error_detection", left, 7, 11, cache=lilypond_cache())
+    others = make_rows("error_detection", left, 7, 11)
     assert sum(row["piece"] != gone and row not in others for row in rows["error_detection"]) <= 1
 
 

@@ -22,7 +22,6 @@ import pytest
 from music_evals.notation.lilypond.compiler import Compiled, compile_text, compile_texts
 from music_evals.notation.lilypond.converters import ConversionError, midi_to_lilypond, musicxml_to_lilypond
 from music_evals.notation.lilypond.sandbox import Confinement, Limits, available_confinement
-from tests.notation.lilypond.conftest import with_each_confinement
 
 lilypond = pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
 
@@ -92,11 +91,10 @@ def test_what_an_unconfined_text_can_do(target: Target) -> None:
     assert (target.folder / "shell.txt").read_text() == "shell\n"
 
 
-@with_each_confinement
 def test_nothing_is_seen(target: Target, confinement: Confinement, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_OF_THE_USER", SECRET)
     text = spying(target) + '#(try "root" (lambda () (scandir "/")))'
-    compiled = compile_text(text, collect=["*.txt"], limits=LIMITS, confinement=confinement)
+    compiled = compile_text(text, collect=["*.txt"], limits=LIMITS)
     results = findings(compiled)
     assert {"secret failed", "users failed", "fork failed"} <= set(results)
     assert not {"secret", "users", "fork"} & set(results)
@@ -119,7 +117,6 @@ def _ways() -> set[str]:
     return {part for way in ways for part in way.parts}
 
 
-@with_each_confinement
 def test_nothing_is_written(target: Target, confinement: Confinement) -> None:
     folders = [target.folder, "/", "/usr/lib", "/dev/shm", tempfile.gettempdir()]
     folders.append(Path(lilypond.executable()).resolve().parents[1] / "share")
@@ -127,13 +124,12 @@ def test_nothing_is_written(target: Target, confinement: Confinement) -> None:
     tries = (f'#(try "{n}" (lambda () (call-with-output-file "{p}" newline)))' for n, p in enumerate(places))
     removals = '#(try "remove" (lambda () (delete-file "/usr/lib/os-release")))'
     text = "\n".join([SPY, *tries, removals, SCORE])
-    compiled = compile_text(text, collect=["*.txt"], limits=LIMITS, confinement=confinement)
+    compiled = compile_text(text, collect=["*.txt"], limits=LIMITS)
     assert set(findings(compiled)) == {f"{n} failed" for n in range(len(places))} | {"remove failed"}
     assert target.secret.read_text(encoding="utf-8") == SECRET
     assert not [place for place in places if place != target.secret and place.exists()]
 
 
-@with_each_confinement
 def test_system_calls_are_refused(confinement: Confinement) -> None:
     calls = ATTACKS["calls"]
     column = ("x86_64", "aarch64").index(os.uname().machine)
@@ -142,14 +138,13 @@ def test_system_calls_are_refused(confinement: Confinement) -> None:
         for name, (numbers, arguments, _) in calls.items()
     ]
     text = "\n".join([SPY, *tries, ATTACKS["scheme"]["privileges"], SCORE])
-    compiled = compile_text(text, collect=["found.txt"], limits=LIMITS, confinement=confinement)
+    compiled = compile_text(text, collect=["found.txt"], limits=LIMITS)
     results = findings(compiled)
     assert {name: results[name] for name in calls} == {name: f"(-1 {error})" for name, (_, _, error) in calls.items()}
     assert set(results) - set(calls) == {"uid failed", "device failed", "limit failed", "limit files failed"}
     assert compiled.succeeded
 
 
-@with_each_confinement
 def test_everything_ends(confinement: Confinement) -> None:
     """All attacks in one batch, with good texts among them, that become what they would be alone.
 
@@ -160,10 +155,10 @@ def test_everything_ends(confinement: Confinement) -> None:
     left_out = [] if is_default else ATTACKS["same_in_every_sandbox"]
     bounded = {name: text for name, text in BOUNDED.items() if name not in left_out}
     texts = [GOOD, *bounded.values(), GOOD]
-    first, *results, last = compile_texts(texts, limits=LIMITS, confinement=confinement, workers=6)
+    first, *results, last = compile_texts(texts, limits=LIMITS, workers=6)
     assert len(first.midi) == 1
     assert first.midi == last.midi
-    stopped = compile_texts(timed.values(), limits=replace(LIMITS, seconds=1), confinement=confinement, workers=6)
+    stopped = compile_texts(timed.values(), limits=replace(LIMITS, seconds=1), workers=6)
     for name, end in zip(timed, stopped, strict=True):
         waits = name.startswith(("sleeps", "waits", "includes"))
         assert end.stopped == ("idle" if waits else "time"), (name, end)
@@ -177,17 +172,15 @@ def test_everything_ends(confinement: Confinement) -> None:
             assert getattr(end, what) == expected, (name, end)
 
 
-@with_each_confinement
 def test_only_plain_files_come_back(target: Target, confinement: Confinement) -> None:
     attack = Template(ATTACKS["scheme"]["files"]).substitute(SECRET=target.secret)
-    compiled = compile_text(SPY + attack, collect=["*"], limits=LIMITS, confinement=confinement)
+    compiled = compile_text(SPY + attack, collect=["*"], limits=LIMITS)
     assert b"own" in compiled.midi
     assert set(compiled.midi) <= {b"own", b"\n"}
     assert set(compiled.files) == {"found.txt", "two\nlines.txt", "score.ly", "settings.ly"}
     assert target.secret.read_text(encoding="utf-8") == SECRET
 
 
-@with_each_confinement
 def test_converters_are_confined(target: Target, confinement: Confinement) -> None:
     """What stands in an <alter> is evaluated by musicxml2ly, as Python."""
 
@@ -195,12 +188,12 @@ def test_converters_are_confined(target: Target, confinement: Confinement) -> No
         return Template(ATTACKS["musicxml"]).substitute(ALTERATION=alteration)
 
     with pytest.raises(ConversionError, match="No such file or directory"):
-        musicxml_to_lilypond(document(f"open('{target.secret}')"), confinement=confinement)
+        musicxml_to_lilypond(document(f"open('{target.secret}')"))
     with pytest.raises(ConversionError, match="not permitted"):
-        musicxml_to_lilypond(document("__import__('os').fork()"), confinement=confinement)
+        musicxml_to_lilypond(document("__import__('os').fork()"))
     write = f"open('{target.folder}/new.txt', 'w')"
     with pytest.raises(ConversionError):
-        musicxml_to_lilypond(document(write), confinement=confinement)
+        musicxml_to_lilypond(document(write))
     assert not (target.folder / "new.txt").exists()
     if confinement != available_confinement():
         return

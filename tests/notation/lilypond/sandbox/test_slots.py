@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from music_evals.notation.lilypond.compiler import compile_text
-from music_evals.notation.lilypond.sandbox import Confinement, Ended, Limits, runner, slots
+from music_evals.notation.lilypond.sandbox import Limits, runner, slots
+from music_evals.notation.lilypond.sandbox.runner import Ended
 from music_evals.notation.lilypond.sandbox.slots import every_slot, slot
 
 
@@ -88,9 +89,9 @@ def test_a_program_that_the_clock_stopped_runs_again_and_is_not_measured(monkeyp
     ends = [Ended(None, "clock", "", ""), Ended(None, "clock", "", ""), Ended(-9, None, "", ""), Ended(0, None, "", "")]
     served = iter(ends)
     monkeypatch.setattr(runner, "_serve", lambda *_: next(served))
-    stopped = compile_text("{ c4 }", limits=Limits(seconds=2), confinement=Confinement.NAMESPACES)
+    stopped = compile_text("{ c4 }", limits=Limits(seconds=2))
     assert (stopped.problem, stopped.is_measured) == ("did not end in 20 s, of which LilyPond got too few", False)
-    again = compile_text("{ c4 }", confinement=Confinement.NAMESPACES)
+    again = compile_text("{ c4 }")
     assert (again.status, again.is_measured) == (0, True)
     assert next(served, None) is None
 

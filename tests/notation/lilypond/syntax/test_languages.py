@@ -10,8 +10,8 @@ import pytest
 
 from music_evals.notation.lilypond.syntax.languages import (
     LANGUAGES,
-    language_changes,
     language_of,
+    languages_of,
     name_of,
     note_names,
     pitch_of,
@@ -52,7 +52,7 @@ def test_unknown_names_and_the_language_of_a_text() -> None:
     assert language_of('\\include "italiano.ly" { do4 }') == "italiano"
     assert language_of('% \\language "norsk"\n{ c^"\\language \\"suomi\\"" } \\language "english"') == "english"
     text = '\\language "deutsch" { h4 }\n\\language "english" { bf4 } \\include "header.ly"'
-    assert [name for _, name in language_changes(text)] == ["deutsch", "english"]
+    assert languages_of(text) == ["deutsch", "english"]
 
 
 def test_every_markup_command_of_lilypond() -> None:
