@@ -15,8 +15,7 @@ from unittest.mock import patch
 from xml.sax.saxutils import escape
 
 import pytest
-from inspect_ai.log import EvalSample
-from inspect_ai.scorer import Score
+from inspect_ai.log import read_eval_log, write_eval_log
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -24,10 +23,10 @@ from music_evals.evals import muse
 from music_evals.evals.msu import textual
 from tests.campaign.conftest import Counting
 from tests.commands.cli import run as command
-from tests.commands.test_report import FIGURES, write
 from tests.harness import run
 from tests.msu_dataset import write_small
-from tests.reports.made import made_log, score
+from tests.reports.conftest import GOLDEN
+from tests.reports.logs import write_log
 
 ENTRIES = ("header.json", "summaries.json")
 HOSTILE = ("\x1b[31mred\x07\x9b1m", "a\u202eb\u2066c\ufeff", "\ud800", "\ufffe\x00\x0b", "=1+1", "<b>&|`*_", "x\n# y\r")
@@ -39,32 +38,20 @@ PARTS = (*[("eval", "metadata")] * 3, ("eval", "task_args"), ("eval", "model"), 
 METADATA = ("benchmark", "config", "dataset_label", "condition", "main_metric", "floors", "others", "protocol", "split")
 
 
-def questions(name: str, config: str = "comprehension") -> Any:
-    """A log of questions of ZIQI-Eval, with samples."""
-    groups = {"choice_figures": FIGURES, "by_theme": {"female music/f1": 0.4, "female music/accuracy": 0.5}}
-    about = {"condition": {"shots": "five"}, "main_metric": "lettered_choice/accuracy", "floors": {"chance": 0.25}}
-    about |= {"dataset_source": "generated", "others": ["x=1"]}
-    asked = {"shots": "five", "protocol": "paper", "themes": "female music", "seed": 3}
-    scores = score("lettered_choice", groups, samples=4)
-    log = made_log("ziqi", config, scores, samples=4, label="seed3", asked=asked, about=about, model=name)
-    log.samples = [
-        EvalSample(id=f"{name} {n}", epoch=1, input="?", target="A", scores={"lettered_choice": Score(value="C")})
-        for n in range(4)
-    ]
-    return log
+def questions(folder: Path, model: str) -> Path:
+    """A log of questions of ZIQI-Eval: two right answers of four."""
+    params = {"shots": "five", "protocol": "paper", "themes": "female music", "seed": 3}
+    return write_log(folder, "CCII", model=model, params=params, samples=[{"theme": "female music"}] * 4)
 
 
 @pytest.fixture(scope="module")
 def bases(tmp_path_factory: pytest.TempPathFactory, full: bool) -> list[Path]:
-    """Logs that are mutated; the first one is made, those that a baseline wrote take longer."""
+    """Logs that are mutated; the first ones are made, those that a baseline wrote take longer."""
     folder = tmp_path_factory.mktemp("bases")
-    undefined = {"mutopia/js": 0.5, "other/js": 0.25, "mutopia/fmd undefined: few": nan}
-    pieces = score("written_music", {"compile_figures": {"compile_rate": 0.5}, "similarity_figures": undefined}, 4)
-    about = {"is_lilybench": True, "regime": "few", "protocol": "paper", "attempts": 1, "encoder": "some/encoder"}
-    about |= {"pooling": "mean", "dataset": "/data/mine"}
-    generation = made_log("lilybench", "generation", pieces, samples=4, label="mine", asked={}, about=about)
-    made = [write(questions("odd/model"), folder / f"ziqi.{kind}") for kind in ("eval", "json")]
-    made.append(write(generation, folder / "lilybench.eval"))
+    made = [questions(folder / "ziqi", "odd/model")]
+    made.append(folder / "ziqi.json")
+    write_eval_log(read_eval_log(str(made[0])), str(made[-1]))
+    made += sorted(GOLDEN.glob("*.eval"))[:: 3 if full else 12]
     if full:
         tasks = [textual(dataset=write_small(folder / "msu")), muse.syncopation(strategy="cot")]
         logs = run(tasks, folder / "run", limit=3)
@@ -201,7 +188,7 @@ def test_odd_logs_are_used_or_passed_over_with_a_reason(
         for first in range(0, every, together):
             folder = tmp_path / f"logs{first}"
             folder.mkdir()
-            write(questions("sound/model"), folder / "sound.eval")
+            questions(folder, "sound/model")
             odd = dict(case(number, bases, folder) for number in range(first, first + together))
             said: dict[str, str] = {}
             output = "it failed"
@@ -209,7 +196,7 @@ def test_odd_logs_are_used_or_passed_over_with_a_reason(
             try:
                 output, said = report_of(folder, tmp_path / "out")
                 sound = [row for row in rows(tmp_path / "out" / "ziqi_table1.csv") if row["Model"] == "sound/model"]
-                assert [row["Compr. F1"] for row in sound] == ["40.0"]
+                assert [row["Compr. recall"] for row in sound] == ["50.0"]
             except Exception as error:
                 failed = error
             for path, change in odd.items():
