@@ -1,4 +1,4 @@
-"""Figures as SVG: panels of lines, scatter plots, heat maps.
+"""Figures as SVG: panels of lines, heat maps.
 
 The same values give the same text, whatever the machine's settings of matplotlib. Published series are grey, measured
 ones coloured; measured points carry their intervals. Figures have no background, and their ink turns light where the
@@ -57,7 +57,6 @@ class Series(NamedTuple):
     label: str
     y: Sequence[Estimate | None]
     is_measured: bool = True
-    x: Sequence[float] = ()  # places on the x axis, where there are no ticks
 
 
 def _figure(draw: Callable[_P, Any]) -> Callable[_P, str]:
@@ -86,18 +85,16 @@ def panels_figure(
     ticks: Sequence[str],
     y: str,
     *,
-    x: str = "",
     top: float = 100,
     floor: float | None = None,
 ) -> Any:
-    """Draw series in panels, two in a row: as lines over ticks, or as points on a logarithmic axis without ticks.
+    """Draw series in panels, two in a row, as lines over ticks.
 
     Args:
         title: of the figure.
         panels: title of each panel → its series.
         ticks: what stands on the x axis.
         y: label of the y axis.
-        x: label of the x axis.
         top: the highest value on the y axis.
         floor: where a dotted line is drawn, at chance.
     """
@@ -115,22 +112,16 @@ def panels_figure(
     for axes, (heading, some) in zip(grid, panels.items(), strict=False):
         axes.set_title(heading, loc="left", fontsize=9)
         axes.set_ylabel(y, fontsize=8)
-        axes.set_xlabel(x, fontsize=8)
         axes.set_ylim(-0.04 * top, 1.04 * top)
-        if ticks:
-            axes.set_xticks(range(len(ticks)), ticks, fontsize=8)
-        else:
-            axes.set_xscale("log")
+        axes.set_xticks(range(len(ticks)), ticks, fontsize=8)
         if floor is not None:
             axes.axhline(floor, color=DARK, linewidth=0.8, linestyle=":")
         for place, series in enumerate(some):
             colour, marker = looks[series.label]
-            shift = _SPREAD * ((place + 0.5) / len(some) - 0.5) if ticks else 0.0
-            places = series.x or range(len(series.y))
-            points = [(at + shift, value) for at, value in zip(places, series.y, strict=True) if value is not None]
-            line = "-" if ticks else ""
+            shift = _SPREAD * ((place + 0.5) / len(some) - 0.5)
+            points = [(at + shift, value) for at, value in enumerate(series.y) if value is not None]
             at, values = [where for where, _ in points], [value.value for _, value in points]
-            axes.plot(at, values, color=colour, marker=marker, markersize=4.5, linestyle=line, linewidth=1)
+            axes.plot(at, values, color=colour, marker=marker, markersize=4.5, linewidth=1)
             for where, value in points:
                 if value.low is not None and value.high is not None:
                     axes.plot([where, where], [value.low, value.high], color=colour, linewidth=1)

@@ -11,7 +11,6 @@ from music_evals.reports.summary import summary_table
 from music_evals.reports.table import Table
 from music_evals.reports.tables import section_tables
 from music_evals.reports.tables.costs import cost_table
-from music_evals.reports.tables.disagreements import disagreement_tables
 
 
 class Section(NamedTuple):
@@ -46,8 +45,7 @@ def make_report(records: Records) -> tuple[list[Section], list[tuple[str, str]]]
         tables = safe(lambda some, title=title: section_tables(some, title), title)  # type: ignore[misc]
         name = title.casefold().replace(": ", "-").replace(" ", "-")
         sections.append(Section(name, title, tables, distinctions(headers)))
-    compared = [*safe(comparison_tables, "the comparisons"), *safe(disagreement_tables, "the comparisons")]
-    compared += safe(lambda some: [cost_table(some)], "the costs")
+    compared = safe(comparison_tables, "the comparisons") + safe(lambda some: [cost_table(some)], "the costs")
     sections.append(Section("comparisons", "Comparisons", compared))
     passed_over = [*records.passed_over, *left_out]
     sections.append(

@@ -5,6 +5,7 @@ import json
 import re
 from html import escape
 from pathlib import Path
+from shutil import copy
 from tempfile import gettempdir
 from typing import Any
 from urllib.parse import unquote
@@ -13,6 +14,7 @@ import fsspec
 import pytest
 
 from tests.commands.cli import run
+from tests.reports.conftest import GOLDEN
 from tests.reports.logs import write_log
 
 QUESTIONS = "CCI"
@@ -25,12 +27,8 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 def write_pieces(folder: Path) -> Path:
     """Pieces written as LilyBench asks."""
-    pieces = [
-        {"compiles": one, "prompt": "?", "reason": "syntax", "has_notes": one, "compiled_after": 1}
-        for one in (True, False)
-    ]
-    params = {"regime": "few", "protocol": "paper", "attempts": 1}
-    return write_log(folder, [1, 0], benchmark="lilybench", task="generation", params=params, scores=pieces)
+    folder.mkdir(parents=True, exist_ok=True)
+    return Path(copy(GOLDEN / "46-generation-chance.eval", folder))
 
 
 def test_a_folder_of_logs_becomes_tables_on_screen_and_in_files(tmp_path: Path) -> None:

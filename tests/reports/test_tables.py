@@ -12,7 +12,6 @@ from music_evals.reports.records import Records, read_records
 from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Table, text
 from music_evals.reports.tables import section_tables
 from music_evals.reports.tables.costs import cost_table
-from music_evals.reports.tables.disagreements import disagreement_tables
 from music_evals.reports.tables.ziqi import classify
 from music_evals.scorers.metrics.estimates import Estimate
 from tests.reports.logs import rows, write_log
@@ -172,17 +171,6 @@ def test_conditions_differ_in_one_thing_and_stand_in_their_order(tmp_path: Path)
     first = next(row for row in rows(made["tests_conditions_ziqi"]) if row["Factor"] == "shots")
     assert (first["First value"], first["Second value"], first["Difference"].value) == ("zero", "five", 75)
     assert first["Test"] == "McNemar"
-
-
-def test_items_that_all_get_wrong_and_those_that_runs_disagree_on(tmp_path: Path) -> None:
-    write_log(tmp_path, "IC", model="vllm/a/one")
-    write_log(tmp_path, "II", model="vllm/b/two")
-    wrong, disputed = disagreement_tables(read_records(tmp_path))
-    assert [row["Item"] for row in rows(wrong)] == ["q0"]
-    (row,) = rows(disputed)
-    assert (row["Item"], row["Mean score"].value, row["Standard deviation"].value) == ("q1", 50, 50)
-    assert row["Best in"].startswith("vllm/a/one")
-    assert row["Best in the viewer"] == "http://127.0.0.1:7575/#/logs/00.eval/samples/sample/q1/1/"
 
 
 def test_tokens_and_seconds_are_quantiles_of_responses(tmp_path: Path) -> None:

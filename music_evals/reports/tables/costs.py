@@ -1,4 +1,4 @@
-"""Tokens and time of each run, and scores against time.
+"""Tokens and time of each run.
 
 Source: arXiv 2511.20697, section 5.1 and Appendix K, which holds accuracy against the time that a run takes.
 """
@@ -6,7 +6,6 @@ Source: arXiv 2511.20697, section 5.1 and Appendix K, which holds accuracy again
 import numpy as np
 import pandas as pd
 
-from music_evals.reports.plots import Series, panels_figure
 from music_evals.reports.records import Records
 from music_evals.reports.table import Cell, Table, count
 from music_evals.reports.tables.common import LABELS, labels, percent, title_of
@@ -17,26 +16,15 @@ from music_evals.scorers.metrics.estimates import Estimate
 def cost_table(records: Records) -> Table:
     """Make the table of medians and 90th percentiles of output tokens and seconds of a response."""
     rows: list[list[Cell]] = []
-    panels: dict[str, list[Series]] = {}
     runs = records.current()
     for number, run in runs.iterrows():
         responses = records.main(number).drop_duplicates(["sample", "epoch"])
         score, names = percent(records.score(number)), labels(run)
         quantiles = [_quantile(responses, name, share) for name in ("tokens", "seconds") for share in (0.5, 0.9)]
-        task = title_of(run["task"])
-        rows.append([run["section"], task, *names, score, count(len(responses)), *quantiles])
-        # A logarithmic axis has no place for 0.
-        if score and (seconds := quantiles[2]) and seconds.value > 0:
-            label = run["model"]
-            panels.setdefault(f"{run['section']}: {task}", []).append(Series(label, [score], x=[seconds.value]))
+        rows.append([run["section"], title_of(run["task"]), *names, score, count(len(responses)), *quantiles])
     quantile_names = ("Tokens, median", "Tokens, 90th percentile", "Seconds, median", "Seconds, 90th percentile")
     columns = ("Benchmark", "Task", *LABELS, "Score (%)", "Responses", *quantile_names)
-
-    def draw(_: Table) -> str:
-        title = "Scores and median seconds of a response"
-        return panels_figure(title, panels, [], "Score (%)", x="Seconds") if panels else ""
-
-    return Table("costs", "Output tokens and time", columns, rows, notes("costs"), draw=draw)
+    return Table("costs", "Output tokens and time", columns, rows, notes("costs"))
 
 
 def _quantile(responses: pd.DataFrame, name: str, share: float) -> Estimate | None:
