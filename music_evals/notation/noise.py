@@ -1,7 +1,7 @@
-r"""Random music to replace a stimulus: in the same notation and as long, with no other information about it.
+r"""Random music to replace a stimulus: in the same notation, and as long as a model of it.
 
-Text is as long as the original to within a measure. MIDI text has as many notes, on a grid of sixteenths, in the same
-time. Audio has the same length and level. The noise depends only on the stimulus: all questions about a score get the
+Text is as long as its model to within a measure. MIDI text has as many notes, on a grid of sixteenths, in the same
+time. Audio has the same length and level. The draw depends only on the stimulus: all questions about a score get the
 same noise. Noise for pages depends only on their number.
 
 Example:
@@ -41,29 +41,32 @@ _NUMBERED: Final = re.compile(r"(?m)^( *[0-9][:.] ?\n?)")
 _Measure = list[tuple[int, int]]  # length in eighths, step above middle C
 
 
-def noise_text(text: str, notation: str) -> str:
-    """Return random music in the notation of a text, and about as long.
+def noise_text(text: str, notation: str, model: str = "") -> str:
+    """Return random music in the notation of a text.
 
     Args:
-        text: the text to replace; in LilyPond it can be a list of numbered measures.
+        text: the text to replace, which decides on the draw.
         notation: ``abc``, ``kern``, ``lilypond``, ``musicxml`` or ``midi`` (see `midi_to_text`).
+        model: the text whose length and layout it has, by default the text to replace; in LilyPond it can be a list of
+            numbered measures.
 
     Raises:
         ValueError: another notation.
     """
     if notation not in _TEXTS:
         raise ValueError(f"there is no noise in the notation {notation!r}; there is in {', '.join(_TEXTS)}")
-    return _TEXTS[notation](text, Random(text))
+    return _TEXTS[notation](model or text, Random(text))
 
 
-def noise_audio(data: bytes) -> bytes:
-    """Return white noise with the length, level, rate, channels and encoding of an audio file, as WAV."""
+def noise_audio(data: bytes, model: bytes = b"") -> bytes:
+    """Return white noise, as WAV: length, level, rate, channels and encoding are those of a model, or of the file."""
     import soundfile
 
-    samples, rate = soundfile.read(io.BytesIO(data), dtype="float64", always_2d=True)
+    model = model or data
+    samples, rate = soundfile.read(io.BytesIO(model), dtype="float64", always_2d=True)
     level = float(np.sqrt(np.mean(np.square(samples)))) if samples.size else 0.0
     noise = np.random.default_rng(list(data[:4096])).normal(0.0, level, samples.shape)
-    encoding = soundfile.info(io.BytesIO(data)).subtype
+    encoding = soundfile.info(io.BytesIO(model)).subtype
     subtype = encoding if soundfile.check_format("WAV", encoding) else "PCM_16"
     buffer = io.BytesIO()
     soundfile.write(buffer, np.clip(noise, -1, 1), rate, format="WAV", subtype=subtype)

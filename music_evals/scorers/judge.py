@@ -8,8 +8,9 @@ A sample holds one question on a score or several that were asked together, in `
 - ``asked``, optional: how many questions the score has at each level, ``{"1": 3, …}``, so that the level-wise success
   knows of missing ones (a limit, an error); by default those of the sample.
 
-A question that no majority decides is *unscored*: neither right nor wrong. A sample without any scored question has the
-value NaN; Inspect keeps it from the metrics and counts it in ``unscored_samples``.
+By rules, a question counts if a rule reads its reference, whatever the model replies: an answer that no rule reads is
+wrong. The other questions are *unscored* for every model, as are those that no majority of judges decides. A sample
+without any scored question has the value NaN; Inspect keeps it from the metrics and counts it in ``unscored_samples``.
 
 Source: arXiv 2511.20697, sections 3.3 and 5.1, Appendices G and H.
 """
@@ -72,7 +73,7 @@ _SHOWN: Final = 200
 
 @metric(scores="unreduced")
 def unscored() -> Metric:
-    """The number of questions, in the samples that have a score, on which neither a judge nor a rule decides."""
+    """The number of questions, in the samples that have a score, that no rule can score or no majority decides."""
 
     def compute(scores: list[SampleScore]) -> float:
         return float(sum(item.value is None for item in all_items(scores)))
@@ -94,8 +95,8 @@ def judged(
     about each answer at temperature 0, all at the same time, up to `ATTEMPTS` times if it fails or its reply gives
     neither 0 nor 1 (`readers.votes`); then it abstains. More than half of *all* judges must agree, otherwise the
     question is unscored; once they do, the others have a tenth of the deadline left. An answer that is missing or a
-    refusal is wrong, and no judge is asked. With ``rules`` alone a question is unscored where no rule reads the
-    reference or the answer.
+    refusal is wrong, and no judge is asked. With ``rules`` alone the questions count whose reference a rule reads; an
+    answer that no rule reads is wrong.
 
     Args:
         judges: ``rules``, or an odd number of judging models: names with a "/", or roles (``model_roles``) without.
@@ -235,7 +236,7 @@ def _entry(question: Mapping[str, Any], prediction: str | None, labels: Mapping[
 
 def _verdict(entry: Mapping[str, Any], judges: int) -> int | None:
     if not judges:
-        return None if entry["rule"] is None or not entry["readable"] else int(entry["rule"])
+        return int(entry["rule"] is True) if entry["readable"] else None
     if entry["reading"] in ("empty", "refused"):
         return 0
     votes = Counter(vote for vote in entry["votes"].values() if vote is not None)
@@ -328,7 +329,9 @@ def _decision(entry: Mapping[str, Any], answer_type: str) -> str:
     """Say in a sentence who decided on an answer, and how."""
     rule = f"the rule for {answer_type.replace('_', ' or ')}"
     if not entry["votes"] and entry["verdict"] is None:
-        return f"Unscored, as {rule} does not read the {'answer' if entry['readable'] else 'reference'}."
+        return f"Unscored, as {rule} does not read the reference."
+    if not entry["votes"] and entry["reading"] == "unreadable":
+        return f"Wrong, as {rule} does not read the answer."
     if entry["reading"] == "empty":
         return "No answer was found in the reply."
     if entry["reading"] == "refused":

@@ -11,23 +11,39 @@ import base64
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import groupby
 from random import Random
+from string import Template
 from typing import Any, Final, Literal, get_args
 
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ChatMessage, ChatMessageUser, Content, ContentAudio, ContentImage, ContentText
+from inspect_ai.model import ChatMessage, ChatMessageUser, Content, ContentAudio, ContentImage
 
 from music_evals.notation.noise import noise_audio, noise_pages, noise_text
 from music_evals.solvers.media import MEDIA
 
 Stimulus = Literal["given", "none", "noise", "other"]
-"""``given`` is the item's own music, ``none`` a note that there is none, ``noise`` random music in the same notation
-and as long, ``other`` the music of another item with another answer."""
+"""``given`` is the item's own music; ``none`` is none, and a prompt that asks for an answer from the question alone;
+``noise`` is random music in the same notation, for all items of a task as long as that of the item of median length, so
+that its length says nothing; ``other`` is the music of another item with another answer."""
 
 ARMS: Final[tuple[Stimulus, ...]] = get_args(Stimulus)
 NOTE: Final = {
     "en": "(There is no music here. Answer from the question alone.)",
     "zh": "（此处没有乐谱。请仅根据问题作答。）",
 }
+"""What stands in a question in the place of music that is part of its text."""
+ALONE: Final = "Here is a question about a piece of music. The music is not given: answer from the question alone."
+"""The beginning of a prompt without music, in the place of all that announces it."""
+REPLIES: Final = {
+    "choice": "Reply with nothing but the mark of the likeliest option: $answers.",
+    "number": "Reply with nothing but the likeliest number in digits.",
+    "order": "Reply with nothing but the likeliest order, as $answers.",
+    "measures": "Reply with nothing but the likeliest numbers, ascending, with single spaces between them, or none.",
+    "text": "Give the likeliest answer only, as briefly as it can be given.",
+}
+"""How a question without music is to be answered, by ``answer_type``, if it has no form of its own."""
+BATCH: Final = (
+    "Write one line for each of the following questions, beginning with its number and a full stop, in order:"
+)
 
 _Place = str | tuple[Content, ...]  # a text, or parts that stand side by side
 _Music = tuple[_Place, ...]
@@ -54,12 +70,14 @@ def apply_stimulus(stimulus: Stimulus, samples: Sequence[Sample], language: str 
         if not changed:
             raise ValueError("stimulus=other is not valid: no question has another answer than the others")
         return changed
-    note = NOTE[language] if stimulus == "none" else None
+    if stimulus == "none":
+        return [_without_music(sample, music, NOTE[language]) for sample, music in shown]
+    models = _models([music for _, music in shown])
     substitutes: dict[Hashable, _Music] = {}  # many questions may be about the same music
     for sample, music in shown:
         if (key := _key(music)) not in substitutes:
             notation = question_message(sample)[1].get("notation", "")
-            substitutes[key] = tuple(_substitute(place, notation, note) for place in music)
+            substitutes[key] = tuple(_noise(place, models[at], notation) for at, place in enumerate(music))
     return [_with_music(sample, stimulus, substitutes[_key(music)]) for sample, music in shown]
 
 
@@ -87,20 +105,58 @@ def _key(music: _Music) -> Hashable:
     )
 
 
-def _substitute(place: _Place, notation: str, note: str | None) -> _Place:
-    """A note, or noise if there is none."""
+def _models(all_music: Sequence[_Music]) -> list[_Place]:
+    """For each place of music in a question, the one of median length over the items."""
+    places = [[music[at] for music in all_music if at < len(music)] for at in range(max(map(len, all_music)))]
+    return [sorted(group, key=_size)[len(group) // 2] for group in places]
+
+
+def _size(place: _Place) -> tuple[int, int]:
     if isinstance(place, str):
-        return note or noise_text(place, notation)
-    return (ContentText(text=note),) if note else tuple(_noise_parts(place))
+        return len(place), 0
+    return len(place), sum(len(part.audio) for part in place if isinstance(part, ContentAudio))
 
 
-def _noise_parts(parts: Sequence[Content]) -> Iterator[Content]:
-    pages = [part for part in parts if isinstance(part, ContentImage)]
+def _noise(place: _Place, model: _Place, notation: str) -> _Place:
+    """Noise that is drawn for a place, and as long as its model."""
+    if isinstance(place, str) or isinstance(model, str):
+        return noise_text(str(place), notation, str(model))
+    return tuple(_noise_parts(place, model))
+
+
+def _noise_parts(place: Sequence[Content], model: Sequence[Content]) -> Iterator[Content]:
+    pages = [part for part in model if isinstance(part, ContentImage)]
     for page, image in zip(pages, noise_pages(len(pages)) if pages else (), strict=True):
         yield page.model_copy(update={"image": f"data:image/png;base64,{base64.b64encode(image).decode()}"})
-    for part in (part for part in parts if isinstance(part, ContentAudio)):
-        sound = base64.b64encode(noise_audio(base64.b64decode(part.audio.partition(",")[2]))).decode()
-        yield part.model_copy(update={"audio": f"data:audio/wav;base64,{sound}", "format": "wav"})
+    sounds = ([part for part in parts if isinstance(part, ContentAudio)] for parts in (place, model))
+    for own, other in zip(*sounds, strict=False):
+        data, long = (base64.b64decode(part.audio.partition(",")[2]) for part in (own, other))
+        sound = base64.b64encode(noise_audio(data, long)).decode()
+        yield own.model_copy(update={"audio": f"data:audio/wav;base64,{sound}", "format": "wav"})
+
+
+def _without_music(sample: Sample, music: _Music, note: str) -> Sample:
+    """A sample that asks for an answer from the question alone.
+
+    A note replaces music that is part of the question's text. Else the prompt is another one, without worked examples.
+    """
+    message, facts = question_message(sample)
+    if any(isinstance(place, str) and place in facts.get("question", "") for place in music):
+        return _with_music(sample, "none", [note] * len(music))
+    if facts.get("answer_type") == "symbols":
+        raise ValueError("stimulus=none leaves nothing to transcribe; it is valid with strategy=standalone and cot")
+    lines = [ALONE, facts.get("question", "")] if "questions" not in facts else [ALONE, BATCH]
+    lines += [f"{number}. {one['text']}" for number, one in enumerate(facts.get("questions", ()), 1)]
+    answers, options = facts.get("answers", ()), facts.get("options") or sample.choices or ()
+    lines += [f"{answer}. {option}" for answer, option in zip(answers, options, strict=False)]
+    reply = Template(REPLIES[facts.get("answer_type", "text")]).substitute(answers=", ".join(answers) or "0123")
+    if (form := facts.get("form", "$answer")) != "$answer":
+        reply = "Close with a single line of the form: " + form.replace("$answer", "X")
+    facts = {key: fact for key, fact in facts.items() if key not in ("music", "notation")} | {"stimulus": "none"}
+    text = "\n".join([lines[0], "", *lines[1:], "", reply])
+    asked = ChatMessageUser(content=text, metadata={**(message.metadata or {}), "asks": facts})
+    metadata = {key: value for key, value in (sample.metadata or {}).items() if key != MEDIA} | {"stimulus": "none"}
+    return sample.model_copy(update={"input": [asked], "metadata": metadata})
 
 
 def _music_of_others(shown: Sequence[tuple[Sample, _Music]]) -> Iterator[tuple[Sample, _Music, object]]:
@@ -132,7 +188,7 @@ def _answers(sample: Sample) -> dict[str, str]:
     return {str(question_message(sample)[1].get("kind", "")): target}
 
 
-def _with_music(sample: Sample, stimulus: Stimulus, music: _Music, owner: object = None) -> Sample:
+def _with_music(sample: Sample, stimulus: Stimulus, music: Sequence[_Place], owner: object = None) -> Sample:
     """A sample that shows music, or a note, in the place of its own."""
     message, question_metadata = question_message(sample)
     question_metadata, places = {**question_metadata, "stimulus": stimulus}, iter(music)

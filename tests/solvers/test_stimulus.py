@@ -1,5 +1,6 @@
 """Questions with other music in the place of their own: what changes in a sample, and what does not."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -7,9 +8,14 @@ import pytest
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser, ContentAudio, ContentImage
+from scipy.stats import binom
+from sklearn.model_selection import cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from music_evals.evals import lilybench, msu, muse, ziqi
-from music_evals.solvers.stimulus import ARMS, NOTE, apply_stimulus
+from music_evals.solvers.stimulus import ALONE, ARMS, NOTE, apply_stimulus
 from tests.golden.record import HERE as GOLDEN
 
 MSU, LILYBENCH = (str(GOLDEN / "data" / name) for name in ("msu", "lilybench"))
@@ -62,24 +68,47 @@ def test_only_the_music_changes(name: str, arm: str) -> None:
     for sample in changed:
         original, metadata = originals[sample.id], sample.metadata or {}
         assert (sample.target, sample.choices) == (original.target, original.choices)
-        # Worked examples and the instruction stay.
-        assert said(sample)[:-1] == said(original)[:-1]
         old, new, text = shown(original), shown(sample), sample.input[-1].text
         assert old
         assert metadata["stimulus"] == arm
         if arm == "none":
-            notes = text.count(NOTE["zh" if name in CHINESE else "en"])
-            assert (new, notes) == ([], 1 if "pages" in name else len(old))
-            assert not any(piece in text for piece in old)
-        else:
-            assert len(new) == len(old) or "pages" in name
-            assert not {*new} & {*old}
+            assert not new
+            assert not any(place in text for place in old)
+            announced = "".join(str(message.text) for message in sample.input)
+            assert not re.search("Excerpt|MIDI|score that you are given|<score>|Do not guess", announced)
+            assert NOTE["zh" if name in CHINESE else "en"] in text or text.startswith(ALONE)
+            continue
+        # Worked examples and the instruction stay.
+        assert said(sample)[:-1] == said(original)[:-1]
+        assert len(new) == len(old) or "pages" in name
+        assert not {*new} & {*old}
         if arm == "other":
             owner = originals[metadata["stimulus_of"]]
             assert new == shown(owner)
             assert "msu" in name or answer_of(owner) != answer_of(original)
         if "tools" in name:
             assert metadata["score"] == "".join(new)
+
+
+def test_without_music_there_is_nothing_to_transcribe() -> None:
+    with pytest.raises(ValueError, match="stimulus=none leaves nothing to transcribe"):
+        muse.syncopation(strategy="logiclm", stimulus="none")
+
+
+@pytest.mark.parametrize("make", [muse.syncopation, muse.chord_quality, muse.transposition, lilybench.bar_count])
+def test_noise_says_nothing_about_the_answer(make: Callable[..., Task]) -> None:
+    """A classifier of what holds no pitch, trained on other items, is no better than the commonest answer."""
+    samples = list(make(stimulus="noise").dataset)
+    texts = ["".join(shown(sample)) for sample in samples]
+    signs = ("note_on", "|", "\n", "\\new", "hold", " ")
+    features = [[len(text), *(text.count(sign) for sign in signs)] for text in texts]
+    answers = [str(sample.target) for sample in samples]
+    if make is lilybench.bar_count:
+        answers = [str(int(answer) > 16) for answer in answers]
+    model = make_pipeline(StandardScaler(), KNeighborsClassifier(3))
+    right = cross_val_predict(model, features, answers, cv=4) == answers
+    commonest = max(map(answers.count, answers))
+    assert right.sum() <= binom.ppf(0.99, len(answers), commonest / len(answers)), right.mean()
 
 
 def question(number: int, music: list[list[int]]) -> Sample:

@@ -77,28 +77,90 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
     choices = _options(tuple(options))
     if letter := choices.exact(text):
         return Reading("answered", letter, "the whole reply")
-    lists_all = False
-    for statement, is_sure, is_joined in _statements(text):
+    corrected, corrected_at = _correction(text, choices)
+    for start, statement, is_sure, is_joined in _statements(text):
+        if start < corrected_at:
+            break
         letters = choices.opening(statement) or choices.ending(statement)
         if reading := _reading(letters, LABELLED, len(options)):
             return Reading("several", rule=LABELLED) if is_joined else reading
-        lists_all = lists_all or len(letters) > 1
+        if len(letters) > 1:
+            return Reading("unreadable")
         if is_sure and is_refusal(statement[:MAX_LINE]):
             return Reading("refused", rule=LABELLED)
+    if corrected:
+        return Reading("answered", corrected, "the last correction")
+    listed, lines = _listed(lines, choices.letters)
+    reading = _read_lines(lines, choices, len(options)) if lines else Reading("unreadable")
+    if reading.status == "unreadable" and listed:
+        return _verdicts(listed, choices)
+    return reading
+
+
+def _correction(text: str, choices: "_Options") -> tuple[str | None, int]:
+    """The letter behind the last "wait", "no" or "actually", and its place."""
+    for match in [*_PATTERNS["correction"].finditer(text)][:-MAX_STATEMENTS:-1]:
+        if not text[: match.start()].strip():
+            break
+        for clause in re.split(r"[.;:。；：!?\n]\s*", text[match.end() : match.end() + MAX_LINE])[:4]:
+            letters = choices.opening(clause.strip(" ,，–—-…"), marked=True)
+            if len(letters) == 1:
+                return min(letters), match.start()
+    return None, -1
+
+
+def _listed(lines: list[str], letters: str) -> tuple[dict[str, str], list[str]]:
+    """Part lines that go through options one by one, by letter, from the others."""
+    runs: list[list[tuple[str, str]]] = [[]]
+    others: list[str] = []
+    for line in lines:
+        match = _PATTERNS["listed"].match(line)
+        letter = match["letter"].upper() if match else ""
+        if not letter or letter not in letters or (runs[-1] and letter <= runs[-1][-1][0]):
+            runs.append([])
+        if letter and letter in letters:
+            runs[-1].append((letter, line))
+        else:
+            runs[-1].append(("", line))
+            runs.append([])
+    longest = max(runs, key=len)
+    if len(longest) < 2:
+        return {}, lines
+    others = [line for run in runs for letter, line in run if run is not longest]
+    return dict(longest), others
+
+
+def _verdicts(listed: dict[str, str], choices: "_Options") -> Reading:
+    """Read which option a list calls right; "several" for a list of some options without verdicts."""
+    rule = "a list of verdicts"
+    words = {letter: choices.without_text(letter, line) for letter, line in listed.items()}
+    denied = {letter for letter, text in words.items() if _PATTERNS["denied"].search(text)}
+    affirmed = {letter for letter, text in words.items() if _PATTERNS["affirmed"].search(text)} - denied
+    for letters in (affirmed, words.keys() - denied):
+        if denied and len(letters) == 1:
+            return Reading("answered", min(letters), rule)
+    is_part = len(affirmed) > 1 or (not denied and len(words) < len(choices.letters))
+    return Reading("several" if is_part else "unreadable", rule=rule)
+
+
+def _read_lines(lines: list[str], choices: "_Options", options: int) -> Reading:
+    """Read the last line, then the beginning of the first, then lines that are an option's text."""
     exact = [choices.exact(line) if len(line) <= MAX_LINE else None for line in lines]
-    ending = exact[-len(options) :]
-    if len(options) > 1 and None not in ending and len(set(ending)) == len(options):
+    ending = exact[-options:]
+    if options > 1 and None not in ending and len(set(ending)) == options:
         return Reading("unreadable")
     last, first = lines[-1], lines[0]
     rule = "the last line"
-    letters = set() if lists_all else choices.opening(last) or choices.ending(last)
+    alone = _PATTERNS["alone"].search(last[-MAX_LINE:])
+    is_alone = alone is not None and alone["letter"] in choices.letters and exact[-1] is None
+    letters = {alone["letter"]} if alone and is_alone else choices.opening(last) or choices.ending(last)
     if not letters and not is_refusal(last):
         listed = {letter for letter in exact if letter}
         if len(listed) < 2 and (len(lines) == 1 or _PATTERNS["opening"].match(first)):
             letters, rule = choices.opening(first, marked=len(lines) > 1), "the beginning of the first line"
         if not letters:
             letters, rule = listed, "lines that are an option's text"
-    if reading := _reading(letters, rule, len(options)):
+    if reading := _reading(letters, rule, options):
         return reading
     return Reading("refused" if not letters and (is_refusal(last) or is_refusal(first)) else "unreadable")
 
@@ -117,7 +179,7 @@ class _Options:
     """The options with their letters, and the texts by which each may be called."""
 
     def __init__(self, options: tuple[str, ...]) -> None:
-        self.letters = ascii_uppercase[: len(options)]
+        self.letters, self.texts = ascii_uppercase[: len(options)], options
         letters_by_text: dict[str, set[str]] = {}
         for letter, option in zip(self.letters, options, strict=True):
             bracketed = re.fullmatch(r"(.+?)\s*[({（](.+)[)}）]", option)
@@ -144,6 +206,10 @@ class _Options:
             return letter
         first, _, rest = plain.partition(" ")
         return self.by_text.get(rest) if self.by_text.get(rest) == first.upper() else None
+
+    def without_text(self, letter: str, line: str) -> str:
+        """A line of a list without the text of its option."""
+        return re.sub(re.escape(self.texts[self.letters.index(letter)]), " ", line, flags=re.IGNORECASE)
 
     def opening(self, statement: str, *, marked: bool = False) -> set[str]:
         """The options that a statement names at its beginning, or behind its last correction.
@@ -251,8 +317,8 @@ def _plain(text: str) -> str:
     return " ".join(re.findall(r"\w+(?:[#+°/.'-]+\w+)*[#+°]?|[#+°/]+", folded))
 
 
-def _statements(text: str) -> Iterator[tuple[str, bool, bool]]:
-    """The text after each label, the last first; whether the label is sure; whether "or" is ahead of it."""
+def _statements(text: str) -> Iterator[tuple[int, str, bool, bool]]:
+    """The place and text after each label, the last first; whether the label is sure; whether "or" is ahead of it."""
     labelled = [(match.start("letter"), match["letter"], True) for match in _PATTERNS["called_right"].finditer(text)]
     for match in _PATTERNS["label"].finditer(text):
         after = text[match.end() : match.end() + MAX_LINE].lstrip(' \t*_:：#`"”')
@@ -261,4 +327,4 @@ def _statements(text: str) -> Iterator[tuple[str, bool, bool]]:
         labelled.append((match.start(), statement, bool(match["strong"] or match["colon"])))
     for start, statement, is_sure in sorted(labelled, reverse=True)[:MAX_STATEMENTS]:
         is_joined = re.search(r"(?:\b(?:or|and)|或|和)[\s$*]*$", text[max(0, start - 8) : start]) is not None
-        yield statement, is_sure, is_joined
+        yield start, statement, is_sure, is_joined
