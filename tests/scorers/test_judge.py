@@ -245,6 +245,7 @@ def test_human_labels(tmp_path: Path) -> None:
     figures = agreement(found(log).metadata["questions"])
     assert figures["Judges and people"].value == pytest.approx(200 / 3)
     assert (figures["Judges unanimous"].value, figures["Judges and rules"].value) == (100, 100)
+    assert figures["Krippendorff's α"].value == 1
     assert (figures["McNemar p"].value, figures["Pearson's r"].value) == (1, pytest.approx(0.5))
     assert [entry["human"] for entry in found(log).metadata["questions"]] == [1, 0, 0]
 

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 
 from music_evals.benchmarks import published
@@ -125,7 +126,14 @@ def _judges(records: Records, runs: pd.DataFrame) -> Table:
     """Agreement of judges with one another, with the rules, and with people."""
     facts = {number: agreement(list(records.main(number)["details"])) for number in runs.index}
     judged = runs.loc[[number for number, fact in facts.items() if fact]]
-    names = ("Judges unanimous", "Judges and rules", "Judges and people", "McNemar p", "Pearson's r")
+    names = (
+        "Judges unanimous",
+        "Krippendorff's α",
+        "Judges and rules",
+        "Judges and people",
+        "McNemar p",
+        "Pearson's r",
+    )
     figures: dict[str, Figure] = {name: lambda run, name=name: facts[run].get(name) for name in names}  # type: ignore[misc]
     return run_table("msu_judges", "MSU-Bench: agreement of judges, in percent", judged, figures, groups=_GROUPS)
 
@@ -145,6 +153,11 @@ def agreement(questions: Sequence[Mapping[str, Any]]) -> dict[str, Estimate]:
         "Judges and rules": percent(estimate([float(bool(one["verdict"]) == one["rule"]) for one in ruled])),
         "Judges and people": percent(estimate([float(one["verdict"] == one["human"]) for one in labelled])),
     }
+    matrix = np.array(votes, dtype=float).T  # a row per judge; NaN where one abstains
+    if len(matrix) > 1 and len(np.unique(matrix[~np.isnan(matrix)])) > 1:
+        from krippendorff import alpha
+
+        found["Krippendorff's α"] = Estimate(float(alpha(matrix, level_of_measurement="nominal")), n=len(votes))
     pairs = [(one["verdict"], one["human"]) for one in labelled]
     if pairs:
         found["McNemar p"] = Estimate(mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))[1], decimals=4)

@@ -20,6 +20,11 @@ _GIVEN: Final = re.compile(
 _BEGINNING: Final = re.compile(
     rf"{_DIGIT}(?=\s*(?:[.:;,–-]|correct|incorrect|right|wrong|same|not the same|because|since|$|\())"
 )
+_IN_WORDS: Final = re.compile(
+    r"(?i)(?:(?:final )?(?:verdict|judge?ment|decision|answer|result|判定|结果)(?: is)?\W{0,3})?(?:the (?:student\W?s )?answer is )?"
+    r"(?:(?P<right>correct|right|same|the same|yes|true|正确|一致)|incorrect|wrong|not (?:the same|correct)|different|no|false"
+    r"|错误|不正确|不一致)(?=\W*$|[.,:;–-])"
+)
 _END: Final = re.compile(rf"(?:^|[.!?:;,→]\s){_DIGIT}\W*$")
 
 
@@ -43,4 +48,7 @@ def read_vote(reply: str) -> int | None:
     for line in (lines[-1], lines[0]):
         if match := _BEGINNING.match(line) or _END.search(line):
             return int(match["vote"])
+    for line in (lines[-1], lines[0]):
+        if match := _IN_WORDS.match(line):
+            return int(match["right"] is not None)
     return None
