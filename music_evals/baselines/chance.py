@@ -1,6 +1,5 @@
 """The floors: an answer drawn by chance, and the commonest answer."""
 
-import re
 from fractions import Fraction
 from random import Random
 from typing import Final
@@ -10,9 +9,6 @@ from music_evals.baselines.muse import SOLVERS
 from music_evals.solvers.symbolic.music import DIFFERENT, LEVELS, QUALITIES, SAME
 
 _MOST_MEASURES: Final = 100
-_YES_NO: Final = re.compile(
-    r"(?:Is|Are|Was|Were|Do|Does|Did|Has|Have|Can)\b|.{0,300}, (?:is there|are there|does|do)\b", re.IGNORECASE
-)
 _ANSWERS: Final = {"rhythm": [*LEVELS.values()], "melody": [SAME, DIFFERENT], "chord": [*QUALITIES]}
 
 
@@ -20,7 +16,7 @@ def guess(asked: Asked, seed: int | None = None) -> str:
     """Answer by chance.
 
     That is one of the answers, drawn uniformly; an order; a number of measures from 1 to 100; one such measure, or
-    none, as likely; yes or no to a question for that, ``Unknown`` to any other; symbolic lines for which the solver
+    none, as likely; the answer that a task with open questions drew of its kind; symbolic lines for which the solver
     decides for such an answer; or eight measures of random notes, others for each seed.
     """
     random, keys = asked.random, asked.keys
@@ -37,8 +33,7 @@ def guess(asked: Asked, seed: int | None = None) -> str:
             return asked.worded("".join(random.sample("0123", 4)))
         case "choice":
             return asked.worded(random.choice(keys["answers"]))
-    questions = [each["text"] for each in keys.get("questions", ())] or [keys["question"]]
-    return numbered(asked, [random.choice(("Yes", "No")) if _YES_NO.match(one) else "Unknown" for one in questions])
+    return numbered(asked, keys.get("guess") or ["Unknown"])
 
 
 def commonest(asked: Asked) -> str:

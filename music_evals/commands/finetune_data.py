@@ -59,13 +59,15 @@ def finetune_data(
 def _prompt(prompts: str | None) -> "MakePrompt":
     """Return what words a question as the task `textual` does when it asks one at a time."""
     from music_evals.benchmarks.prompts import load_prompts
-    from music_evals.evals.msu import prompt_messages
+    from music_evals.evals.msu import Prompt, prompt_messages
     from music_evals.notation.scores.renderings import as_it_stands
 
     wording = load_prompts("msu", prompts)
 
     def make(score: Any, question: Any) -> "list[Message]":
-        messages = prompt_messages(score, [question], wording, "abc", as_it_stands(text=score["abc"]))
+        messages = prompt_messages(
+            score, [question], Prompt(wording, "textual", "abc"), as_it_stands(text=score["abc"])
+        )
         return [{"role": message.role, "content": message.text} for message in messages]
 
     return make

@@ -22,6 +22,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from itertools import accumulate
 from logging import getLogger
+from random import Random
 from statistics import mean
 from string import Template
 from types import MappingProxyType
@@ -47,6 +48,7 @@ from music_evals.datasets_builders.msu.dataset import BENCHMARK, LEVELS, SPLITS,
 from music_evals.datasets_builders.msu.questions.answerability import is_answerable
 from music_evals.datasets_builders.msu.twins import renamed, transposed
 from music_evals.datasets_builders.progress import announced
+from music_evals.datasets_builders.questions.items import vocabularies
 from music_evals.evals.floors import Floors, floors_of
 from music_evals.evals.tasks import (
     check_positive,
@@ -221,11 +223,15 @@ def _task(
 
     originals = {row["id"]: row["answer"] for row in rows} if twin != "original" else None
     learnt = _load_questions(params.dataset, "train") if "train" in available else rows
-    prompt = _Prompt(
-        load_prompts("msu", params.prompts),
+    wording = load_prompts("msu", params.prompts)
+    if params.stimulus == "noise":  # a model that obeys a rule against guessing would say nothing
+        wording = {**wording, "instruction": wording["instruction_for_noise"]}
+    prompt = Prompt(
+        wording,
         modality,
         rendering,
         commonest((row["kind"] or "", row["answer"]) for row in learnt),
+        vocabularies((row["kind"] or _type_of(row), _type_of(row), row["answer"]) for row in rows),
     )
     samples = _samples(selection, prompt, params.asking, originals)
     if not samples:
@@ -430,16 +436,17 @@ def _mean_tokens(shown: Mapping[str, Rendered]) -> int | None:
 # --- prompts and samples
 
 
-class _Prompt(NamedTuple):
+class Prompt(NamedTuple):
     """What all prompts of a task have in common."""
 
     wording: Prompts
     modality: Modality
     rendering: Rendering
-    majority: Mapping[str, str]  # kind of question → the commonest answer
+    majority: Mapping[str, str] = MappingProxyType({})  # kind of question → the commonest answer
+    vocabulary: Mapping[str, Sequence[str]] = MappingProxyType({})  # kind of question → answers to guess from
 
 
-def _samples(selection: _Selection, prompt: _Prompt, asking: str, originals: Mapping[str, str] | None) -> list[Sample]:
+def _samples(selection: _Selection, prompt: Prompt, asking: str, originals: Mapping[str, str] | None) -> list[Sample]:
     """Make the samples of all scores; `originals` are the answers to the questions of a twin before it was changed."""
     samples = []
     for score in selection.scores:
@@ -460,7 +467,7 @@ def record_to_sample(
     score: ScoreRow,
     questions: Sequence[QuestionRow],
     shown: Rendered | None,
-    prompt: _Prompt,
+    prompt: Prompt,
     originals: Mapping[str, str] | None = None,
 ) -> Sample:
     """Map questions on a score to a sample; all samples of a score are the same up to the question.
@@ -484,9 +491,7 @@ def record_to_sample(
         metadata["score_tokens"] = estimated_tokens(len(shown["text"]))
     return Sample(
         id=questions[0]["id"] if len(questions) == 1 else score["score_id"],
-        input=prompt_messages(
-            score, questions, prompt.wording, prompt.rendering, shown, prompt.majority, prompt.modality
-        ),
+        input=prompt_messages(score, questions, prompt, shown),
         target=_target([row["answer"] for row in questions]),
         metadata=metadata,
     )
@@ -499,20 +504,14 @@ def _target(answers: Sequence[str]) -> str:
 
 
 def prompt_messages(
-    score: ScoreRow,
-    questions: Sequence[QuestionRow],
-    wording: Prompts,
-    rendering: Rendering,
-    shown: Rendered | None,
-    majority: Mapping[str, str] = MappingProxyType({}),
-    modality: Modality = "textual",
+    score: ScoreRow, questions: Sequence[QuestionRow], prompt: Prompt, shown: Rendered | None
 ) -> list[ChatMessage]:
     """Word a prompt: the instruction, the score, and then the question or questions."""
-    stimulus = _score_text(score, wording["score"], rendering, shown)
-    request = _question_text(questions, wording["ask"])
+    stimulus = _score_text(score, prompt.wording["score"], prompt.rendering, shown)
+    request = _question_text(questions, prompt.wording["ask"])
     text = shown["text"] if shown else ""
     start = stimulus.index(text)
-    majorities = [majority.get(row["kind"] or "", "Unknown") for row in questions]
+    majorities = [prompt.majority.get(row["kind"] or "", "Unknown") for row in questions]
     if len(questions) == 1:
         facts: dict[str, Any] = {
             "question": questions[0]["question"],
@@ -522,19 +521,24 @@ def prompt_messages(
     else:
         entries = [{"text": row["question"], "kind": row["kind"]} for row in questions]
         facts = {"questions": entries, "majority": majorities}
+    drawn = (prompt.vocabulary.get(row["kind"] or _type_of(row), ["Unknown"]) for row in questions)
+    facts["guess"] = [Random(f"chance {row['id']}").choice(a) for row, a in zip(questions, drawn, strict=True)]
     metadata = question_metadata(
         "msu",
-        modality,
+        prompt.modality,
         answer_type="text",
         form="$answer",
-        notation=rendering if shown else None,
+        notation=prompt.rendering if shown else None,
         music=[[start, start + len(text)]] if text else None,
         **facts,
     )
     content: str | list[Content] = f"{stimulus}\n\n{request}"
     if shown and shown["files"]:
         content = [ContentText(text=stimulus), *map(_file_content, shown["files"]), ContentText(text=request)]
-    return [ChatMessageSystem(content=wording["instruction"]), ChatMessageUser(content=content, metadata=metadata)]
+    return [
+        ChatMessageSystem(content=prompt.wording["instruction"]),
+        ChatMessageUser(content=content, metadata=metadata),
+    ]
 
 
 def _score_text(score: ScoreRow, wording: Prompts, rendering: Rendering, shown: Rendered | None) -> str:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 from music_evals.datasets_builders.dataset_io import DatasetError
-from music_evals.datasets_builders.questions.items import Item
+from music_evals.datasets_builders.questions.items import Item, vocabularies
 
 ALL: Final = "all"
 MARGIN: Final = 0.03
@@ -127,14 +127,20 @@ def earnings(
     return earned
 
 
-def answers_of(items: Iterable[Item]) -> Counter[str]:
-    """Return the number of different answers to the questions of each form."""
-    return Counter(form for form, _ in dict.fromkeys((item.form, item.answer) for item in items))
+def answers_of(items: Iterable[Item]) -> dict[str, list[str]]:
+    """Return the answers to the open questions of each kind, whatever their level and split: see `vocabularies`."""
+    return vocabularies(
+        (item.kind or item.answer_type or item.form, item.answer_type, item.answer)
+        for item in items
+        if not item.options
+    )
 
 
-def chance_of(item: Item, answers: Mapping[str, int]) -> float:
-    """Return what a random guess earns, from 0 to 1: among the options, or among the answers to the form."""
-    return item.options.count(item.answer) / len(item.options) if item.options else 1 / answers[item.form]
+def chance_of(item: Item, answers: Mapping[str, Sequence[str]]) -> float:
+    """Return what a random guess earns, from 0 to 1: among the options, or among the answers to the kind."""
+    if item.options:
+        return item.options.count(item.answer) / len(item.options)
+    return 1 / len(answers[item.kind or item.answer_type or item.form])
 
 
 def fold(item: Item) -> int:

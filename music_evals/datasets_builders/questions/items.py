@@ -1,15 +1,23 @@
 """Questions of any benchmark's rows, as a guesser sees them who does not get the music."""
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any, Final
 
 _MUSIC: Final = re.compile(r"\b[XML]: ?\d")  # the beginning of a score in ABC
+YES_NO: Final = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
+"""The beginning of an answer to a question that asks for yes or no."""
 _LANGUAGE: Final = re.compile(r"-(zh|en)$")  # the end of the id of a question in two languages
 _KINDS: Final = ("language", "level", "subtheme_en", "kind")
-COLUMNS: Final = (*_KINDS, *("id", "question", "options", "answer", "target", "piece", "score_id", "score"))
+_COMMON: Final = 5  # questions of a kind whose answers are taken for all of its answers
+COLUMNS: Final = (
+    *_KINDS,
+    "answer_type",
+    *("id", "question", "options", "answer", "target", "piece", "score_id", "score"),
+)
 """The columns that are read where a row has them; sound and pages are not read."""
 
 
@@ -24,6 +32,8 @@ class Item:
     group: str  # a piece or work; a guesser never learns from the group that it is tried on
     unit: str  # the question in any language: two languages count once
     opening: str = ""  # the music that the options continue, if they do
+    kind: str = ""  # of an open question
+    answer_type: str = ""  # of an open question
 
 
 def form_of(row: Mapping[str, Any]) -> str:
@@ -60,4 +70,27 @@ def item_of(row: Mapping[str, Any], config: str = "", *, continues: bool = False
     opening = (row.get("score") or text[len(question) :]) if continues else ""
     unit = _LANGUAGE.sub("", row["id"])
     group = row.get("piece") or row.get("score_id") or unit
-    return Item(f"{config} {form_of(row)}".strip(), question, options, answer, group, unit, opening)
+    kinds = (str(row.get(name) or "") for name in ("kind", "answer_type"))
+    return Item(f"{config} {form_of(row)}".strip(), question, options, answer, group, unit, opening, *kinds)
+
+
+def vocabularies(answers: Iterable[tuple[str, str, str]]) -> dict[str, list[str]]:
+    """Return what a guesser of open questions draws from: kind → its answers.
+
+    They are yes and no; else the different answers to the kind; of a rare kind, those of all kinds with its type.
+
+    Args:
+        answers: kind, type of answer, and answer of each question.
+
+    >>> vocabularies([("tie", "yes_no", "No"), *[("key", "key", one) for one in "CDCGC"], ("last", "key", "E")])
+    {'tie': ['No', 'Yes'], 'key': ['C', 'D', 'G'], 'last': ['C', 'D', 'E', 'G']}
+    """
+    entries = list(answers)
+    counts = Counter(kind for kind, _, _ in entries)
+    drawn: dict[str, list[str]] = {}
+    for kind, answer_type in dict.fromkeys((kind, answer_type) for kind, answer_type, _ in entries):
+        own = {answer for other, _, answer in entries if other == kind}
+        alike = {answer for _, other, answer in entries if other == answer_type}
+        is_yes_no = all(YES_NO.match(answer) for answer in own)
+        drawn[kind] = ["No", "Yes"] if is_yes_no else sorted(own if counts[kind] >= _COMMON else alike)
+    return drawn

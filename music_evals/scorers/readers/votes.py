@@ -21,9 +21,9 @@ _BEGINNING: Final = re.compile(
     rf"{_DIGIT}(?=\s*(?:[.:;,–-]|correct|incorrect|right|wrong|same|not the same|because|since|$|\())"
 )
 _IN_WORDS: Final = re.compile(
-    r"(?i)(?:(?:final )?(?:verdict|judge?ment|decision|answer|result|判定|结果)(?: is)?\W{0,3})?(?:the (?:student\W?s )?answer is )?"
-    r"(?:(?P<right>correct|right|same|the same|yes|true|正确|一致)|incorrect|wrong|not (?:the same|correct)|different|no|false"
-    r"|错误|不正确|不一致)(?=\W*$|[.,:;–-])"
+    r"(?i)(?:(?:final )?(?:verdict|judge?ment|decision|answer|result|判定|结果)(?: is)?\W{0,3})?"
+    r"(?:the (?:student\W?s )?answer is )?(?:(?P<right>correct|right|same|the same|yes|true|正确|一致)"
+    r"|incorrect|wrong|not (?:the same|correct)|different|no|false|错误|不正确|不一致)(?=\W*$|[.,:;–-])"
 )
 _END: Final = re.compile(rf"(?:^|[.!?:;,→]\s){_DIGIT}\W*$")
 
