@@ -61,7 +61,11 @@ def tables(records: Records) -> list[Table]:
         title_of(kind): lambda run, group=f"kind={kind}": records.score(run, group=group)  # type: ignore[misc]
         for kind in ("key", "metre", "note_length")
     }
-    in_form: dict[str, Figure] = {"In form": lambda run: share_of(records.main(run)["in_form"], records.main(run))}
+    in_form: dict[str, Figure] = {
+        "In form": lambda run: share_of(records.main(run)["in_form"], records.main(run)),
+        "Score in form": lambda run: _score_by_form(records.main(run), True),
+        "Score in other forms": lambda run: _score_by_form(records.main(run), False),
+    }
     metadata = records.current(SECTION, task=["metadata_qa", "metadata_prediction"])
     title = "LilyBench: answers in the required form, in percent"
     task = {"Task": "task"}
@@ -73,6 +77,10 @@ def tables(records: Records) -> list[Table]:
         _emotion(records),
         run_table("lilybench_form", title, records.current(SECTION), in_form, groups=task),
     ]
+
+
+def _score_by_form(items: pd.DataFrame, in_form: bool) -> Cell:
+    return percent(score_of(items[items["in_form"] == in_form]))
 
 
 def _table3(records: Records) -> Table:

@@ -109,10 +109,23 @@ _CONCLUSION: Final = re.compile(
 )
 
 
+_CORRECTION: Final = re.compile(
+    r"(?i)(?:\b(?:wait|correction|actually|or rather|scratch that|i mean|on second thought)\b"
+    r"|[.?!,;:–—→>-]\s*(?:no|nein|non)(?=\s*[,:;–—-])|不对|更正|其实)(?=[\s,.:;–—-]*(?P<rest>[^\n]*\w[^\n]*))"
+)
+_JSON: Final = re.compile(r"""["'](?:answer|value|result|response|output)["']\s*:\s*["'\[]*([^"'\]}]+)""")
+
+
 def _statements(text: str) -> Iterator[str]:
-    """Where an answer may be: in a box, after the last label, a conclusion, the whole reply, its last line."""
+    """Where an answer may be, the surest place first.
+
+    These are what corrects another answer, a box, a value in JSON, the text after the last label, a conclusion, the
+    whole reply, its last line.
+    """
     end = text[-20_000:]
-    if boxes := _BOXED.findall(end):
+    if corrections := [match for match in _CORRECTION.finditer(end) if match.start() > 0]:
+        yield corrections[-1]["rest"]
+    if boxes := _BOXED.findall(end) or _JSON.findall(end):
         yield boxes[-1]
     if labels := list(_LABEL.finditer(end)):
         yield end[labels[-1].end() :].strip() or end
@@ -120,7 +133,7 @@ def _statements(text: str) -> Iterator[str]:
     conclusion = _CONCLUSION.match(lines[-1][-SHORT:]) if lines else None
     if conclusion and conclusion.start("rest") > 12:
         yield conclusion["rest"]
-    yield text
+    yield re.sub(r"^[\s\[({]+|[\s\])}]+$", "", text) or text
     if len(lines) > 1:
         yield lines[-1]
 
@@ -269,6 +282,9 @@ _TERM_END: Final = re.compile(
 )
 
 
+_DENIED_AFTER: Final = re.compile(r"(?i)\W+(?:is|are|was|were|does|do|has|have)(?:n't| not)\b")
+
+
 def _check_term(answer: str, expected: str) -> Checked:
     """Compare an answer with a reference that is one of a few terms; it has to name one term of a table."""
     tables = term_tables(expected)
@@ -282,6 +298,9 @@ def _check_term(answer: str, expected: str) -> Checked:
     for table in tables:
         terms = find_terms(text, table)
         named = set(terms.values)
+        own = find_terms(answer, table)
+        if any(_DENIED_AFTER.match(own.text, end) for _, end in own.spans):
+            return _UNREADABLE
         if len(named) > 1 and _OR.search(affirmed):
             return _SEVERAL
         if len(named) == 1 and _is_committed(terms) and _TERM_END.match(terms.text, terms.spans[-1][1]):
@@ -341,6 +360,8 @@ def _comparable(values: Values, expected: Values, answer_type: str) -> tuple[Val
             values = tuple((*value[:-1], None) for value in values)
         case "duration" if any(value[3] is None for value in values + expected):
             values, expected = (tuple((*value[:-1], None) for value in side) for side in (values, expected))
+        case "chord" if all(chord[0] is None for chord in expected):
+            values = tuple((None, None, chord[2], None) for chord in values)
         case "chord":
             values, expected = (tuple((*chord[:3], chord[3] or None) for chord in side) for side in (values, expected))
         case "measures" if any(isinstance(value, tuple) for value in expected):
@@ -356,7 +377,8 @@ def _may_agree(value: Any, expected: Any, answer_type: str) -> bool:
         case "duration":
             return bool(value[:3] == expected[:3])
         case "chord":
-            return value[:3] == expected[:3] and not {None, -1}.isdisjoint((value[3], expected[3]))
+            is_inversion_open = value[:3] == expected[:3] and not {None, -1}.isdisjoint((value[3], expected[3]))
+            return is_inversion_open or (value[0] is None and value[2] == expected[2])
         case "measures":
             first, other = (item[1] if isinstance(item, tuple) else min(item) for item in (value, expected))
             return first == other and (isinstance(value, tuple) or isinstance(expected, tuple))

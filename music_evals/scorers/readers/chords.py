@@ -1,7 +1,8 @@
 """Reading chords, numerals and cadences.
 
 A chord is a root, a quality by music21's names, and an inversion (0 to 3) or None. It may be spelled (D-F#-A-C) or be a
-degree in a key. Numerals are degrees with figures; 6/5 is 65. Perfect cadences are authentic, imperfect ones half.
+degree in a key. A quality alone ("Major triad") has no root. Numerals are degrees with figures; 6/5 is 65. Perfect
+cadences are authentic, imperfect ones half.
 """
 
 import re
@@ -25,6 +26,9 @@ _CHORD: Final = re.compile(
     rf"|[ -]{{1,3}}(?P<words>{_QUALITY})(?![A-Za-z0-9]))?"
     r"(?P<noun>[ -]+(?:chord|triad))?(?:/(?P<bass>[A-G](?:#|b)?))?"
     r"(?:[, -]{0,3}\(?(?:in )?(?P<inversion>first|second|third|root) (?:inversion|position))?(?![A-Za-z0-9#+]|-[a-z])"
+)
+_QUALITY_ALONE: Final = re.compile(
+    rf"(?<![A-Za-z])(?P<words>{_QUALITY})(?![A-Za-z0-9])(?:[ -]+(?:chord|triad))?(?! (?:third|sixth|second|scale|key))"
 )
 _SPELLED: Final = re.compile(
     r"(?<![A-Za-z0-9#])[A-G](?:##|#|bb|b)?\d?"
@@ -66,7 +70,12 @@ def read_chords(text: str) -> Extraction:
     # "G, B♭ and D: a G minor triad" names one chord twice; its name tells more.
     unspelled = _SPELLED.sub(lambda match: "_" * len(match[0]), text)
     chords = extract(unspelled, _CHORD, _chord)
-    return chords if chords.values else extract(text, _SPELLED, _spelled_chord)
+    spelled_chords = chords if chords.values else extract(text, _SPELLED, _spelled_chord)
+    return spelled_chords if spelled_chords.values else extract(text, _QUALITY_ALONE, _quality)
+
+
+def _quality(match: re.Match[str]) -> Hashable:
+    return None, None, _QUALITY_WORDS[match["words"]], None
 
 
 def _chord(match: re.Match[str]) -> Hashable:

@@ -33,6 +33,25 @@ _SIGNS: Final = {
     "sharp": "#", "flat": "b", "natural": "", "doublesharp": "##", "doubleflat": "bb",
     "is": "#", "isis": "##", "es": "b", "eses": "bb", "s": "b",
 }  # fmt: skip
+# Names in Japanese, Korean and Russian, in the order of C to B, and their signs.
+_NAMES: Final = {
+    **dict(zip("ハニホヘトイロ", "CDEFGAB", strict=True)),
+    **dict(zip("다라마바사가나", "CDEFGAB", strict=True)),
+    **dict(zip(("до", "ре", "ми", "фа", "соль", "ля", "си"), "CDEFGAB", strict=True)),
+    **dict(zip(("도", "레", "미", "파", "솔", "라", "시"), "CDEFGAB", strict=True)),
+    **dict(zip(("ド", "レ", "ミ", "ファ", "ソ", "ラ", "シ"), "CDEFGAB", strict=True)),
+}
+_SIGNED: Final = {"嬰": "#", "変": "b", "올림": "#", "내림": "b", "диез": "#", "бемоль": "b"}
+_SIGNED |= {"シャープ": "#", "フラット": "b", "샵": "#", "플랫": "b", "♯": "#", "♭": "b", "#": "#", "b": "b"}
+_EASTERN: Final = re.compile(
+    r"(?i)(?P<before>嬰|変|올림|내림)? ?(?P<name>[ハニホヘトイロ](?=[長短]調|音)"
+    r"|[다라마바사가나](?= ?(?:장|단|음))|(?<!\w)(?:до|ре|ми|фа|соль|ля|си)(?!\w)"
+    r"|[도레미파솔라시](?=[ #b]|올림|내림|샵|플랫|\d|$)|ファ|[ドレミソラシ](?=[ #b]|シャープ|フラット|\d|$))"
+    r"(?:[ -]?(?P<after>диез|бемоль|シャープ|フラット|샵|플랫|#|b))?(?P<next> ?\d)?"
+)
+_ABC: Final = re.compile(r"(?<![\w^_=])([\^_]{1,2}|=)([A-Ga-g])(,*|'*)(?![\w'])")
+_OCTAVE_ORDINAL: Final = re.compile(r"(?i),? (?:in|of) the (first|second|third|fourth|fifth|sixth|seventh) octave")
+_ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 _SIGN_WORD: Final = re.compile(
     r"(?i)(?<![A-Za-z])([A-Ga-g])[ -]{0,2}(double[ -]?sharp|double[ -]?flat|sharp|flat|natural)(?![a-z])(?! ?keys)"
 )
@@ -69,12 +88,25 @@ def _solfege(match: re.Match[str]) -> str:
     return _SOLFEGE[name] + shift + after
 
 
+def _eastern(match: re.Match[str]) -> str:
+    sign = _SIGNED.get((match["before"] or match["after"] or "").lower(), "")
+    return _NAMES[match["name"].lower()] + sign + (match["next"] or "").strip()
+
+
+def _abc(match: re.Match[str]) -> str:
+    """A note of ABC with its accidental: ``^f`` is F#5, ``_B,`` Bb3."""
+    octave = 4 + match[2].islower() + len(match[3]) * (-1 if "," in match[3] else 1)
+    return match[2].upper() + match[1].replace("^", "#").replace("_", "b").replace("=", "") + str(octave)
+
+
 def spelled(text: str) -> str:
     """The text with the names of notes as letter, sign and octave: ``C#5``."""
     text = _STROKES.sub(
         lambda match: (match["a"] or match["b"]).lower() + _STROKE_MARKS[(match["de"] or match["zh"]).lower()],
         re.sub(r"(?i)\b(?:do centrale?|mittleres c)(?![a-z0-9])|中央c", "C4", text),
     )
+    text = _EASTERN.sub(_eastern, _ABC.sub(_abc, text))
+    text = _OCTAVE_ORDINAL.sub(lambda match: str(_ORDINALS.index(match[1].lower()) + 1), text)
     text = rewritten(text, "spelling")
     text = _CHINESE_SIGN.sub(lambda match: (match[2] or match[3]) + _SIGNS[match[1] or match[4]], text)
     text = _GERMAN_NAME.sub(_german, text)

@@ -92,7 +92,7 @@ def _translation(table: str) -> tuple[re.Pattern[str], tuple[str, ...]]:
     words.sort(key=lambda pair: len(re.sub(r"\(\?[:=!].*?\)\??|\\?.\?|\\w\*", "", pair[0])), reverse=True)
     groups, names = [], []
     for word, name in words:
-        is_cjk = re.search("[\u3040-\u9fff]", word) is not None
+        is_cjk = re.search("[\u3040-\u9fff\uac00-\ud7a3]", word) is not None
         groups.append(f"({word})" if is_cjk else rf"((?<![A-Za-z])(?:{word})(?![A-Za-z]))")
         names.append(f" {name} " if is_cjk else name)
     return re.compile("|".join(groups), re.IGNORECASE), tuple(names)

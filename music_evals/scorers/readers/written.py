@@ -2,10 +2,11 @@
 
 Two readings, by protocol:
 
-- ``strict``: the answer has the form that was asked for, and the reply says nothing else. White space, a label
-  ``Answer:`` ahead, Markdown's ``*``, ``_`` and backticks around it, and one full stop behind it do not count. The
-  forms are: a number in digits; one of the indices 0 to 3; four digits that name each of the indices 0 to 3 once; the
-  numbers of measures with single spaces between them, or ``none``.
+- ``strict``: the reply says the answer and nothing else, in the form that was asked for or in another plain one. White
+  space, a label ``Answer:`` ahead, Markdown's ``*``, ``_`` and backticks around it, and one full stop behind it do not
+  count. The forms are: a number in digits; one of the indices 0 to 3; four digits that name each of the indices 0 to 3
+  once; the numbers of measures with single spaces between them, or ``none``. Plain besides are units (``24 measures``),
+  brackets, ``\\boxed{}``, commas, arrows, an option's text behind its index, and "no errors".
 - ``paper``: the reading of the authors' code. An index is the first character 0 to 3, also of ``10``; a number of
   measures is the first run of digits; an order and the wrong measures are the longest run (the first of equally long
   runs), so that ``3 7 12`` reads as ``12``, against the paper's own form. Leading zeros stay: ``024`` is not ``24``. A
@@ -36,6 +37,30 @@ _NUMBER: Final = re.compile(r"[0-9]{1,6}")
 _INDEX: Final = re.compile("[0-3]")
 _ORDER: Final = re.compile(r"(?!.*(.).*\1)[0-3]{4}")
 _MEASURES: Final = re.compile(r"[0-9]{1,6}(?: [0-9]{1,6}){0,999}|(?i:none)")
+_NOUN: Final = r"(?:measures?|bars?|takte?n?|mesures|compases|battute|小节|小節|마디|тактов|такта?)"
+_BOX: Final = re.compile(r"\\(?:boxed|text)\s?\{([^{}]{0,200})\}|[$]")
+_PLAIN: Final = {
+    _NUMBER: re.compile(
+        rf"(?i)(?:(?:it|the (?:score|piece|music)|this (?:score|piece)|there|the (?:answer|total|number of {_NOUN})) "
+        rf"(?:has|is|are|contains) |(?:number of )?{_NOUN} ?[:=] ?)?[(\[{{]?(?P<answer>[0-9]{{1,6}})[)\]}}]?"
+        rf" ?{_NOUN}?(?: in (?:this|the) (?:score|piece|music)| in total| long)?"
+    ),
+    _INDEX: re.compile(
+        r"(?i)(?:(?:the )?(?:correct |right )?(?:option|index|choice|answer)(?: is)?:? ?)?"
+        r"[(\[{]?(?P<answer>[0-3])[)\]}]?(?: ?[:.)–-] [^\n]{1,200})?"
+    ),
+    _ORDER: re.compile(
+        r"(?i)(?:(?:the )?(?:correct |right )?order(?: is)?:? ?)?"
+        r"(?P<answer>[(\[{]?[0-3](?:[\s,;>→–-]*[0-3]){3}[)\]}]?)"
+    ),
+    _MEASURES: re.compile(
+        rf"(?i)(?:(?:the )?(?:wrong )?{_NOUN}(?: numbers?)? ?:? ?)?(?:[(\[{{](?! ?[)\]}}]))?"
+        rf"(?P<answer>[0-9]{{1,6}}(?:(?:,? and |[,;&] ?| ){_NOUN}? ?[0-9]{{1,6}}){{0,99}})[)\]}}]?"
+        r"(?: (?:is|are) wrong)?|(?P<none>no (?:errors?|wrong measures?|measures?(?: (?:is|are) wrong)?|mistakes?)"
+        r"|none of (?:them|the measures)(?: (?:is|are) wrong)?|\[\s*\])"
+    ),
+}
+"""Form → other plain forms of the same answer."""
 _DIGITS: Final = re.compile(r"\d+")  # of any script, as published
 _SEVERAL: Final = re.compile(
     r"(?i)(?:either )?(?:[0-9]{1,6}|none)(?:(?: or )(?:[0-9]{1,6}|none)){1,9}|[0-9]{4}/[0-9]{4}"
@@ -124,7 +149,7 @@ def _read(
     stated = _stated(text, reasoned)
     bare = _bare(stated, reasoned)
     in_form = form.fullmatch(bare) is not None
-    answer = bare.lower() if in_form else None
+    answer = bare.lower() if in_form else _plain(bare, form)
     if answer and answer != NONE and form is not _ORDER:
         answer = " ".join(map(str, sorted({int(number) for number in answer.split(" ")})))
     rule = "the whole reply" if stated == text else "what follows the last “Answer:”"
@@ -140,6 +165,18 @@ def _read(
     if _SEVERAL.fullmatch(bare):
         return Answer("several", None, False, rule)
     return Answer("refused" if is_refusal(bare or stated) else "unreadable", None, False, rule)
+
+
+def _plain(bare: str, form: re.Pattern[str]) -> str | None:
+    """The answer of a reply in a plain form that was not asked for."""
+    match = _PLAIN[form].fullmatch(_BOX.sub(lambda box: box[1] or "", bare).strip(_AROUND))
+    if match is None:
+        return None
+    if match.groupdict().get("none"):
+        return NONE
+    numbers = re.findall("[0-9]+" if form is not _ORDER else "[0-3]", match["answer"])
+    answer = ("" if form is _ORDER else " ").join(numbers)
+    return answer if form.fullmatch(answer) else None
 
 
 def _bare(stated: str, reasoned: bool) -> str:

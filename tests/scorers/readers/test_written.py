@@ -24,9 +24,9 @@ READERS: dict[str, Callable[..., Answer]] = {
 def test_both_readings() -> None:
     with (Path(__file__).parent / "data" / "protocols.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            read, strict = READERS[row["kind"]], row["strict"] or None
-            assert read(row["reply"])[1:3] == (strict, strict is not None), row
-            assert read(row["reply"], "paper")[1:3] == (row["paper"] or None, strict is not None), row
+            read, in_form = READERS[row["kind"]], row["in_form"] == "1"
+            assert read(row["reply"])[1:3] == (row["strict"] or None, in_form), row
+            assert read(row["reply"], "paper")[1:3] == (row["paper"] or None, in_form), row
 
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
@@ -43,7 +43,7 @@ def test_after_reasoning_the_last_line_labelled_answer_counts() -> None:
     assert (
         read_number(reply, "paper", reasoned=True).rule == "the first run of digits in what follows the last “Answer:”"
     )
-    assert read_number("Let me see: 3 and 9.\nFinal answer: 12 measures", reasoned=True).status == "unreadable"
+    assert read_number("Let me see: 3 and 9.\nFinal answer: 12 measures", reasoned=True)[1:3] == ("12", False)
     assert read_number("Let me see: 3 and 9.\nFinal answer: 12 measures", "paper", reasoned=True).text == "12"
     assert read_index("The key has one sharp.\n\n> Answer:\n2", reasoned=True).text == "2"
     assert read_measures("In measure 3 …\nAnswer: none", reasoned=True).text == "none"
