@@ -1,4 +1,4 @@
-"""The ceiling: answers by reading what the libraries at hand can read, and by computing."""
+"""The ceiling: answers by reading what the libraries at hand can read."""
 
 from typing import Final
 
@@ -8,7 +8,6 @@ import anyio.to_thread
 from music_evals.baselines import lilybench, msu, muse
 from music_evals.baselines.asking import Asked, BaselineError
 from music_evals.baselines.chance import guess, numbered
-from music_evals.baselines.theory import solve
 from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.notation.lilypond.sandbox import SandboxError
 
@@ -18,27 +17,27 @@ TASKS: Final = (
     "lilybench bar_count",
     "lilybench metadata_qa",
 )
-"""Tasks whose music the reader reads; questions that may be computed say so themselves."""
+"""Tasks whose music the reader reads."""
 
 
 def check(asked: Asked) -> None:
-    """Check that the reader can read or compute what is asked about; `BaselineError` if not."""
+    """Check that the reader can read what is asked about; `BaselineError` if not."""
     keys = asked.keys
-    if keys.get("theory") or keys.get("stimulus") == "none":
+    if keys.get("stimulus") == "none":
         return
     if asked.task in TASKS and (asked.music or "refused" in keys):
         return
     given = f" from {keys['notation']}" if asked.task in TASKS and "notation" in keys else ""
     raise BaselineError(
-        f"baseline/reader cannot answer {asked.task}{given}; it reads MIDI text (muse), ABC (msu textual) and "
-        "LilyPond (lilybench bar_count, metadata_qa), and computes questions of theory (ziqi comprehension, "
-        "musictheorybench). To leave other tasks of a file out, name one, as in evals/ziqi.py@comprehension, or use "
-        "`music-evals run`, which leaves them out; valid for other tasks: baseline/chance, baseline/majority"
+        f"baseline/reader cannot answer {asked.task}{given}; it reads MIDI text (muse), ABC (msu textual) and LilyPond "
+        "(lilybench bar_count, metadata_qa). To leave other tasks of a file out, name one, as in "
+        "evals/msu.py@textual, or use `music-evals run`, which leaves them out; valid for other tasks: "
+        "baseline/chance, baseline/majority"
     )
 
 
 async def read(asked: Asked, error_rate: float, limiter: anyio.CapacityLimiter) -> str:
-    """Answer what is asked; by chance, or ``Unknown``, what cannot be read or computed, or is asked without music.
+    """Answer what is asked; by chance, or ``Unknown``, what cannot be read, or is asked without music.
 
     `BaselineError` where it is none of the reader's tasks, the music is in another form, or LilyPond is missing. A
     share of symbolic lines is garbled on purpose, the error rate; the limiter says how many LilyPonds run at a time.
@@ -47,9 +46,6 @@ async def read(asked: Asked, error_rate: float, limiter: anyio.CapacityLimiter) 
     keys = asked.keys
     if keys.get("stimulus") == "none":
         return guess(asked)
-    if keys.get("theory"):
-        place = solve(keys["question"], keys["options"])
-        return guess(asked) if place is None else asked.worded(keys["answers"][place])
     if keys["benchmark"] == "muse":
         try:
             return muse.read(asked, error_rate)

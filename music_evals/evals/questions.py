@@ -85,7 +85,6 @@ def record_to_sample(
         question=row["question"],
         options=row["options"],
         kind=row["kind"],
-        theory=True,
         majority=majority,
         notation="abc" if tune else None,
         music=[[start, start + len(tune)]] if tune else None,

@@ -173,7 +173,6 @@ def record_to_sample(
         question=row["question"],
         options=list(options),
         kind=row["subtheme_en"],
-        theory=True if config == "comprehension" else None,
         majority=majority,
         **_music(row["question"], prompt.index(row["question"], len(opening))),
     )

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from music_evals.notation.spelling import Interval, spell
 
-BANK: Final = tomllib.loads((files("music_evals.baselines") / "theory.toml").read_text(encoding="utf-8"))
+BANK: Final = tomllib.loads((files("tests.oracles") / "theory.toml").read_text(encoding="utf-8"))
 """Wordings of questions (``forms``), and ``words`` by kind of thing."""
 
 
