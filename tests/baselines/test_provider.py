@@ -12,8 +12,7 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Ge
 from music_evals.baselines.asking import Asked, BaselineError, read_conversation
 from music_evals.baselines.chance import commonest, guess
 from music_evals.baselines.muse import SOLVERS
-from music_evals.datasets_builders.ziqi.dataset import build_generated, write
-from music_evals.evals import lilybench, muse, ziqi
+from music_evals.evals import lilybench, muse
 from tests.harness import metrics, run
 from tests.lilybench_dataset import write_small
 
@@ -63,7 +62,7 @@ def test_other_conversations_are_refused(model: str) -> None:
 def test_the_reader_names_what_it_cannot_read(benchmark: str, task: str, notation: str | None) -> None:
     asked = conversation(benchmark=benchmark, task=task, answer_type="choice", answers=["A"], notation=notation)
     with pytest.raises(
-        BaselineError, match=f"cannot answer {benchmark} {task}.*; it reads MIDI text .*@comprehension.*baseline/chance"
+        BaselineError, match=f"cannot answer {benchmark} {task}.*; it reads MIDI text .*@textual.*baseline/chance"
     ):
         reply("reader", asked)
 
@@ -132,19 +131,16 @@ def test_the_wording_of_prompts_does_not_matter(tmp_path: Path) -> None:
     for name, words in {
         "muse": '[syncopation]\nstandalone = "Sag einen Buchstaben. $given"\nlogiclm = "Schreib auf: $given"\n'
         'final = "$finding Und nun?"\n[logiclm]\nrefine = "Noch einmal: $output"\n',
-        "ziqi": '[en]\ninstruction = "Choose."\nquestion = "$question $a $b $c $d"\n',
         "lilybench": 'score = "$score"\n[question]\nbar_count = "Wie viele Takte?"\n[reply]\nstandalone = "Antwort:"\n',
     }.items():
         (tmp_path / f"{name}.toml").write_text(words, encoding="utf-8")
-    write(build_generated(theory=8, continuation=0), tmp_path / "bank")
     small, own = write_small(tmp_path / "small"), str(tmp_path / "muse.toml")
     tasks = [
         muse.syncopation(prompts=own),
         muse.syncopation(strategy="logiclm", prompts=own),
-        ziqi.comprehension(dataset=str(tmp_path / "bank"), language="en", prompts=str(tmp_path / "ziqi.toml")),
         lilybench.bar_count(dataset=small, prompts=str(tmp_path / "lilybench.toml")),
     ]
     found = [metrics(log) for log in run(tasks, tmp_path, limit=5)]
     assert found[0]["final_answer"]["accuracy"] == found[1]["final_answer"]["accuracy"] == 1
     assert found[1]["solver_decision"]["accuracy"] == 1
-    assert found[2]["lettered_choice"]["accuracy"] == found[3]["measure_count"]["exact"] == 1
+    assert found[2]["measure_count"]["exact"] == 1
