@@ -21,7 +21,7 @@ from music_evals.datasets_builders.questions.question_rows import (
 )
 
 NAME: Final = "musictheorybench"
-VERSION: Final = "2.1.0"
+VERSION: Final = "2.2.0"
 SEED: Final = 1
 HUB, REVISION = "m-a-p/MusicTheoryBench", "81b65609885be1fba19ce167a2a9604ae676c5ae"
 EXAMPLES: Final = 5
@@ -50,10 +50,14 @@ def build(out: Path, *, source: str | None = None, seed: int = SEED, overwrite: 
 
 def _composed(seed: int) -> Rows:
     # Here, because music21 takes a second to load.
-    from music_evals.datasets_builders.questions.theory.compose import compose_theory, refuse_guessable_theory
+    from music_evals.datasets_builders.questions.theory.compose import (
+        MUSICTHEORYBENCH,
+        compose_theory,
+        refuse_guessable_theory,
+    )
 
     refuse_guessable_theory()
-    questions = compose_theory(3 * sum(COMPOSED.values()), seed)
+    questions = compose_theory(3 * sum(COMPOSED.values()), seed, MUSICTHEORYBENCH)
     configs = {}
     for config, count in COMPOSED.items():
         chosen = [question for question in questions if (question.kind in KNOWLEDGE) == (config == "knowledge")]

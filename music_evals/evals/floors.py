@@ -26,7 +26,7 @@ def floors_of(origin: Origin, config: str, rows: Mapping[str, Sequence[Mapping[s
     floors: Floors = {}
     for name in forms[0][1]:
         if name != "questions" and all(name in form for _, form in forms):
-            value = min(sum(weight * form[name] for weight, form in forms), 1.0)
+            value = round(min(sum(weight * form[name] for weight, form in forms), 1.0), 6)
             low, high = wilson_interval(value, max(round(effective), 1))
             is_chance = all(form[name] == form["chance"] for _, form in forms)
             floors[name] = {"value": value} if is_chance else {"value": value, "low": low, "high": high}

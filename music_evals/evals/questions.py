@@ -94,7 +94,7 @@ def record_to_sample(
         input=[ChatMessageUser(content=prompt, metadata=metadata)],
         choices=row["options"],
         target=row["answer"],
-        metadata={"options": row["options"], "kind": row["kind"], "content": row["id"]},
+        metadata={"options": row["options"], "kind": row["kind"]},
     )
 
 

@@ -183,8 +183,6 @@ def record_to_sample(
         target=LETTERS[place],
         metadata={
             "question": row["id"],
-            # Computed questions have the same id in all benchmarks that ask them, ahead of it the config.
-            "content": row["id"].removeprefix("theory-").removesuffix(f"-{row['language']}"),
             "theme": row["theme_en"],
             "subtheme": row["subtheme_en"],
             "rotation": rotation,

@@ -2,8 +2,8 @@
 
 A task's *normalised score* is 100·(score − floor)/(100 − floor), with the score and the best of its floors in percent:
 0 is as good as without the music, 100 is all right. A section's is the mean over its tasks, the suite's the mean over
-sections. A model has a suite mean if it has all tasks of the suite, on the same data as the others. A section whose
-questions another one asks too is not part of the suite, so that no question counts twice.
+sections. A model has a suite mean if it has all tasks of the suite, on the same data as the others. No two benchmarks
+compose the same question, so that none counts twice.
 """
 
 from collections import Counter
@@ -81,8 +81,8 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
     ]
     sections = list(dict.fromkeys(runs["section"]))
     found.sort(key=lambda one: (one.model, sections.index(one.section)))
-    left_out, lines = _repeated(records, found)
-    counted = [one for one in found if one.normalised and one.section not in left_out]
+    lines: list[str] = []
+    counted = [one for one in found if one.normalised]
     ranked = [one for one in counted if not one.model.startswith(_BASELINE)] or counted
     needed = {(one.section, task) for one in ranked for task in one.runs["task"]}
     data = {section: _commonest(one.data for one in ranked if one.section == section) for section, _ in needed}
@@ -157,29 +157,6 @@ def _mean(estimates: Sequence[Estimate | None]) -> Estimate | None:
     """The mean of estimates; None if one is not known."""
     known = [one for one in estimates if one]
     return replace(average(known), decimals=1) if known and len(known) == len(estimates) else None
-
-
-def _repeated(records: Records, found: Sequence[Aggregate]) -> tuple[set[str], list[str]]:
-    """The sections whose questions other sections ask too, and notes on them."""
-    if "content" not in records.items:
-        return set(), []
-    contents: dict[str, set[str]] = {}
-    for one in found:
-        for run in one.runs.index:
-            items = records.main(run)
-            if "content" in items:
-                contents.setdefault(one.section, set()).update(items["content"].dropna())
-    left_out: set[str] = set()
-    lines = []
-    for section in sorted(contents, key=lambda section: len(contents[section])):
-        others = [other for other in contents if other != section and other not in left_out]
-        for other in others:
-            if shared := contents[section] & contents[other]:
-                left_out.add(section)
-                repeated = f"{len(shared)} of its {len(contents[section])} questions are also asked in {other}"
-                lines.append(f"{SUITE} without {section}: {repeated}.")
-                break
-    return left_out, lines
 
 
 def _commonest(values: object) -> str:

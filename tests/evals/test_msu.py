@@ -52,6 +52,18 @@ def test_a_batch_is_a_prompt_a_score_with_the_score_ahead_of_the_questions(small
     assert (found["accuracy"], found["questions"], found["unscored"]) == (1, 33, 3)
 
 
+def test_who_dodges_earns_what_is_known_and_no_more(small: str, tmp_path: Path) -> None:
+    """The questions whose reference a rule reads count, whatever the answers are."""
+
+    def dodging(messages: list[ChatMessage], config: GenerateConfig) -> str:
+        first, *rest = right(messages, config).splitlines()
+        return "\n".join([first, *(f"{line.partition('.')[0]}. as engraved" for line in rest)])
+
+    (log,) = run(textual(dataset=small, cache=False), tmp_path, scripted(dodging))
+    found = metrics(log)["judged"]
+    assert (found["accuracy"], found["questions"], found["unscored"]) == (pytest.approx(3 / 33), 33, 3)
+
+
 def test_single_questions_stand_side_by_side_and_begin_alike(small: str) -> None:
     task = textual(dataset=small, asking="single")
     scores = [sample.metadata["score_id"] for sample in task.dataset if sample.metadata]

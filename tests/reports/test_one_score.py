@@ -90,12 +90,11 @@ def test_msu_has_all_its_tasks_whatever_the_length_of_the_scores(tmp_path: Path)
     assert (row["Tasks"], row["Score"].value, row["Score"].n) == ("3/3", pytest.approx(100), 3)
 
 
-def suite(tmp_path: Path, models: dict[str, list[str]], content: str = "") -> tuple[dict[str, float | None], list[str]]:
+def suite(tmp_path: Path, models: dict[str, list[str]]) -> tuple[dict[str, float | None], list[str]]:
     for model, benchmarks in models.items():
         for benchmark in benchmarks:
             task = {"muse": "syncopation", "ziqi": "generation", "musictheorybench": "knowledge"}[benchmark]
-            samples = [{"content": f"{content or benchmark}{place}"} for place in range(4)]
-            write_log(tmp_path, "CCCI", benchmark=benchmark, task=task, model=model, samples=samples, about=FLOOR)
+            write_log(tmp_path, "CCCI", benchmark=benchmark, task=task, model=model, about=FLOOR)
     found, notes = aggregates(read_records(tmp_path))
     suites = {one.model: one.normalised.value for one in found if one.section == SUITE and one.normalised}
     return {model: suites.get(model) for model in models}, notes
@@ -105,12 +104,6 @@ def test_only_models_with_the_same_benchmarks_have_a_suite_mean(tmp_path: Path) 
     means, notes = suite(tmp_path, {"vllm/a/full": ["muse", "ziqi"], "vllm/b/part": ["muse"]})
     assert means == {"vllm/a/full": 75, "vllm/b/part": None}
     assert any("vllm/b/part" in note for note in notes)
-
-
-def test_no_question_counts_twice_in_the_suite(tmp_path: Path) -> None:
-    means, notes = suite(tmp_path, {"vllm/a/b": ["muse", "ziqi"]}, content="same")
-    assert means == {"vllm/a/b": None}
-    assert any("4 of its 4 questions are also asked in" in note for note in notes)
 
 
 def test_questions_on_one_piece_are_taken_together(tmp_path: Path) -> None:

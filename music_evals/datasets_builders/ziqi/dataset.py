@@ -10,7 +10,7 @@ from music21's corpus. `published` reads the authors' questions.
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypedDict, get_args
@@ -32,7 +32,7 @@ from music_evals.datasets_builders.progress import OnPiece
 from music_evals.datasets_builders.questions.question_rows import LANGUAGES, LETTERS, Language, Question, places
 
 NAME: Final = "ziqi"
-VERSION: Final = "2.1.0"
+VERSION: Final = "2.2.0"
 DEFAULT_SEED: Final = 1
 PUBLISHED: Final = "published"  # `Provenance.source` of the authors' questions
 ConfigName = Literal["comprehension", "generation"]
@@ -103,14 +103,21 @@ class _Composed(NamedTuple):
 
 def _composed_themes() -> tuple[_Composed, ...]:
     # Here, because tasks import this module and music21 takes a second to load.
-    from music_evals.datasets_builders.questions.theory.compose import KINDS, compose_theory, refuse_guessable_theory
+    from music_evals.datasets_builders.questions.theory.compose import (
+        KINDS,
+        ZIQI,
+        compose_theory,
+        refuse_guessable_theory,
+    )
     from music_evals.datasets_builders.ziqi.continuation import compose_continuations, refuse_guessable_continuations
 
     theory: Mapping[Language, str] = {"zh": "乐理（计算生成）", "en": "computed music theory"}
     tunes: Mapping[Language, str] = {"zh": "曲调续写（计算生成）", "en": "computed tune continuation"}
     kinds: Mapping[str, Mapping[Language, str]] = {"continuation": {"zh": "曲调续写", "en": "tune continuation"}}
     return (
-        _Composed("comprehension", "theory", theory, KINDS, compose_theory, refuse_guessable_theory),
+        _Composed(
+            "comprehension", "theory", theory, KINDS, partial(compose_theory, half=ZIQI), refuse_guessable_theory
+        ),
         _Composed("generation", "continuation", tunes, kinds, compose_continuations, refuse_guessable_continuations),
     )
 

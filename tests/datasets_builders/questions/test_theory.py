@@ -13,7 +13,7 @@ from music21.pitch import Pitch
 from music_evals.datasets_builders.questions.attack import refuse_guessable
 from music_evals.datasets_builders.questions.question_rows import Language, Question
 from music_evals.datasets_builders.questions.theory import chords, compose, pitches, rhythm, tonality
-from music_evals.datasets_builders.questions.theory.compose import KINDS, compose_theory
+from music_evals.datasets_builders.questions.theory.compose import KINDS, MUSICTHEORYBENCH, ZIQI, compose_theory
 from music_evals.datasets_builders.questions.theory.form import Form
 
 LANGUAGES: tuple[Language, ...] = ("zh", "en")
@@ -68,6 +68,15 @@ def test_more_questions_begin_with_fewer_and_other_seeds_ask_otherwise() -> None
     first = compose_theory(100, seed=5)
     assert compose_theory(150, seed=5)[:100] == first
     assert {question.name for question in first} != {question.name for question in compose_theory(100, seed=6)}
+
+
+def test_two_benchmarks_ask_no_question_twice() -> None:
+    halves = [
+        {question.name for seed in range(3) for question in compose_theory(600, seed, half)}
+        for half in (ZIQI, MUSICTHEORYBENCH)
+    ]
+    assert not halves[0] & halves[1]
+    assert all(len(half) > 1000 for half in halves)
 
 
 def test_a_form_ends_when_it_only_repeats_itself(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from random import Random
 from typing import Final
+from zlib import crc32
 
 from music_evals.datasets_builders.questions.attack import refuse_guessable
 from music_evals.datasets_builders.questions.items import Item
@@ -18,13 +19,16 @@ KINDS: Final[Mapping[str, Mapping[Language, str]]] = {
 }
 """Kind → its name by language."""
 
+ZIQI, MUSICTHEORYBENCH = 0, 1
+"""The half of the questions that each benchmark asks, so that no question counts twice in a mean over both."""
+
 _FORMS: Final = (*pitches.FORMS, *tonality.FORMS, *chords.FORMS, *rhythm.FORMS)
 _LANGUAGES: Final = tuple(enumerate(LANGUAGES))  # in the order of the names in a term
 _PATIENCE: Final = 300  # after so many repeated drafts in a row, an endless form ends
 _NO_SLUG: Final = re.compile(r"[^a-z0-9]+")
 
 
-def compose_theory(count: int, seed: int) -> list[Question]:
+def compose_theory(count: int, seed: int, half: int | None = None) -> list[Question]:
     """Compose music theory questions whose answers music21 computes; no text occurs twice.
 
     The kinds take turns, and so do the forms of a kind; exhausted forms drop out. The forms on melodies and sums of
@@ -33,6 +37,8 @@ def compose_theory(count: int, seed: int) -> list[Question]:
     Args:
         count: number of questions; a larger number begins with the questions of a smaller one.
         seed: any integer.
+        half: 0 or 1, of two halves without a question in common; all questions if not given. `ZIQI` and
+            `MUSICTHEORYBENCH` are those of the benchmarks.
 
     Raises:
         ValueError: count is negative, or there are not so many questions.
@@ -44,7 +50,8 @@ def compose_theory(count: int, seed: int) -> list[Question]:
     for question in _in_turn(kinds):
         if len(questions) == count:
             break
-        questions.append(question)
+        if half is None or crc32(question.name.encode()) % 2 == half:
+            questions.append(question)
     if len(questions) < count:
         raise ValueError(f"count is {count}; there are no more than {len(questions)} questions")
     return questions
