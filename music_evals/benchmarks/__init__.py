@@ -62,6 +62,9 @@ class Source:
     per_row: Mapping[str, str] = field(default_factory=dict)  # config -> column with each row's licence, a free one
     withheld: Mapping[str, str] = field(default_factory=dict)  # config, or config/split -> why it is not published
     language: Sequence[str] = ("en",)  # of the rows' texts, as the Hub spells them
+    revision: str = ""  # of the published files: where they are, and the commit
+    sha256: str = ""  # of these files, by which a copy is known
+    hub_commit: str = ""  # the commit on the Hub that is taken
     is_benchmark: bool = False  # whether they are the benchmark's own questions; scores stand beside published ones
 
     @property

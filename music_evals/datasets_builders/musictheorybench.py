@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from music_evals.benchmarks import dataset_facts
 from music_evals.datasets_builders.dataset_io import GENERATED, DatasetError, DatasetSpec, Provenance, download
 from music_evals.datasets_builders.questions.question_rows import (
     FEATURES,
@@ -23,7 +24,8 @@ from music_evals.datasets_builders.questions.question_rows import (
 NAME: Final = "musictheorybench"
 VERSION: Final = "2.2.0"
 SEED: Final = 1
-HUB, REVISION = "m-a-p/MusicTheoryBench", "81b65609885be1fba19ce167a2a9604ae676c5ae"
+HUB = "m-a-p/MusicTheoryBench"
+REVISION = dataset_facts("musictheorybench").sources["published"].hub_commit
 EXAMPLES: Final = 5
 COMPOSED: Final = {"knowledge": 120, "reasoning": 60}  # config → number of composed questions in test
 KNOWLEDGE: Final = ("intervals", "key_signatures", "metre", "enharmonics")

@@ -131,8 +131,14 @@ def source_facts(dataset: str, source: str) -> Source:
 
 
 def make_provenance(dataset: str, version: str, source: str, **entries: Any) -> Provenance:
-    """Return a provenance with the licence that the benchmark's folder states; ``other`` where it states none."""
-    return Provenance(dataset, version, source, source_facts(dataset, source).licence or "other", **entries)
+    """Return a provenance with what the benchmark's folder states of the source.
+
+    This is the licence, ``other`` where it states none, and the revision of files whose checksum is known.
+    """
+    facts = source_facts(dataset, source)
+    if facts.sha256 and entries.get("source_sha256") == facts.sha256:
+        entries = {**entries, "source_revision": entries.get("source_revision") or facts.revision}
+    return Provenance(dataset, version, source, facts.licence or "other", **entries)
 
 
 def read_provenance(folder: Path) -> Provenance:

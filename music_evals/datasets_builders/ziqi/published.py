@@ -18,6 +18,7 @@ from operator import ne
 from pathlib import Path
 from typing import Final
 
+from music_evals.benchmarks import dataset_facts
 from music_evals.datasets_builders.dataset_io import DatasetError, download, list_names, make_provenance
 from music_evals.datasets_builders.questions.question_rows import LETTERS
 from music_evals.datasets_builders.ziqi.dataset import (
@@ -33,10 +34,7 @@ from music_evals.datasets_builders.ziqi.dataset import (
 )
 
 HUB_REPOSITORY: Final = "MYTH-Lab/ZIQI-Eval"
-HUB_COMMIT: Final = "fbe754f"  # default commit on the Hub, abbreviated as on the Hub
-KNOWN_SHA256: Final = "cd869d7eaec03616621e441446ff343ff3a7c497a74c5844ccd249572b49ec00"
-KNOWN_REVISION: Final = "github.com/zcli-charlie/ZIQI-Eval@31924fb755fafb351c76385403d176a9ab7fce76"
-"""Checksum of the source files (`_checksum`), and a commit with these files."""
+HUB_COMMIT: Final = dataset_facts("ziqi").sources[PUBLISHED].hub_commit
 
 COLUMNS: Final = ("id", "question", *LETTERS, "answer", "subtheme")
 _INVISIBLE: Final = ("Cc", "Cf")  # Unicode categories: control and format characters
@@ -82,8 +80,6 @@ def build_published(source: Path, *, skip_bad: bool = False, revision: str | Non
         rows.setdefault(theme.config, {}).setdefault(split, []).extend(_read(path, split, theme, skip_bad, report))
     _count_oddities(report)
     checksum = _checksum([path for _, _, path in files])
-    if revision is None and checksum == KNOWN_SHA256:
-        revision = KNOWN_REVISION
     anomalies = {anomaly: count for anomaly, count in report.odd.items() if count}
     anomalies |= {f"malformed row left out: {place}": 1 for place in report.skipped}
     provenance = make_provenance(

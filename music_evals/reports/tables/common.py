@@ -7,12 +7,15 @@ from typing import Any, Final
 
 import pandas as pd
 
-from music_evals.reports.records import PARTIAL, Records
+from music_evals.benchmarks import published, published_names
+from music_evals.reports.records import PARTIAL, Records, score_of
 from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Table
 from music_evals.reports.templates import notes
 from music_evals.scorers.metrics.estimates import Estimate, difference, estimate
 from music_evals.scorers.readers import STATUSES
 
+THIRD_PARTY: Final = "third_party"
+"""The published table of figures that are not the authors'."""
 LABELS: Final = ("Model", "Source", "Condition", "Data")
 """Headings of the columns that name a run, or a row of a paper."""
 NOT_PUBLISHED: Final = (
@@ -145,6 +148,26 @@ def score_table(records: Records, section: str) -> Table:
     metrics = [f"{title_of(run['task'])}: {run['main_metric'].rpartition('/')[2]}" for _, run in runs.iterrows()]
     lines = ["; ".join(dict.fromkeys(metrics)) + ".", *run_notes(runs)]
     return Table(name, f"{section}: main metrics in percent", (*LABELS, *map(title_of, tasks)), rows, lines)
+
+
+def third_party_table(records: Records, section: str) -> Table | None:
+    """Make the table of accuracy over all tasks beside figures that others published; None without such figures."""
+    runs = records.current(section)
+    benchmark = runs["benchmark"].iloc[0]
+    if THIRD_PARTY not in published_names(benchmark):
+        return None
+    rows: list[list[Cell]] = [
+        [*paper_labels(row.labels["model"], "third party, 500 sampled"), Estimate(row.figures["accuracy"])]
+        for row in published(benchmark, THIRD_PARTY).rows
+    ]
+    kinds = [PUBLISHED] * len(rows)
+    for cells, group in condition_rows(runs):
+        items = pd.concat([records.main(number).assign(stratum="") for number in group.index])
+        rows.append([*cells, percent(score_of(items))])
+        kinds.append(MEASURED)
+    title = f"{section}: accuracy over all questions in percent, beside figures of a third party"
+    lines = [*notes(THIRD_PARTY), *run_notes(runs)]
+    return Table(f"{benchmark}_{THIRD_PARTY}", title, (*LABELS, "Accuracy"), rows, lines, kinds)
 
 
 def floors_table(records: Records, section: str) -> Table | None:

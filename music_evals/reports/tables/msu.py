@@ -34,6 +34,7 @@ def tables(records: Records) -> list[Table]:
     return [
         _table2(records, runs),
         _table3(records, runs),
+        _table4(records, runs),
         run_table("msu_renderings", title, renderings, _overall(records), groups={"Rendering": "rendering"}),
         _success(records, runs),
         _judges(records, runs),
@@ -42,10 +43,7 @@ def tables(records: Records) -> list[Table]:
 
 def _table2(records: Records, runs: pd.DataFrame) -> Table:
     """Accuracy by level, with a figure."""
-    figures: dict[str, Figure] = {
-        f"Level {level}": lambda run, group=f"level={level}": percent(records.score(run, group=group), 2)  # type: ignore[misc]
-        for level in LEVELS
-    }
+    figures = _by_level(records)
     figures["Overall"] = lambda run: percent(records.score(run), 2)
     rows = [
         (
@@ -95,6 +93,28 @@ def _table3(records: Records, runs: pd.DataFrame) -> Table:
     ]
     title = "MSU-Bench Table 3: overall accuracy in percent, with intervals"
     return run_table("msu_table3", title, runs, _overall(records), groups=_GROUPS, published=rows)
+
+
+def _table4(records: Records, runs: pd.DataFrame) -> Table:
+    """Accuracy by level from the title alone."""
+    figures = _by_level(records)
+    rows = [
+        (
+            ["-", *paper_labels(row.labels["model"])],
+            {f"Level {one}": Estimate(row.figures[f"level {one}"]) for one in LEVELS},
+        )
+        for row in published("msu", "table4").rows
+    ]
+    title_only = runs[runs["content"] == "title"] if "content" in runs else runs.iloc[:0]
+    title = "MSU-Bench Table 4: accuracy in percent from the title alone"
+    return run_table("msu_table4", title, title_only, figures, groups=_GROUPS, published=rows)
+
+
+def _by_level(records: Records) -> dict[str, Figure]:
+    return {
+        f"Level {level}": lambda run, group=f"level={level}": percent(records.score(run, group=group), 2)  # type: ignore[misc]
+        for level in LEVELS
+    }
 
 
 def _success(records: Records, runs: pd.DataFrame) -> Table:

@@ -100,8 +100,9 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
 def _correction(text: str, choices: "_Options") -> tuple[str | None, int]:
     """The letter behind the last "wait", "no" or "actually", and its place."""
     for match in [*_PATTERNS["correction"].finditer(text)][:-MAX_STATEMENTS:-1]:
-        if not text[: match.start()].strip():
-            break
+        own_line = text[match.start() :].partition("\n")[0]
+        if not text[: match.start()].strip() or choices.exact(own_line):
+            continue
         for clause in re.split(r"[.;:。；：!?\n]\s*", text[match.end() : match.end() + MAX_LINE])[:4]:
             letters = choices.opening(clause.strip(" ,，–—-…"), marked=True)
             if len(letters) == 1:

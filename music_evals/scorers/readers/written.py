@@ -149,7 +149,7 @@ def _read(
     stated = _stated(text, reasoned)
     bare = _bare(stated, reasoned)
     in_form = form.fullmatch(bare) is not None
-    answer = bare.lower() if in_form else _plain(bare, form)
+    answer = bare.lower() if in_form else _plain(bare, form) if protocol == "strict" else None
     if answer and answer != NONE and form is not _ORDER:
         answer = " ".join(map(str, sorted({int(number) for number in answer.split(" ")})))
     rule = "the whole reply" if stated == text else "what follows the last “Answer:”"
