@@ -65,7 +65,7 @@ _OUT_OF_MEMORY: Final = re.compile(
 _ERROR: Final = re.compile(r"^.{0,200}?\berror: .{0,300}", re.MULTILINE | re.IGNORECASE)
 
 
-Stopped = Literal["time", "idle", "output", "input", "clock"] | None  # None if LilyPond ended by itself
+Stopped = Literal["time", "idle", "output", "input", "broken", "clock"] | None  # None if LilyPond ended by itself
 
 
 class LilyPondError(RuntimeError):
@@ -106,6 +106,7 @@ class Compiled:
         reasons = {
             "time": f"stopped after {limits.seconds} s of CPU time",
             "idle": f"stopped after doing nothing for {limits.seconds} s",
+            "broken": "ended the sandbox that it ran in",
             "clock": f"did not end in {limits.patience * limits.seconds} s, of which LilyPond got too few",
             "output": f"stopped: more than {output} of messages or {scratch} of files",
             "input": f"not started: a text of more than {format_size(max_input_bytes(limits))}",

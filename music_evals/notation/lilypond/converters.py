@@ -79,6 +79,7 @@ def _convert(
     if ended.stopped:
         reasons = {
             "output": f"at {format_size(limits.output_bytes)} of output",
+            "broken": "as it ended its sandbox",
             "clock": f"after {limits.patience * limits.seconds} s",
         }
         reason = reasons.get(ended.stopped, f"after {limits.seconds} s of CPU time, or of doing nothing")

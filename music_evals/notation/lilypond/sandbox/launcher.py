@@ -8,7 +8,8 @@ ended.
 
 The program is locked in a second time: it has no privileges, no way to get any, and a filter of system calls, which the
 request contains. Under the filter there are no new processes, no sockets, and none of the calls by which programs have
-broken out of name spaces.
+broken out of name spaces. It has a name space of processes of its own, below this script's, so that it can neither
+signal nor limit the script. Once it has started, the report begins with `STARTED`.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO, Final
 
 SCRATCH: Final = "/scratch"  # the working folder of a confined program, the only one that it can write to
+STARTED: Final = b"+"
 THREADS: Final = 100  # most threads that a confined program may start
 
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC = 1, 2, 4, 8, 4096, 16384
@@ -43,8 +45,9 @@ _CHECKS = 20  # checks between two looks at the CPU time: enough for a program a
 _AT_WORK = 0.01  # seconds of CPU time within `_CHECKS` from which on a program is at work
 
 # Numbers of system calls, from Linux's tables.
-_CALLS: Final = {"x86_64": (155, 442, 126), "aarch64": (41, 442, 91)}
-_PIVOT_ROOT, _MOUNT_SETATTR, _CAPSET = _CALLS.get(os.uname().machine, (0, 0, 0))
+_CALLS: Final = {"x86_64": (155, 442, 126, 56), "aarch64": (41, 442, 91, 220)}
+_PIVOT_ROOT, _MOUNT_SETATTR, _CAPSET, _CLONE = _CALLS.get(os.uname().machine, (0, 0, 0, 0))
+_CLONE_NEWUSER, _CLONE_NEWPID = 0x10000000, 0x20000000
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -181,12 +184,29 @@ def _become_program(request: Mapping[str, Any]) -> None:
     os.execve(request["command"][0], request["command"], request["environment"])
 
 
-def _start(request: Mapping[str, Any]) -> int:
-    """Start the program and return its process id; _StartError with the reason if it does not start."""
+def _fork_below() -> int:
+    """Fork, as `os.fork`, into name spaces of users and processes below this one's; plainly if that is forbidden."""
+    flags = ctypes.c_ulong(_CLONE_NEWUSER | _CLONE_NEWPID | signal.SIGCHLD)
+    child = int(_libc.syscall(ctypes.c_long(_CLONE), flags, *[ctypes.c_ulong(0)] * 4)) if _CLONE else -1
+    return child if child >= 0 else os.fork()
+
+
+def _start(request: Mapping[str, Any]) -> tuple[int, int]:
+    """Start the program below a process that waits for it.
+
+    Return the process id of the one that waits, and the pipe that it writes the program's wait status to; _StartError
+    with the reason if the program does not start.
+    """
     failure, notice = os.pipe()  # a successful start closes the pipe
-    child = os.fork()
+    ended, ending = os.pipe()
+    child = _fork_below()
     if child == 0:
         try:
+            drop_privileges()
+            if program := os.fork():
+                os.close(notice)
+                os.write(ending, struct.pack("=i", os.waitpid(program, 0)[1]))
+                os._exit(0)
             os.dup2(notice, 3, inheritable=False)
             os.closerange(4, 1 << 20)
             _become_program(request)
@@ -194,12 +214,13 @@ def _start(request: Mapping[str, Any]) -> int:
             os.write(3, f"{type(error).__name__}: {error}"[:4000].encode())
         os._exit(127)
     os.close(notice)
+    os.close(ending)
     with open(failure, "rb") as stream:
         reason = stream.read(4000).decode(errors="replace")
     if reason:
         os.waitpid(child, 0)
         raise _StartError(f"{request['command'][0]} does not start: {reason}")
-    return child
+    return child, ended
 
 
 def _newest_process() -> int:
@@ -212,13 +233,15 @@ def _newest_process() -> int:
 
 
 def _watch(child: int, folder: int, request: Mapping[str, Any]) -> str:
-    """Watch the program until it ends or the caller is gone; return why it has to be ended, or nothing.
+    """Watch the process that waits for the program until it ends or the caller is gone.
+
+    Return why it has to be ended, or nothing.
 
     The reason is ``output`` if it made too many files or threads, and ``idle`` if it did nothing for too long.
     """
     if not hasattr(os, "pidfd_open"):
         return ""
-    clock = (~child << 3) | 2  # the clock of the CPU time of a process, as Linux numbers it
+    clock = (~(child + 1) << 3) | 2  # the clock of the CPU time of the program, as Linux numbers it
     reason, idle, used_before, checks = "", 0.0, 0.0, 0
     process = os.pidfd_open(child)
     poll = select.poll()
@@ -231,7 +254,10 @@ def _watch(child: int, folder: int, request: Mapping[str, Any]) -> str:
         if has_too_many_files or not 0 <= _newest_process() - child - checks <= THREADS:
             reason = "output"
         if checks % _CHECKS == 0:
-            used = time.clock_gettime(clock)
+            try:
+                used = time.clock_gettime(clock)
+            except OSError:
+                continue  # it has just ended
             idle += _CHECKS * _CHECK_EVERY if used - used_before < _AT_WORK else 0
             used_before = used
             reason = reason or ("idle" if idle >= request["seconds"] else "")
@@ -240,10 +266,13 @@ def _watch(child: int, folder: int, request: Mapping[str, Any]) -> str:
     return reason
 
 
-def _wait(child: int, folder: int, request: Mapping[str, Any]) -> tuple[int, float, str]:
+def _wait(child: int, ended: int, folder: int, request: Mapping[str, Any]) -> tuple[int, float, str]:
     """Wait for the end of the program; return its status, its CPU time in seconds, and why it was ended, if it was."""
     reason = _watch(child, folder, request)
     _, status, usage = os.wait4(child, 0)
+    with open(ended, "rb") as stream:
+        # Without a word, the process that waited was killed with the program.
+        status = struct.unpack("=i", stream.read(4).ljust(4, b"\0"))[0] or status
     try:
         os.kill(-1, signal.SIGKILL)
         while True:
@@ -296,7 +325,10 @@ def main(mode: str, request_fd: int, report_fd: int) -> None:
             for name, size in request["files"]:
                 with open(name, "wb") as file:
                     file.write(stream.read(size))
-            status, cpu, reason = _wait(_start(request), folder, request)
+            started = _start(request)
+            out.write(STARTED)
+            out.flush()
+            status, cpu, reason = _wait(*started, folder, request)
         except (_StartError, OSError) as error:
             out.write(pack({"error": str(error)}, ()))
             return

@@ -21,6 +21,7 @@ import platform
 import selectors
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -76,8 +77,9 @@ class Ended:
 
     status: int | None  # exit status, or a negative signal; None if it was stopped
     # "time": it used up its CPU time. "idle": it did nothing for as long. "output": it made too much output, too many
-    # files or too many threads. "clock": the clock ran out or the caller stopped it, through no fault of the program.
-    stopped: Literal["time", "idle", "output", "clock"] | None
+    # files or too many threads. "broken": the sandbox ended while it ran. "clock": the clock ran out or the caller
+    # stopped it, through no fault of the program.
+    stopped: Literal["time", "idle", "output", "broken", "clock"] | None
     stdout: str  # up to the limit
     stderr: str
     files: Mapping[str, bytes] = field(default_factory=dict)  # the files that match `collect`, oldest first
@@ -217,9 +219,17 @@ def _serve(outer: Sequence[str], request_fd: int, limits: Limits, stop: threadin
     if stopped is not None:
         return Ended(None, stopped, stdout, stderr)
     content = io.BytesIO(streams[report_stream])
-    if not content.getbuffer():
-        raise SandboxError(f"{outer[0]} ended without a report: {stderr.strip() or 'no message'}")
-    report = launcher.unpack_header(content)
+    has_started = content.read(1) == launcher.STARTED
+    if not has_started:
+        content.seek(0)
+    try:
+        report = launcher.unpack_header(content)
+    except (struct.error, ValueError):
+        if has_started:
+            return Ended(None, "broken", stdout, stderr)
+        raise SandboxError(f"{outer[0]} ended without a report: {stderr.strip() or 'no message'}") from None
+    if "error" in report and has_started:
+        return Ended(None, "broken", stdout, stderr)
     if "error" in report:
         raise SandboxError(report["error"])
     has_used_up = report["status"] == -signal.SIGKILL and report["cpu"] >= limits.seconds
@@ -253,7 +263,7 @@ def _gather(
                 if key.fileobj is report:
                     # The rest is in the pipes already, and the pipes end when all processes have ended.
                     is_complete, deadline = True, time.monotonic() + _END_TIME
-            if streams[report] and not is_complete:
+            if len(streams[report]) > len(launcher.STARTED) and not is_complete:
                 deadline = max(deadline, report_deadline)
             if sum(map(len, output)) > limits.output_bytes:
                 return "output"

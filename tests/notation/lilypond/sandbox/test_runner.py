@@ -18,7 +18,14 @@ from pathlib import Path
 
 import pytest
 
-from music_evals.notation.lilypond.sandbox import Confinement, Limits, SandboxError, available_confinement, runner
+from music_evals.notation.lilypond.sandbox import (
+    Confinement,
+    Limits,
+    SandboxError,
+    available_confinement,
+    launcher,
+    runner,
+)
 from music_evals.notation.lilypond.sandbox.runner import Ended, run_confined, why_unavailable
 from music_evals.notation.lilypond.sandbox.system_calls import seccomp_filter
 
@@ -46,6 +53,28 @@ def test_how_programs_end(confinement: Confinement) -> None:
     assert shell("kill -KILL 1; kill -KILL $PPID; echo alive", confinement).stdout == "alive\n"
     ended = shell("echo out; echo wrong >&2; read line < a.txt; echo $line; read more; echo $?", confinement)
     assert ended == Ended(0, None, "out\none\n1\n", "wrong\n")  # nothing is to be read from its input
+
+
+@pytest.mark.parametrize("arguments", ["--nofile=0", "--cpu=0", "--as=1", "--fsize=0", "--core=0"])
+@pytest.mark.parametrize("pid", [1, 2, 3])
+def test_a_program_cannot_limit_what_keeps_it(confinement: Confinement, arguments: str, pid: int) -> None:
+    """Whatever it does ends as a program that ended, and never as an error of the sandbox."""
+    limiter = program("prlimit")
+    ended = run_confined(
+        [str(limiter), f"--pid={pid}", arguments], {}, readable=[limiter], confinement=confinement, limits=Limits(5)
+    )
+    assert ended.status is not None or ended.stopped in ("time", "idle", "broken"), ended
+
+
+def test_signals_reach_nobody(confinement: Confinement) -> None:
+    script = "for signal in 1 2 6 9 11 15 18 19 24 25; do for pid in 1 3 4 -1 $PPID; do kill -$signal $pid; done; done"
+    assert shell(f"trap '' 1 2 6 15 24 25; {script} 2> errors; echo alive", confinement).stdout in ("alive\n", "")
+
+
+def test_a_keeper_that_is_gone_is_a_failed_program(confinement: Confinement, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = launcher.STARTED + b"\0\0"
+    monkeypatch.setattr(runner, "_gather", lambda streams, report, *_: streams[report].extend(started))
+    assert shell("true", confinement).stopped == "broken"
 
 
 def test_files_come_back_in_order(confinement: Confinement) -> None:
