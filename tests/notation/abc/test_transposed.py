@@ -68,8 +68,7 @@ def test_any_text_is_moved_and_moved_back_or_refused(text: str, direction: Direc
 
 
 @pytest.mark.parametrize(
-    ("key", "expected"),
-    [("C", 1), ("Gm", 1), ("G", 1), ("D", -1), ("F#m", -1), ("E clef=bass", -1), ("Bb treble", 1)],
+    ("key", "expected"), [("C", 1), ("Gm", 1), ("G", 1), ("D", -1), ("F#m", -1), ("E clef=bass", -1), ("Bb treble", 1)]
 )
 def test_the_direction_has_fewer_accidentals(key: str, expected: int) -> None:
     if key == "Bb treble":

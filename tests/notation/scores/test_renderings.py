@@ -38,9 +38,7 @@ def add_what_sounds_otherwise(score: Any) -> None:
 
 
 STUDY = written(
-    "4/4 c'4 d' e'2~ e'4 f'8 g' trip{a'8 b' c''} r4 c'1",
-    "4/4 c2 G c#1 E-1",
-    change=add_what_sounds_otherwise,
+    "4/4 c'4 d' e'2~ e'4 f'8 g' trip{a'8 b' c''} r4 c'1", "4/4 c2 G c#1 E-1", change=add_what_sounds_otherwise
 )
 NOTES = {(0, 72), (1, 74), (2, 76), (5, 77), (5.5, 79), (6, 81), (8, 72)} | {(0, 60), (2, 55), (4, 61), (8, 51)}
 
@@ -112,8 +110,7 @@ def test_ties_join_within_a_part_and_unisons_have_no_sure_duration() -> None:
 
 
 @pytest.mark.parametrize(
-    ("musicxml", "said"),
-    [("", "no MusicXML"), ("<score-partwise/>", "no notes"), ("not XML", "no well-formed XML")],
+    ("musicxml", "said"), [("", "no MusicXML"), ("<score-partwise/>", "no notes"), ("not XML", "no well-formed XML")]
 )
 def test_what_cannot_be_read_is_told(musicxml: str, said: str) -> None:
     (found,) = render([musicxml], "kern")

@@ -7,16 +7,7 @@ from typing import Any, Final
 
 from music21 import key, pitch
 
-from music_evals.datasets_builders.msu.questions.kind import (
-    Answers,
-    Cases,
-    Kind,
-    evenly,
-    of_cells,
-    sampled,
-    span,
-    where,
-)
+from music_evals.datasets_builders.msu.questions.kind import Answers, Cases, Kind, evenly, of_cells, sampled
 from music_evals.datasets_builders.msu.questions.reading import Cell, Event, Reading, Voice, spell
 
 _COUNTS: Final = range(3, 17)  # notes that a question lets count
@@ -119,7 +110,7 @@ def _dynamic(reading: Reading, rng: Random) -> Answers:
     for index in sampled(len(reading.measures), rng):
         dynamics = {dynamic for voice in reading.voices for _, dynamic in voice.cells[index].dynamics}
         if len(dynamics) == 1:
-            yield dynamics.pop(), where(reading, index)
+            yield dynamics.pop(), reading.where(index)
 
 
 def _repeat(reading: Reading, rng: Random) -> Cases:
@@ -131,20 +122,20 @@ def _repeat(reading: Reading, rng: Random) -> Cases:
         # A repeat sign at the edge can be read as part of the next measure.
         wider = reading.measures[max(index - 1, 0) : index + _REPEAT_SPAN + 1]
         if has_repeat or not any(measure.has_repeat for measure in wider):
-            yield has_repeat, span(reading, index, _REPEAT_SPAN)
+            yield has_repeat, reading.span(index, _REPEAT_SPAN)
 
 
 def _new_metre(reading: Reading, rng: Random) -> Answers:
     if indices := [index for index, measure in enumerate(reading.measures) if measure.is_new_metre]:
         index = rng.choice(indices)
-        yield reading.measures[index].metre, where(reading, index)
+        yield reading.measures[index].metre, reading.where(index)
 
 
 def _new_key(reading: Reading, rng: Random) -> Answers:
     if indices := [index for index, measure in enumerate(reading.measures) if measure.is_new_key and measure.fifths]:
         index = rng.choice(indices)
         if len({voice.cells[index].fifths for voice in reading.voices}) == 1:
-            yield str(abs(reading.measures[index].fifths)), where(reading, index)
+            yield str(abs(reading.measures[index].fifths)), reading.where(index)
 
 
 KINDS: Final = (
