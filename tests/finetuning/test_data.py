@@ -94,18 +94,21 @@ def test_one_conversation_a_question_in_both_formats(tmp_path: Path) -> None:
 # --- leaks ---
 
 
-@pytest.mark.parametrize("split", ["train", "validation"])
+MUSIC = "X:7\nT:Other\nC:Other\nM:C\nK:C\n%%score 1\nV:1\nfedc |\\\nB2A2 | % 2\nzz4 |]\nw: la\n"
+
+
 @pytest.mark.parametrize(
-    ("leak", "message"),
+    ("split", "leak", "message"),
     [
-        ({"score_id": "test-1"}, "by their ids: test-1 (test-1 in test)"),
-        ({"title": " PIÈCE test: 1!", "composer": "n.n"}, "by their titles and composers: copy (test-1 in test)"),
+        ("train", {"score_id": "test-1"}, "by their ids: test-1 (test-1 in test)"),
         (
-            {"abc": "X:7\nT:Other\nC:Other\nM:C\nK:C\n%%score 1\nV:1\nfedc |\\\nB2A2 | % 2\nzz4 |]\nw: la\n"},
-            "by their music: copy (test-1 in test)",
+            "train",
+            {"title": " PIÈCE test: 1!", "composer": "n.n"},
+            "by their titles and composers: copy (test-1 in test)",
         ),
+        ("train", {"abc": MUSIC}, "by their music: copy (test-1 in test)"),
+        ("validation", {"abc": MUSIC}, "by their music: copy (test-1 in test)"),
     ],
-    ids=["id", "title and composer", "music"],
 )
 def test_a_planted_leak_is_refused(split: str, leak: dict[str, Any], message: str, tmp_path: Path) -> None:
     other = {"score_id": "copy", "title": "Another piece", "abc": "X:1\nK:C\nGGGG|\n"}
