@@ -128,10 +128,10 @@ def test_bad_text_is_rejected_with_the_line(text: str, problem: str) -> None:
         parse_midi_text(text)
 
 
-@pytest.mark.parametrize("data", [b"", b"MThd", b"RIFF" * 20, b"MThd\0\0\0\6\0\0\0\1\1\xe0MTrk\0\0\0\x10\0\x90"])
-def test_no_midi_is_rejected(data: bytes) -> None:
-    with pytest.raises(ValueError, match="cannot be read"):
-        midi_to_text(data)
+def test_no_midi_is_rejected() -> None:
+    for data in (b"", b"MThd", b"RIFF" * 20, b"MThd\0\0\0\6\0\0\0\1\1\xe0MTrk\0\0\0\x10\0\x90"):
+        with pytest.raises(ValueError, match="cannot be read"):
+            midi_to_text(data)
 
 
 @pytest.mark.parametrize(
