@@ -23,7 +23,6 @@ from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, V
 from music_evals.datasets_builders.msu.questions.tonality import (
     INVERSIONS,
     MEMBERS,
-    QUALITIES,
     PlainChord,
     certain_key,
     key_name,
@@ -116,25 +115,20 @@ def _is_seventh(reading: Reading, rng: Random) -> Cases:
 def _has_chord(reading: Reading, rng: Random) -> Cases:
     """Whether a triad of the score sounds in a measure."""
     moments = {index: _moments(reading, index) for index in _indices(reading, rng)[: _PLACES // 3]}
-    sounding = {
-        index: {chord.name: chord for chord in map(plain_chord, chords) if chord and "triad" in chord.quality}
-        for index, chords in moments.items()
-    }
-    triads = {name: triad for chords in sounding.values() for name, triad in chords.items()}
+    triads: dict[str, set[str]] = {}  # name → names of its notes
+    sounding: dict[int, set[str]] = {}  # index of a measure → names of its triads
+    for index, chords in moments.items():
+        plain = [(chord, pitches) for pitches in chords if (chord := plain_chord(pitches)) and "triad" in chord.quality]
+        sounding[index] = {chord.name for chord, _ in plain}
+        triads |= {chord.name: {note.name for note in pitches} for chord, pitches in plain}
     if not triads:
         return
     name = rng.choice(sorted(triads))
-    notes = _triad_notes(triads[name])
-    for index, chords in sounding.items():
+    for index, names in sounding.items():
         # "No" is certain only if the measure lacks one of the three notes: otherwise they can be a broken chord.
-        is_absent = moments[index] and not notes <= {note.name for moment in moments[index] for note in moment}
-        if name in chords or is_absent:
-            yield name in chords, reading.where(index), name
-
-
-def _triad_notes(triad: PlainChord) -> set[str]:
-    steps = {3: "m3", 4: "M3", 6: "d5", 7: "P5", 8: "A5"}
-    return {triad.root_pitch.name, *(triad.root_pitch.transpose(steps[s]).name for s in QUALITIES[triad.quality])}
+        is_absent = moments[index] and not triads[name] <= {note.name for moment in moments[index] for note in moment}
+        if name in names or is_absent:
+            yield name in names, reading.where(index), name
 
 
 def _triads_of_measures(
@@ -201,13 +195,9 @@ def _is_dominant_tonic(reading: Reading, rng: Random, tonality: key.Key) -> Case
 
 
 def _resolves(a: PlainChord | None, b: PlainChord | None, tonality: key.Key) -> bool:
-    return (
-        a is not None
-        and b is not None
-        and numeral(a, tonality) in ("V", "V7")
-        and numeral(b, tonality) in ("I", "i")
-        and a.inversion == b.inversion == 0
-    )
+    if not a or not b or a.inversion or b.inversion:
+        return False
+    return numeral(a, tonality) in ("V", "V7") and numeral(b, tonality) in ("I", "i")
 
 
 def _bass_resolves(bass: list[pitch.Pitch], tonality: key.Key) -> bool:
