@@ -63,13 +63,9 @@ class _Line:
     @property
     def is_melody(self) -> bool:
         """Whether it moves mostly by step in all measures, with few rests, repeated notes and leaps."""
-        if (
-            not self.is_line
-            or self.gaps > 1
-            or len({at for at, _ in self.events}) < _SPAN
-            or len(self.events) < _MELODY
-            or len(set(self.heights)) < _MELODY - 1
-        ):
+        fills_span = len({at for at, _ in self.events}) == _SPAN and self.gaps < 2
+        is_varied = len(self.events) >= _MELODY and len(set(self.heights)) >= _MELODY - 1
+        if not (self.is_line and fills_span and is_varied):
             return False
         moves = [abs(move) for move in self.moves.values()]
         return moves.count(1) >= _STEPS * len(moves) and moves.count(0) <= len(moves) / 4
@@ -142,12 +138,9 @@ def _widest_part(reading: Reading, rng: Random) -> Answers:
 def _fullest_measure(reading: Reading, rng: Random) -> Answers:
     if any(cell.has_unison for voice in reading.voices for cell in voice.cells):
         return
-    counts = Counter(
-        {
-            measure.number: sum(len(voice.cells[index].pitches) for voice in reading.voices)
-            for index, measure in enumerate(reading.measures)
-        }
-    )
+    counts: Counter[int] = Counter()
+    for voice in reading.voices:
+        counts.update({m.number: len(cell.pitches) for m, cell in zip(reading.measures, voice.cells, strict=True)})
     number, count, next_count = _leader(counts)
     if len(counts) > 1 and count >= next_count + 2:
         yield (str(number),)
