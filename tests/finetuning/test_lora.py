@@ -30,17 +30,13 @@ def conversation(number: int, kind: str, score: str = "GABc|d2e2|") -> Conversat
     return {"id": f"q{number}", "messages": messages}
 
 
-def write_data(folder: Path, train: list[Conversation], validation: list[Conversation]) -> Path:
-    data = TrainingData({"train": train, "validation": validation}, {"train": {}, "validation": {}}, {}, {}, None)
-    write_training_data(data, folder)
-    return folder
-
-
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("conversations") / "data"
     questions = [conversation(number, kind) for number, kind in enumerate(ANSWERS)]
-    long = conversation(99, "key", score="GABc|" * 400)
-    return write_data(tmp_path_factory.mktemp("conversations") / "data", [*questions, long], questions[:1])
+    splits = {"train": [*questions, conversation(99, "key", score="GABc|" * 400)], "validation": questions[:1]}
+    write_training_data(TrainingData(splits, {"train": {}, "validation": {}}, {}, {}, None), folder)
+    return folder
 
 
 def settings_from(folder: Path, text: str) -> Settings:
@@ -98,8 +94,8 @@ def model(libraries: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     special = ["<|end|>", "<|system|>", "<|user|>", "<|assistant|>"]
     texts = [message["content"] for message in messages]
     trained.train_from_iterator(texts, vocab_size=320, special_tokens=special, show_progress=False)
-    tokens = Tokenizer.from_str(trained.to_str())
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=tokens, eos_token="<|end|>", pad_token="<|end|>")
+    ends = {"eos_token": "<|end|>", "pad_token": "<|end|>"}
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(trained.to_str()), **ends)
     tokenizer.chat_template = TEMPLATE
     libraries.manual_seed(1)
     sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 1, "num_attention_heads": 4}
@@ -216,8 +212,7 @@ def test_settings_that_cannot_be_used_leave_nothing(
 def test_data_target_and_devices_are_checked_first(
     libraries: Any, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    damaged, out = tmp_path / "data", tmp_path / "out"
-    shutil.copytree(data, damaged)
+    out, damaged = tmp_path / "out", shutil.copytree(data, tmp_path / "data")
     settings = settings_for("none", damaged, out)
     monkeypatch.setattr(libraries.cuda, "device_count", lambda: 6)
     with pytest.raises(FinetuneError, match="one GPU in one process, and there are 6; name one"):
