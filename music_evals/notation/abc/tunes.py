@@ -342,23 +342,21 @@ def _event(
         note, length = _split_length(token)
         return Event((_pitch(note, sharps, altered),), length, note)
     inner, outer = token[1:].rsplit("]", 1)
-    notes: list[str] = []
-    lengths: list[Fraction] = []
+    notes: list[tuple[str, Fraction]] = []
     place = 0
     while place < len(inner):
         match = _IN_CHORD.match(inner, place)
         if match is None:
             raise ValueError(f"cannot read chord {_shown(token)}: accepted are notes in square brackets")
         if match["note"]:
-            note, length = _split_length(match[0])
-            notes.append(note)
-            lengths.append(length)
+            notes.append(_split_length(match[0]))
         place = match.end()
     if not notes:
         raise ValueError(f"chord {_shown(token)} has no notes")
-    pitches = tuple(_pitch(note, sharps, altered) for note in notes)
+    names, lengths = zip(*notes, strict=True)
+    pitches = tuple(_pitch(name, sharps, altered) for name in names)
     # The length of the first note counts for all (4.17).
-    spelling = notes[0] if len(notes) == 1 else f"[{''.join(notes)}]"
+    spelling = names[0] if len(names) == 1 else f"[{''.join(names)}]"
     return Event(pitches, lengths[0] * _read_length(outer), spelling, is_tied="-" in inner)
 
 

@@ -464,10 +464,9 @@ def _is_repeat(bar: Any, direction: str) -> bool:
 
 def _bar_line(measure: Any, is_last: bool) -> str:
     bar = measure.rightBarline
-    if _is_repeat(bar, "end"):
-        return ":|"
     kind = bar.type if bar is not None else ""
-    return _BARS.get(kind, "|]" if is_last and kind in ("", "regular") else "|")
+    default = "|]" if is_last and kind in ("", "regular") else "|"
+    return ":|" if _is_repeat(bar, "end") else _BARS.get(kind, default)
 
 
 def _decorations(element: Any) -> str:
