@@ -297,15 +297,12 @@ def _loading(shown: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # readers of damaged files raise many types, even a plain Exception
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
         raise EncoderError(
-            f"encoder {shown!r} cannot be loaded: {_first_line(error)}; accepted: a folder with a model and its "
+            f"encoder {shown!r} cannot be loaded: {reason}; accepted: a folder with a model and its "
             "tokenizer, or the name of a model on the Hub that can be reached or was loaded before"
         ) from error
     finally:
         logging.set_verbosity(verbosity)
         if has_bars:
             logging.enable_progress_bar()
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
