@@ -51,5 +51,5 @@ def test_clearing_removes_what_can_be_made_again_and_nothing_else(
     assert code == 0
     assert "Removed 2.0 MB" in output
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
-    found = next(check.run() for check in CHECKS if check.feature == "cache")
-    assert f"{tmp_path}: datasets 0.0 MB, lilypond 0.0 MB" in found
+    status = next(check.run() for check in CHECKS if check.feature == "cache")
+    assert f"{tmp_path}: datasets 0.0 MB, lilypond 0.0 MB" in status

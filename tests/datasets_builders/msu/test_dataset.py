@@ -73,9 +73,9 @@ def write_snapshot(folder: Path, answer: str = "Yes", flat_answer: str = "Yes") 
         )
         flat += [{"song_id": f"song{number}", **row} for row in questions]
     flat[0]["answer"] = flat_answer
-    for config, found in (("nested", nested), ("flat", flat)):
+    for config, table in (("nested", nested), ("flat", flat)):
         (folder / config).mkdir(parents=True)
-        pq.write_table(pa.Table.from_pylist(found), folder / config / "test-00000-of-00001.parquet")
+        pq.write_table(pa.Table.from_pylist(table), folder / config / "test-00000-of-00001.parquet")
     return folder
 
 
@@ -190,11 +190,11 @@ def test_what_pages_lack_is_not_asked(tmp_path: Path) -> None:
     score.metadata.composer = "Taki Rentarō"
     score.parts[0].partName = "女声"
     score.write("musicxml", path := tmp_path / "moon.musicxml")
-    found = computed._read(Work("moon", str(path)), 1).candidates or {}
-    assert not found["title"]
-    assert not found["instruments"]
-    assert found["composer"]
-    texts = " ".join(question.text for questions in found.values() for question in questions)
+    pool = computed._read(Work("moon", str(path)), 1).candidates or {}
+    assert not pool["title"]
+    assert not pool["instruments"]
+    assert pool["composer"]
+    texts = " ".join(question.text for questions in pool.values() for question in questions)
     assert "“Alto”" in texts
     assert "“女声”" not in texts
 

@@ -43,9 +43,9 @@ def questions(scores: dict[str, stream.Score], readings: dict[str, Reading]) -> 
     by_score = {id(scores[name]): reading for name, reading in readings.items()}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compose, "read", lambda score: by_score[id(score)])  # each is read once
-        found = {name: candidates(score, seed=0, name=name) for name, score in scores.items()}
-    composer = Composer(found.values(), 0)
-    return {name: composer.compose(name, some) for name, some in found.items()}
+        pools = {name: candidates(score, seed=0, name=name) for name, score in scores.items()}
+    composer = Composer(pools.values(), 0)
+    return {name: composer.compose(name, pool) for name, pool in pools.items()}
 
 
 def compose_score_questions(score: object, *, seed: int, name: str) -> list[ScoreQuestion]:
@@ -100,15 +100,15 @@ def test_chords_and_numerals_agree_with_music21(readings: dict[str, Reading]) ->
         tonality = certain_key(readings[name])
         for index in range(len(readings[name].measures)):
             pitches = readings[name].sounding(index, Fraction(0))
-            found = plain_chord(pitches)
+            plain = plain_chord(pitches)
             theirs = chord.Chord(pitches) if pitches else None
             for quality, method in qualities.items():
-                assert (found is not None and found.quality == quality) == bool(theirs and getattr(theirs, method)())
-            if found is None or theirs is None:
+                assert (plain is not None and plain.quality == quality) == bool(theirs and getattr(theirs, method)())
+            if plain is None or theirs is None:
                 continue
-            assert theirs.root().name == found.root_pitch.name
-            assert theirs.inversion() == found.inversion
-            figure = tonality and numeral(found, tonality)
+            assert theirs.root().name == plain.root_pitch.name
+            assert theirs.inversion() == plain.inversion
+            figure = tonality and numeral(plain, tonality)
             if figure:
                 roman_ = roman.romanNumeralFromChord(theirs, tonality)
                 assert roman_.romanNumeralAlone == figure.rstrip("°ø7"), (name, index)
@@ -123,27 +123,27 @@ def test_chords_outside_the_key_have_no_numeral() -> None:
 
 
 def test_twelve_questions_three_a_level_of_different_kinds(questions: dict[str, list[ScoreQuestion]]) -> None:
-    for name, found in questions.items():
-        assert [question.level for question in found] == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4], name
-        assert len({question.kind for question in found}) == 12, name
-        assert all(question.answer and question.answer == question.answer.strip() for question in found)
+    for name, twelve in questions.items():
+        assert [question.level for question in twelve] == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4], name
+        assert len({question.kind for question in twelve}) == 12, name
+        assert all(question.answer and question.answer == question.answer.strip() for question in twelve)
         # None gives its answer away, or the key, which others ask for.
-        keys = [question.answer for question in found if question.answer_type == "key"]
-        for question in found:
+        keys = [question.answer for question in twelve if question.answer_type == "key"]
+        for question in twelve:
             if question.answer_type != "yes_no" and question.kind not in LISTING:
-                assert not any(contains(question.text, each) for each in (question.answer, *keys)), question
+                assert not any(contains(question.text, answer) for answer in (question.answer, *keys)), question
 
 
 def test_kinds_and_answers_are_balanced(questions: dict[str, list[ScoreQuestion]]) -> None:
-    found = [question for row in questions.values() for question in row]
+    flat = [question for row in questions.values() for question in row]
     for level in (1, 2, 3, 4):
-        kinds = Counter(question.kind for question in found if question.level == level)
+        kinds = Counter(question.kind for question in flat if question.level == level)
         assert len(kinds) >= 11, kinds
         assert max(kinds.values()) <= 0.27 * kinds.total(), kinds
-    answers = Counter(question.answer for question in found if question.answer_type == "yes_no")
+    answers = Counter(question.answer for question in flat if question.answer_type == "yes_no")
     assert set(answers) == {"Yes", "No"}
     assert 0.4 < answers["Yes"] / answers.total() < 0.6, answers
-    assert answers.total() < 0.33 * len(found)
+    assert answers.total() < 0.33 * len(flat)
 
 
 def test_answers_of_a_kind_come_about_equally_often() -> None:
@@ -162,8 +162,8 @@ def test_answers_of_a_kind_come_about_equally_often() -> None:
         one = {kind.name: str(number) for kind in KINDS if kind.answer_type != "yes_no"} | common
         scores.append(found(one if number % 10 else one | {"clef": "bass", "cadence": "plagal"}))
     composer = Composer(scores, 1)
-    asked = [each for number, one in enumerate(scores) for each in composer.compose(str(number), one)]
-    counts = {kind.name: Counter(each.answer for each in asked if each.kind == kind.name) for kind in KINDS}
+    chosen = [question for number, pool in enumerate(scores) for question in composer.compose(str(number), pool)]
+    counts = {kind.name: Counter(q.answer for q in chosen if q.kind == kind.name) for kind in KINDS}
     for name in ("rest", "stepwise motion", "clef", "cadence"):
         assert counts[name].total() > 10
         assert max(counts[name].values()) <= counts[name].total() / 2 + 1, counts[name]
@@ -207,7 +207,7 @@ def test_unpitched_parts_and_quarter_tones_are_not_asked_about() -> None:
 def test_a_clef_in_the_name_of_its_part_is_not_asked_for() -> None:
     parts = [stream.Part([stream.Measure([sign, note.Note("C4")])]) for sign in (clef.BassClef(), clef.AltoClef())]
     parts[0].partName = parts[1].partName = "Bass"
-    assert {each.answer for each in draw(read(stream.Score(parts)), "clef")} == {"Alto clef"}
+    assert {question.answer for question in draw(read(stream.Score(parts)), "clef")} == {"Alto clef"}
 
 
 def test_notes_are_not_counted_where_two_voices_share_one() -> None:

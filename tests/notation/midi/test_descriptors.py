@@ -125,8 +125,8 @@ def check_against_muspy(midi: bytes) -> None:
     """Compare both protocols with MusPy's functions, the strict one on notes that are moved here."""
 
     def expected(measure: int) -> dict[str, float | None]:
-        found = muspy.polyphony_rate(music), muspy.groove_consistency(music, measure), muspy.scale_consistency(music)
-        return {name: None if math.isnan(value) else value for name, value in zip(DESCRIPTORS, found, strict=True)}
+        values = muspy.polyphony_rate(music), muspy.groove_consistency(music, measure), muspy.scale_consistency(music)
+        return {name: None if math.isnan(value) else value for name, value in zip(DESCRIPTORS, values, strict=True)}
 
     music = muspy.from_mido(mido.MidiFile(file=io.BytesIO(midi)))
     assert describe(midi, "paper").values == expected(music.resolution)
