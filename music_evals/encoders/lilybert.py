@@ -25,7 +25,7 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from music_evals.encoders.vectors import content_key, read_vector, write_vector
+from music_evals.notation.cache import cache_get, cache_put
 
 LILYBERT: Final = "csc-unipd/lilybert"
 LAYER: Final = 6
@@ -89,21 +89,32 @@ class Encoder:
             raise EncoderError(f"unknown pooling {unknown[0]!r}; accepted: {', '.join(POOLINGS)}")
         # Halves of surrogate pairs, which no encoding can write, become "?".
         readable = [text[:MOST_CHARACTERS].strip().encode("utf-8", "replace").decode("utf-8") for text in texts]
-        vectors = {text: self._cached(text, poolings) for text in readable}
+        vectors = {text: self._read_cached(text, poolings) for text in readable}
         missing = [text for text in vectors if len(vectors[text]) < len(set(poolings))]
         for text, computed in self._compute(missing, poolings):
             for pooling in set(poolings) - set(vectors[text]):
                 if self.cache is not None:
-                    write_vector(self.cache, content_key(self.identity, pooling, text), computed[pooling])
+                    cache_put(self.cache, self._entry_name(pooling, text), computed[pooling].astype("<f4").tobytes())
                 vectors[text][pooling] = computed[pooling]
         return [dict(vectors[text]) for text in readable]
 
-    def _cached(self, text: str, poolings: Sequence[Pooling]) -> Vectors:
+    def _entry_name(self, pooling: Pooling, text: str) -> str:
+        """Name of a vector in the cache; the lengths keep the borders between the parts of the key."""
+        contents = [part.encode() for part in (self.identity, pooling, text)]
+        key = hashlib.sha256(b"".join(b"%d:%b" % (len(content), content) for content in contents)).hexdigest()
+        return f"{key[:2]}/{key}.f32"
+
+    def _read_cached(self, text: str, poolings: Sequence[Pooling]) -> Vectors:
+        """Read the vectors of a text; missing and damaged ones are left out."""
         vectors: Vectors = {}
-        if self.cache is not None:
-            for pooling in poolings:
-                vector = read_vector(self.cache, content_key(self.identity, pooling, text), self.dimension)
-                if vector is not None:
+        if self.cache is None:
+            return vectors
+        size = 4 * self.dimension
+        for pooling in poolings:
+            content = cache_get(self.cache, self._entry_name(pooling, text), size + 1)
+            if content is not None and len(content) == size:
+                vector = np.frombuffer(content, "<f4").astype(np.float32)
+                if np.isfinite(vector).all():
                     vectors[pooling] = vector
         return vectors
 
@@ -286,15 +297,12 @@ def _loading(shown: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # readers of damaged files raise many types, even a plain Exception
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
         raise EncoderError(
-            f"encoder {shown!r} cannot be loaded: {_first_line(error)}; accepted: a folder with a model and its "
+            f"encoder {shown!r} cannot be loaded: {reason}; accepted: a folder with a model and its "
             "tokenizer, or the name of a model on the Hub that can be reached or was loaded before"
         ) from error
     finally:
         logging.set_verbosity(verbosity)
         if has_bars:
             logging.enable_progress_bar()
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]

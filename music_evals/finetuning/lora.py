@@ -87,7 +87,13 @@ def _train_into(folder: Path, settings: Settings, data: Mapping[str, Sequence[Co
     from transformers.utils.hub import cached_file, extract_commit_hash
     from trl import SFTTrainer
 
-    _check_devices()
+    # With several processes a step would have more batches than the settings say.
+    processes = max(torch.cuda.device_count(), int(os.environ.get("WORLD_SIZE", "1")))
+    if processes > 1:
+        raise FinetuneError(
+            f"training takes one GPU in one process, and there are {processes}; name one, as in "
+            "CUDA_VISIBLE_DEVICES=0, and raise 'gradient_accumulation_steps' for larger steps"
+        )
     try:
         arguments = _training_arguments(settings, folder / "checkpoints")
         adapter = LoraConfig(task_type="CAUSAL_LM", **settings.lora)
@@ -128,18 +134,6 @@ def _train_into(folder: Path, settings: Settings, data: Mapping[str, Sequence[Co
         "last_loss": losses["loss"][-1],
         "eval_loss": losses["eval_loss"],
     }
-
-
-def _check_devices() -> None:
-    """Refuse several processes: a step would have more batches than the settings say."""
-    import torch
-
-    processes = max(torch.cuda.device_count(), int(os.environ.get("WORLD_SIZE", "1")))
-    if processes > 1:
-        raise FinetuneError(
-            f"training takes one GPU in one process, and there are {processes}; name one, as in "
-            "CUDA_VISIBLE_DEVICES=0, and raise 'gradient_accumulation_steps' for larger steps"
-        )
 
 
 def _training_arguments(settings: Settings, checkpoints: Path) -> Any:

@@ -88,13 +88,11 @@ def entries(folder: Path) -> list[tuple[float, int, Path]]:
 def _evict(folder: Path, limit: int) -> None:
     files = sorted(entries(folder))
     size = sum(count for _, count, _ in files)
-    if size <= limit:
-        return
+    target = _AFTER_EVICTION * limit if size > limit else limit
     for _, count, path in files:
-        if size <= _AFTER_EVICTION * limit:
-            break
-        path.unlink(missing_ok=True)
-        size -= count
+        if size > target:
+            path.unlink(missing_ok=True)
+            size -= count
 
 
 @cache
@@ -111,6 +109,5 @@ def write_atomically(path: Path, content: bytes) -> None:
             stream.write(content)
         os.replace(temporary, path)
     except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
+        Path(temporary).unlink(missing_ok=True)
         raise

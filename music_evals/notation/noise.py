@@ -15,11 +15,10 @@ Example:
 
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice
 from random import Random
-from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -97,19 +96,17 @@ def _measures(rng: Random, eighths: int) -> Iterator[_Measure]:
 
 def _write_measures(rng: Random, metre: str, write: Callable[[_Measure], str], length: int) -> list[str]:
     """Write at least one measure, until the text has a length."""
-    texts: list[str] = []
-    for measure in _measures(rng, _METRES[metre]):
-        texts.append(write(measure))
-        if sum(map(len, texts)) >= length:
-            break
-    return texts
+    measures, texts = _measures(rng, _METRES[metre]), [""]
+    while sum(map(len, texts)) < max(1, length):
+        texts.append(write(next(measures)))
+    return texts[1:]
 
 
 def _abc(text: str, rng: Random) -> str:
     metre, key = rng.choice(list(_METRES)), rng.choice(list(_KEYS))
     header = f"X:1\nM:{metre}\nL:1/8\nK:{key}\n"
     voices = list(dict.fromkeys(re.findall(r"(?m)^V: ?(\S+)", text)))
-    length = max(1, (len(text) - len(header)) // max(1, len(voices)))
+    length = (len(text) - len(header)) // max(1, len(voices))
     if not voices:
         return header + "|".join(_write_measures(rng, metre, _abc_measure, length)) + "|]"
     # One numbered measure a line, as `score_to_abc` writes scores.
@@ -170,7 +167,7 @@ def _kern(text: str, rng: Random) -> str:
         return "".join(rows) + row("=%00")
 
     head = row("**kern") + row(f"*M{metre}") + row("=1")
-    measures = _write_measures(rng, metre, write, max(1, len(text) - len(head)))
+    measures = _write_measures(rng, metre, write, len(text) - len(head))
     numbered = (measure.replace("%00", str(number)) for number, measure in enumerate(measures, 2))
     return head + "".join(numbered) + row("*-")
 
@@ -186,7 +183,7 @@ def _lilypond(text: str, rng: Random) -> str:
     version = re.search(r'\\version "[^"\n]*"', text)
     head = (f"{version[0]}\n" if version else "") + "\\score {\n  <<\n"
     staves = max(1, text.count(r"\new Staff"))
-    length = max(1, (len(text) - len(head)) // staves - 60)
+    length = (len(text) - len(head)) // staves - 60
     for _ in range(staves):
         bars = _write_measures(rng, metre, lambda measure: f"      {_lilypond_measure(measure)} |\n", length)
         head += f"    \\new Staff {{\n      \\key {key} \\major \\time {metre}\n{''.join(bars)}    }}\n"
@@ -220,6 +217,4 @@ def _midi(text: str, rng: Random) -> str:
     )
 
 
-_TEXTS: Final[Mapping[str, Callable[[str, Random], str]]] = MappingProxyType(
-    {"abc": _abc, "kern": _kern, "lilypond": _lilypond, "midi": _midi, "musicxml": _musicxml_of_length}
-)
+_TEXTS: Final = {"abc": _abc, "kern": _kern, "lilypond": _lilypond, "midi": _midi, "musicxml": _musicxml_of_length}

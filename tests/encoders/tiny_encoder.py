@@ -32,9 +32,7 @@ def make_tiny_encoder(folder: Path, texts: Sequence[str], *, seed: int = 1, laye
         type_vocab_size=1,
         # Wider than the usual 0.02, so that vectors of different texts differ by more than rounding.
         initializer_range=0.2,
-        pad_token_id=tokenizer.pad_token_id,
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
+        **{name: getattr(tokenizer, name) for name in ("pad_token_id", "bos_token_id", "eos_token_id")},
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

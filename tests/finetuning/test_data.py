@@ -94,18 +94,21 @@ def test_one_conversation_a_question_in_both_formats(tmp_path: Path) -> None:
 # --- leaks ---
 
 
-@pytest.mark.parametrize("split", ["train", "validation"])
+MUSIC = "X:7\nT:Other\nC:Other\nM:C\nK:C\n%%score 1\nV:1\nfedc |\\\nB2A2 | % 2\nzz4 |]\nw: la\n"
+
+
 @pytest.mark.parametrize(
-    ("leak", "message"),
+    ("split", "leak", "message"),
     [
-        ({"score_id": "test-1"}, "by their ids: test-1 (test-1 in test)"),
-        ({"title": " PIÈCE test: 1!", "composer": "n.n"}, "by their titles and composers: copy (test-1 in test)"),
+        ("train", {"score_id": "test-1"}, "by their ids: test-1 (test-1 in test)"),
         (
-            {"abc": "X:7\nT:Other\nC:Other\nM:C\nK:C\n%%score 1\nV:1\nfedc |\\\nB2A2 | % 2\nzz4 |]\nw: la\n"},
-            "by their music: copy (test-1 in test)",
+            "train",
+            {"title": " PIÈCE test: 1!", "composer": "n.n"},
+            "by their titles and composers: copy (test-1 in test)",
         ),
+        ("train", {"abc": MUSIC}, "by their music: copy (test-1 in test)"),
+        ("validation", {"abc": MUSIC}, "by their music: copy (test-1 in test)"),
     ],
-    ids=["id", "title and composer", "music"],
 )
 def test_a_planted_leak_is_refused(split: str, leak: dict[str, Any], message: str, tmp_path: Path) -> None:
     other = {"score_id": "copy", "title": "Another piece", "abc": "X:1\nK:C\nGGGG|\n"}
@@ -128,12 +131,12 @@ def test_scores_without_title_or_music_are_no_leak(tmp_path: Path) -> None:
 
 
 def test_questions_on_the_test_split_and_datasets_without_one_are_refused(tmp_path: Path) -> None:
-    dataset = write_source(tmp_path / "leak", questions=[question_on("test-0", 9)])
-    with pytest.raises(DatasetError, match=r"question test-0/9 in 'train' .* is no score of that split"):
-        data_of(dataset)
-    dataset = write_rows(tmp_path / "source", {"train": [tune("train", 0)], "validation": [tune("validation", 0)]}, {})
-    with pytest.raises(DatasetError, match="has no split 'test'"):
-        data_of(dataset)
+    leaky = write_source(tmp_path / "leak", questions=[question_on("test-0", 9)])
+    partial = write_rows(tmp_path / "source", {split: [tune(split, 0)] for split in ("train", "validation")}, {})
+    refusals = {leaky: r"question test-0/9 in 'train' .* is no score of that split", partial: "has no split 'test'"}
+    for dataset, message in refusals.items():
+        with pytest.raises(DatasetError, match=message):
+            data_of(dataset)
 
 
 def test_names_and_music_that_differ_are_told_apart() -> None:
@@ -150,8 +153,8 @@ def test_long_conversations_are_left_out_counted_and_named(tmp_path: Path) -> No
     assert data.left_out == {"train": {"train-2": "too long"}, "validation": {}}
     assert data.questions_left_out == {"train": 2}
     assert len(data.conversations["train"]) == 4
-    conversations = [each for split in data.conversations.values() for each in split]
-    longest = max(len("".join(message["content"] for message in each["messages"])) for each in conversations)
+    conversations = [conversation["messages"] for split in data.conversations.values() for conversation in split]
+    longest = max(sum(len(message["content"]) for message in messages) for messages in conversations)
     assert data_of(dataset, max_characters=longest).conversations == data.conversations, "the limit itself is accepted"
     with pytest.raises(DatasetError, match=r"nothing is left of 'train' .*: 3 scores left out, too long"):
         data_of(dataset, max_characters=10)

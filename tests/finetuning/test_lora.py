@@ -30,17 +30,13 @@ def conversation(number: int, kind: str, score: str = "GABc|d2e2|") -> Conversat
     return {"id": f"q{number}", "messages": messages}
 
 
-def write_data(folder: Path, train: list[Conversation], validation: list[Conversation]) -> Path:
-    data = TrainingData({"train": train, "validation": validation}, {"train": {}, "validation": {}}, {}, {}, None)
-    write_training_data(data, folder)
-    return folder
-
-
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("conversations") / "data"
     questions = [conversation(number, kind) for number, kind in enumerate(ANSWERS)]
-    long = conversation(99, "key", score="GABc|" * 400)
-    return write_data(tmp_path_factory.mktemp("conversations") / "data", [*questions, long], questions[:1])
+    splits = {"train": [*questions, conversation(99, "key", score="GABc|" * 400)], "validation": questions[:1]}
+    write_training_data(TrainingData(splits, {"train": {}, "validation": {}}, {}, {}, None), folder)
+    return folder
 
 
 def settings_from(folder: Path, text: str) -> Settings:
@@ -48,26 +44,25 @@ def settings_from(folder: Path, text: str) -> Settings:
     return read_settings(folder / "config.toml")
 
 
+NEEDED = "model = 'm'\ndata = 'd'\nout = 'o'\n"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("ranks = 8", "'ranks': Extra inputs are not permitted; accepted keys: model, data, out, revision"),
-        ("max_tokens = 0", "'max_tokens': Input should be greater than 0"),
-        ("chat_template = 'chatml'", "'chat_template': Input should be a valid dictionary"),
-        ("model = ' '", "'model': String should match pattern"),
+        ("model = 'm'", "'data': Field required; 'out': Field required"),
+        (NEEDED + "ranks = 8", "'ranks': Extra inputs are not permitted; accepted keys: model, data, out, revision"),
+        (NEEDED + "max_tokens = 0", "'max_tokens': Input should be greater than 0"),
+        (NEEDED.replace("'m'", "' '"), "'model': String should match pattern"),
     ],
 )
 def test_bad_settings_are_named(text: str, message: str, tmp_path: Path) -> None:
-    needed = "".join(f"{key} = '{key}'\n" for key in ("model", "data", "out") if key not in text.split(" ")[0])
-    with pytest.raises(FinetuneError) as caught:
-        settings_from(tmp_path, needed + text)
-    assert message in str(caught.value)
+    with pytest.raises(FinetuneError, match=message):
+        settings_from(tmp_path, text)
 
 
-def test_a_missing_key_is_named_and_the_defaults_are_the_papers(tmp_path: Path) -> None:
-    with pytest.raises(FinetuneError, match="'data': Field required; 'out': Field required"):
-        settings_from(tmp_path, "model = 'm'")
-    settings = settings_from(tmp_path, "model = 'm'\ndata = 'd'\nout = 'o'\n[training]\nseed = 3\n")
+def test_the_defaults_are_the_papers(tmp_path: Path) -> None:
+    settings = settings_from(tmp_path, NEEDED + "[training]\nseed = 3\n")
     assert settings.lora["r"] == 8
     paper = {"learning_rate": 5e-5, "lr_scheduler_type": "cosine", "warmup_steps": 0.1, "num_train_epochs": 20}
     paper |= {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 16, "seed": 3}
@@ -99,8 +94,8 @@ def model(libraries: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     special = ["<|end|>", "<|system|>", "<|user|>", "<|assistant|>"]
     texts = [message["content"] for message in messages]
     trained.train_from_iterator(texts, vocab_size=320, special_tokens=special, show_progress=False)
-    tokens = Tokenizer.from_str(trained.to_str())
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=tokens, eos_token="<|end|>", pad_token="<|end|>")
+    ends = {"eos_token": "<|end|>", "pad_token": "<|end|>"}
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(trained.to_str()), **ends)
     tokenizer.chat_template = TEMPLATE
     libraries.manual_seed(1)
     sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 1, "num_attention_heads": 4}
@@ -153,18 +148,17 @@ def test_loss_is_on_answers_only_and_the_adapter_answers(
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     tokenizer, base = AutoTokenizer.from_pretrained(model), AutoModelForCausalLM.from_pretrained(model)
-    losses, lengths = [], []
+    loss, count = 0.0, 0
     for number, kind in enumerate(ANSWERS):
         messages = conversation(number, kind)["messages"]
         ids = tokenizer.apply_chat_template(messages, return_tensors="pt", return_dict=True)["input_ids"]
-        answer = tokenizer(ANSWERS[kind] + "<|end|>")["input_ids"]
-        assert ids[0, -len(answer) :].tolist() == answer
+        length = len(tokenizer(ANSWERS[kind] + "<|end|>")["input_ids"])
         labels = ids.clone()
-        labels[0, : -len(answer)] = -100
+        labels[0, :-length] = -100
         with libraries.no_grad():
-            losses.append(base(ids, labels=labels).loss.item())
-        lengths.append(len(answer))
-    expected = sum(loss * length for loss, length in zip(losses, lengths, strict=True)) / sum(lengths)
+            loss += base(ids, labels=labels).loss.item() * length
+        count += length
+    expected = loss / count
     assert trained[1]["first_loss"] == pytest.approx(expected, rel=1e-3), "a new adapter changes nothing yet"
 
     messages = conversation(0, "key")["messages"][:-1]
@@ -178,12 +172,11 @@ def test_the_same_seed_gives_the_same_adapter_and_the_chat_template_gets_its_var
     model: Path, data: Path, tmp_path: Path
 ) -> None:
     best = {"save_strategy": "epoch", "load_best_model_at_end": True}
-    changes: dict[str, dict[str, Any]] = {"a": {}, "b": {"training": best}, "c": {"training": {"seed": 4}}}
-    changes["loud"] = {"chat_template": {"loud": True}}
+    changes: dict[str, dict[str, Any]] = {"a": {}, "b": {"training": best}, "loud": {"chat_template": {"loud": True}}}
     records = {name: train(settings_for(model, data, tmp_path / name, **change)) for name, change in changes.items()}
-    assert records["a"]["eval_loss"] == records["b"]["eval_loss"] != records["c"]["eval_loss"]
+    assert records["a"]["eval_loss"] == records["b"]["eval_loss"]
     assert records["loud"]["first_loss"] != pytest.approx(records["a"]["first_loss"], rel=1e-3)
-    weights = [(tmp_path / name / "adapter_model.safetensors").read_bytes() for name in "abc"]
+    weights = [(tmp_path / name / "adapter_model.safetensors").read_bytes() for name in changes]
     assert weights[0] == weights[1] != weights[2]
     assert not list(tmp_path.glob("*/checkpoints"))
 
@@ -193,10 +186,8 @@ def test_the_same_seed_gives_the_same_adapter_and_the_chat_template_gets_its_var
     [
         ({"model": str(Path(__file__).parent)}, "cannot be trained with these settings: "),
         ({"lora": {"target_modules": ["no_such_layer"]}}, "cannot be trained with these settings: Target modules"),
-        ({"lora": {"ranks": 8}}, "unexpected keyword argument 'ranks'"),
         ({"training": {"leraning_rate": 1}}, "unexpected keyword argument 'leraning_rate'"),
         ({"max_tokens": 5}, "nothing is left of 'train': all are longer than 5 tokens (q0, q1, q2 and"),
-        ({"training": {"bf16": True}}, "bf16"),
         ({}, "tried to allocate 80 GiB"),
         ({"model": "without template"}, "chat_template"),
     ],
@@ -221,8 +212,7 @@ def test_settings_that_cannot_be_used_leave_nothing(
 def test_data_target_and_devices_are_checked_first(
     libraries: Any, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    damaged, out = tmp_path / "data", tmp_path / "out"
-    shutil.copytree(data, damaged)
+    out, damaged = tmp_path / "out", shutil.copytree(data, tmp_path / "data")
     settings = settings_for("none", damaged, out)
     monkeypatch.setattr(libraries.cuda, "device_count", lambda: 6)
     with pytest.raises(FinetuneError, match="one GPU in one process, and there are 6; name one"):

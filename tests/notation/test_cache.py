@@ -29,15 +29,15 @@ def test_a_cache_that_cannot_be_used_is_not_used_and_that_is_said_once(
     for _ in range(3):
         cache_put(tmp_path / "file", "x", b"content")
         assert cache_get(tmp_path / "file", "x", 10) is None
-    said = [record.message for record in caplog.records]
-    assert len(said) == len(set(said)) == 2  # that it cannot be written to, and that it cannot be read
-    assert all(f"the cache {tmp_path / 'file'} is not used" in message for message in said)
+    messages = [record.message for record in caplog.records]
+    assert len(messages) == len(set(messages)) == 2  # that it cannot be written to, and that it cannot be read
+    assert all(f"the cache {tmp_path / 'file'} is not used" in message for message in messages)
 
 
-@pytest.mark.parametrize("given", ["much", "-1", "nan", "inf"])
-def test_a_limit_that_is_no_number_is_named(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(cache.LIMIT, given)
-    with pytest.raises(ValueError, match=f"MUSIC_EVALS_CACHE_GB='{given}' is no number of gigabytes"):
+@pytest.mark.parametrize("limit", ["much", "-1", "nan", "inf"])
+def test_a_limit_that_is_no_number_is_named(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.LIMIT, limit)
+    with pytest.raises(ValueError, match=f"MUSIC_EVALS_CACHE_GB='{limit}' is no number of gigabytes"):
         limit_bytes()
 
 
@@ -51,5 +51,5 @@ def test_clearing_removes_what_can_be_made_again_and_nothing_else(
     assert code == 0
     assert "Removed 2.0 MB" in output
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
-    found = next(check.run() for check in CHECKS if check.feature == "cache")
-    assert f"{tmp_path}: datasets 0.0 MB, lilypond 0.0 MB" in found
+    status = next(check.run() for check in CHECKS if check.feature == "cache")
+    assert f"{tmp_path}: datasets 0.0 MB, lilypond 0.0 MB" in status

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 import soundfile
-from music21 import converter
+from music21 import converter, meter
 
 from music_evals.notation import noise
 from music_evals.notation.midi.files import midi_to_text, write_midi
@@ -20,6 +20,7 @@ SCORE = 'X:1\nT:Air\nC:Bach\nM:3/4\nL:1/4\nK:G\nV:1 treble nm="Flute"\nV:2 bass\
 PIECE = '\\version "2.24.3"\n\\score { << \\new Staff { c\'4 %s } \\new Staff { c4 } >> }\n' % ("d' e' f' " * 60)
 KERN = "**kern\t**kern\n*M4/4\t*M4/4\n" + "4c\t4e\n" * 100 + "*-\t*-\n"
 LISTED = "0: f'4 g' a' |\n1: e''4 f'' g'' |\n2: c'4 d' e' |\n3:\n    b'4 c''\n    d'' |"
+NOTATIONS = ("abc", "abc", "lilypond", "lilypond", "kern", "musicxml")
 
 
 def midi_text(percussion: bool = False) -> str:
@@ -29,15 +30,7 @@ def midi_text(percussion: bool = False) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "notation"),
-    [
-        (TUNE, "abc"),
-        (SCORE, "abc"),
-        (PIECE, "lilypond"),
-        (LISTED, "lilypond"),
-        (KERN, "kern"),
-        ("<score-partwise>" + "<note/>" * 2000, "musicxml"),
-    ],
+    ("text", "notation"), [*zip((TUNE, SCORE, PIECE, LISTED, KERN, "<note/>" * 2000), NOTATIONS, strict=True)]
 )
 def test_it_is_as_long_and_the_same_for_the_same_text(text: str, notation: str) -> None:
     drawn = noise_text(text, notation)
@@ -47,34 +40,24 @@ def test_it_is_as_long_and_the_same_for_the_same_text(text: str, notation: str) 
     assert not {"Air", "Bach", "Flute"} & set(re.findall(r"\w+", drawn))
 
 
-def test_music21_reads_abc_with_full_measures() -> None:
-    for text in (TUNE, SCORE):
-        drawn = noise_text(text, "abc")
-        score = converter.parseData(drawn, format="abc")
-        metre = re.search(r"M:(\d)/(\d)", drawn)
-        assert metre
-        parts = [[one for one in part.getElementsByClass("Measure") if one.notes] for part in score.parts]
-        parts = [measures for measures in parts if measures]
-        assert len(parts) == (2 if text is SCORE else 1)
-        for measures in parts:
-            assert len(measures) > 10
-            lengths = {one.duration.quarterLength for one in measures[:-1]}
-            assert lengths == {4 * int(metre[1]) / int(metre[2])}
-    assert re.findall(r"% ?(\d+)$", noise_text(SCORE, "abc"), re.MULTILINE)[:3] == ["1", "2", "3"]
-
-
-@pytest.mark.parametrize(("text", "kind"), [(KERN, "kern"), ("<x/>" * 3000, "musicxml")])
-def test_music21_reads_the_other_notations(text: str, kind: str) -> None:
-    score = converter.parseData(noise_text(text, kind), format="humdrum" if kind == "kern" else kind)
-    assert len(score.parts) == (2 if kind == "kern" else 1)
-    for part in score.parts:
-        measures = [one for one in part.getElementsByClass("Measure") if one.notes]
+@pytest.mark.parametrize(
+    ("text", "notation", "n_parts"),
+    [(TUNE, "abc", 1), (SCORE, "abc", 2), (KERN, "kern", 2), ("<x/>" * 3000, "musicxml", 1)],
+)
+def test_music21_reads_full_measures(text: str, notation: str, n_parts: int) -> None:
+    drawn = noise_text(text, notation)
+    score = converter.parseData(drawn, format="humdrum" if notation == "kern" else notation)
+    metre = score[meter.TimeSignature].first().barDuration.quarterLength
+    parts = [[measure for measure in part["Measure"] if measure.notes] for part in score.parts]
+    parts = [measures for measures in parts if measures]
+    assert len(parts) == n_parts
+    for measures in parts:
         assert len(measures) > 8
-        full = measures[0].barDuration.quarterLength
-        assert {one.duration.quarterLength for one in measures} == {full}
+        assert {measure.duration.quarterLength for measure in measures[:-1]} == {metre}
 
 
 def test_listed_measures_keep_their_numbers() -> None:
+    assert re.findall(r"% ?(\d+)$", noise_text(SCORE, "abc"), re.MULTILINE)[:3] == ["1", "2", "3"]
     drawn = noise_text(LISTED, "lilypond")
     assert re.findall(r"^(\d):", drawn, re.MULTILINE) == ["0", "1", "2", "3"]
     assert len(drawn.splitlines()[0]) > 5
@@ -88,9 +71,9 @@ def test_midi_text_has_as_many_notes_in_the_same_time(percussion: bool) -> None:
     drawn = noise_text(text, "midi")
     for pattern in (r" note_on .*velocity=[1-9]", r" note_off "):
         assert len(re.findall(pattern, drawn)) == 24
-    pitches = {int(one) for one in re.findall(r"note_on .*note=(\d+)", drawn)}
+    pitches = set(map(int, re.findall(r"note_on .*note=(\d+)", drawn)))
     assert (pitches <= {36, 38, 42}) if percussion else (len(pitches) > 12)
-    ends = [int(re.findall(r"tick=(\d+)", one)[-1]) for one in (text, drawn)]
+    ends = [int(re.findall(r"tick=(\d+)", music)[-1]) for music in (text, drawn)]
     assert abs(ends[0] - ends[1]) <= 120
 
 
@@ -102,8 +85,8 @@ def test_audio_has_the_same_length_and_level(subtype: str) -> None:
     soundfile.write(file, np.stack([tone, tone / 2], axis=1), rate, format="WAV", subtype=subtype)
     drawn = noise_audio(file.getvalue())
     assert drawn == noise_audio(file.getvalue())
-    samples, found = soundfile.read(io.BytesIO(drawn), always_2d=True)
-    assert (found, samples.shape, soundfile.info(io.BytesIO(drawn)).subtype) == (rate, (3 * rate, 2), subtype)
+    samples, noise_rate = soundfile.read(io.BytesIO(drawn), always_2d=True)
+    assert (noise_rate, samples.shape, soundfile.info(io.BytesIO(drawn)).subtype) == (rate, (3 * rate, 2), subtype)
     level = np.sqrt(np.mean(np.square(np.stack([tone, tone / 2]))))
     assert np.sqrt(np.mean(np.square(samples))) == pytest.approx(level, rel=0.02)
     spectrum = np.abs(np.fft.rfft(samples[:, 0]))

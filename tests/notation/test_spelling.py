@@ -18,10 +18,10 @@ def test_notes_sound_where_the_keyboard_has_them() -> None:
 def test_intervals_up_lead_to_the_upper_note() -> None:
     for (a, i), (b, j) in product(NOTES, NOTES):
         lower, upper = spell(a, i), spell(b, j)
-        found = interval_up(lower, upper)
-        assert found.fifths == upper - lower
-        assert found.letters % 7 == ("CDEFGAB".index(b) - "CDEFGAB".index(a)) % 7
-        assert (found.semitones - KEYBOARD[b] - j + KEYBOARD[a] + i) % 12 == 0
+        interval = interval_up(lower, upper)
+        assert interval.fifths == upper - lower
+        assert interval.letters % 7 == ("CDEFGAB".index(b) - "CDEFGAB".index(a)) % 7
+        assert (interval.semitones - KEYBOARD[b] - j + KEYBOARD[a] + i) % 12 == 0
 
 
 def test_an_interval_and_its_inversion_make_an_octave() -> None:
@@ -32,7 +32,6 @@ def test_an_interval_and_its_inversion_make_an_octave() -> None:
 
 
 def test_roots() -> None:
-    seventh = [spell("G", 0), spell("B", 0), spell("D", 0), spell("F", 0)]
-    for turn in range(4):
-        assert root_of([*seventh[turn:], *seventh[:turn]]) == seventh[0]
-    assert root_of([spell("C", 0), spell("D", 0), spell("E", 0)]) is None
+    for chord in ("GBDF", "BDFG", "DFGB", "FGBD"):
+        assert root_of([spell(letter, 0) for letter in chord]) == spell("G", 0)
+    assert root_of([spell(letter, 0) for letter in "CDE"]) is None

@@ -18,13 +18,8 @@ from music_evals.datasets_builders.msu.dataset import (
     split_plan,
     split_works,
 )
-from music_evals.datasets_builders.msu.questions.compose import (
-    Candidates,
-    Composer,
-    UnsuitableScoreError,
-    answered_by_pages,
-    candidates,
-)
+from music_evals.datasets_builders.msu.questions.answerability import shows_words
+from music_evals.datasets_builders.msu.questions.compose import Candidates, Composer, UnsuitableScoreError, candidates
 from music_evals.datasets_builders.msu.questions.kind import ScoreQuestion
 from music_evals.datasets_builders.msu.works import Work, default_works
 from music_evals.datasets_builders.progress import OnPiece
@@ -114,7 +109,11 @@ def _read(work: Work, seed: int) -> _ReadWork:
         pool = candidates(score, seed=seed, name=work.name)
         abc = score_to_abc(score)
         musicxml = score_to_musicxml(score)
-        pool = answered_by_pages(pool, shown_text(musicxml))
+        text = shown_text(musicxml)  # answers in words, and names of parts, must be readable on the pages
+        pool = {
+            kind: [question for question in questions if shows_words(text, kind, question.text, question.answer)]
+            for kind, questions in pool.items()
+        }
     except (ScoreError, UnsuitableScoreError) as error:
         return _ReadWork(work.name, reason=str(error))
     except (MemoryError, MissingLibraryError):

@@ -60,10 +60,7 @@ class QuestionRow(TypedDict):
     answer_type: str | None
 
 
-FEATURES: Final = {
-    "scores": features_of(ScoreRow, images="images"),
-    "questions": features_of(QuestionRow),
-}
+FEATURES: Final = {"scores": features_of(ScoreRow, images="images"), "questions": features_of(QuestionRow)}
 """Config → columns."""
 
 

@@ -1,8 +1,7 @@
 """The authors' questions of MSU-Bench: with scores from the Hub, or without scores from GitHub.
 
 - Hub (``Krinos/MSU-Bench``, or a folder with a snapshot of it): the config ``nested`` has a row per score, with
-  song_id,
-  abc_notation, pdf, images, and questions with level, question and answer. ``flat`` has a row per question.
+  song_id, abc_notation, pdf, images, and questions with level, question and answer. ``flat`` has a row per question.
 - GitHub (``Congren-Dai/MSU-Bench``): ``msu-bench.xlsx`` has the questions (Link, Level, Question, Answer) and
   ``metadata.xlsx`` the scores (Composer, Title, Link) without music. Models can only answer from the title.
 
@@ -75,9 +74,8 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
         abc = row.get("abc_notation")
         # The first title and composer of the ABC.
         header = dict(reversed(_FIELD.findall((abc or "")[:2000])))
-        pages: list[Any] = [
-            image.get("bytes") if isinstance(image, dict) else None for image in row.get("images") or []
-        ]
+        images = row.get("images") or []
+        pages: list[Any] = [image.get("bytes") if isinstance(image, dict) else None for image in images]
         if not all(isinstance(page, bytes) and page for page in pages):
             raise DatasetError(f"{place}: a page has no bytes")
         scores.append(
@@ -130,10 +128,8 @@ def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
             raise DatasetError(f"{place}: {SCORES_FILE} has no score {row['Link']}")
         by_score[score_id].append((place, {name.lower(): value for name, value in row.items()}))
     questions = [row for score_id, items in by_score.items() for row in _questions(score_id, items)]
-    digest = hashlib.sha256()
-    for name in (QUESTIONS_FILE, SCORES_FILE):
-        digest.update((folder / name).read_bytes())
-    return _plan(list(scores.values()), questions, seed, source_sha256=digest.hexdigest())
+    contents = (folder / QUESTIONS_FILE).read_bytes() + (folder / SCORES_FILE).read_bytes()
+    return _plan(list(scores.values()), questions, seed, source_sha256=hashlib.sha256(contents).hexdigest())
 
 
 def _plan(scores: Sequence[ScoreRow], questions: Sequence[QuestionRow], seed: int, **source: str | None) -> Plan:

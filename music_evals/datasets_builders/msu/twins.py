@@ -33,11 +33,8 @@ def transposed(abc: str, questions: Sequence[QuestionRow], types: Sequence[str])
         ValueError: the ABC cannot be read, or a key would have more than seven accidentals.
     """
     direction = direction_of(abc)
-    moved = [
-        _transpose(row, answer_type, direction)
-        for row, answer_type in zip(questions, types, strict=True)
-        if not _FIXED.search(row["question"])
-    ]
+    rows = zip(questions, types, strict=True)
+    moved = [_transpose(row, kind, direction) for row, kind in rows if not _FIXED.search(row["question"])]
     return transpose_abc(abc, direction), moved
 
 

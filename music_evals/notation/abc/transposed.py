@@ -7,7 +7,8 @@ accidental is converted. Chord symbols move too, and so do pitches, keys and cho
 import re
 from typing import Final, Literal
 
-from music_evals.notation.abc.tunes import ALTERATIONS, FIELD, FIFTHS, parse_key, tokens
+from music_evals.notation.abc.tunes import ALTERATIONS, FIELD, parse_key, tokens
+from music_evals.notation.spelling import letter_of, spell
 
 Direction = Literal[1, -1]
 """A major second up or down."""
@@ -100,24 +101,22 @@ def _note(note: re.Match[str], direction: Direction) -> str:
     accidental, letter, marks = note[1], note[2], note[3]
     place = _LETTERS.index(letter.upper()) + 7 * (letter.islower() + marks.count("'") - marks.count(",")) + direction
     octave, new = place // 7, _LETTERS[place % 7]
-    sign = _SIGNS[_alteration(letter.upper(), ALTERATIONS[accidental], direction)] if accidental else ""
+    sign = _SIGNS[_move(letter.upper(), ALTERATIONS[accidental], direction)[1]] if accidental else ""
     return sign + (new.lower() + "'" * (octave - 1) if octave > 0 else new + "," * -octave)
 
 
-def _alteration(letter: str, alteration: int, direction: Direction) -> int:
-    """The alteration of the letter that a note moves to."""
-    new = _LETTERS[(_LETTERS.index(letter) + direction) % 7]
-    moved = (FIFTHS.index(letter) + 7 * alteration + 2 * direction - FIFTHS.index(new)) // 7
-    if abs(moved) > 2:
+def _move(letter: str, alteration: int, direction: Direction, most: int = 2) -> tuple[str, int]:
+    """The letter that a note moves to, and its alteration, which may be at most `most`."""
+    note = spell(letter, alteration) + 2 * direction
+    moved = (note + 1) // 7
+    if abs(moved) > most:
         raise ValueError(f"{letter} with {alteration:+d} would need {moved:+d}")
-    return moved
+    return letter_of(note), moved
 
 
 def _tonic(letter: str, sign: str, direction: Direction) -> str:
-    moved = _alteration(letter, {"": 0, "#": 1, "b": -1}[sign], direction)
-    if abs(moved) > 1:
-        raise ValueError(f"{letter}{sign} would need two accidentals")
-    return _LETTERS[(_LETTERS.index(letter) + direction) % 7] + {0: "", 1: "#", -1: "b"}[moved]
+    new, moved = _move(letter, _ALTERED.get(sign, 0), direction, most=1)
+    return new + ("", "#", "b")[moved]
 
 
 def _key(value: str, direction: Direction) -> str:
@@ -135,6 +134,6 @@ def _key(value: str, direction: Direction) -> str:
 
 def _name(name: re.Match[str], direction: Direction) -> str:
     letter, sign, octave = name[1], (name[2] or "").strip(" -"), name[3]
-    moved = _WRITTEN[_alteration(letter, _ALTERED.get(sign, 0), direction)]
+    new, moved = _move(letter, _ALTERED.get(sign, 0), direction)
     place = _LETTERS.index(letter) + direction
-    return _LETTERS[place % 7] + moved + (str(int(octave) + place // 7) if octave else "")
+    return new + _WRITTEN[moved] + (str(int(octave) + place // 7) if octave else "")

@@ -14,6 +14,9 @@ from functools import lru_cache
 from math import lcm
 from typing import Final
 
+from music_evals.notation.spelling import pitch_class
+from music_evals.notation.spelling import spell as to_fifths
+
 MAX_CHARACTERS: Final = 1_000_000  # longest text that is read
 
 MODES: Final = {"": 0, "mix": -1, "dor": -2, "m": -3, "phr": -4, "loc": -5, "lyd": 1}
@@ -22,7 +25,6 @@ MODES: Final = {"": 0, "mix": -1, "dor": -2, "m": -3, "phr": -4, "loc": -5, "lyd
 _LONGEST_BAR: Final = 16  # characters; the rest does not change how a tune is played
 _MODE_NAMES: Final = {"maj": "", "ion": "", "min": "m", "aeo": "m", **{mode: mode for mode in MODES}}
 FIFTHS: Final = "FCGDAEB"
-_SEMITONES: Final = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
 ALTERATIONS: Final = {"^^": 2, "^": 1, "=": 0, "_": -1, "__": -2}
 
 # A line such as "A:|" looks like a field but is music.
@@ -205,11 +207,11 @@ def parse_key(value: str) -> Key:
         raise ValueError(
             f"key {_shown(value)} is not accepted; accepted are a tonic and a mode, such as Em or A Dorian"
         )
-    shift = {"": 0, "#": 1, "b": -1}[match[2]]
-    sharps = FIFTHS.index(match[1]) - 1 + 7 * shift + MODES[mode]
+    tonic = to_fifths(match[1], {"": 0, "#": 1, "b": -1}[match[2]])
+    sharps = tonic + MODES[mode]
     if not -7 <= sharps <= 7:
         raise ValueError(f"key {_shown(value)} would have {abs(sharps)} accidentals; accepted are up to 7")
-    return Key(f"{match[1]}{match[2]}{mode}", (_SEMITONES[match[1]] + shift) % 12, sharps)
+    return Key(f"{match[1]}{match[2]}{mode}", pitch_class(tonic), sharps)
 
 
 def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int = 0) -> tuple[Event, ...]:
@@ -340,23 +342,21 @@ def _event(
         note, length = _split_length(token)
         return Event((_pitch(note, sharps, altered),), length, note)
     inner, outer = token[1:].rsplit("]", 1)
-    notes: list[str] = []
-    lengths: list[Fraction] = []
+    notes: list[tuple[str, Fraction]] = []
     place = 0
     while place < len(inner):
         match = _IN_CHORD.match(inner, place)
         if match is None:
             raise ValueError(f"cannot read chord {_shown(token)}: accepted are notes in square brackets")
         if match["note"]:
-            note, length = _split_length(match[0])
-            notes.append(note)
-            lengths.append(length)
+            notes.append(_split_length(match[0]))
         place = match.end()
     if not notes:
         raise ValueError(f"chord {_shown(token)} has no notes")
-    pitches = tuple(_pitch(note, sharps, altered) for note in notes)
+    names, lengths = zip(*notes, strict=True)
+    pitches = tuple(_pitch(name, sharps, altered) for name in names)
     # The length of the first note counts for all (4.17).
-    spelling = notes[0] if len(notes) == 1 else f"[{''.join(notes)}]"
+    spelling = names[0] if len(names) == 1 else f"[{''.join(names)}]"
     return Event(pitches, lengths[0] * _read_length(outer), spelling, is_tied="-" in inner)
 
 
@@ -370,7 +370,7 @@ def _pitch(note: str, sharps: int, altered: dict[tuple[str, int], int]) -> int:
         altered[place] = ALTERATIONS[accidental]
     order = FIFTHS.index(letter.upper())
     signed = 1 if order < sharps else -1 if 6 - order < -sharps else 0
-    return 12 * octave + _SEMITONES[letter.upper()] + altered.get(place, signed)
+    return 12 * octave + pitch_class(order - 1) + altered.get(place, signed)
 
 
 def _tuplet(token: str, meter: tuple[int, int]) -> tuple[str, Fraction, int]:

@@ -74,13 +74,11 @@ class _Bar:
     layers: list[list[_Item]]
 
 
-@dataclass(slots=True)
 class _Marks:
     """Text around notes, by the identity of the music21 object of the note."""
 
-    before: dict[int, str] = field(default_factory=lambda: defaultdict(str))
-    decorations: dict[int, str] = field(default_factory=lambda: defaultdict(str))
-    after: dict[int, str] = field(default_factory=lambda: defaultdict(str))
+    def __init__(self) -> None:
+        self.before, self.decorations, self.after = (defaultdict[int, str](str) for _ in range(3))
 
 
 def score_to_abc(score: "Score") -> str:
@@ -417,9 +415,9 @@ class _Writer:
     def _pitches(self, element: Any, length: str) -> str:
         """Write a note or chord; grace notes have no length (4.12)."""
         notes = list(element.notes) if hasattr(element, "notes") else [element]
-        ties = [note.tie is not None and note.tie.type in ("start", "continue") for note in notes]
-        if not any(ties) and element.tie is not None and element.tie.type in ("start", "continue"):
-            ties = [True] * len(notes)
+        ties = [_is_tied(note) for note in notes]
+        if not any(ties):
+            ties = [_is_tied(element)] * len(notes)
         spelled = [(self._pitch(note), tie) for note, tie in zip(notes, ties, strict=True)]
         spelled.sort(key=lambda entry: entry[0][1])
         text = "".join(name + "-" * (tie and not all(ties)) for (name, _), tie in spelled)
@@ -456,16 +454,19 @@ def _beat(measure: Any) -> Fraction:
     return max(Fraction(1), Fraction(4, signature.denominator))
 
 
+def _is_tied(note: Any) -> bool:
+    return note.tie is not None and note.tie.type in ("start", "continue")
+
+
 def _is_repeat(bar: Any, direction: str) -> bool:
     return bar is not None and getattr(bar, "direction", None) == direction
 
 
 def _bar_line(measure: Any, is_last: bool) -> str:
     bar = measure.rightBarline
-    if _is_repeat(bar, "end"):
-        return ":|"
     kind = bar.type if bar is not None else ""
-    return _BARS.get(kind, "|]" if is_last and kind in ("", "regular") else "|")
+    default = "|]" if is_last and kind in ("", "regular") else "|"
+    return ":|" if _is_repeat(bar, "end") else _BARS.get(kind, default)
 
 
 def _decorations(element: Any) -> str:

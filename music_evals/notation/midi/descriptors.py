@@ -165,9 +165,6 @@ def _scale_consistency(notes: NoteArrays) -> float | None:
     classes = np.bincount(notes.pitch[~notes.drum] % 12, minlength=12)
     if not classes.any():
         return None
-    fitting = max(
-        int(classes[[(root + degree) % 12 for degree in scale]].sum())
-        for scale in (_MAJOR, _MINOR)
-        for root in range(12)
-    )
+    rotations = [np.roll(classes, -root) for root in range(12)]
+    fitting = max(int(rotation[list(scale)].sum()) for scale in (_MAJOR, _MINOR) for rotation in rotations)
     return fitting / int(classes.sum())

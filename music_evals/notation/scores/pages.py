@@ -76,10 +76,7 @@ def _engrave(musicxml: str) -> Iterator[str]:
         {
             "pageWidth": _PAGE[0],
             "pageHeight": _PAGE[1],
-            "pageMarginTop": _MARGIN,
-            "pageMarginBottom": _MARGIN,
-            "pageMarginLeft": _MARGIN,
-            "pageMarginRight": _MARGIN,
+            **{f"pageMargin{side}": _MARGIN for side in ("Top", "Bottom", "Left", "Right")},
             "scale": _SCALE,
             "scaleToPageSize": True,
             "breaks": "auto",

@@ -249,8 +249,7 @@ def _check_abc(data: bytes) -> str:
     music = re.sub(r'"[^"\n]*"|\[[A-Za-z]:[^\]\n]{0,300}\]|%.*', "", music)
     _refuse_absurd(music, _ABSURD_ABC)
     lengths = re.findall(r"[A-Ga-gxz][,']*([0-9]*)|Z([0-9]*)", music)
-    if len(lengths) > MAX_NOTES:
-        _check_notes(len(lengths))
+    _check_notes(len(lengths) or 1)
     units = re.findall(r"(?:^|\[)L:\s*([0-9]+)(?:/([0-9]+))?", text, re.MULTILINE)
     unit = max((4 * int(number) / max(int(part or 1), 1) for number, part in units), default=0.5)
     quarters = sum(int(note or 1) * unit if not measures else int(measures) * 4 for note, measures in lengths)
@@ -264,8 +263,7 @@ def _check_kern(data: bytes) -> str:
     if "**kern" not in text:
         raise ScoreError("it has no **kern spine")
     _refuse_absurd(text, _ABSURD_KERN)
-    if (count := len(re.findall(r"^[^!*=\s]|(?<=[\t ])[^!*=\s]", text, re.MULTILINE))) > MAX_NOTES:
-        _check_notes(count)
+    _check_notes(len(re.findall(r"^[^!*=\s]|(?<=[\t ])[^!*=\s]", text, re.MULTILINE)) or 1)
     return text
 
 

@@ -23,8 +23,8 @@ import hashlib
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, redirect_stderr
 from functools import cache, partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final, Literal, TypedDict, cast, get_args
@@ -78,15 +78,10 @@ class Rendered(TypedDict):
     problem: str  # empty if the rendering was read back with the same notes
 
 
-@contextmanager
-def _silent(count: int) -> Iterator[Callable[[], None]]:
-    yield lambda: None
-
-
 def render(
     scores: Sequence[str],
     rendering: Rendering,
-    announce: Callable[[int], AbstractContextManager[Callable[[], None]]] = _silent,
+    announce: Callable[[int], AbstractContextManager[Callable[[], None]]] = lambda _: nullcontext(lambda: None),
 ) -> list[Rendered]:
     """Render scores and read each rendering back; earlier results come from the cache.
 
@@ -120,7 +115,8 @@ def render(
                 results[score] = _failed(f"rendering it {result}")
             else:
                 results[score] = result
-                cache_put(folder, names[score], _pack(result))
+                files = [base64.b64encode(file).decode("ascii") for file in result["files"]]
+                cache_put(folder, names[score], json.dumps({**result, "files": files}).encode())
     return [results[score] for score in scores]
 
 
@@ -342,16 +338,10 @@ def _versions(rendering: Rendering) -> list[str]:
     return [*versions, lilypond_version()] if rendering == "lilypond" else versions
 
 
-def _pack(rendered: Rendered) -> bytes:
-    files = [base64.b64encode(file).decode("ascii") for file in rendered["files"]]
-    return json.dumps({**rendered, "files": files}).encode()
-
-
 def _unpack(content: bytes | None) -> Rendered | None:
-    if content is None:
-        return None
+    """The entry of the cache; None if there is none or it is truncated."""
     try:
-        rendered: Rendered = json.loads(content)
+        rendered: Rendered = json.loads(content or b"")
         return {**rendered, "files": [base64.b64decode(file) for file in rendered["files"]]}
-    except (ValueError, TypeError, KeyError):  # a truncated entry
+    except (ValueError, TypeError, KeyError):
         return None

@@ -13,13 +13,7 @@ from datasets import load_dataset
 from music_evals.datasets_builders.dataset_io import DatasetError, load_split
 from music_evals.datasets_builders.msu import computed
 from music_evals.datasets_builders.msu.computed import build_own
-from music_evals.datasets_builders.msu.dataset import (
-    BENCHMARK,
-    SPLITS,
-    Plan,
-    split_works,
-    write,
-)
+from music_evals.datasets_builders.msu.dataset import BENCHMARK, SPLITS, Plan, split_works, write
 from music_evals.datasets_builders.msu.published import build_snapshot, build_spreadsheets, is_snapshot
 from music_evals.datasets_builders.msu.works import Work
 from tests.msu_dataset import ABC, png
@@ -42,7 +36,7 @@ def test_published_counts(tmp_path: Path) -> None:
     questions = rows(plan, "questions")
     assert len(questions) == len({row["id"] for row in questions}) == 1800
     assert len(rows(plan, "scores")) == 150
-    assert {split: len(some) for split, some in plan.scores.items()} == {"train": 90, "validation": 30, "test": 30}
+    assert {split: len(scores) for split, scores in plan.scores.items()} == {"train": 90, "validation": 30, "test": 30}
     assert set(Counter((row["score_id"], row["level"]) for row in questions).values()) == {3}
     write(plan, tmp_path / "msu")
     read = loaded(tmp_path / "msu", "questions")
@@ -79,9 +73,9 @@ def write_snapshot(folder: Path, answer: str = "Yes", flat_answer: str = "Yes") 
         )
         flat += [{"song_id": f"song{number}", **row} for row in questions]
     flat[0]["answer"] = flat_answer
-    for config, found in (("nested", nested), ("flat", flat)):
+    for config, table in (("nested", nested), ("flat", flat)):
         (folder / config).mkdir(parents=True)
-        pq.write_table(pa.Table.from_pylist(found), folder / config / "test-00000-of-00001.parquet")
+        pq.write_table(pa.Table.from_pylist(table), folder / config / "test-00000-of-00001.parquet")
     return folder
 
 
@@ -91,7 +85,7 @@ def test_a_snapshot_of_the_hub(tmp_path: Path) -> None:
     assert not is_snapshot(tmp_path)
     plan = build_snapshot(source, revision="hf.co/datasets/Krinos/MSU-Bench@0")
     write(plan, tmp_path / "out")
-    assert {split: len(some) for split, some in plan.scores.items()} == {"train": 3, "validation": 1, "test": 1}
+    assert {split: len(scores) for split, scores in plan.scores.items()} == {"train": 3, "validation": 1, "test": 1}
     scores = {row["score_id"]: row for row in loaded(tmp_path / "out", "scores")}
     assert (scores["song2"]["title"], scores["song2"]["composer"]) == ("Song 2", "Nobody")
     assert scores["song2"]["abc"] == song(2)
@@ -104,32 +98,29 @@ def test_a_snapshot_of_the_hub(tmp_path: Path) -> None:
     assert load_dataset(str(tmp_path / "out"), "questions", split="test", cache_dir=str(tmp_path / "c")).num_rows == 12
 
 
-def test_scores_of_one_work_are_in_one_split() -> None:
-    def score(number: int, title: str, music: str) -> Any:
-        return {"score_id": str(number), "title": title, "composer": "Bach", "abc": f"X:1\nK:C\n{music}|]\n"}
+def abc_score(name: object, title: str, music: str) -> Any:
+    return {"score_id": str(name), "title": title, "composer": "Bach", "abc": f"X:1\nK:C\n{music}|]\n"}
 
-    scores = [score(number, f"Hymn {number % 20}", "C" * (number + 1)) for number in range(40)]
-    scores += [score(40, "Other title", "C C C"), score(41, "", "G")]
+
+def test_scores_of_one_work_are_in_one_split() -> None:
+    scores = [abc_score(number, f"Hymn {number % 20}", "C" * (number + 1)) for number in range(40)]
+    scores += [abc_score(40, "Other title", "C C C"), abc_score(41, "", "G")]
     splits = split_works(scores, seed=3)
     assert all(splits[str(number)] == splits[str(number + 20)] for number in range(20))
     assert splits["40"] == splits["2"]
     assert Counter(splits.values()).keys() == {"train", "validation", "test"}
     assert 8 <= Counter(splits.values())["test"] <= 10  # a fifth of 42, and a work more at most
-    distinct = [score(number, f"Hymn {number}", "C" * (number + 1)) for number in range(150)]
+    distinct = [abc_score(number, f"Hymn {number}", "C" * (number + 1)) for number in range(150)]
     assert Counter(split_works(distinct, seed=1).values()) == {"train": 90, "validation": 30, "test": 30}
 
 
 def test_scores_of_one_work_through_others_are_in_one_split() -> None:
-    def score(name: str, title: str, music: str) -> Any:
-        return {"score_id": name, "title": title, "composer": "Bach", "abc": f"X:1\nK:C\n{music}|]\n"}
-
-    # The third has the title of the first and the music of the second; a chain of five comes after.
-    chains = [[("Air", "C"), ("Song", "D"), ("Air", "D")], [(f"Hymn {n // 2}", "E" * ((n + 1) // 2)) for n in range(5)]]
-    joined = [[score(f"{place}-{n}", *one) for n, one in enumerate(some)] for place, some in enumerate(chains)]
-    others = [score(f"other-{n}", f"Other {n}", "F" * (n + 1)) for n in range(12)]
+    # Each score of the chain shares its title or its music with the next.
+    chain = [abc_score(f"chain-{n}", f"Hymn {n // 2}", "E" * ((n + 1) // 2)) for n in range(5)]
+    unrelated = [abc_score(f"other-{n}", f"Other {n}", "F" * (n + 1)) for n in range(12)]
     for seed in range(40):
-        splits = split_works([*joined[0], *others, *joined[1][::-1]], seed)
-        assert all(len({splits[one["score_id"]] for one in some}) == 1 for some in joined), seed
+        splits = split_works([*unrelated, *chain[::-1]], seed)
+        assert len({splits[score["score_id"]] for score in chain}) == 1, seed
     assert set(splits.values()) == {"train", "validation", "test"}
 
 
@@ -199,13 +190,13 @@ def test_what_pages_lack_is_not_asked(tmp_path: Path) -> None:
     score.metadata.composer = "Taki Rentarō"
     score.parts[0].partName = "女声"
     score.write("musicxml", path := tmp_path / "moon.musicxml")
-    found = computed._read(Work("moon", str(path)), 1).candidates or {}
-    assert not found["title"]
-    assert not found["instruments"]
-    assert found["composer"]
-    asked = " ".join(one.text for some in found.values() for one in some)
-    assert "“Alto”" in asked
-    assert "“女声”" not in asked
+    pool = computed._read(Work("moon", str(path)), 1).candidates or {}
+    assert not pool["title"]
+    assert not pool["instruments"]
+    assert pool["composer"]
+    texts = " ".join(question.text for questions in pool.values() for question in questions)
+    assert "“Alto”" in texts
+    assert "“女声”" not in texts
 
 
 def test_whatever_music21_runs_into_is_a_reason_to_leave_a_score_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,21 +1,14 @@
 """Twins of MSU's questions: answers that move along, and names of another piece."""
 
-from typing import Any
-
-from music_evals.datasets_builders.msu.dataset import QuestionRow, ScoreRow
+from music_evals.datasets_builders.msu.dataset import QuestionRow
 from music_evals.datasets_builders.msu.twins import renamed, transposed
+from tests.msu_dataset import question, score
 
 ABC = "X:1\nT:Ode\nC:Somebody\nL:1/4\nM:2/4\nK:G\nV:1\nV:1\nG ^c | %1\n"
 
 
-def row(question: str, answer: str, **more: Any) -> QuestionRow:
-    return QuestionRow(
-        id="q", score_id="s", level=1, kind=None, question=question, answer=answer, answer_type=None, **more
-    )
-
-
-def score(title: str, composer: str) -> ScoreRow:
-    return ScoreRow(score_id="s", title=title, composer=composer, abc=ABC, images=[], musicxml=None, source="")
+def row(text: str, answer: str) -> QuestionRow:
+    return question("s", 1, question=text, answer=answer)
 
 
 def test_answers_move_along_by_their_type() -> None:
@@ -27,7 +20,7 @@ def test_answers_move_along_by_their_type() -> None:
     ]
     abc, moved = transposed(ABC, questions, ["pitch", "yes_no", "number", "text"])
     assert abc == ABC.replace("K:G", "K:A").replace("G ^c", "A ^d")
-    assert [(one["question"], one["answer"]) for one in moved] == [
+    assert [(twin["question"], twin["answer"]) for twin in moved] == [
         ("What is the highest pitch of the part “Horn in F”?", "D♯5"),
         ("Does it begin on the tonic of A major?", "Yes"),
         ("For which instruments is it written?", "Horn in F"),
@@ -36,10 +29,11 @@ def test_answers_move_along_by_their_type() -> None:
 
 def test_a_score_bears_the_name_of_another_everywhere() -> None:
     questions = [row("Who composed “Ode”?", "Somebody"), row("What is the title?", "Ode")]
-    new, abc, rows = renamed(score("Ode", "Somebody"), score("March", "Nobody"), ABC, questions)
+    scores = [score("s", title=title, composer=name) for title, name in (("Ode", "Somebody"), ("March", "Nobody"))]
+    new, abc, rows = renamed(*scores, ABC, questions)
     assert (new["title"], new["composer"]) == ("March", "Nobody")
     assert abc.startswith("X:1\nT:March\nC:Nobody\nL:1/4")
-    assert [(one["question"], one["answer"]) for one in rows] == [
+    assert [(twin["question"], twin["answer"]) for twin in rows] == [
         ("Who composed “March”?", "Nobody"),
         ("What is the title?", "March"),
     ]

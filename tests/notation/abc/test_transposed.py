@@ -1,6 +1,7 @@
 """Transposed ABC: what music21 hears of it, and the other way back."""
 
 import re
+from contextlib import suppress
 from typing import get_args
 
 import pytest
@@ -45,9 +46,7 @@ def test_scores_of_several_voices_move_too() -> None:
     abc = score_to_abc(parse_musicxml(STUDY))
     direction = direction_of(abc)
     moved = transpose_abc(abc, direction)
-    assert [line for line in moved.split("\n") if re.match("[VLM]:", line)] == [
-        line for line in abc.split("\n") if re.match("[VLM]:", line)
-    ]
+    assert re.findall("(?m)^[VLM]:.*", moved) == re.findall("(?m)^[VLM]:.*", abc)
     assert transpose_abc(moved, -direction) == abc  # type: ignore[arg-type]
     assert moved != abc
 
@@ -60,31 +59,25 @@ def test_any_text_is_moved_and_moved_back_or_refused(text: str, direction: Direc
     except ValueError:
         return
     assert len(moved.split("\n")) == len(text.split("\n"))
-    try:
+    with suppress(ValueError):  # a key at the edge of what can be written
         back = transpose_abc(moved, -direction)  # type: ignore[arg-type]
-    except ValueError:  # a key at the edge of what can be written
-        return
-    assert re.sub("[,']", "", back) == re.sub("[,']", "", text)
+        # The same note has two spellings: a, and A.
+        assert re.sub("[,']", "", back).lower() == re.sub("[,']", "", text).lower()
 
 
-@pytest.mark.parametrize(
-    ("key", "expected"),
-    [("C", 1), ("Gm", 1), ("G", 1), ("D", -1), ("F#m", -1), ("E clef=bass", -1), ("Bb treble", 1)],
-)
-def test_the_direction_has_fewer_accidentals(key: str, expected: int) -> None:
-    if key == "Bb treble":
-        with pytest.raises(ValueError, match="treble"):
-            direction_of(f"X:1\nK:{key}\nC")
-        return
-    assert direction_of(f"X:1\nK:{key}\nC") == expected
+def test_the_direction_has_fewer_accidentals() -> None:
+    keys = {"C": 1, "Gm": 1, "G": 1, "D": -1, "F#m": -1, "E clef=bass": -1}
+    assert {key: direction_of(f"X:1\nK:{key}\nC") for key in keys} == keys
+    with pytest.raises(ValueError, match="treble"):
+        direction_of("X:1\nK:Bb treble\nC")
 
 
-@pytest.mark.parametrize(
-    ("abc", "said"),
-    [("K:C#\nC", "accidentals"), ("K:HP\nA", "cannot be read"), ("K:C\n§", "cannot read"), ("^^B", "would need")],
-)
-def test_what_cannot_be_moved_is_an_error(abc: str, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+ERRORS = {"K:C#\nC": "accidentals", "K:HP\nA": "cannot be read", "K:C\n§": "cannot read", "^^B": "would need"}
+
+
+@pytest.mark.parametrize(("abc", "message"), ERRORS.items())
+def test_what_cannot_be_moved_is_an_error(abc: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         transpose_abc(abc, 1)
 
 

@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import mido
 import pytest
 import soundfile
 from music21 import bar, converter, duration, instrument, note, stream, tie
 
 from music_evals.notation.cache import cache_folder
-from music_evals.notation.midi.files import parse_midi_text
+from music_evals.notation.midi.files import midi_to_text, parse_midi_text
 from music_evals.notation.scores import renderings
 from music_evals.notation.scores.note_places import align_measures, written_notes
 from music_evals.notation.scores.preparing import prepare_score, score_to_musicxml
@@ -33,14 +32,11 @@ def add_what_sounds_otherwise(score: Any) -> None:
     first, second = score.parts[0].getElementsByClass("Measure")[:2]
     first.leftBarline, second.rightBarline = bar.Repeat("start"), bar.Repeat("end")
     score.parts[0].insert(0, instrument.Clarinet())
-    grace = note.Note("D5").getGrace()
-    second.insert(0, grace)
+    second.insert(0, note.Note("D5").getGrace())
 
 
 STUDY = written(
-    "4/4 c'4 d' e'2~ e'4 f'8 g' trip{a'8 b' c''} r4 c'1",
-    "4/4 c2 G c#1 E-1",
-    change=add_what_sounds_otherwise,
+    "4/4 c'4 d' e'2~ e'4 f'8 g' trip{a'8 b' c''} r4 c'1", "4/4 c2 G c#1 E-1", change=add_what_sounds_otherwise
 )
 NOTES = {(0, 72), (1, 74), (2, 76), (5, 77), (5.5, 79), (6, 81), (8, 72)} | {(0, 60), (2, 55), (4, 61), (8, 51)}
 
@@ -49,41 +45,37 @@ NOTES = {(0, 72), (1, 74), (2, 76), (5, 77), (5.5, 79), (6, 81), (8, 72)} | {(0,
 def test_every_rendering_is_read_back_with_the_same_notes(rendering: Rendering) -> None:
     if rendering == "lilypond":
         pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
-    (found,) = render([STUDY], rendering)
-    assert found["problem"] == ""
-    assert found["is_regular"]
-    assert ("Study" in found["words"]) == (rendering not in ("midi", "audio"))
+    (rendered,) = render([STUDY], rendering)
+    assert rendered["problem"] == ""
+    assert rendered["is_regular"]
+    assert ("Study" in rendered["words"]) == (rendering not in ("midi", "audio"))
     if rendering == "pages":
-        assert found["files"][0].startswith(b"\x89PNG")
+        assert rendered["files"][0].startswith(b"\x89PNG")
     elif rendering == "audio":
-        assert soundfile.info(io.BytesIO(found["files"][0])).duration == pytest.approx(6, abs=2)  # 12 quarters at 120
+        assert soundfile.info(io.BytesIO(rendered["files"][0])).duration == pytest.approx(
+            6, abs=2
+        )  # 12 quarters at 120
     else:
         begins = {"abc": "X:1", "musicxml": "<?xml", "midi": "ticks_per_beat", "lilypond": "\\version", "kern": "!!!"}
-        assert found["text"].strip().startswith(begins[rendering])
+        assert rendered["text"].strip().startswith(begins[rendering])
 
 
 def test_midi_has_written_pitches_and_neither_repeats_nor_grace_notes() -> None:
-    file = mido.MidiFile(file=io.BytesIO(renderings._midi(renderings._bare(STUDY))))
-    now, heard = 0, set()
-    for message in mido.merge_tracks(file.tracks):
-        now += message.time
-        if message.type == "note_on" and message.velocity:
-            heard.add((round(now / file.ticks_per_beat, 3), message.note))
+    file = parse_midi_text(midi_to_text(renderings._midi(renderings._bare(STUDY))))
+    heard = {(round(note.onset / file.ticks_per_beat, 3), note.pitch) for note in file.notes}
     assert {place for place in heard if place[0] not in (6.333, 6.667)} == NOTES
     assert len(heard) == len(NOTES) + 2
 
 
 def test_what_is_read_otherwise_is_told_with_places() -> None:
-    wrong = patch.object(renderings, "_abc_notes", return_value={(0, 73): 96, (96, 74): 96})
-    score = written("2/4 c'4 d' e'2")
-    with wrong:
-        (found,) = render([score], "abc")
-    assert found["problem"] == (
+    with patch.object(renderings, "_abc_notes", return_value={(0, 73): 96, (96, 74): 96}):
+        (rendered,) = render([written("2/4 c'4 d' e'2")], "abc")
+    assert rendered["problem"] == (
         "read back, of 3 notes 2 lost (pitch 72 at quarter 0, pitch 76 at quarter 2), 1 added (pitch 73 at quarter 0)"
     )
     with patch.object(renderings, "_abc_notes", return_value={(0, 72): 96, (97, 74): 96, (192, 76): 96}):
-        (found,) = render([written("2/4 c'4 d' e'2 r2")], "abc")
-    assert found["problem"].endswith("1 of another duration (pitch 76 at quarter 2)")
+        (rendered,) = render([written("2/4 c'4 d' e'2 r2")], "abc")
+    assert rendered["problem"].endswith("1 of another duration (pitch 76 at quarter 2)")
 
 
 def test_ties_join_within_a_part_and_unisons_have_no_sure_duration() -> None:
@@ -103,21 +95,20 @@ def test_ties_join_within_a_part_and_unisons_have_no_sure_duration() -> None:
         written("4/4 c'1 d'1", change=lambda score, tied=tied: two_voices(score, tied)) for tied in (True, False)
     )
     score = renderings.parse_musicxml(tied)
-    found = written_notes(score.parts, align_measures(score)[0])
-    assert found == {(0, 60): None, (4 * 96, 74): 4 * 96}
+    notes = written_notes(score.parts, align_measures(score)[0])
+    assert notes == {(0, 60): None, (4 * 96, 74): 4 * 96}
     (midi,) = render([struck], "midi")
     assert midi["problem"] == ""
-    notes = parse_midi_text(midi["text"]).notes  # one of a pitch at a time: the second begins it anew
-    assert [(note.onset // 480, note.pitch) for note in notes] == [(0, 60), (1, 60), (4, 74)]
+    midi_notes = parse_midi_text(midi["text"]).notes  # one of a pitch at a time: the second begins it anew
+    assert [(note.onset // 480, note.pitch) for note in midi_notes] == [(0, 60), (1, 60), (4, 74)]
 
 
 @pytest.mark.parametrize(
-    ("musicxml", "said"),
-    [("", "no MusicXML"), ("<score-partwise/>", "no notes"), ("not XML", "no well-formed XML")],
+    ("musicxml", "problem"), [("", "no MusicXML"), ("<score-partwise/>", "no notes"), ("not XML", "no well-formed XML")]
 )
-def test_what_cannot_be_read_is_told(musicxml: str, said: str) -> None:
-    (found,) = render([musicxml], "kern")
-    assert said in found["problem"]
+def test_what_cannot_be_read_is_told(musicxml: str, problem: str) -> None:
+    (rendered,) = render([musicxml], "kern")
+    assert problem in rendered["problem"]
 
 
 def test_a_pickup_is_not_counted_as_a_measure() -> None:
@@ -127,8 +118,8 @@ def test_a_pickup_is_not_counted_as_a_measure() -> None:
         first.append(note.Note("G4"))
         first.number, first.paddingLeft = 0, 2.0
 
-    (found,) = render([written("3/4 c'2. d'2. e'2.", change=shorten)], "midi")
-    assert (found["problem"], found["is_regular"]) == ("", False)
+    (rendered,) = render([written("3/4 c'2. d'2. e'2.", change=shorten)], "midi")
+    assert (rendered["problem"], rendered["is_regular"]) == ("", False)
 
 
 def test_a_rendering_is_kept_and_made_anew_where_its_entry_is_damaged(tmp_path: Path, monkeypatch: Any) -> None:

@@ -6,12 +6,12 @@ from itertools import islice
 from random import Random
 from typing import Any, Final
 
-from music_evals.datasets_builders.msu.questions import harmony, notes, onset, texture
-from music_evals.datasets_builders.msu.questions.answerability import contains, shows_words
+from music_evals.datasets_builders.msu.questions import harmony, notation, texture
+from music_evals.datasets_builders.msu.questions.answerability import contains
 from music_evals.datasets_builders.msu.questions.kind import Kind, Level, ScoreQuestion
 from music_evals.datasets_builders.msu.questions.reading import read
 
-KINDS: Final[tuple[Kind, ...]] = (*onset.KINDS, *notes.KINDS, *harmony.KINDS, *texture.KINDS)
+KINDS: Final[tuple[Kind, ...]] = (*notation.KINDS, *harmony.KINDS, *texture.KINDS)
 PER_LEVEL: Final = 3
 # Guessing gains from yes/no questions; about one in four published questions is one.
 _MOST_YES_NO: Final = 1
@@ -49,20 +49,6 @@ def candidates(score: Any, *, seed: int, name: str) -> Candidates:
     return {
         kind.name: list(islice(kind.questions(reading, Random(f"{seed}/{name}/{kind.name}")), _MOST_CANDIDATES))
         for kind in KINDS
-    }
-
-
-def answered_by_pages(pool: Candidates, text: str) -> Candidates:
-    """Keep the questions whose answers in words, and names of parts, are in the text of the pages.
-
-    >>> from music_evals.datasets_builders.msu.questions.kind import ScoreQuestion
-    >>> titles = [ScoreQuestion(1, "title", "What is the title of this piece?", "荒城の月", "text")]
-    >>> answered_by_pages({"title": titles}, "Taki Rentarō")
-    {'title': []}
-    """
-    return {
-        kind: [question for question in questions if shows_words(text, kind, question.text, question.answer)]
-        for kind, questions in pool.items()
     }
 
 
@@ -126,15 +112,12 @@ class Composer:
                     return chosen
                 if any(kind.name == other.kind for other in chosen):
                     continue
-                if kind.answer_type == "yes_no" and _count_yes_no(chosen) >= most_yes_no:
+                n_yes_no = sum(other.answer_type == "yes_no" for other in chosen)
+                if kind.answer_type == "yes_no" and n_yes_no >= most_yes_no:
                     continue
                 if _is_fair(question, kind, [*earlier, *chosen]):
                     chosen.append(question)
         return chosen
-
-
-def _count_yes_no(questions: list[ScoreQuestion]) -> int:
-    return sum(question.answer_type == "yes_no" for question in questions)
 
 
 def _shuffled(level: Level, rng: Random) -> list[Kind]:

@@ -17,15 +17,12 @@ from music_evals.datasets_builders.msu.questions.kind import (
     cells,
     evenly,
     sampled,
-    span,
     varied,
-    where,
 )
 from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice, spell
 from music_evals.datasets_builders.msu.questions.tonality import (
     INVERSIONS,
     MEMBERS,
-    QUALITIES,
     PlainChord,
     certain_key,
     key_name,
@@ -73,33 +70,33 @@ def _moments(reading: Reading, index: int, count: int = 1) -> list[tuple[pitch.P
 
 def _chord_name(reading: Reading, rng: Random) -> Answers:
     for index, chord in _chords(reading, rng):
-        yield chord.name, where(reading, index)
+        yield chord.name, reading.where(index)
 
 
 def _quality(reading: Reading, rng: Random) -> Answers:
     # Most chords are major triads: the quality is drawn before the place.
     for index, quality in varied([(index, chord.quality) for index, chord in _chords(reading, rng)], rng):
-        yield quality.capitalize(), where(reading, index)
+        yield quality.capitalize(), reading.where(index)
 
 
 def _inversion(reading: Reading, rng: Random) -> Answers:
     chords = [(index, chord.inversion) for index, chord in _chords(reading, rng) if "augmented" not in chord.quality]
     for index, inversion in varied(chords, rng):
-        yield INVERSIONS[inversion], where(reading, index)
+        yield INVERSIONS[inversion], reading.where(index)
 
 
 def _doubled(reading: Reading, rng: Random) -> Answers:
     for index, chord in _chords(reading, rng):
         doubled = [member for member in sorted(set(chord.members)) if chord.members.count(member) > 1]
         if len(doubled) == 1 and not any(voice.cells[index].has_unison for voice in reading.voices):
-            yield MEMBERS[doubled[0]], where(reading, index)
+            yield MEMBERS[doubled[0]], reading.where(index)
 
 
 def _is_close(reading: Reading, rng: Random) -> Cases:
     for index, chord in _chords(reading, rng):
         pitches = reading.sounding(index, Fraction(0))
         if len(pitches) == 4 and all(voice.cells[index].is_at_pitch for voice in reading.voices):
-            yield pitches[3].ps - pitches[1].ps < 12, where(reading, index), chord.name
+            yield pitches[3].ps - pitches[1].ps < 12, reading.where(index), chord.name
 
 
 def _bass_note(reading: Reading, rng: Random) -> Answers:
@@ -107,36 +104,31 @@ def _bass_note(reading: Reading, rng: Random) -> Answers:
         return
     for index, chord in _chords(reading, rng):
         if all(voice.cells[index].is_at_pitch for voice in reading.voices):
-            yield spell(reading.sounding(index, Fraction(0))[0]), where(reading, index), chord.quality
+            yield spell(reading.sounding(index, Fraction(0))[0]), reading.where(index), chord.quality
 
 
 def _is_seventh(reading: Reading, rng: Random) -> Cases:
     for index, chord in _chords(reading, rng):
-        yield "seventh" in chord.quality, where(reading, index)
+        yield "seventh" in chord.quality, reading.where(index)
 
 
 def _has_chord(reading: Reading, rng: Random) -> Cases:
     """Whether a triad of the score sounds in a measure."""
     moments = {index: _moments(reading, index) for index in _indices(reading, rng)[: _PLACES // 3]}
-    sounding = {
-        index: {chord.name: chord for chord in map(plain_chord, chords) if chord and "triad" in chord.quality}
-        for index, chords in moments.items()
-    }
-    triads = {name: triad for chords in sounding.values() for name, triad in chords.items()}
+    triads: dict[str, set[str]] = {}  # name → names of its notes
+    sounding: dict[int, set[str]] = {}  # index of a measure → names of its triads
+    for index, chords in moments.items():
+        plain = [(chord, pitches) for pitches in chords if (chord := plain_chord(pitches)) and "triad" in chord.quality]
+        sounding[index] = {chord.name for chord, _ in plain}
+        triads |= {chord.name: {note.name for note in pitches} for chord, pitches in plain}
     if not triads:
         return
     name = rng.choice(sorted(triads))
-    notes = _triad_notes(triads[name])
-    for index, chords in sounding.items():
+    for index, names in sounding.items():
         # "No" is certain only if the measure lacks one of the three notes: otherwise they can be a broken chord.
-        is_absent = moments[index] and not notes <= {note.name for moment in moments[index] for note in moment}
-        if name in chords or is_absent:
-            yield name in chords, where(reading, index), name
-
-
-def _triad_notes(triad: PlainChord) -> set[str]:
-    steps = {3: "m3", 4: "M3", 6: "d5", 7: "P5", 8: "A5"}
-    return {triad.root_pitch.name, *(triad.root_pitch.transpose(steps[s]).name for s in QUALITIES[triad.quality])}
+        is_absent = moments[index] and not triads[name] <= {note.name for moment in moments[index] for note in moment}
+        if name in names or is_absent:
+            yield name in names, reading.where(index), name
 
 
 def _triads_of_measures(
@@ -152,13 +144,13 @@ def _triads_of_measures(
 def _is_broken_chord(reading: Reading, rng: Random) -> Cases:
     for index, voice, cell, triad in _triads_of_measures(reading, rng, _PLACES):
         if triad or len({note.name for note in cell.pitches}) > 2:
-            yield triad is not None, where(reading, index, voice)
+            yield triad is not None, reading.where(index, voice)
 
 
 def _broken_triad(reading: Reading, rng: Random) -> Answers:
     for index, voice, _, triad in _triads_of_measures(reading, rng):
         if triad:
-            yield triad.name, where(reading, index, voice)
+            yield triad.name, reading.where(index, voice)
 
 
 # --- a chord in its key ---
@@ -181,7 +173,7 @@ def _numeral(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
         if reading.measures[index].fifths == reading.measures[0].fifths and (degree := numeral(chord, tonality))
     ]
     for index, degree in varied(degrees, rng):
-        yield degree, where(reading, index), key_name(tonality)
+        yield degree, reading.where(index), key_name(tonality)
 
 
 def _is_tonic(reading: Reading, rng: Random, tonality: key.Key) -> Cases:
@@ -189,7 +181,7 @@ def _is_tonic(reading: Reading, rng: Random, tonality: key.Key) -> Cases:
         is_on_tonic = chord.root_pitch.name == tonality.tonic.name
         # A tonic of the other mode, or with a seventh, is uncertain.
         if not is_on_tonic or chord.quality == f"{tonality.mode} triad":
-            yield is_on_tonic, where(reading, index), key_name(tonality)
+            yield is_on_tonic, reading.where(index), key_name(tonality)
 
 
 def _is_dominant_tonic(reading: Reading, rng: Random, tonality: key.Key) -> Cases:
@@ -199,17 +191,13 @@ def _is_dominant_tonic(reading: Reading, rng: Random, tonality: key.Key) -> Case
             continue
         is_present = any(_resolves(a, b, tonality) for a, b in pairwise(map(plain_chord, moments)))
         if is_present or not _bass_resolves([pitches[0] for pitches in moments], tonality):
-            yield is_present, span(reading, index, _PROGRESSION_SPAN), key_name(tonality)
+            yield is_present, reading.span(index, _PROGRESSION_SPAN), key_name(tonality)
 
 
 def _resolves(a: PlainChord | None, b: PlainChord | None, tonality: key.Key) -> bool:
-    return (
-        a is not None
-        and b is not None
-        and numeral(a, tonality) in ("V", "V7")
-        and numeral(b, tonality) in ("I", "i")
-        and a.inversion == b.inversion == 0
-    )
+    if not a or not b or a.inversion or b.inversion:
+        return False
+    return numeral(a, tonality) in ("V", "V7") and numeral(b, tonality) in ("I", "i")
 
 
 def _bass_resolves(bass: list[pitch.Pitch], tonality: key.Key) -> bool:
@@ -253,7 +241,7 @@ def _is_pedal(reading: Reading, rng: Random) -> Cases:
         if len(bass) < 4 or len({tuple(names[1:]) for names in moments}) < 3:
             continue
         if len(set(bass)) == 1 or len({name[:-1] for name in bass}) > 2:
-            yield len(set(bass)) == 1, span(reading, index, _PEDAL_SPAN)
+            yield len(set(bass)) == 1, reading.span(index, _PEDAL_SPAN)
 
 
 def _bass_degree(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
@@ -265,7 +253,7 @@ def _bass_degree(reading: Reading, rng: Random, tonality: key.Key) -> Answers:
             bass.append((index, degrees[pitches[0].name]))
     wording = "lowest note that sounds at" if len(reading.voices) > 1 else "note at"
     for index, degree in varied(bass, rng, least=1):
-        yield str(degree), where(reading, index), key_name(tonality), wording
+        yield str(degree), reading.where(index), key_name(tonality), wording
 
 
 KINDS: Final = (

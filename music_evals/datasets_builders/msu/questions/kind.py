@@ -115,28 +115,6 @@ def of_cells(answer: Callable[[Voice, Cell], Any]) -> Callable[[Reading, Random]
         for index, voice, cell in cells(reading, rng):
             value = answer(voice, cell)
             if value is not None:
-                yield value, where(reading, index, voice)
+                yield value, reading.where(index, voice)
 
     return draw
-
-
-def where(reading: Reading, index: int, voice: Voice | None = None) -> str:
-    """Name a measure, and the part if there are several: ``measure 3 of the part “Alto”``."""
-    number = reading.measures[index].number
-    return f"measure {number} of {voice.label}" if voice and voice.label else f"measure {number}"
-
-
-def span(reading: Reading, index: int, count: int) -> str:
-    """Name `count` measures from an index on, such as ``measures 3–4``."""
-    first, last = reading.measures[index].number, reading.measures[index + count - 1].number
-    return f"measures {first}–{last}" if count > 1 else f"measure {first}"
-
-
-def numbers(reading: Reading, indices: Iterable[int]) -> str:
-    """List the numbers of measures, as an answer."""
-    return ", ".join(str(reading.measures[index].number) for index in indices)
-
-
-def in_part(voice: Voice) -> str:
-    """Name the part if there are several, such as `` in the part “Alto”``."""
-    return f" in {voice.label}" if voice.label else ""

@@ -1,49 +1,17 @@
 """A score as plain events by part and measure, read once from music21 for all questions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from music21 import articulations, bar, chord, clef, expressions, harmony, key, meter, note, pitch, spanner, stream
+from music21 import bar, chord, clef, expressions, harmony, key, meter, note, pitch, spanner, stream
 
-_VALUES: Final = {
-    "longa": "Longa",
-    "breve": "Double whole",
-    "whole": "Whole",
-    "half": "Half",
-    "quarter": "Quarter",
-    "eighth": "Eighth",
-    "16th": "Sixteenth",
-    "32nd": "Thirty-second",
-    "64th": "Sixty-fourth",
-}
+from music_evals.datasets_builders import read_table
+
+_TERMS: Final[Mapping[str, Mapping[str, str]]] = read_table("msu/questions/terms.toml")
 _DOTS: Final = ("", "Dotted ", "Double-dotted ")
-# Subclasses come first: in music21 staccatissimo is a staccato.
-_ARTICULATIONS: Final = (
-    (articulations.Staccatissimo, "Staccatissimo"),
-    (articulations.Staccato, "Staccato"),
-    (articulations.DetachedLegato, "Portato"),
-    (articulations.Tenuto, "Tenuto"),
-    (articulations.StrongAccent, "Marcato"),
-    (articulations.Accent, "Accent"),
-)
-_ORNAMENTS: Final = (
-    (expressions.InvertedTurn, "Inverted turn"),
-    (expressions.Turn, "Turn"),
-    (expressions.InvertedMordent, "Upper mordent"),
-    (expressions.Mordent, "Lower mordent"),
-    (expressions.Trill, "Trill"),
-)
-_CLEFS: Final[Sequence[tuple[type[clef.Clef], str]]] = (
-    (clef.TrebleClef, "Treble clef"),
-    (clef.BassClef, "Bass clef"),
-    (clef.AltoClef, "Alto clef"),
-    (clef.TenorClef, "Tenor clef"),
-    (clef.SopranoClef, "Soprano clef"),
-    (clef.MezzoSopranoClef, "Mezzo-soprano clef"),
-)
 # Beginnings of part names that programs invent.
 _INVENTED: Final = ("part", "staff", "instrument", "musicxml", "voice ", "track", "untitled", "p1")
 
@@ -137,6 +105,11 @@ class Voice(NamedTuple):
     cells: tuple[Cell, ...]  # one per measure
 
     @property
+    def in_part(self) -> str:
+        """Name of the part if there are several, such as `` in the part “Alto”``."""
+        return f" in {self.label}" if self.label else ""
+
+    @property
     def is_at_pitch(self) -> bool:
         """Whether all notes sound as written."""
         return self.is_pitched and all(cell.is_at_pitch for cell in self.cells)
@@ -187,16 +160,18 @@ class Reading:
         ]
         return tuple(sorted(pitches, key=lambda note: (note.ps, note.diatonicNoteNum)))
 
-    @property
-    def opening(self) -> tuple[pitch.Pitch, ...]:
-        """Pitches that sound at the first onset."""
-        return next((self.sounding(i, starts[0]) for i, starts in enumerate(self.onsets) if starts), ())
+    def where(self, index: int, voice: Voice | None = None) -> str:
+        """Name a measure, and the part if there are several: ``measure 3 of the part “Alto”``."""
+        name = f"measure {self.measures[index].number}"
+        return f"{name} of {voice.label}" if voice and voice.label else name
 
-    @property
-    def ending(self) -> tuple[pitch.Pitch, ...]:
-        """Pitches that sound at the last onset."""
-        last = len(self.measures) - 1
-        return next((self.sounding(last - i, starts[-1]) for i, starts in enumerate(self.onsets[::-1]) if starts), ())
+    def span(self, index: int, count: int) -> str:
+        """Name several measures from an index on, such as ``measures 3–4``."""
+        return f"measures {self.measures[index].number}–{self.measures[index + count - 1].number}"
+
+    def numbers(self, indices: Iterable[int]) -> str:
+        """List the numbers of measures, as an answer."""
+        return ", ".join(str(self.measures[index].number) for index in indices)
 
 
 def spell(note: pitch.Pitch) -> str:
@@ -263,12 +238,9 @@ def _octave_signs(part: Any) -> set[int]:
     return measures
 
 
-def _clef_name(sign: clef.Clef) -> str | None:
-    return next((name for kind, name in _CLEFS if type(sign) is kind), None)
-
-
 def _cells(row: list[Any], octave_signs: set[int]) -> Iterator[Cell]:
     fifths = 0
+    clef_names = _TERMS["clefs"]
     current: clef.Clef | None = None
     for measure in row:
         elements = [(_time(element.getOffsetInHierarchy(measure)), element) for element in measure.recurse()]
@@ -279,7 +251,7 @@ def _cells(row: list[Any], octave_signs: set[int]) -> Iterator[Cell]:
         for start, sign in clefs:
             # A clef at the beginning is printed before the barline, in the previous measure.
             if start > 0 and current is not None and type(sign) is not type(current):
-                new_clefs.append(_clef_name(sign))
+                new_clefs.append(clef_names.get(type(sign).__name__))
             current = sign
         at_start = next((sign for start, sign in clefs if start == 0), before)
         fifths = next((sign.sharps for start, sign in signatures if start == 0), fifths)
@@ -293,7 +265,7 @@ def _cells(row: list[Any], octave_signs: set[int]) -> Iterator[Cell]:
         yield Cell(
             events=tuple(_events(measure, elements)),
             fifths=fifths,
-            clef=_clef_name(at_start) if at_start else None,
+            clef=clef_names.get(type(at_start).__name__),
             new_clefs=tuple(new_clefs),
             is_clear=is_clear,
             is_at_pitch=is_clear and not has_octave_clef,
@@ -325,23 +297,24 @@ def _events(measure: Any, elements: list[tuple[Fraction, Any]]) -> Iterator[Even
                 is_tied_on=any(tie is not None and tie.type in ("start", "continue") for tie in ties),
                 is_measure_rest=element.isRest and fills_measure,
                 is_hidden=bool(element.style.hideObjectOnPrint),
-                articulations=_names(element.articulations, _ARTICULATIONS),
-                ornaments=_names(element.expressions, _ORNAMENTS),
+                articulations=_names(element.articulations, "articulations"),
+                ornaments=_names(element.expressions, "ornaments"),
                 has_fermata=any(isinstance(mark, expressions.Fermata) for mark in element.expressions),
             )
         )
     yield from sorted(events, key=lambda event: (event.start, not event.is_grace, [note.ps for note in event.pitches]))
 
 
-def _names(marks: Sequence[Any], table: Sequence[tuple[type, str]]) -> frozenset[str]:
-    names = (next((name for kind, name in table if isinstance(mark, kind)), None) for mark in marks)
+def _names(marks: Sequence[Any], table: str) -> frozenset[str]:
+    terms = _TERMS[table]
+    names = (next((term for kind, term in terms.items() if kind in mark.classes), None) for mark in marks)
     return frozenset(name for name in names if name)
 
 
 def _value(duration: Any) -> str | None:
-    if duration.tuplets or duration.type not in _VALUES or duration.dots >= len(_DOTS):
+    name = _TERMS["values"].get(duration.type)
+    if name is None or duration.tuplets or duration.dots >= len(_DOTS):
         return None
-    name = _VALUES[duration.type]
     return f"{_DOTS[duration.dots]}{name.lower()}" if duration.dots else name
 
 

@@ -7,19 +7,7 @@ from itertools import combinations, pairwise, starmap
 from random import Random
 from typing import Any, Final
 
-from music_evals.datasets_builders.msu.questions.kind import (
-    Answers,
-    Cases,
-    Kind,
-    cells,
-    evenly,
-    in_part,
-    numbers,
-    sampled,
-    span,
-    varied,
-    where,
-)
+from music_evals.datasets_builders.msu.questions.kind import Answers, Cases, Kind, cells, evenly, sampled, varied
 from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice
 
 _SPAN: Final = 2  # measures that a question on texture spans
@@ -38,7 +26,7 @@ def _texture(reading: Reading, rng: Random) -> Answers:
         return
     textures = [(index, name) for index in sampled(size, rng) if (name := _texture_of(reading, index))]
     for index, name in varied(textures, rng, least=1):
-        yield name, span(reading, index, _SPAN)
+        yield name, reading.span(index, _SPAN)
 
 
 def _texture_of(reading: Reading, index: int) -> str | None:
@@ -75,13 +63,9 @@ class _Line:
     @property
     def is_melody(self) -> bool:
         """Whether it moves mostly by step in all measures, with few rests, repeated notes and leaps."""
-        if (
-            not self.is_line
-            or self.gaps > 1
-            or len({at for at, _ in self.events}) < _SPAN
-            or len(self.events) < _MELODY
-            or len(set(self.heights)) < _MELODY - 1
-        ):
+        fills_span = len({at for at, _ in self.events}) == _SPAN and self.gaps < 2
+        is_varied = len(self.events) >= _MELODY and len(set(self.heights)) >= _MELODY - 1
+        if not (self.is_line and fills_span and is_varied):
             return False
         moves = [abs(move) for move in self.moves.values()]
         return moves.count(1) >= _STEPS * len(moves) and moves.count(0) <= len(moves) / 4
@@ -123,7 +107,7 @@ def _rhythm(reading: Reading, rng: Random) -> Answers:
 def _rhythm_of_part(reading: Reading, rng: Random) -> Answers:
     if len(reading.voices) > 1:
         for voice in rng.sample(reading.voices, len(reading.voices)):
-            yield from _most_frequent(_values(voice), in_part(voice))
+            yield from _most_frequent(_values(voice), voice.in_part)
 
 
 def _have_names(reading: Reading) -> bool:
@@ -154,12 +138,9 @@ def _widest_part(reading: Reading, rng: Random) -> Answers:
 def _fullest_measure(reading: Reading, rng: Random) -> Answers:
     if any(cell.has_unison for voice in reading.voices for cell in voice.cells):
         return
-    counts = Counter(
-        {
-            measure.number: sum(len(voice.cells[index].pitches) for voice in reading.voices)
-            for index, measure in enumerate(reading.measures)
-        }
-    )
+    counts: Counter[int] = Counter()
+    for voice in reading.voices:
+        counts.update({m.number: len(cell.pitches) for m, cell in zip(reading.measures, voice.cells, strict=True)})
     number, count, next_count = _leader(counts)
     if len(counts) > 1 and count >= next_count + 2:
         yield (str(number),)
@@ -173,7 +154,7 @@ def _climax(reading: Reading, rng: Random) -> Answers:
         # A note that is tied into the next measure counts in both.
         highest = [index for index, height in enumerate(heights) if height == max(heights)]
         if voice.is_at_pitch and len(highest) <= _MOST_MEASURES and max(heights):
-            yield numbers(reading, highest), voice.label or "the piece"
+            yield reading.numbers(highest), voice.label or "the piece"
 
 
 # --- entries and parts ---
@@ -187,7 +168,7 @@ def _entry(voice: Voice) -> tuple[int, Fraction] | None:
 def _last_entry(reading: Reading, rng: Random) -> Answers:
     entries = [entry[0] for voice in reading.voices if (entry := _entry(voice))]
     if len(entries) == len(reading.voices) and len(set(entries)) > 1:
-        yield (numbers(reading, [max(entries)]),)
+        yield (reading.numbers([max(entries)]),)
 
 
 def _first_entry(reading: Reading, rng: Random) -> Answers:
@@ -206,7 +187,7 @@ def _first_entry(reading: Reading, rng: Random) -> Answers:
 def _are_all_present(reading: Reading, rng: Random) -> Cases:
     if len(reading.voices) > 1:
         for index in sampled(len(reading.measures), rng):
-            yield all(voice.cells[index].notes for voice in reading.voices), where(reading, index)
+            yield all(voice.cells[index].notes for voice in reading.voices), reading.where(index)
 
 
 def _are_crossing(reading: Reading, rng: Random) -> Cases:
@@ -225,7 +206,7 @@ def _are_crossing(reading: Reading, rng: Random) -> Cases:
         ]
         is_crossing = any(a < b for a, b in pairs)
         if pairs and (is_crossing or all(a > b for a, b in pairs)):
-            yield is_crossing, where(reading, index), lower.label, upper.label
+            yield is_crossing, reading.where(index), lower.label, upper.label
 
 
 # --- repetition and motion ---
@@ -256,9 +237,9 @@ def _is_repeated(reading: Reading, rng: Random) -> Cases:
         unlike = [at for at, share in later if share < 0.5]
         for is_same, indices in ((True, same), (False, unlike)):
             if indices:
-                number = numbers(reading, [rng.choice(indices)])
+                number = reading.numbers([rng.choice(indices)])
                 counts[is_same] += 1
-                yield is_same, number, in_part(voice), numbers(reading, [index])
+                yield is_same, number, voice.in_part, reading.numbers([index])
         if min(counts.values()) > _ENOUGH_CASES:
             return
 
@@ -269,7 +250,7 @@ def _return(reading: Reading, rng: Random) -> Answers:
             continue
         same = [at for at, other in enumerate(voice.cells) if at != index and other.outline == cell.outline]
         if same and index < min(same) and len(same) <= _MOST_MEASURES:
-            yield numbers(reading, same), where(reading, index, voice)
+            yield reading.numbers(same), reading.where(index, voice)
 
 
 def _is_stepwise(reading: Reading, rng: Random) -> Cases:
@@ -279,7 +260,7 @@ def _is_stepwise(reading: Reading, rng: Random) -> Cases:
         steps = [abs(a.diatonicNoteNum - b.diatonicNoteNum) for a, b in pairwise(cell.pitches)]
         is_stepwise = all(step == 1 for step in steps)
         if is_stepwise or max(steps) > 1:
-            yield is_stepwise, where(reading, index, voice)
+            yield is_stepwise, reading.where(index, voice)
 
 
 def _metre_changes(reading: Reading, rng: Random) -> Answers:

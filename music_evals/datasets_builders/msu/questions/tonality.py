@@ -136,8 +136,10 @@ def certain_key(reading: Reading) -> key.Key | None:
         return None
     if len(modes) == 1 and best.mode not in modes:
         return None
-    sounding = reading.opening if changes else reading.ending
-    return best if sounding and sounding[0].name == best.tonic.name else None
+    # The bass begins on the tonic, or ends on it if the signature never changes.
+    onsets = [(index, start) for index, starts in enumerate(reading.onsets) for start in starts]
+    sounding = reading.sounding(*onsets[0 if changes else -1])
+    return best if sounding[0].name == best.tonic.name else None
 
 
 def _name(note: pitch.Pitch) -> str:
