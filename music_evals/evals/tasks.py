@@ -41,8 +41,10 @@ from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus, apply_stimulus
 
 P = TypeVar("P")
-VERSION = "1.1.0"
+VERSION = "1.2.0"
 """Of all tasks; a change that alters scores changes it."""
+MOST_ERRORS: Final = 0.1
+"""The share of samples that may end in an error, such as an answer that nobody can read; from there on a run stops."""
 
 
 ORIGINAL: Final = "original"
@@ -231,6 +233,7 @@ def declared_task(
         scorer=scorer,
         config=config,
         version=VERSION,
+        fail_on_error=MOST_ERRORS,
         metadata={
             "benchmark": benchmark,
             "config": name,

@@ -432,6 +432,7 @@ def _run(log: EvalLog, fingerprint: RunFingerprint, items: pd.DataFrame) -> dict
         "changes": len(fingerprint.params) + len(fingerprint.settings) + is_alone,
         "created": datetime.fromisoformat(log.eval.created),
         "main_metric": about["main_metric"],
+        "errors": results.total_samples - results.completed_samples if (results := log.results) else 0,
         "n": main[main["counts"] & main["value"].notna()]["item"].nunique(),
         "is_complete": is_complete,
         "is_published_test": is_complete and not is_alone and _is_comparable(facts, params, about),

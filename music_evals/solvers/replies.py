@@ -1,14 +1,25 @@
-"""Asking the model: each reply is made valid Unicode where it arrives.
+"""Asking the model: what arrives malformed is asked for again, and each reply is made valid Unicode.
+
+A server may send what is no reply: no choices, content of a strange type, a tool call without a name. Inspect's providers
+raise errors of Python's or pydantic's at that. Such an answer is asked for again, `ATTEMPTS` times in all; then the error
+is the sample's, and the run goes on (see `music_evals.evals.tasks.MOST_ERRORS`).
 
 A reply may hold lone surrogates, halves of a character that UTF-8 cannot encode: a server may cut a character in two.
 Such a reply cannot be sent back, so surrogates are written out as Inspect's logs have them (``\\ud83d``).
 """
 
-from typing import Any, Final
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar
 
+import anyio
+import click
 from inspect_ai.model import CachePolicy, ChatMessage, ModelOutput, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+ATTEMPTS: Final = 3
+PAUSE: Final = 2.0
+"""Seconds before the second attempt; each further pause is twice as long."""
+_T = TypeVar("_T")
 MENDED: Final = "replies_made_valid_unicode"  # where a sample's store counts the replies that were not valid
 
 
@@ -25,7 +36,7 @@ def reply(cache: CachePolicy | bool | None = None) -> Solver:
 
 async def append_reply(state: TaskState, generate: Generate, **config: Any) -> TaskState:
     """Have Inspect generate a reply to a sample's chat and append it."""
-    state = await generate(state, **config)
+    state = await _readable(lambda: generate(state, **config))
     state.output = _valid(state, state.output)
     if state.messages and state.messages[-1].role == "assistant" and not state.output.empty:
         state.messages[-1] = state.output.message
@@ -34,7 +45,19 @@ async def append_reply(state: TaskState, generate: Generate, **config: Any) -> T
 
 async def ask_model(state: TaskState, messages: list[ChatMessage], **arguments: Any) -> ModelOutput:
     """Return the model's reply to a chat, for a sample; the arguments are those of Inspect's ``Model.generate``."""
-    return _valid(state, await get_model().generate(messages, **arguments))
+    return _valid(state, await _readable(lambda: get_model().generate(messages, **arguments)))
+
+
+async def _readable(ask: Callable[[], Awaitable[_T]]) -> _T:
+    """Ask until the provider can read the answer, or the attempts are used up."""
+    for attempt in range(1, ATTEMPTS):
+        try:
+            return await ask()
+        except (TypeError, ValueError, LookupError, AttributeError) as error:
+            if isinstance(error, click.ClickException):  # what a model of ours cannot do
+                raise
+        await anyio.sleep(PAUSE * 2 ** (attempt - 1))
+    return await ask()
 
 
 def _valid(state: TaskState, output: ModelOutput) -> ModelOutput:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from music_evals.benchmarks import published, published_names
 from music_evals.reports.records import PARTIAL, Records, score_of
-from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Table
+from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Table, count
 from music_evals.reports.templates import notes
 from music_evals.scorers.metrics.estimates import Estimate, difference, estimate
 from music_evals.scorers.readers import STATUSES
@@ -198,7 +198,8 @@ def replies_table(records: Records, section: str) -> Table | None:
         readings = records.main(run)["reading"]
         return Estimate(100 * float((readings == status).mean()), n=len(readings), decimals=1)
 
-    figures = {title_of(status): partial(share, status) for status in STATUSES}
+    figures: dict[str, Figure] = {title_of(status): partial(share, status) for status in STATUSES}
+    figures["Errors"] = lambda run: count(records.runs.at[run, "errors"])
     name = f"{runs['benchmark'].iloc[0]}_replies"
     title = f"{section}: how replies were read, in percent"
     return run_table(name, title, runs, figures, groups={"Task": "task"}, note="replies")

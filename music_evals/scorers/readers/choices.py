@@ -45,6 +45,9 @@ def _load_patterns() -> dict[str, re.Pattern[str]]:
 
 
 _PATTERNS: Final = _load_patterns()
+_INLINE: Final = re.compile(r"(?<![A-Za-z0-9])[A-H](?= ?(?:[:：.)]|[—–-](?= )) ?\S)")
+_CONDITION: Final = re.compile(r"(?i)(?:^|[.;,] ?)(?:if|wenn|si|se|如果|もし|если)\b[^.;]*$")
+_DENIED: Final = re.compile(r"(?i)\b(?:not|rather than|instead of|nor|than|unlike)\b[^.,;\n]{0,60}")
 
 
 def first_letter(reply: str) -> Reading:
@@ -78,9 +81,16 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
     if letter := choices.exact(text):
         return Reading("answered", letter, "the whole reply")
     corrected, corrected_at = _correction(text, choices)
-    for start, statement, is_sure, is_joined in _statements(text):
+    statements = [*_statements(text)]
+    for number, (start, statement, is_sure, is_joined) in enumerate(statements):
         if start < corrected_at:
             break
+        if _CONDITION.search(text[:start].splitlines()[-1] if text[:start].splitlines() else ""):
+            continue
+        if number + 1 < len(statements) and _is_repeated(text, statements[number + 1][0], start):
+            others = choices.opening(statements[number + 1][1])
+            if others and others != choices.opening(statement):
+                return Reading("several", rule=LABELLED)
         letters = choices.opening(statement) or choices.ending(statement)
         if reading := _reading(letters, LABELLED, len(options)):
             return Reading("several", rule=LABELLED) if is_joined else reading
@@ -97,14 +107,28 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
     return reading
 
 
+def _is_repeated(text: str, first: int, second: int) -> bool:
+    """Whether two labels are the same, on lines next to each other."""
+    return (
+        text[first:second].count("\n") == 1
+        and text[first : first + 8].casefold() == text[second : second + 8].casefold()
+    )
+
+
 def _correction(text: str, choices: "_Options") -> tuple[str | None, int]:
-    """The letter behind the last "wait", "no" or "actually", and its place."""
+    """The option behind the last "wait", "no" or "actually", and the place of that."""
     for match in [*_PATTERNS["correction"].finditer(text)][:-MAX_STATEMENTS:-1]:
-        own_line = text[match.start() :].partition("\n")[0]
-        if not text[: match.start()].strip() or choices.exact(own_line):
+        own_line = text[match.start() :].lstrip(" .,?!…–—").partition("\n")[0]
+        whole_line = text[: match.start()].rpartition("\n")[2] + text[match.start() :].partition("\n")[0]
+        is_listed = len(_inline_items(whole_line, choices.letters)) > 1
+        if not text[: match.start()].strip() or is_listed or choices.exact(own_line):
             continue
-        for clause in re.split(r"[.;:。；：!?\n]\s*", text[match.end() : match.end() + MAX_LINE])[:4]:
-            letters = choices.opening(clause.strip(" ,，–—-…"), marked=True)
+        rest = text[match.end() : match.end() + MAX_LINE].strip(" ,.:;!–—…、。")
+        for clause in re.split(r"[.;:。；：!?]\s*", rest.partition("\n")[0])[:4]:
+            clause = clause.strip(" ,，–—-…")
+            letters = choices.concluding(clause) or choices.opening(clause, marked=True) or choices.ending(clause)
+            if (named := _PATTERNS["corrected_to"].search(clause)) and named["letter"] in choices.letters:
+                letters = {named["letter"]}
             if len(letters) == 1:
                 return min(letters), match.start()
     return None, -1
@@ -113,8 +137,7 @@ def _correction(text: str, choices: "_Options") -> tuple[str | None, int]:
 def _listed(lines: list[str], letters: str) -> tuple[dict[str, str], list[str]]:
     """Part lines that go through options one by one, by letter, from the others."""
     runs: list[list[tuple[str, str]]] = [[]]
-    others: list[str] = []
-    for line in lines:
+    for line in (item for line in lines for item in _inline_items(line, letters)):
         match = _PATTERNS["listed"].match(line)
         letter = match["letter"].upper() if match else ""
         if not letter or letter not in letters or (runs[-1] and letter <= runs[-1][-1][0]):
@@ -127,8 +150,17 @@ def _listed(lines: list[str], letters: str) -> tuple[dict[str, str], list[str]]:
     longest = max(runs, key=len)
     if len(longest) < 2:
         return {}, lines
-    others = [line for run in runs for letter, line in run if run is not longest]
-    return dict(longest), others
+    return dict(longest), [line for run in runs for _, line in run if run is not longest]
+
+
+def _inline_items(line: str, letters: str) -> list[str]:
+    """The items of a list in one line: "A: no, B: yes, …"; the line itself if it is no such list."""
+    places = [match.start() for match in _INLINE.finditer(line[:MAX_LINE])]
+    named = [line[place] for place in places]
+    if len(named) < 2 or named != sorted(set(named)) or named[0] != "A" or len(named) < min(3, len(letters)):
+        return [line]
+    items = [line[start:end] for start, end in zip(places, [*places[1:], None], strict=True)]
+    return [*([line[: places[0]]] if line[: places[0]].strip() else []), *items]
 
 
 def _verdicts(listed: dict[str, str], choices: "_Options") -> Reading:
@@ -152,9 +184,10 @@ def _read_lines(lines: list[str], choices: "_Options", options: int) -> Reading:
         return Reading("unreadable")
     last, first = lines[-1], lines[0]
     rule = "the last line"
-    alone = _PATTERNS["alone"].search(last[-MAX_LINE:])
-    is_alone = alone is not None and alone["letter"] in choices.letters and exact[-1] is None
-    letters = {alone["letter"]} if alone and is_alone else choices.opening(last) or choices.ending(last)
+    if len(lines) > 1 and lines[-2].rstrip().endswith(":") and _PATTERNS["listed"].match(last) and exact[-1] is None:
+        return Reading("unreadable")  # the beginning of a list
+    letters = set() if exact[-1] else choices.concluding(last)
+    letters = letters or choices.opening(last) or choices.ending(last)
     if not letters and not is_refusal(last):
         listed = {letter for letter in exact if letter}
         if len(listed) < 2 and (len(lines) == 1 or _PATTERNS["opening"].match(first)):
@@ -212,6 +245,16 @@ class _Options:
         """A line of a list without the text of its option."""
         return re.sub(re.escape(self.texts[self.letters.index(letter)]), " ", line, flags=re.IGNORECASE)
 
+    def concluding(self, line: str) -> set[str]:
+        """The option that a line ends in as a sentence of its own, or after "so" or "it is"."""
+        for name in ("alone", "so"):
+            match = _PATTERNS[name].search(line[-MAX_LINE:])
+            if match and match["letter"] in self.letters:
+                return {match["letter"]}
+        *_, last = _PATTERNS["clause"].split(line[-MAX_LINE:])
+        letter = self.exact(last) if len(line) - len(last) > 12 else None
+        return {letter} if letter else set()
+
     def opening(self, statement: str, *, marked: bool = False) -> set[str]:
         """The options that a statement names at its beginning, or behind its last correction.
 
@@ -260,6 +303,8 @@ class _Options:
         if len(line) > MAX_LINE:
             return set()
         *_, clause = _PATTERNS["clause"].split(_PATTERNS["noun"].sub("", line))
+        if re.match(rf"\W*(?:\w+ ){{1,3}}?\w+[:：]\s*{re.escape(clause)}", line):
+            return set()  # "Upper note: A"
         if clause != line and (letters := self._opening(clause, marked=False)):
             return letters
         if _PATTERNS["wrong"].search(line):
@@ -287,6 +332,11 @@ class _Options:
             if match and not is_refusal(text):
                 other = self.by_text.get(_plain(text[match.end() :].split(".")[0]))
                 letters |= {letter, other} if other else {letter}
+        # A sentence about several options chooses none of them.
+        if len(letters) == 1 and not self.exact(text):
+            sentence = re.split(r"[.。\n]", _DENIED.sub(" ", text))[0]
+            words = f" {_plain(sentence)} "
+            letters |= {letter for option, letter in self.by_text.items() if f" {option} " in words}
         # "Major or minor" is two answers.
         if len(letters) == 1 and (match := re.match(r"[^.。;；\n]*?(?:\b(?:or|nor)\b|或|和|/)[^.。;；\n]*", text)):
             words = f" {_plain(match[0])} "
