@@ -1,8 +1,8 @@
 """Asking the model: what arrives malformed is asked for again, and each reply is made valid Unicode.
 
-A server may send what is no reply: no choices, content of a strange type, a tool call without a name. Inspect's providers
-raise errors of Python's or pydantic's at that. Such an answer is asked for again, `ATTEMPTS` times in all; then the error
-is the sample's, and the run goes on (see `music_evals.evals.tasks.MOST_ERRORS`).
+A server may send what is no reply: no choices, content of a strange type, a tool call without a name. Inspect's
+providers raise errors of Python's or pydantic's at that. Such an answer is asked for again, `ATTEMPTS` times in all;
+then the error is the sample's, and the run goes on (see `music_evals.evals.tasks.MOST_ERRORS`).
 
 A reply may hold lone surrogates, halves of a character that UTF-8 cannot encode: a server may cut a character in two.
 Such a reply cannot be sent back, so surrogates are written out as Inspect's logs have them (``\\ud83d``).

@@ -78,8 +78,8 @@ def test_only_the_music_changes(name: str, arm: str) -> None:
             assert not re.search("Excerpt|MIDI|score that you are given|<score>|Do not guess", announced)
             assert NOTE["zh" if name in CHINESE else "en"] in text or text.startswith(ALONE)
             continue
-        # Worked examples and the instruction stay.
-        assert said(sample)[:-1] == said(original)[:-1]
+        # Worked examples and the instruction stay, but for MSU's rule against guessing, which noise cannot keep.
+        assert said(sample)[:-1] == said(original)[:-1] or (name.startswith("msu") and arm == "noise")
         assert len(new) == len(old) or "pages" in name
         assert not {*new} & {*old}
         if arm == "other":

@@ -110,8 +110,8 @@ _CONCLUSION: Final = re.compile(
 
 
 _CORRECTION: Final = re.compile(
-    r"(?i)(?:\b(?:wait|correction|actually|or rather|scratch that|i mean|on second thought)\b"
-    r"|[.?!,;:–—→>-]\s*(?:no|nein|non)(?=\s*[,:;–—-])|不对|更正|其实)(?=[\s,.:;–—-]*(?P<rest>[^\n]*\w[^\n]*))"
+    r"(?i)(?:\b(?:wait|correction|actually|sorry|or rather|scratch that|i meant?|on second thought)\b"
+    r"|[.?!,;:–—→>…-]\s*(?:no|nein|non|нет|아니요?|いえ|いや)(?=\s*[,:;–—-])|不对|更正|其实)(?=[\s,.:;–—-]*(?P<rest>[^\n]*\w[^\n]*))"
 )
 _JSON: Final = re.compile(r"""["'](?:answer|value|result|response|output)["']\s*:\s*["'\[]*([^"'\]}]+)""")
 
@@ -169,8 +169,10 @@ def _check_against_none(answer: str, answer_type: str) -> Checked:
 
 
 _DENIAL: Final = re.compile(
-    r"(?i)[,;]? ?\(?\b(?:it is |it's |und |and |but )?(?:not|rather than|instead of|no|nicht|statt|without"
-    r"|non-?(?=[a-z]))\b[^,.;:)\n]{0,80}?(?:[,]? ?(?:\bbut\b|\bsondern\b)|(?=[,.;:\n]|$|\bbecause\b|\bas\b)|\))"
+    r"(?i)[,;]? ?\(?\b(?:it is |it's |und |and |but )?(?:not|rather than|instead of|no|nicht|statt|without|kein\w*|pas"
+    r"|не|ne|non e|no es|non-?(?=[a-z]))\b[^,.;:)\n]{0,80}?(?:[,]? ?\b(?:but|sondern|mais|ma|sino|bensi|а)\b"
+    r"|(?=[,.;:\n]|$|\bbecause\b|\bas\b)|\))"
+    r"|[^\s,.;]{1,20} ?(?:では(?:ありません|ない|なく(?:て)?)|じゃない|[이가] ?아니(?:라|고|다)?|[이가] ?아닙니다)"
 )
 
 
@@ -237,8 +239,10 @@ _STANDALONE: Final = re.compile(r"\b(yes|no|ja|nein|oui)\b(?=\s*(?:$|[,.;:!)]|(?
 
 def _yes_or_no(text: str) -> set[bool]:
     """True for a text that says yes, False for no, both where the beginnings of its lines say both."""
-    if text.rstrip().endswith("?"):
+    if text.rstrip().endswith("?") or re.match(r"(?i)\W*(?:if|wenn|falls)\b", text):
         return set()
+    if re.search("혹은|또는", text):
+        return {True, False}
     says: set[bool] = set()
     for line in (text, *text.splitlines()[1:]):
         line = line.strip()
@@ -318,6 +322,8 @@ _TURNED_BEFORE: Final = re.compile(
 )
 _TURNED_AFTER: Final = re.compile(rf"(?i)[ -](?:{_AFTER})\b|为止|之前|之后")
 # A first value that another one follows with nothing but a comma or "and" between.
+# What says behind a first value that it is not the answer.
+_TURN: Final = re.compile(r"(?i)\b(?:but|would be|at first|resolves|becomes)\b|;")
 _LIST: Final = re.compile(r"\S{1,6}(?: (?:major|minor))?\s{0,3}(?:[,;/&]|and\b|-)\s{0,3}[A-G](?:#|b)?\d?\b")
 
 
@@ -349,7 +355,8 @@ def _compare(answer: Extraction, reference: Extraction, answer_type: str) -> Che
         return _WRONG if answer.is_pure or opens or (len(values) == 1 and is_short) else _UNREADABLE
     if answer.is_pure:
         return _WRONG if answer_type in _LISTS or len(expected) > 1 else _SEVERAL
-    is_first = opens and expected == {given_values[0]} and not _LIST.match(text, start)
+    turns = _TURN.search(text, answer.spans[0][1])
+    is_first = opens and expected == {given_values[0]} and not _LIST.match(text, start) and not turns
     return _RIGHT if is_first else _UNREADABLE
 
 
@@ -364,6 +371,8 @@ def _comparable(values: Values, expected: Values, answer_type: str) -> tuple[Val
             values = tuple((None, None, chord[2], None) for chord in values)
         case "chord":
             values, expected = (tuple((*chord[:3], chord[3] or None) for chord in side) for side in (values, expected))
+        case "measures" if len(values) > 1 and all(isinstance(value, frozenset) for value in values + expected):
+            values = (frozenset().union(*values),)
         case "measures" if any(isinstance(value, tuple) for value in expected):
             values = tuple(value if isinstance(value, tuple) else ("from", min(value)) for value in values)
     return values, expected

@@ -137,7 +137,7 @@ def _correction(text: str, choices: "_Options") -> tuple[str | None, int]:
 def _listed(lines: list[str], letters: str) -> tuple[dict[str, str], list[str]]:
     """Part lines that go through options one by one, by letter, from the others."""
     runs: list[list[tuple[str, str]]] = [[]]
-    for line in (item for line in lines for item in _inline_items(line, letters)):
+    for line in [item for whole in lines for item in _inline_items(whole, letters)]:
         match = _PATTERNS["listed"].match(line)
         letter = match["letter"].upper() if match else ""
         if not letter or letter not in letters or (runs[-1] and letter <= runs[-1][-1][0]):

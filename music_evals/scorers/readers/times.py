@@ -87,7 +87,7 @@ def read_numbers(text: str) -> Extraction:
     """Each number, as a fraction; none that counts measures."""
     if (alone := text.strip(" .")) in _ROMAN_ALONE:
         return extraction(text, [(0, len(text), Fraction(_ROMAN_ALONE.index(alone) + 1))])
-    text = re.sub(r"M\.?M\.? ?=?|\d{1,2}/\d{1,2} ?=|[QqCc]: ?|\b1/\d{1,2}\b(?= note)", " ", text)
+    text = re.sub(r"\bin \d{1,2}/\d{1,2}\b|M\.?M\.? ?=?|\d{1,2}/\d{1,2} ?=|[QqCc]: ?|\b1/\d{1,2}\b(?= note)", " ", text)
     text = re.sub(r"\d[\d +x-]{1,30}= ?(?=\d)", " ", text)
 
     def number(match: re.Match[str]) -> Hashable:

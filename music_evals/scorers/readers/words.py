@@ -140,7 +140,7 @@ def in_digits(text: str) -> str:
     """The text with its numbers in digits, as far as they are words of one of the languages."""
     for word, number in PHRASES["times"].items():
         text = re.sub(rf"\b{word}\b", number, text, flags=re.IGNORECASE)
-    text = re.sub("[零〇一二两三四五六七八九十百]{1,9}", _chinese_number, text)
+    text = re.sub("[零〇一二两三四五六七八九十百]{1,9}", _chinese_number, text.replace("一共", "共"))
     text = re.sub(r"(?<=[a-z])-(?=[a-z])", " ", text)
     for language in ("en", "de", "fr", "es", "it"):
         # Italian has "none" for ninths.
