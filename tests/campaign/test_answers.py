@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from inspect_ai import eval as inspect_eval
+from inspect_ai.model import get_model
 
 from music_evals import benchmarks
 from music_evals.evals import ziqi
@@ -84,7 +85,11 @@ def test_a_malformed_answer_ends_no_run(server: Server, counting: Counting, tmp_
                 server.kind, server.times = kind, times
                 server.victim = json.dumps(task.dataset[3].input[0].text[-60:])[1:-1]  # type: ignore[union-attr]
                 (log,) = inspect_eval(
-                    task, model="openai-api/odd/m", log_dir=str(tmp_path / kind), limit=20, display="none"
+                    task,
+                    model=get_model("openai-api/odd/m", memoize=False),
+                    log_dir=str(tmp_path / kind),
+                    limit=20,
+                    display="none",
                 )
                 assert log.status == "success", log.error
                 assert log.results
@@ -101,10 +106,14 @@ def test_no_task_of_any_benchmark_is_ended(server: Server, counting: Counting, t
         for name, module in MODULES.items():
             for task_name in benchmarks.load(name).tasks if name in ("ziqi", "msu", "muse", "musictheorybench") else ():
                 with tally.case(f"{name} {task_name}"):
-                    options = {"dataset": data[name]} if name in data else {}
+                    options = {"dataset": data[name], "content": "title"} if name in data else {}
                     task = getattr(module, task_name)(**options)
                     server.kind, server.victim, server.times = "no choices", "", 1
                     (log,) = inspect_eval(
-                        task, model="openai-api/odd/m", log_dir=str(tmp_path / "logs"), limit=3, display="none"
+                        task,
+                        model=get_model("openai-api/odd/m", memoize=False),
+                        log_dir=str(tmp_path / "logs"),
+                        limit=3,
+                        display="none",
                     )
                     assert log.status == "success", log.error
