@@ -63,7 +63,7 @@ def raw(row: TaskRow) -> str:
         (" | |", []),
         ('"a | \n b|', ['"a', "b"]),  # a string that is not closed ends with its line
         ('\\header { a = "|" } c |', ["c"]),
-        ("\\header { a { | } } | c |", ["c"]),
+        ("\\header { a { | } } | c |", ["\\header { a {", "} }", "c"]),  # as published: no braces within a block
         ("\\paper{ | } \\header never closed | |", ["\\header never closed"]),
         ('\\bar\n"|\n|" c \\mark "|" | % d | e', ['c \\mark ""', "% d"]),
     ],
