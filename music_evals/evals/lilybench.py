@@ -351,6 +351,8 @@ def _task(name: TaskName, params: LilyBenchParameters) -> Task:
     wording = load_prompts("lilybench", params.prompts)
     origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
     rows: list[TaskRow] = load_split(params.dataset, name, params.protocol, benchmark=BENCHMARK).to_list()
+    if not rows:
+        raise ValueError(f"{params.dataset} has no rows of {name} under protocol='{params.protocol}'")
     most = params.max_score_tokens
     kept = [row for row in rows if most is None or score_tokens(row) <= most]
     if not kept:
@@ -359,7 +361,8 @@ def _task(name: TaskName, params: LilyBenchParameters) -> Task:
             f"estimated at {min(map(score_tokens, rows))} tokens"
         )
     majority = commonest((_shown_kind(name, row), row["answer"]) for row in rows)
-    why = reasons(name, params.protocol, kept, _texts(params.dataset, origin) if name == "error_detection" else {})
+    texts = _texts(params.dataset, origin, params.protocol) if name == "error_detection" else {}
+    why = reasons(name, params.protocol, kept, texts)
     is_lilybench = origin.provenance.source != GENERATED
     return declared_task(
         params,
@@ -384,12 +387,13 @@ def _task(name: TaskName, params: LilyBenchParameters) -> Task:
     )
 
 
-def _texts(dataset: str, origin: Origin) -> dict[str, str]:
-    """The pieces' texts, by id; none where the dataset has none."""
+def _texts(dataset: str, origin: Origin, protocol: Protocol) -> dict[str, str]:
+    """The pieces' texts that errors were put into, by id; none where the dataset has none."""
     if "corpus" not in origin.provenance.counts:
         return {}
-    rows = load_split(dataset, "corpus", "full", benchmark=BENCHMARK, columns=["id", "text"])
-    return dict(zip(rows["id"], rows["text"], strict=True))
+    column = "text" if protocol == "paper" else "score"
+    rows = load_split(dataset, "corpus", "full", benchmark=BENCHMARK, columns=["id", column])
+    return {name: text for name, text in zip(rows["id"], rows[column], strict=True) if text is not None}
 
 
 def _floors(name: TaskName, origin: Origin, protocol: Protocol, rows: Sequence[TaskRow]) -> Floors:

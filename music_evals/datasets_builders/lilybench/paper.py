@@ -93,7 +93,7 @@ _FOREIGN_TO_OTHERS: Final = "bisis feses"
 def make_rows(
     task: TaskName, pieces: Sequence[Piece], seed: int, sizes: Mapping[TaskName, int] = SIZES
 ) -> list[TaskRow]:
-    """Make at most as many rows of a task as its size, by the published procedure, from the pieces' raw texts.
+    """Make at most as many rows of a task as its size, by the published procedure, from the pieces' texts.
 
     The draws of a task do not depend on the other tasks, nor on the order of the pieces. ValueError for
     `emotion_recognition`.
@@ -181,7 +181,7 @@ def _shuffled(right: str, wrong: Sequence[str], draw: random.Random) -> tuple[li
 
 def _bar_count(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
     with_bars = islice(_with_bars(pieces, 1), size)
-    return [task_row(task, "paper", piece.id, str(len(bars)), score=piece.raw) for piece, bars in with_bars]
+    return [task_row(task, "paper", piece.id, str(len(bars)), score=piece.text) for piece, bars in with_bars]
 
 
 def _bar_sequencing(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
@@ -203,12 +203,12 @@ def _next_bar(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> 
 
 
 def _with_bars(pieces: Sequence[Piece], least: int) -> Iterator[tuple[Piece, list[str]]]:
-    split = ((piece, split_bars(piece.raw)) for piece in pieces)
+    split = ((piece, split_bars(piece.text)) for piece in pieces)
     return ((piece, bars) for piece, bars in split if len(bars) >= least)
 
 
 def _metadata(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
-    values = {piece.id: {field: value for field in FIELDS if (value := _field(piece.raw, field))} for piece in pieces}
+    values = {piece.id: {field: value for field in FIELDS if (value := _field(piece.text, field))} for piece in pieces}
     pools = {field: [*dict.fromkeys(own[field] for own in values.values() if field in own)] for field in FIELDS}
     sample = [piece for piece in pieces if values[piece.id]][:size]
     rows = []
@@ -218,7 +218,7 @@ def _metadata(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> 
         choice = _choice(task, piece, seed, own[field], pools[field])
         if choice is not None:
             pattern = _KEY if field == "key" else _METRE
-            score = piece.raw if task == "metadata_qa" else pattern.sub("", piece.raw)
+            score = piece.text if task == "metadata_qa" else pattern.sub("", piece.text)
             rows.append(task_row(task, "paper", piece.id, choice[1], kind=field, score=score, options=choice[0]))
     return rows
 
@@ -235,14 +235,14 @@ def _turns(task: TaskName, sample: Sequence[Piece], seed: int) -> Iterator[tuple
 
 def _from_header(task: TaskName, pieces: Sequence[Piece], seed: int, size: int) -> list[TaskRow]:
     name = _HEADER_FIELDS[task]
-    values = {piece.id: _title(piece.raw) if name == "title" else piece.header[name] for piece in pieces}
+    values = {piece.id: _title(piece.text) if name == "title" else piece.header[name] for piece in pieces}
     pool = [*dict.fromkeys(value for value in values.values() if value)]
     usable = [piece for piece in pieces if values[piece.id]]
     rows = []
     for piece in usable[:size]:
         choice = _choice(task, piece, seed, values[piece.id] or "", pool)
         if choice is not None:
-            score = piece.raw if name == "style" else _BLANKED[name].sub(r'\1""', piece.raw)
+            score = piece.text if name == "style" else _BLANKED[name].sub(r'\1""', piece.text)
             rows.append(task_row(task, "paper", piece.id, choice[1], score=score, options=choice[0]))
     return rows
 
@@ -255,7 +255,7 @@ def _error_detection(task: TaskName, pieces: Sequence[Piece], seed: int, size: i
     for kind in CORRUPTIONS:
         most = len(rows) + share
         for piece in islice(remaining, _ATTEMPTS * share):
-            result = corrupt(piece.raw, kind, _draw(task, piece, seed))
+            result = corrupt(piece.text, kind, _draw(task, piece, seed))
             if result is not None:
                 rows.append(task_row(task, "paper", piece.id, str(result[1]), kind=kind, score=result[0]))
             if len(rows) == most:

@@ -11,7 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
-from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, style_of, title_kind, title_of
+from music_evals.datasets_builders.lilybench.facts import (
+    PERIODS,
+    composer_of,
+    instrument_of,
+    style_of,
+    title_kind,
+    title_of,
+)
 from music_evals.datasets_builders.lilybench.generation.rows import (
     N_PROMPTS,
     Description,
@@ -26,7 +33,6 @@ from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.copies import NEAR_COPY, CopyIndex
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structures
 
-_PERIODS: Final = frozenset({"Renaissance", "Baroque", "Classical", "Romantic", "Modern"})
 _MOVEMENT: Final = re.compile(r", (\w{1,20} movement)(?: \(.{1,80}\))?$")
 _VOICES: Final = re.compile(r"Voice|Choir|Soprano")
 TEST_SHARE: Final = 0.2  # share of the works that are held out; the paper states no ratio
@@ -161,7 +167,7 @@ def _entry(piece: Piece, composer: str, title: str, part: str | None, reading: S
         piece.id,
         {
             "composer": composer,
-            "period": style if style in _PERIODS else None,
+            "period": style if style in PERIODS else None,
             "form": None if is_sung else title_kind(title),
             "ensemble": instrument,
             "part": part,
