@@ -19,9 +19,16 @@ STYLES: Final = (
 )
 """The styles in the Mutopia Project's list (``Popular`` for ``Popular / Dance``), and ``Technique``, which is used."""
 
-PERIODS: Final = ("Renaissance", "Baroque", "Classical", "Romantic", "Modern")
+PERIODS: Final[Mapping[str, range]] = {
+    "Renaissance": range(1300, 1565),
+    "Baroque": range(1580, 1700),
+    "Classical": range(1725, 1785),
+    "Romantic": range(1795, 1855),
+    "Modern": range(1862, 2000),
+}
+"""Styles that are periods → years in which their composers were born, with gaps between, where it is open to doubt."""
 FORMS: Final = ("Hymn", "Jazz", "March", "Technique")
-"""Styles that exclude one another. Songs and folk or popular music do not: a hymn is a song."""
+"""Styles that are forms, and exclude one another. Songs and folk or popular music do not: a hymn is a song."""
 
 _NOBODY: Final = frozenset({"Anonymous", "Traditional"})
 _ABOUT_MUSIC: Final = re.compile(

@@ -33,31 +33,42 @@ def looks(text: str) -> frozenset[str]:
     return frozenset(match[0] for match in _MARK.finditer(text) if match[0] not in _MUSIC)
 
 
-def attack(rows: Sequence[TaskRow]) -> float:
-    """Return the share of rows whose answer a classifier finds by looks; ties count as guesses."""
+def attack(rows: Sequence[TaskRow]) -> list[float]:
+    """Return, for each row, the chance that a classifier finds its answer by looks; ties count as guesses.
+
+    Rows whose answer is the right one in no other folder are left out, because nothing can be learnt of it.
+    """
     folders = [row["piece"].rpartition("/")[0] or row["piece"] for row in rows]
     features = [looks(row["score"]) for row in rows]
     rights = [row["options"][int(row["answer"])] for row in rows]
-    total = 0.0
-    for number, row in enumerate(rows):
-        known = [n for n, folder in enumerate(folders) if folder != folders[number]]
-        vocabulary = frozenset().union(*(features[n] for n in known))
-        scores = {}
-        for option in row["options"]:
-            examples = [features[n] for n in known if rights[n] == option]
-            counts = Counter(look for example in examples for look in example)
-            share = {look: (counts[look] + 1) / (len(examples) + 2) for look in vocabulary}
-            scores[option] = sum(math.log(p if look in features[number] else 1 - p) for look, p in share.items())
-        best = max(scores.values())
-        ties = [option for option, score in scores.items() if math.isclose(score, best, abs_tol=1e-9)]
-        total += (rights[number] in ties) / len(ties)
-    return total / len(rows)
+    chances = []
+    for row, folder, own, right in zip(rows, folders, features, rights, strict=True):
+        examples: dict[str, list[frozenset[str]]] = {option: [] for option in row["options"]}
+        for other_folder, other, answer in zip(folders, features, rights, strict=True):
+            if other_folder != folder and answer in examples:
+                examples[answer].append(other)
+        if examples[right]:
+            scores = {option: _likelihood(own, group) for option, group in examples.items() if group}
+            ties = [option for option, score in scores.items() if math.isclose(score, max(scores.values()))]
+            unknown = len(examples) - len(scores)  # a guesser may choose these as well if looks tell nothing
+            chances.append((right in ties) / (len(ties) + unknown * (len(ties) == len(scores))))
+    return chances
+
+
+def _likelihood(own: frozenset[str], examples: Sequence[frozenset[str]]) -> float:
+    """The logarithm of how likely the looks of a row are, by those of the examples of an option."""
+    counts = Counter(look for example in examples for look in example)
+    shares = {look: (counts[look] + 1) / (len(examples) + 2) for look in own | counts.keys()}
+    return sum(math.log(share if look in own else 1 - share) for look, share in shares.items())
 
 
 def check_looks(task: str, rows: Sequence[TaskRow]) -> None:
     """Raise ValueError if looks give answers away: the 95% interval lies above chance and `MARGIN`."""
-    share, count = attack(rows), len(rows)
-    chance = sum(1 / len(row["options"]) for row in rows) / count
+    chances = attack(rows)
+    if not chances:
+        return
+    share, count = sum(chances) / len(chances), len(chances)
+    chance = sum(1 / len(row["options"]) for row in rows) / len(rows)
     center = (share + _Z**2 / (2 * count)) / (1 + _Z**2 / count)
     spread = _Z / (1 + _Z**2 / count) * math.sqrt(share * (1 - share) / count + (_Z / (2 * count)) ** 2)
     if center - spread > chance + MARGIN:

@@ -8,8 +8,8 @@ long, composers born about the same time, or titles of the same kind of piece. C
 two names are not options together. Neither are titles that differ only in numbers and keys (``Étude No. 4``, ``Étude
 No. 7``), or of which one contains the other. Titles that name a key are left out.
 
-*Genres* are periods with periods, and forms with forms, so that one option alone is right. A composer whose pieces are
-of several periods in the corpus is left out.
+*Genres* are periods with periods, and forms with forms, so that one option alone is right. A period is asked for only
+if the composer was born in its years (`PERIODS`).
 
 *Note lengths* are asked of metres over 2, 4, 8 and 16, and these are the options. A lower number 1 is left out: such
 music counts in breves or semibreves, and which of them is the beat is a matter of opinion. As hardly any music has 16,
@@ -22,7 +22,7 @@ rows that share its options change too, and sometimes those of another four.
 
 import random
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -317,15 +317,13 @@ def _composers(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
 
 
 def _genres(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
-    styles = {piece.id: style for piece in pieces if (style := style_of(piece.header)) in (*PERIODS, *FORMS)}
-    composers = {piece.id: composer.name for piece in pieces if (composer := composer_of(piece.header, piece.id))}
-    periods: dict[str, set[str]] = defaultdict(set)  # composer → periods of the pieces
-    for name, style in styles.items():
-        if style in PERIODS and name in composers:
-            periods[composers[name]].add(style)
-    clear = {name: style for name, style in styles.items() if len(periods.get(composers.get(name, ""), ())) < 2}
+    styles: dict[str, str] = {}
+    for piece in pieces:
+        style, composer = style_of(piece.header), composer_of(piece.header, piece.id)
+        if style in FORMS or (style in PERIODS and composer is not None and composer.born in PERIODS[style]):
+            styles[piece.id] = style
     grouping = near_fours(lambda *_: 0, lambda style, other: (style in PERIODS) != (other in PERIODS))
-    return _choice_rows("genre_recognition", pieces, clear, salt, grouping)
+    return _choice_rows("genre_recognition", pieces, styles, salt, grouping)
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
