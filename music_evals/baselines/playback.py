@@ -52,7 +52,7 @@ class Playback:
         `BaselineError` where no piece is asked for, or the file cannot be read or is too large.
         """
         if asked.keys["answer_type"] != "piece":
-            raise BaselineError(f"baseline/playback cannot answer {asked.task}; it answers lilybench generation")
+            raise BaselineError(f"baseline/playback cannot answer {asked.task}; it answers lilybench_generation")
         if asked.keys.get("attempt", 1) > 1:
             return asked.reply
         path = self.files[(next(self._calls) if seed is None else seed - FIRST_SEED) % len(self.files)]

@@ -22,7 +22,13 @@ from music_evals.notation.lilypond.sandbox import SandboxError, available_confin
 
 
 def request(attempt: int = 1, **facts: Any) -> ChatMessageUser:
-    asks = {"benchmark": "lilybench", "task": "generation", "answer_type": "piece", "form": "$answer", **facts}
+    asks = {
+        "benchmark": "lilybench_generation",
+        "task": "generation",
+        "answer_type": "piece",
+        "form": "$answer",
+        **facts,
+    }
     return ChatMessageUser(content="Write a piece.", metadata={"asks": asks | {"attempt": attempt}})
 
 
@@ -116,7 +122,7 @@ def test_wrong_folders_and_conversations_are_refused(tmp_path: Path) -> None:
         with pytest.raises(BaselineError, match=message):
             playback(folder)
     asked = request(benchmark="muse", task="syncopation", answer_type="choice")
-    with pytest.raises(BaselineError, match="cannot answer muse syncopation; it answers lilybench generation"):
+    with pytest.raises(BaselineError, match="cannot answer muse syncopation; it answers lilybench_generation"):
         answers(playback(filled(tmp_path, FILES)), [None], [asked])
     (tmp_path / "a.ly").write_bytes(b"%" * 4_000_001)
     with pytest.raises(BaselineError, match=r"baseline/playback: a\.ly is larger than 4,000,000 bytes"):

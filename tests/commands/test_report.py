@@ -30,7 +30,7 @@ def write_pieces(folder: Path) -> Path:
         for one in (True, False)
     ]
     params = {"regime": "few", "protocol": "paper", "attempts": 1}
-    return write_log(folder, [1, 0], benchmark="lilybench", task="generation", params=params, scores=pieces)
+    return write_log(folder, [1, 0], benchmark="lilybench_generation", task="generation", params=params, scores=pieces)
 
 
 def test_a_folder_of_logs_becomes_tables_on_screen_and_in_files(tmp_path: Path) -> None:

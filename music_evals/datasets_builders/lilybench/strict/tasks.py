@@ -319,8 +319,8 @@ def _composers(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
 def _genres(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
     styles: dict[str, str] = {}
     for piece in pieces:
-        style, composer = style_of(piece.header), composer_of(piece.header, piece.id)
-        if style in FORMS or (style in PERIODS and composer is not None and composer.born in PERIODS[style]):
+        style, composer = style_of(piece.header) or "", composer_of(piece.header, piece.id)
+        if style in FORMS or (composer is not None and composer.born in PERIODS.get(style, ())):
             styles[piece.id] = style
     grouping = near_fours(lambda *_: 0, lambda style, other: (style in PERIODS) != (other in PERIODS))
     return _choice_rows("genre_recognition", pieces, styles, salt, grouping)

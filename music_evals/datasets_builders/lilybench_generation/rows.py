@@ -12,7 +12,7 @@ from music_evals.datasets_builders.dataset_io import DatasetSpec, Text, features
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.reference_pieces import ReferenceRow
 
-NAME: Final = "lilybench-generation"
+NAME: Final = "lilybench_generation"
 VERSION: Final = "2.2.0"
 DEFAULT_SEED: Final = 1234  # the seed of the paper's prompt bank
 ENCODER: Final = "encoder"  # key of the encoder's identity in `Provenance.made_with`
@@ -110,7 +110,7 @@ FEATURES: Final = {
 
 
 def _generate(out: Path, on_piece: OnPiece) -> None:
-    from music_evals.datasets_builders.lilybench.generation.dataset import write_generated
+    from music_evals.datasets_builders.lilybench_generation.dataset import write_generated
 
     write_generated(out, on_piece)
 

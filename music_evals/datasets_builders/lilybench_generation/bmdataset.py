@@ -24,9 +24,9 @@ import pydantic
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench.facts import licence_of
-from music_evals.datasets_builders.lilybench.generation.rows import FULL, NOTHING_KNOWN, Description, Score
-from music_evals.datasets_builders.lilybench.generation.works import Entry, Work
 from music_evals.datasets_builders.lilybench.rows import not_measured
+from music_evals.datasets_builders.lilybench_generation.rows import FULL, NOTHING_KNOWN, Description, Score
+from music_evals.datasets_builders.lilybench_generation.works import Entry, Work
 from music_evals.notation.lilypond.converters import ConversionError, modernise
 from music_evals.notation.lilypond.source import SourceError, read_text
 from music_evals.notation.lilypond.syntax.header import read_header
