@@ -28,8 +28,8 @@ STARTS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "msu visual": ("evals/msu.py@visual", {}),
     "msu, both": ("evals/msu.py", {}),
     "lilybench bar_count": ("evals/lilybench.py@bar_count", {}),
-    "lilybench generation": ("evals/lilybench.py@generation", {}),
-    "lilybench, all eleven": ("evals/lilybench.py", {}),
+    "lilybench generation": ("evals/lilybench_generation.py", {}),
+    "lilybench, all ten": ("evals/lilybench.py", {}),
 }
 """What is started: a file of tasks or a task of it, and parameters."""
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from random import Random
 
 from music_evals.datasets_builders.dataset_io import Provenance
-from music_evals.datasets_builders.lilybench.generation.dataset import NAME, VERSION, Plan, measure, write
-from music_evals.datasets_builders.lilybench.generation.demonstrations import a_minor_demonstrations
-from music_evals.datasets_builders.lilybench.generation.rows import DemonstrationRow, Description, PromptRow, Score
+from music_evals.datasets_builders.lilybench_generation.dataset import NAME, VERSION, Plan, measure, write
+from music_evals.datasets_builders.lilybench_generation.demonstrations import a_minor_demonstrations
+from music_evals.datasets_builders.lilybench_generation.rows import DemonstrationRow, Description, PromptRow, Score
 
 PROMPTS = 12
 SCALE = ["c", "d", "e", "f", "g", "a", "b", "c'", "d'", "e'", "f'", "g'"]

@@ -1,8 +1,9 @@
 r"""Answers from a folder of LilyPond files, so that music written by people goes through the task `generation`.
 
-A file is brought to the current syntax, with what it includes, as far as LilyPond and its converter can; otherwise it
-is played as it is. The sample that the task gives the seed `FIRST_SEED` gets the first file by path, the next one the
-second, and so on, from the beginning again after the last. Without seeds files go by the order of calls.
+A file is brought to the current syntax by LilyPond's converter if that can be done; otherwise it is played as it is.
+Files that it includes are not read. The sample that the task gives the seed `FIRST_SEED` gets the first file by path,
+the next one the second, and so on, from the beginning again after the last. Without seeds files go by the order of
+calls.
 """
 
 import re
@@ -17,11 +18,10 @@ import anyio.to_thread
 
 from music_evals.baselines.asking import Asked, BaselineError
 from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
-from music_evals.notation.lilypond.converters import ConversionError
+from music_evals.notation.lilypond.converters import ConversionError, modernise
 from music_evals.notation.lilypond.sandbox import SandboxError
-from music_evals.notation.lilypond.source import OWN_FILES, SourceError, included_names, read_text, resolve_includes
+from music_evals.notation.lilypond.source import SourceError, read_text
 from music_evals.notation.lilypond.syntax.header import version_of
-from music_evals.notation.lilypond.upgrade import upgrade
 
 FIRST_SEED: Final = 1234
 """The seed of the task's first sample; the others count on from it."""
@@ -42,7 +42,7 @@ class Playback:
         if not self.files:
             raise BaselineError(f"baseline/playback: {folder} holds no LilyPond files (*.ly)")
         self._calls = count()
-        self._text = cache(lambda path: current_text(path, self.folder))
+        self._text = cache(current_text)
         self._locks = defaultdict[Path, anyio.Lock](anyio.Lock)
 
     async def reply(self, asked: Asked, seed: int | None, limiter: anyio.CapacityLimiter) -> str:
@@ -52,7 +52,7 @@ class Playback:
         `BaselineError` where no piece is asked for, or the file cannot be read or is too large.
         """
         if asked.keys["answer_type"] != "piece":
-            raise BaselineError(f"baseline/playback cannot answer {asked.task}; it answers lilybench generation")
+            raise BaselineError(f"baseline/playback cannot answer {asked.task}; it answers lilybench_generation")
         if asked.keys.get("attempt", 1) > 1:
             return asked.reply
         path = self.files[(next(self._calls) if seed is None else seed - FIRST_SEED) % len(self.files)]
@@ -63,19 +63,15 @@ class Playback:
             raise BaselineError(f"baseline/playback: {error}") from error
 
 
-def current_text(path: Path, root: Path) -> str:
-    r"""A file as one self-contained text in the syntax of the installed LilyPond, where that can be had.
+def current_text(path: Path) -> str:
+    r"""Read a file and bring it to the syntax of the installed LilyPond, or leave it as it is if that fails.
 
-    It is left as it is where it is current and includes nothing but LilyPond's own files, where a file that it includes
-    is missing or outside of `root`, or where it cannot be converted: without ``\version``, or without LilyPond.
-    `SourceError` where the file cannot be read, or is too large.
+    It fails without ``\version``, or without LilyPond. SourceError if the file cannot be read, or is too large.
     """
     text = read_text(path)
     try:
-        if _is_current(text) and OWN_FILES.issuperset(included_names(text)):
-            return text
-        return resolve_includes(path, root=root, convert=_converted)
-    except (ConversionError, LilyPondError, SandboxError, SourceError):
+        return text if _is_current(text) else modernise(text)
+    except (ConversionError, LilyPondError, SandboxError):
         return text
 
 
@@ -88,10 +84,6 @@ def fenced(text: str) -> str:
     """
     fence = "`" * (1 + max((len(run) for run in _FENCE.findall(text)), default=2))
     return f"{fence}lilypond\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"
-
-
-def _converted(text: str) -> str:
-    return text if _is_current(text) else upgrade(text)
 
 
 def _is_current(text: str) -> bool:

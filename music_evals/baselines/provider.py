@@ -42,7 +42,7 @@ class BaselineAPI(ModelAPI):
 
     Example:
         inspect eval evals/muse.py --model baseline/reader -M error_rate=0.5 -T strategy=logiclm
-        inspect eval evals/lilybench.py@generation --model baseline/playback -M folder=scores
+        inspect eval evals/lilybench_generation.py --model baseline/playback -M folder=scores
     """
 
     def __init__(

@@ -32,19 +32,17 @@ class TaskFacts:
     continues: bool = False  # whether the options go on with the music that is given
     # Parameters under which it is published as prompts; None (``false`` in the file) where it is not.
     prompted: Mapping[str, Any] | None = field(default=None, hash=False)
-    section: str = ""  # of the report, where the benchmark has several
     scored_alike: bool = True  # whether what Inspect alone earns on these prompts is the main metric
 
     @property
     def registry_name(self) -> str:
         """How Inspect finds it by name, behind ``music_evals/``."""
-        return f"{self.benchmark}_{self.name}"
+        return f"{self.benchmark.removesuffix(f'_{self.name}')}_{self.name}"
 
     @property
     def section_title(self) -> str:
         """The section of a report that the task belongs to."""
-        title = load(self.benchmark).title
-        return f"{title}: {self.section}" if self.section else title
+        return load(self.benchmark).title
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +83,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class DatasetFacts:
-    """A dataset of a benchmark; its name is the benchmark's, or that with ``-`` and a name of its own behind it."""
+    """A dataset of a benchmark, which has the benchmark's name."""
 
     benchmark: str
     name: str
@@ -93,9 +91,7 @@ class DatasetFacts:
 
     def card(self, source: str | None = None) -> str:
         """Return the text of its card, or what the card says of a source."""
-        part = self.name.removeprefix(self.benchmark).removeprefix("-")
-        stem = f"{part}-card" if part else "card"
-        return _text(_FOLDER / self.benchmark / (f"{stem}-{source}.md" if source else f"{stem}.md"))
+        return _text(_FOLDER / self.benchmark / (f"card-{source}.md" if source else "card.md"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +105,7 @@ class Benchmark:
     url: str  # of the paper
     homepage: str  # of the project or its repository
     tasks: Mapping[str, TaskFacts]
-    datasets: Mapping[str, DatasetFacts]  # the first has the benchmark's name
+    datasets: Mapping[str, DatasetFacts]
     boards: Mapping[str, Board]
     table: Mapping[str, Any] = field(repr=False)  # all of benchmark.toml, for what only one room reads
 
@@ -156,11 +152,10 @@ def load(name: str) -> Benchmark:
 
 
 def dataset_facts(name: str) -> DatasetFacts:
-    """Return the facts of a dataset by its name, which begins with its benchmark's; ValueError if there is none."""
-    benchmark = name.partition("-")[0]
-    if benchmark not in names() or name not in load(benchmark).datasets:
+    """Return the facts of a dataset by its name; ValueError if there is none."""
+    if name not in names() or name not in load(name).datasets:
         raise ValueError(f"{name} is no dataset; accepted: {', '.join(dataset_names())}")
-    return load(benchmark).datasets[name]
+    return load(name).datasets[name]
 
 
 def dataset_names() -> list[str]:

@@ -13,12 +13,12 @@ from typing import Any
 
 
 def builder(dataset: str) -> ModuleType:
-    """Return the module of a dataset: ``ziqi.dataset``, ``musictheorybench``, or ``lilybench.generation.dataset``.
+    """Return the module of a dataset: ``ziqi.dataset`` or ``musictheorybench``.
 
-    >>> builder("lilybench-generation").BENCHMARK.name
-    'lilybench-generation'
+    >>> builder("ziqi").BENCHMARK.name
+    'ziqi'
     """
-    module = import_module(f"{__name__}.{dataset.replace('-', '.')}")
+    module = import_module(f"{__name__}.{dataset}")
     return import_module(f"{module.__name__}.dataset") if hasattr(module, "__path__") else module
 
 

@@ -73,7 +73,8 @@ def task(function: Callable[[P], Task]) -> Callable[..., Task]:
     make_task.__signature__ = inspect.signature(parameters).replace(return_annotation=Task)  # type: ignore[attr-defined]
     # Inspect gives the module of a file that it loads the file's path as its name.
     package, _, benchmark = function.__module__.rpartition(".")
-    name = f"{benchmark}_{function.__name__}" if package == __name__.rpartition(".")[0] else function.__name__
+    stem = benchmark.removesuffix(f"_{function.__name__}")
+    name = f"{stem}_{function.__name__}" if package == __name__.rpartition(".")[0] else function.__name__
     return inspect_ai.task(name=name)(make_task)
 
 
@@ -120,6 +121,18 @@ def check_positive(**values: int | None) -> None:
     for name, value in values.items():
         if value is not None and value < 1:
             raise ValueError(f"{name}={value} is not valid; a number above 0 is needed")
+
+
+def check_lilypond(what_for: str) -> None:
+    """Check that LilyPond is installed and can be confined; the ValueError begins with what needs it."""
+    from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
+    from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
+
+    try:
+        available_confinement()
+        lilypond_version()
+    except (SandboxError, LilyPondError) as error:
+        raise ValueError(f"{what_for}: {error}") from error
 
 
 def estimated_tokens(characters: int) -> int:
@@ -227,7 +240,7 @@ def declared_task(
     if duplicates := [name for name, count in Counter(sample.id for sample in samples).items() if count > 1]:
         raise ValueError(f"{origin.dataset} has the id {duplicates[0]} in two of its splits")
     return Task(
-        name=f"{benchmark}{'_like' if is_like else ''}_{name}_{origin.label}",
+        name=f"{benchmark.removesuffix(f'_{name}')}{'_like' if is_like else ''}_{name}_{origin.label}",
         dataset=MemoryDataset(list(samples), name=origin.label, shuffled=shuffled),
         solver=with_media(solver) if media else solver,
         scorer=scorer,

@@ -177,7 +177,7 @@ def _lilypond(text: str, rng: Random) -> str:
     if numbered:
         measures = zip(numbered[::2], numbered[1::2], strict=True)
         return start + "".join(mark + _lilypond_bars(bars, rng) for mark, bars in measures)
-    if "{" not in text:
+    if "{" not in re.sub(r"\\(?:tuplet \S+|grace) \{", "", text):  # measures of a voice
         return _lilypond_bars(text, rng)
     metre, key = rng.choice(list(_METRES)), rng.choice(list(_KEYS.values()))
     version = re.search(r'\\version "[^"\n]*"', text)

@@ -17,7 +17,7 @@ from inspect_ai.hooks import Hooks, SampleEnd, hooks
 from inspect_ai.log import EvalLog
 from inspect_ai.model import get_model
 
-from music_evals.benchmarks import TaskFacts
+from music_evals.benchmarks import TaskFacts, load
 from music_evals.shards.merging import Part, choose, read_parts
 from music_evals.solvers.abilities import made_for
 
@@ -49,7 +49,7 @@ class Asked:
     @property
     def key(self) -> str:
         """What logs of it have in common."""
-        return f"{self.benchmark}_{self.task} {json.dumps(self.arguments, sort_keys=True)}"
+        return f"{load(self.benchmark).tasks[self.task].registry_name} {json.dumps(self.arguments, sort_keys=True)}"
 
     def make(self) -> Task:
         """Make the task."""

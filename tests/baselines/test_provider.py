@@ -55,7 +55,11 @@ def test_other_conversations_are_refused(model: str) -> None:
     ("benchmark", "task", "notation"),
     [
         *[("lilybench", task, "lilypond") for task in ("error_detection", "bar_sequencing", "genre_recognition")],
-        *[("lilybench", "generation", None), ("ziqi", "generation", None), ("musictheorybench", "knowledge", None)],
+        *[
+            ("lilybench_generation", "generation", None),
+            ("ziqi", "generation", None),
+            ("musictheorybench", "knowledge", None),
+        ],
         *[("muse", "syncopation", "audio"), ("msu", "visual", "pages"), ("msu", "textual", None)],
     ],
 )
@@ -82,11 +86,11 @@ def test_chance_is_uniform() -> None:
 
 
 def test_pieces_by_chance_differ_by_seed() -> None:
-    asked = conversation(benchmark="lilybench", task="generation", answer_type="piece")
+    asked = conversation(benchmark="lilybench_generation", task="generation", answer_type="piece")
     first, again, other = (reply("chance", asked, seed=seed) for seed in (1, 1, 2))
     assert first == again != other
     assert first.startswith('```lilypond\n\\version "2.24.3"\n')
-    with pytest.raises(BaselineError, match="baseline/majority cannot answer lilybench generation"):
+    with pytest.raises(BaselineError, match="baseline/majority cannot answer lilybench_generation generation"):
         reply("majority", asked)
 
 

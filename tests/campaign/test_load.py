@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from music_evals.evals.lilybench import generation
+from music_evals.evals.lilybench_generation import generation
 from music_evals.notation.lilypond.writing import compile_reply
 from tests.campaign.conftest import Counting
 from tests.generation_dataset import make_dataset

@@ -21,7 +21,7 @@ from inspect_ai import Task
 from music_evals.datasets_builders import builder
 from music_evals.datasets_builders.dataset_io import DatasetError, file_sha256
 from music_evals.datasets_builders.dataset_io.provenance import data_file
-from music_evals.evals import lilybench, msu, muse, musictheorybench, ziqi
+from music_evals.evals import lilybench, lilybench_generation, msu, muse, musictheorybench, ziqi
 from music_evals.evals.tasks import ParameterError
 from tests.campaign.conftest import Counting
 from tests.commands.cli import run as command
@@ -31,7 +31,7 @@ from tests.harness import run, samples
 
 pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install 'music-evals[lilypond]'")
 SEED = 16
-GENERATION = "lilybench-generation"
+GENERATION = "lilybench_generation"
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ TARGETS = [
     Target("msu", "scores", "test", msu.visual),
     Target("lilybench", "bar_sequencing", "strict", lilybench.bar_sequencing),
     Target("lilybench", "error_detection", "strict", lilybench.error_detection),
-    Target(GENERATION, "prompts", "test", lilybench.generation),
-    Target(GENERATION, "demonstrations", "ablation", partial(lilybench.generation, regime="ablation")),
-    Target(GENERATION, "music21-test", "reference", lilybench.generation),
+    Target(GENERATION, "prompts", "test", lilybench_generation.generation),
+    Target(GENERATION, "demonstrations", "ablation", partial(lilybench_generation.generation, regime="ablation")),
+    Target(GENERATION, "music21-test", "reference", lilybench_generation.generation),
 ]
 LONG = "x" * 3_000_000
 VALUES: Mapping[str, list[Any]] = {

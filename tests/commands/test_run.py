@@ -60,7 +60,10 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
         (["grid", "muse", "--model", "baseline/reader", "-M", "error_rate"], "name=value is needed"),
         (["grid", "muse", "--model", "baseline/reader", "-T", "dataset=nowhere"], "does not exist"),
         (["grid", "muse", "--model", "baseline/reader", "-T", "prompts=nowhere.toml"], "cannot be read as TOML"),
-        (["run", "nothing", "--model", "baseline/chance"], "nor a task; benchmarks: lilybench, msu, muse"),
+        (
+            ["run", "nothing", "--model", "baseline/chance"],
+            "nor a task; benchmarks: lilybench, lilybench_generation, msu",
+        ),
         (["run", "muse", "-T", "tempo=3", "--model", "baseline/chance"], "no task takes tempo"),
     ],
 )

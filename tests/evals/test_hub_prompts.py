@@ -22,8 +22,9 @@ from tests.fake_hub import FakeHub
 
 SPECIFICATION: Final = json.loads((Path(__file__).parent / "data" / "hub_specification.json").read_text())
 TASKS: Final = {
-    name: [task.name for task in benchmarks.load(name).tasks.values() if task.prompted is not None]
+    name: tasks
     for name in benchmarks.names()
+    if (tasks := [task.name for task in benchmarks.load(name).tasks.values() if task.prompted is not None])
 }
 Folders = Callable[[str], Path]
 

@@ -25,9 +25,9 @@ import torch
 
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.dataset_io import DatasetError
-from music_evals.datasets_builders.lilybench.generation.references import load_references
+from music_evals.datasets_builders.lilybench_generation.references import load_references
 from music_evals.encoders.lilybert import load_encoder
-from music_evals.evals.lilybench import generation, published_request, written_music
+from music_evals.evals.lilybench_generation import generation, published_request, written_music
 from music_evals.notation.lilypond import writing
 from music_evals.scorers import reference_pieces, written_pieces
 from music_evals.scorers.metrics.frechet import frechet_distance
@@ -124,7 +124,7 @@ def test_the_papers_prompt_is_one_message_with_metadata_and_demonstrations(datas
 
 def test_what_the_papers_prompt_does_not_know_has_no_line_and_other_words() -> None:
     row = dict.fromkeys(("composer", "period", "form", "ensemble", "part", "key", "metre"))
-    told = published_request(cast(Any, row), load_prompts("lilybench")["generation"]["paper"])
+    told = published_request(cast(Any, row), load_prompts("lilybench_generation")["paper"])
     assert told.startswith(f"{METADATA}\n%% part: full\n%% === END METADATA ===")
     assert all(words in told for words in ("18th century (Baroque)", "any short form", "a few", "whole ensemble"))
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from music_evals.benchmarks import load
-from music_evals.evals import lilybench, msu, muse, musictheorybench, ziqi
+from music_evals.evals import lilybench, lilybench_generation, msu, muse, musictheorybench, ziqi
 from music_evals.evals.tasks import ParameterError
 
 CASES: Mapping[Callable[..., Any], list[tuple[dict[str, Any], str]]] = {
@@ -45,7 +45,7 @@ CASES: Mapping[Callable[..., Any], list[tuple[dict[str, Any], str]]] = {
     lilybench.genre_recognition: [
         ({"strategy": "logiclm"}, "is not valid for genre_recognition; valid values are: standalone, cot (tools"),
     ],
-    lilybench.generation: [
+    lilybench_generation.generation: [
         ({"attempts": 0}, "attempts=0 is not valid; a number from 1 to 10 is needed"),
         ({"n_prompts": 0}, "n_prompts=0 is not valid; a number above 0 is needed"),
     ],

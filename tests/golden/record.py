@@ -54,13 +54,13 @@ COSTLY: Final[Mapping[str, tuple[str, ...]]] = {
     "msu": ("msu",),
     "lilybench": ("lilybench",),
     "lilybench of Mutopia": ("lilybench", "--source", str(PUBLISHED / "mutopia")),
-    "lilybench-generation": ("lilybench-generation",),
+    "lilybench_generation": ("lilybench_generation",),
 }
 """What `music-evals build` is called with; the costly ones only with ``GOLDEN=full``."""
 ASKED: Final = ("muse", "muse recordings", "ziqi", "ziqi published")
 """Datasets that the prompts are taken from; the others are in the folder `data`."""
 
-BENCHMARKS: Final = ("muse", "ziqi", "msu", "lilybench")
+BENCHMARKS: Final = ("muse", "ziqi", "msu", "lilybench", "lilybench_generation")
 SAMPLES: Final = 3  # prompts of each condition
 SHOWN: Final = 600  # characters of a long text's beginning and of its end
 
@@ -185,7 +185,7 @@ def make_logs(out: Path) -> None:
     runs = tomllib.loads((HERE / "runs.toml").read_text(encoding="utf-8"))
     number = 0
     for group, lines in runs.items():
-        benchmark = "lilybench" if group == "generation" else group
+        benchmark = "lilybench_generation" if group == "generation" else group
         data = f"data/{group}" if (HERE / "data" / group).is_dir() else "generated"
         for line in lines:
             number += 1

@@ -56,7 +56,7 @@ class StubJudge(ModelAPI):
 
 def scorer_named(name: str, *arguments: Any, **options: Any) -> Scorer:
     """Make a scorer, in whatever module it stands."""
-    for benchmark in ("muse", "ziqi", "msu", "lilybench"):
+    for benchmark in ("muse", "ziqi", "msu", "lilybench", "lilybench_generation"):
         import_module(f"music_evals.evals.{benchmark}")
     ours = [module for place, module in sys.modules.items() if place.startswith("music_evals.")]
     make = next(vars(module)[name] for module in ours if callable(vars(module).get(name)))

@@ -135,7 +135,7 @@ def test_bars_and_corruptions_of_any_text_are_as_published(kind: Any) -> None:
 
 def rows_of(task: Any) -> list[tuple[TaskRow, dict[str, Any]]]:
     """Rows with the facts on their texts."""
-    pieces = [Piece(str(n), facts["text"], "", facts) for n, facts in enumerate(texts())]
+    pieces = [Piece(str(n), facts["text"], facts) for n, facts in enumerate(texts())]
     return [(row, texts()[int(row["piece"])]) for row in make_rows(task, pieces, 3, dict.fromkeys(TASKS, 90))]
 
 

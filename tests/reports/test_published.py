@@ -30,8 +30,8 @@ MSU_LEVELS = tuple(f"level {level}" for level in (1, 2, 3, 4))
 
 
 def load(name: str) -> Published:
-    benchmark, _, table = name.partition("_")
-    return published(benchmark, table)
+    benchmark = max((known for known in benchmarks.names() if name.startswith(f"{known}_")), key=len)
+    return published(benchmark, name.removeprefix(f"{benchmark}_"))
 
 
 def shares_of(trials: int) -> set[float]:
@@ -55,7 +55,7 @@ def test_every_table_names_its_source_and_holds_percentages(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "paper", "first", "end"),
     [
-        ("lilybench_table2", 0, "Zero-shot Phi-4 71.1", "Table 2: Generation matrix"),
+        ("lilybench_generation_table2", 0, "Zero-shot Phi-4 71.1", "Table 2: Generation matrix"),
         ("lilybench_table3", 0, "Basic bar_count 0.010", "Table 3: Understanding results"),
         ("ziqi_table1", 2, "GPT-4\t63.15", "Table 1:"),
         ("ziqi_table2", 2, "GPT-4\t66.67", "Table 2:"),
@@ -107,11 +107,11 @@ def test_muse_table1_is_as_in_the_papers_text() -> None:
 @pytest.mark.parametrize(
     ("name", "rows", "columns", "lowest", "highest"),
     [
-        ("lilybench_table2", "Few-shot", ["FMD test"], 0.696, 0.742),
-        ("lilybench_table2", "Ablation", ["FMD test"], 1.754, 1.980),
-        ("lilybench_table2", "Few-shot", ["compile rate"], 19.9, 45.2),
-        ("lilybench_table2", "Zero-shot", ["compile rate"], 48.6, 79.3),
-        ("lilybench_table2", "Ablation", ["compile rate"], 97.1, 99.9),
+        ("lilybench_generation_table2", "Few-shot", ["FMD test"], 0.696, 0.742),
+        ("lilybench_generation_table2", "Ablation", ["FMD test"], 1.754, 1.980),
+        ("lilybench_generation_table2", "Few-shot", ["compile rate"], 19.9, 45.2),
+        ("lilybench_generation_table2", "Zero-shot", ["compile rate"], 48.6, 79.3),
+        ("lilybench_generation_table2", "Ablation", ["compile rate"], 97.1, 99.9),
         # "MIDI 84–100% vs. audio 6–65%"; but the table goes down to 50 from MIDI, with Flash's standalone chords.
         ("muse_table1", "Gemini.*/audio", ["syncopation", "chord_quality"], 6.82, 65.0),
         ("muse_table1", "Gemini.*/midi", ["syncopation", "chord_quality"], 50.0, 100.0),
@@ -134,7 +134,7 @@ def test_ranges_are_those_that_the_papers_state(
 @pytest.mark.parametrize(
     ("name", "part", "leaders"),
     [
-        ("lilybench_table2", "Zero-shot", ["Codestral-22B", "Qwen2.5-Coder-14B"]),
+        ("lilybench_generation_table2", "Zero-shot", ["Codestral-22B", "Qwen2.5-Coder-14B"]),
         ("msu_table2", "textual", [*["Gemini 2.5 Pro"] * 3, "ChatGPT-5-mini", "Gemini 2.5 Pro"]),
         (
             "msu_table2",

@@ -9,7 +9,7 @@ from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelName, M
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
-from music_evals.evals.lilybench import PIECES
+from music_evals.evals.lilybench_generation import PIECES
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.completion import completed

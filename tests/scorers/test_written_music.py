@@ -12,8 +12,8 @@ pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install '
 
 import torch
 
-from music_evals.datasets_builders.lilybench.generation.dataset import measure
-from music_evals.datasets_builders.lilybench.generation.rows import Score
+from music_evals.datasets_builders.lilybench_generation.dataset import measure
+from music_evals.datasets_builders.lilybench_generation.rows import Score
 from music_evals.encoders.lilybert import load_encoder
 from music_evals.notation.midi.descriptors import DESCRIPTORS
 from music_evals.notation.reference_pieces import ReferenceSet

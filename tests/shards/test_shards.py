@@ -32,7 +32,7 @@ ASKED = [
         Asked("lilybench", task, {"dataset": str(GOLDEN / "data" / "lilybench")})
         for task in ("bar_count", "bar_sequencing", "error_detection", "metadata_qa")
     ),
-    Asked("lilybench", "generation", {"dataset": str(GOLDEN / "data" / "generation")}),
+    Asked("lilybench_generation", "generation", {"dataset": str(GOLDEN / "data" / "generation")}),
 ]
 # Times and ids, and what says how many requests are under way and where a log lies.
 VARYING = re.compile(

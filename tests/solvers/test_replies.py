@@ -8,7 +8,8 @@ import pytest
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, GenerateConfig, ModelOutput
 from inspect_ai.tool import ToolCall
 
-from music_evals.evals.lilybench import generation, metadata_qa
+from music_evals.evals.lilybench import metadata_qa
+from music_evals.evals.lilybench_generation import generation
 from music_evals.evals.muse import chord_quality
 from music_evals.solvers.replies import MENDED
 from tests.generation_dataset import make_dataset

@@ -16,7 +16,7 @@ from music_evals.commands.output import Address, Engines, Out, Overwrite, buildi
 app = typer.Typer(no_args_is_help=True)
 COMMANDS: Mapping[str, Callable[..., None]] = {
     "lilybench": lilybench,
-    "lilybench-generation": lilybench_generation,
+    "lilybench_generation": lilybench_generation,
     "msu": msu,
     "muse": muse,
     "ziqi": ziqi,

@@ -1,4 +1,4 @@
-"""`music-evals build lilybench-generation`: prompts for music in LilyPond, demonstrations, and reference pieces."""
+"""`music-evals build lilybench_generation`: prompts for music in LilyPond, demonstrations, and reference pieces."""
 
 from pathlib import Path
 from typing import Annotated
@@ -27,8 +27,8 @@ def lilybench_generation(
 ) -> None:
     """Build LilyBench's generation part: 200 prompts, demonstrations, and sets of reference pieces."""
     # Here, so that `music-evals --help` need not wait for it.
-    from music_evals.datasets_builders.lilybench.generation import dataset as builder
-    from music_evals.datasets_builders.lilybench.generation.rows import DEFAULT_SEED
+    from music_evals.datasets_builders.lilybench_generation import dataset as builder
+    from music_evals.datasets_builders.lilybench_generation.rows import DEFAULT_SEED
 
     if mutopia is not None and bmdataset is None:
         raise typer.BadParameter(

@@ -154,7 +154,7 @@ def convert(source: Source) -> Converted:
         return Converted(source, reason=str(error))
     if len(text) > MAX_CHARACTERS:
         return Converted(source, reason=f"its text has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed")
-    return Converted(source, Piece(source.id, raw=text, text=text, header=read_header(text)), measures)
+    return Converted(source, Piece(source.id, text, read_header(text)), measures)
 
 
 _CODE: Final = (convert, prepare_score, musicxml_to_lilypond, composer_named)  # a change of their modules counts

@@ -19,6 +19,17 @@ STYLES: Final = (
 )
 """The styles in the Mutopia Project's list (``Popular`` for ``Popular / Dance``), and ``Technique``, which is used."""
 
+PERIODS: Final[Mapping[str, range]] = {
+    "Renaissance": range(1300, 1565),
+    "Baroque": range(1580, 1700),
+    "Classical": range(1725, 1785),
+    "Romantic": range(1795, 1855),
+    "Modern": range(1862, 2000),
+}
+"""Styles that are periods → years in which their composers were born, with gaps between, where it is open to doubt."""
+FORMS: Final = ("Hymn", "Jazz", "March", "Technique")
+"""Styles that are forms, and exclude one another. Songs and folk or popular music do not: a hymn is a song."""
+
 _NOBODY: Final = frozenset({"Anonymous", "Traditional"})
 _ABOUT_MUSIC: Final = re.compile(
     r"\b(?:anon|anonymous|arr|attr|attrib|attributed|doubtful|spurious|trad|traditional)\b"
@@ -35,6 +46,10 @@ _NUMERAL: Final = re.compile("[ivxlc]+")
 _OTHER_LIFE: Final = 10  # years between the births of two persons of one name
 _ABBREVIATION: Final = 3  # letters that may stand for a forename
 _REMARK: Final = re.compile(r"\((?:hymntune|hymn tune|alternative typesetting)\)", re.IGNORECASE)
+_KEY: Final = re.compile(
+    r"\b(?i:major|minor|dur|moll|majeur|mineur|maggiore|minore|mayor|menor)\b|\b(?:in|en) [A-H](?:b|#|es|is)?\b|"
+    r"\b[A-H]-(?i:flat|sharp)\b"
+)
 _ARTICLE_LAST: Final = re.compile(r"(.{1,200}), (The|An?|Les?|La|Der|Die|Das|Il)")
 
 
@@ -157,6 +172,15 @@ def title_of(header: Mapping[str, str]) -> str | None:
         if any(sign.isalpha() for sign in title):
             return title
     return None
+
+
+def names_a_key(title: str) -> bool:
+    """Whether a title names a key, in English, German, French, Italian or Spanish.
+
+    >>> [names_a_key(title) for title in ("Prelude in C", "Fuga in g-moll", "Waltz in Autumn", "A Dance")]
+    [True, True, False, False]
+    """
+    return _KEY.search(title) is not None
 
 
 def title_kind(title: str) -> str | None:

@@ -20,18 +20,17 @@ from music_evals.datasets_builders.dataset_io.licences import is_free
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.rows import Piece, not_measured
 from music_evals.notation.lilypond.converters import ConversionError, modernise
-from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
+from music_evals.notation.lilypond.source import SourceError, read_text
 from music_evals.notation.lilypond.syntax.header import read_header
-from music_evals.notation.lilypond.syntax.lexer import code_tokens
-from music_evals.notation.lilypond.upgrade import upgrade
 from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
 _FOLDER: Final = "ftp"
 _MAIN: Final = ".ly"
 _SUFFIXES: Final = (_MAIN, ".ily", ".lyi")
 _FULL_SCORE: Final = re.compile("score|partitura|conductor", re.IGNORECASE)
-_MUSIC: Final = frozenset({"\\score", "\\new", "\\context", "\\relative", "<<"})
+_MUSIC: Final = re.compile(r"\\(?:score|new|context|relative)\b|<<")
 """A piece of more than a bare row of notes contains one of these; a cover page or header contains none."""
+_INCLUDE: Final = re.compile(r'\\include\s+"([^"\0]*)"')
 
 
 def read_pieces(
@@ -41,12 +40,16 @@ def read_pieces(
     convert: Callable[[str], str] | None = None,
     on_piece: Callable[[str, int], None] = lambda *_: None,
 ) -> tuple[list[Piece], dict[str, str]]:
-    """Read every piece of a checkout as one self-contained text in the current syntax.
+    """Read the main file of every piece of a checkout, in the current syntax.
+
+    The files that it includes are not read, as in the published code: a piece whose music is in other files is no
+    piece for the strict tasks.
 
     Args:
         source: the checkout.
         free_only: leave out pieces whose header states no free licence.
-        convert: brings the text of one file to the current syntax; default is LilyPond's ``convert-ly`` with mends.
+        convert: brings the text of one file to the current syntax; default is LilyPond's ``convert-ly``. A file that
+            it cannot convert stays as it is.
         on_piece: called with "reading" and the number of pieces after each.
 
     Returns:
@@ -99,41 +102,24 @@ def find_pieces(root: Path) -> dict[str, list[Path]]:
 def main_file(name: str, files: Sequence[Path]) -> Path | None:
     """Return the main file of a piece, which is its full score if there are parts too; None if there is none.
 
-    Candidates are files ``.ly`` that no other file includes, and that hold music themselves or by what they include.
-    Files nearest to the piece's folder come first; then one named like the piece; then one whose name says that it is a
-    full score; then the longest with all that it includes; then the first by name.
+    Candidates are files ``.ly`` with music, or that include others, and that no other file includes. Files nearest to
+    the piece's folder come first; then one named like the piece; then one whose name says that it is a full score; then
+    the longest; then the first by name.
     """
     if len(scores := [path for path in files if path.suffix == _MAIN]) == 1:
         return scores[0]
-    by_path = {path.resolve(): path for path in files}
     texts = {path: read_text(path) for path in files}
-    includes = {
-        path: [
-            by_path[other]
-            for included in included_names(text)
-            if (other := (path.parent / included).resolve()) in by_path and by_path[other] != path
-        ]
-        for path, text in texts.items()
-    }
-    included_files = {path for group in includes.values() for path in group}
+    included = {(path.parent / other).resolve() for path in files for other in _INCLUDE.findall(texts[path])}
     title = _letters(name.split("/")[-1])
-    candidates = {}
-    for path in files:
-        if path in included_files or path.suffix != _MAIN:
-            continue
-        group = [path]  # the file and all files that it includes, directly or not
-        for file in group:
-            group += [other for other in dict.fromkeys(includes[file]) if other not in group]
-        if any(holds_music(texts[file]) for file in group):
-            is_named_like_piece, is_full_score = _letters(path.stem) == title, _FULL_SCORE.search(path.stem) is not None
-            length = sum(len(texts[file]) for file in group)
-            candidates[path] = (len(path.parts), not is_named_like_piece, not is_full_score, -length, path.name)
-    return min(candidates, key=lambda path: candidates[path], default=None)
 
+    def rank(path: Path) -> tuple[object, ...]:
+        is_named_like_piece = _letters(path.stem) == title
+        is_full_score = _FULL_SCORE.search(path.stem) is not None
+        return len(path.parts), not is_named_like_piece, not is_full_score, -len(texts[path]), path.name
 
-def holds_music(text: str) -> bool:
-    """Whether a text has music of its own, by the commands in it."""
-    return any(token.text in _MUSIC for token in code_tokens(text))
+    mains = (path for path in scores if path.resolve() not in included)
+    candidates = [path for path in mains if _MUSIC.search(texts[path]) or _INCLUDE.search(texts[path])]
+    return min(candidates, key=rank, default=None)
 
 
 def _read(convert: Callable[[str], str] | None, folder: tuple[str, Sequence[Path]]) -> Piece | str | None:
@@ -143,30 +129,17 @@ def _read(convert: Callable[[str], str] | None, folder: tuple[str, Sequence[Path
         main = main_file(name, files)
         if main is None:
             return "no file of it is a score"
-        raw = read_text(main)
-        # The files of a piece include nothing outside of its folder.
-        parents = (parent for parent in main.parents if parent.name == name.split("/")[-1])
-        root = next(parents, main.parent)
-        text = resolve_includes(main, root=root, convert=convert or partial(upgrade, cache=True))
-        if not holds_music(text):
-            return f"{main.name} holds no music"
-        return Piece(name, raw if convert else _modern(raw), text, read_header(text))
-    except ConversionError as error:
-        return str(error) if error.is_measured else None
+        text = read_text(main)
+        try:
+            text = (convert or partial(modernise, cache=True))(text)
+        except ConversionError as error:
+            if not error.is_measured:
+                return None
+        return Piece(name, text, read_header(text))
     except SourceError as error:
         return str(error)
     except Exception as error:  # no piece ends a build
         return f"{type(error).__name__} while it was read: {error}"
-
-
-def _modern(text: str) -> str:
-    """The text after ``convert-ly`` without mends; the text itself if that fails."""
-    try:
-        return modernise(text, cache=True)
-    except ConversionError as error:
-        if not error.is_measured:
-            raise
-        return text
 
 
 def _letters(name: str) -> str:

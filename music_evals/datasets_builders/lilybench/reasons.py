@@ -1,11 +1,9 @@
 """Explains in a sentence why the answer of a row is right, for readers of a log."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Final
 
 from music_evals.datasets_builders.lilybench.rows import CLEAN, Protocol, TaskName, TaskRow
-from music_evals.notation.lilypond.anonymous import anonymise
 
 KINDS: Final[Mapping[str, str]] = {
     "invalid_metadata": "a key or clef that does not exist",
@@ -16,8 +14,6 @@ KINDS: Final[Mapping[str, str]] = {
 }
 MAX_CHANGE: Final = 100
 """Characters of a change that is shown. If more differs, the row was not made from this text."""
-MAX_TEXT: Final = 60_000
-"""Characters of a text that is anonymised again, which takes about 4 µs per character."""
 
 
 def reasons(task: TaskName, protocol: Protocol, rows: Sequence[TaskRow], texts: Mapping[str, str]) -> dict[str, str]:
@@ -27,7 +23,8 @@ def reasons(task: TaskName, protocol: Protocol, rows: Sequence[TaskRow], texts: 
         task: the task of the rows; only `bar_count` and `error_detection` have explanations.
         protocol: how the rows were made.
         rows: rows of a split of the task.
-        texts: id of the piece → text, from the config ``corpus``; a change is shown only if the text is there.
+        texts: id of the piece → text without the error, from the config ``corpus``; a change is shown only if the text
+            is there.
     """
     if task == "bar_count":
         by_protocol = {"strict": "LilyPond's count.", "paper": "the number of parts between the text's bar lines."}
@@ -35,17 +32,7 @@ def reasons(task: TaskName, protocol: Protocol, rows: Sequence[TaskRow], texts: 
     if task != "error_detection":
         return {}
 
-    @cache
-    def text_of(piece: str) -> str | None:
-        text = texts.get(piece)
-        if text is None or protocol == "paper":
-            return text
-        try:
-            return anonymise(text) if len(text) <= MAX_TEXT else None
-        except ValueError:  # the row was made from a text of another version
-            return None
-
-    return {row["id"]: _error(row, text_of(row["piece"])) for row in rows}
+    return {row["id"]: _error(row, texts.get(row["piece"])) for row in rows}
 
 
 def change(before: str, after: str) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from music_evals.datasets_builders.dataset_io import DatasetError, DatasetSpec, 
 from music_evals.datasets_builders.progress import OnPiece
 
 NAME: Final = "lilybench"
-VERSION: Final = "2.2.0"
+VERSION: Final = "3.0.0"
 DEFAULT_SEED: Final = 1234
 
 TaskName = Literal[
@@ -120,13 +120,15 @@ def stable_hash(*parts: object) -> str:
 class CorpusRow(TypedDict):
     """A piece of the source; unknown facts are null.
 
-    `text` is the self-contained text in the current syntax. `measures` is counted by LilyPond; it is null if the count
+    `text` is the piece's main file in the current syntax, and `score` its canonical form; null if strict tasks cannot
+    use the piece. `measures` is counted by LilyPond; it is null if the count
     is in doubt (`reason` says why). `compiles` means exit status 0; `messages` are LilyPond's. `usable` says whether
     strict tasks may use the piece, and `reason` why not.
     """
 
     id: str
     text: str
+    score: str | None
     composer: str | None
     title: str | None
     style: str | None
@@ -189,13 +191,11 @@ BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
 class Piece:
     """A piece of the source.
 
-    Its id is a path such as ``BachJS/BWV846/wtk1-prelude1``. `raw` is the piece's main file after ``convert-ly``, or as
-    published if that fails. `text` is self-contained (includes resolved) and in the current syntax. `header` has the
-    fields of `read_header`.
+    Its id is a path such as ``BachJS/BWV846/wtk1-prelude1``. `text` is the piece's main file after ``convert-ly``, or
+    as published if that fails. `header` has the fields of `read_header`.
     """
 
     id: str
-    raw: str
     text: str
     header: Mapping[str, str]
 

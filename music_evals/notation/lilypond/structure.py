@@ -1,14 +1,13 @@
-"""The music of a LilyPond text as LilyPond itself understands it: measures, keys, metres, and the place of each note.
+"""The music of a LilyPond text as LilyPond itself understands it: measures, keys, metres, and the time of each note.
 
 LilyPond interprets the score with listeners instead of engravers (`settings/structure.ly`). So its own timing numbers
 the measures, and no `|` is counted: bar checks may be missing or wrong, there may be any number of voices, and
 variables and repeats are resolved.
 
 Moments, positions and durations are in whole notes. Alterations are in semitones (1 is a sharp), steps from 0 = C to
-6 = B. Staves and voices are numbered from 1 in the order in which they first sound. Offsets are places in the text, -1
-for music that is not written there. Measures are numbered as LilyPond does: the first complete measure is 1. A pickup
-is measure 0 here (LilyPond gives it the number 1 and a negative position). Repeats count once, as written; each
-alternative ending counts.
+6 = B. Staves and voices are numbered from 1 in the order in which they first sound. Measures are numbered as LilyPond
+does: the first complete measure is 1. A pickup is measure 0 here (LilyPond gives it the number 1 and a negative
+position). Repeats count once, as written; each alternative ending counts.
 """
 
 from bisect import bisect_right
@@ -17,11 +16,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from importlib.resources import files
-from itertools import pairwise, tee
+from itertools import pairwise
 from typing import Final, Literal, Unpack, cast, get_args
 
 from music_evals.notation.lilypond.compiler import Compiled, LilyPondError, Running, compile_texts
-from music_evals.notation.lilypond.syntax.lexer import Lines
 
 _SETTINGS: Final = files(__package__).joinpath("settings/structure.ly")
 _OUTPUT: Final = "score-structure.tsv"
@@ -62,7 +60,6 @@ class Key:
     step: int  # of the tonic
     alteration: Fraction  # of the tonic
     scale: tuple[Fraction, ...]  # alterations of the steps 0 to 6
-    offset: int
 
     @property
     def mode(self) -> str | None:
@@ -113,7 +110,6 @@ class Event:
     alteration: Fraction
     octave: int  # 0 begins at middle C
     duration: Fraction
-    offset: int
     tied: bool = False  # whether a tie begins at it
 
     @property
@@ -184,12 +180,11 @@ def read_structure(text: str, **options: Unpack[Running]) -> Structure:
 
 def read_structures(texts: Iterable[str], **options: Unpack[Running]) -> Iterator[Structure | StructureError]:
     """Read several texts at a time, as `read_structure` does; the result of a text that cannot be read is its error."""
-    to_compile, to_interpret = tee(texts)
-    results = compile_texts(to_compile, settings=_SETTINGS.read_text(encoding="utf-8"), collect=(_OUTPUT,), **options)
-    for compiled, text in zip(results, to_interpret, strict=True):
+    results = compile_texts(texts, settings=_SETTINGS.read_text(encoding="utf-8"), collect=(_OUTPUT,), **options)
+    for compiled in results:
         result: Structure | StructureError
         try:
-            result = _interpret(text, compiled)
+            result = _interpret(compiled)
         except StructureError as error:
             result = error
         except Exception as error:  # a text can make LilyPond write anything; the other texts are still read
@@ -202,7 +197,7 @@ _Clock = dict[tuple[Fraction, bool], tuple[int, Fraction]]
 """Moment and whether it is of grace notes → bar number and position in the bar, both as LilyPond counts."""
 
 
-def _interpret(text: str, compiled: Compiled) -> Structure:
+def _interpret(compiled: Compiled) -> Structure:
     tables: list[tuple[str, _Table]] = []  # the kinds of output and the table of every score
     for line in compiled.files.get(_OUTPUT, b"").decode("utf-8", "replace").splitlines():
         fields = line.split("\t")
@@ -216,10 +211,10 @@ def _interpret(text: str, compiled: Compiled) -> Structure:
         reason = compiled.problem or "there is no music in the text"
         raise StructureError(f"LilyPond read no score: {reason}", is_measured=compiled.is_measured)
     with_layout = [table for kinds, table in tables if kinds != "midi"] or [table for _, table in tables]
-    return _structure(with_layout[0], len(with_layout), Lines(text), compiled)
+    return _structure(with_layout[0], len(with_layout), compiled)
 
 
-def _structure(table: _Table, scores: int, lines: Lines, compiled: Compiled) -> Structure:
+def _structure(table: _Table, scores: int, compiled: Compiled) -> Structure:
     clock: _Clock = {}
     end: tuple[int, Fraction] | None = None
     for kind, moment, grace, *fields in table:
@@ -231,7 +226,7 @@ def _structure(table: _Table, scores: int, lines: Lines, compiled: Compiled) -> 
     if end is None:
         reason = compiled.problem or "nothing says why"
         raise StructureError(f"LilyPond did not come to the end: {reason}", is_measured=compiled.is_measured)
-    reader = _Reader(clock, lines, {(line[3], *line[1:3]) for line in table if line[0] == "tie"})
+    reader = _Reader(clock, {(line[3], *line[1:3]) for line in table if line[0] == "tie"})
     metres = [reader.metre(*line) for kind, *line in table if kind == "metre"]
     keys = [key for kind, *line in table if kind == "key" and (key := reader.key(*line))]
     events = [reader.event(cast(Kind, kind), *line) for kind, *line in table if kind in _KINDS]
@@ -276,14 +271,13 @@ class _Reader:
     """Makes metres, keys and events of the fields of a table's lines, behind the kind of the line."""
 
     clock: _Clock
-    lines: Lines
     ties: set[tuple[str, ...]]  # voice, moment and grace of the notes from which a tie goes on
 
     def metre(self, moment: str, grace: str, numerator: str, denominator: str) -> Metre:
         now, measure, _ = self.place(moment, grace)
         return Metre(now, measure, int(numerator), int(denominator))
 
-    def key(self, moment: str, grace: str, staff: str, step: str, alteration: str, scale: str, *at: str) -> Key | None:
+    def key(self, moment: str, grace: str, staff: str, step: str, alteration: str, scale: str) -> Key | None:
         """A key; None if it lacks a tonic, or alters a step in one octave alone."""
         now, measure, _ = self.place(moment, grace)
         signs = dict(pair.split(":") for pair in scale.split(",") if pair)
@@ -291,11 +285,11 @@ class _Reader:
             return None
         # LilyPond counts in whole tones.
         scale_signs = tuple(2 * _fraction(signs[str(number)]) for number in range(7))
-        return Key(now, measure, int(staff), int(step), 2 * _fraction(alteration), scale_signs, self.offset(*at))
+        return Key(now, measure, int(staff), int(step), 2 * _fraction(alteration), scale_signs)
 
     def event(self, kind: Kind, moment: str, grace: str, *fields: str) -> Event:
         now, measure, position = self.place(moment, grace)
-        staff, voice, step, alteration, octave, duration, line, character = fields
+        staff, voice, step, alteration, octave, duration = fields
         return Event(
             kind=kind,
             moment=now,
@@ -308,7 +302,6 @@ class _Reader:
             alteration=2 * _fraction(alteration) if step else Fraction(0),
             octave=int(octave) if step else 0,
             duration=_fraction(duration),
-            offset=self.offset(line, character),
             tied=kind == "note" and (voice, moment, grace) in self.ties,
         )
 
@@ -316,10 +309,6 @@ class _Reader:
         now = _fraction(moment)
         bar, position = self.clock.get((now, grace == "1")) or self.clock[now, grace != "1"]
         return now, (0 if position < 0 and bar == 1 else bar), position
-
-    def offset(self, line: str, character: str) -> int:
-        # Music from LilyPond's own files or from Scheme has no place in the text.
-        return self.lines.offset(int(line), int(character)) if int(line) > 0 else -1
 
 
 @lru_cache(maxsize=1 << 14)  # a score has thousands of moments and durations, and few different ones

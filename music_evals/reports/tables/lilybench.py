@@ -85,7 +85,7 @@ def _score_by_form(items: pd.DataFrame, in_form: bool) -> Cell:
 
 def _table3(records: Records) -> Table:
     """All tasks, with the paper's averages."""
-    tasks = [task for task, facts in load("lilybench").tasks.items() if not facts.section]
+    tasks = [*load("lilybench").tasks]
     columns = [*tasks, "Mutopia macro avg", "Mutopia weighted avg"]
     paper: dict[str, dict[str, float]] = {}
     for row in published("lilybench", "table3").rows:
@@ -218,7 +218,7 @@ def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
                 if name in row.figures
             },
         )
-        for row in published("lilybench", "table2").rows
+        for row in published("lilybench_generation", "table2").rows
     ]
     groups, title = {"Regime": "regime"}, "LilyBench Table 2: generation"
     return run_table("lilybench_table2", title, runs, figures, groups=groups, published=paper, without=("regime",))

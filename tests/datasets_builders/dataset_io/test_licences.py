@@ -73,12 +73,12 @@ def test_recordings_are_published_with_their_licence(tmp_path: Path) -> None:
             "emotion_recognition: its clips are EMOPIA's",
         ),
         (
-            "lilybench-generation",
+            "lilybench_generation",
             "bmdataset",
             {"mutopia": ["CC BY 4.0"], "bmdataset-test": ["CC BY 4.0"]},
             "bmdataset-test: its pieces are BMdataset's LilyPond files",
         ),
-        ("lilybench-generation", "bmdataset", {"mutopia": ["CC BY 4.0"]}, "other"),
+        ("lilybench_generation", "bmdataset", {"mutopia": ["CC BY 4.0"]}, "other"),
     ],
 )
 def test_pieces_are_published_when_each_is_free(

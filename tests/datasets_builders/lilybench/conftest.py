@@ -22,7 +22,7 @@ def make_piece(number: int) -> Piece:
         bars = [bar.split() for bar in music.split(" | ")]
         other = [bar[::-1] for bar in bars[::-1]] + [bar[1:] + bar[:1] for bar in bars[:8]]
         text = text.replace(music, " | ".join(map(" ".join, other))).replace(f"No. {number - 8} ", f"No. {number} ")
-    return Piece(f"{path.parts[-3]}/piece{number}", text, text, read_header(text))
+    return Piece(f"{path.parts[-3]}/piece{number}", text, read_header(text))
 
 
 def write_files(root: Path, files: Mapping[str, str]) -> Path:

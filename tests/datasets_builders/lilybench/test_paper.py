@@ -35,7 +35,7 @@ lower = {{ \time 2/4 c,2 | b,4 a, | g,1 \bar "||" | | f,1 | }}
 
 
 def piece(number: int) -> Piece:
-    return Piece(f"composer/tune-{number:02d}", text(number), "", read_header(text(number)))
+    return Piece(f"composer/tune-{number:02d}", text(number), read_header(text(number)))
 
 
 PIECES = [piece(number) for number in range(60)]
@@ -51,7 +51,7 @@ def right(row: TaskRow) -> str:
 
 
 def raw(row: TaskRow) -> str:
-    return next(piece.raw for piece in PIECES if piece.id == row["piece"])
+    return next(piece.text for piece in PIECES if piece.id == row["piece"])
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def raw(row: TaskRow) -> str:
         (" | |", []),
         ('"a | \n b|', ['"a', "b"]),  # a string that is not closed ends with its line
         ('\\header { a = "|" } c |', ["c"]),
-        ("\\header { a { | } } | c |", ["c"]),
+        ("\\header { a { | } } | c |", ["\\header { a {", "} }", "c"]),  # as published: no braces within a block
         ("\\paper{ | } \\header never closed | |", ["\\header never closed"]),
         ('\\bar\n"|\n|" c \\mark "|" | % d | e', ['c \\mark ""', "% d"]),
     ],
@@ -79,7 +79,7 @@ def test_hostile_texts_end() -> None:
         assert corrupt(source, "invalid_bar_duration", random.Random(1)) is None
         header = {"composer": "A", "style": "B"}
         for task in MUTOPIA_TASKS:
-            assert make_rows(task, [Piece("piece", source, "", header)], 1) == []
+            assert make_rows(task, [Piece("piece", source, header)], 1) == []
 
 
 @pytest.mark.parametrize("task", MUTOPIA_TASKS)
@@ -127,7 +127,7 @@ def test_fewer_pieces_make_fewer_rows_or_none() -> None:
     assert len(make_rows("bar_count", PIECES, 1)) == 60
     assert Counter(row["kind"] for row in make_rows("error_detection", PIECES, 1)) == dict.fromkeys(CORRUPTIONS, 12)
     # Only pieces that state a composer and a style count, and four values are needed.
-    bare = [Piece(piece.id, piece.raw, "", {"composer": "Ann Abel"}) for piece in PIECES]
+    bare = [Piece(piece.id, piece.text, {"composer": "Ann Abel"}) for piece in PIECES]
     assert make_rows("bar_count", bare, 1) == make_rows("composer_recognition", PIECES[:3], 1) == []
     with pytest.raises(ValueError, match=r"emotion_recognition.*its rows come from EMOPIA"):
         make_rows("emotion_recognition", PIECES, 1)

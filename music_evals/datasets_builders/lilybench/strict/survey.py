@@ -1,4 +1,4 @@
-"""Which pieces the strict tasks may use: their leak-free texts, and LilyPond's reading of these.
+"""Which pieces the strict tasks may use: their canonical texts, and LilyPond's reading of these.
 
 If the machine, and not the text, kept LilyPond from finishing, the piece is not left out: two builds would differ. That
 is an error, once all pieces were tried.
@@ -8,20 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, licence_of, style_of, title_of
-from music_evals.datasets_builders.lilybench.mutopia import holds_music
 from music_evals.datasets_builders.lilybench.rows import CorpusRow, Piece, not_measured
 from music_evals.datasets_builders.progress import OnPiece
-from music_evals.notation.lilypond.anonymous import anonymise
+from music_evals.notation.lilypond.canonical import same_music, write_score
 from music_evals.notation.lilypond.compiler import Compiled, Running, compile_texts, lilypond_cache
-from music_evals.notation.lilypond.source import included_names
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structures
-from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
+MAX_CHARACTERS = 200_000  # of a canonical text
 _MAX_MESSAGES = 2_000  # characters of LilyPond's messages in a row
 
 
 class Usable(NamedTuple):
-    """A piece for strict tasks: its leak-free text as `score`, and LilyPond's reading of that."""
+    """A piece for strict tasks: its canonical text as `score`, and LilyPond's reading of that."""
 
     id: str
     header: Mapping[str, str]
@@ -32,39 +30,32 @@ class Usable(NamedTuple):
 def survey(
     pieces: Sequence[Piece], *, on_piece: OnPiece = lambda *_: None
 ) -> Iterator[tuple[CorpusRow, Usable | None]]:
-    """Compile every piece, and yield its row and, if strict tasks can use it, its leak-free form.
+    """Compile every piece, and yield its row and, if strict tasks can use it, its canonical form.
 
     DatasetError after the last piece if LilyPond could not finish some through no fault of theirs.
     """
-    texts = [piece.text for piece in pieces]
     options: Running = {"cache": lilypond_cache(), "together": True}
-    scores = [
-        ValueError(f"its cleaning {score}") if isinstance(score, LimitError) else score
-        for score in map_in_subprocess(_anonymise, texts, few=64)
-    ]
-    runs: list[Compiled] = []
-    readings: list[Structure | StructureError] = []
+    texts = [piece.text for piece in pieces]
+    runs, readings, scores = [], [], []
     for run, reading in zip(compile_texts(texts, **options), read_structures(texts, **options), strict=True):
         runs.append(run)
         readings.append(reading)
+        scores.append(_canonical(run, reading))
         on_piece("compiling", len(pieces))
-    reasons = list(map(_reason, pieces, runs, readings, scores))
-    clean = [score for score, reason in zip(scores, reasons, strict=True) if not reason and isinstance(score, str)]
-    clean_readings = read_structures(clean, **options)
+    written = [score for score in scores if not isinstance(score, ValueError)]
+    written_readings = read_structures(written, **options)
     unmeasured = []
-    for piece, run, reading, score, reason in zip(pieces, runs, readings, scores, reasons, strict=True):
-        usable, results = None, [reading]
-        if not reason and isinstance(score, str):
-            structure = next(clean_readings)
+    for piece, run, reading, score in zip(pieces, runs, readings, scores, strict=True):
+        usable, reason, results = None, str(score), [reading]
+        if not isinstance(score, ValueError):
+            structure = next(written_readings)
             results.append(structure)
-            on_piece("compiling without words", len(clean))
-            if isinstance(structure, StructureError):
-                reason = f"without its words LilyPond does not read it: {structure}"
-            elif isinstance(reading, Structure) and _content(reading) != _content(structure):
-                reason = "without its words it is other music"
-            else:
+            on_piece("compiling in canonical form", len(written))
+            if isinstance(structure, Structure) and isinstance(reading, Structure) and same_music(reading, structure):
                 usable = Usable(piece.id, piece.header, score, structure)
-        yield _row(piece, run, reading, reason), usable
+            else:
+                reason = "in canonical form it is other music"
+        yield _row(piece, run, reading, usable, reason), usable
         if not (run.is_measured and all(isinstance(result, Structure) or result.is_measured for result in results)):
             unmeasured.append(piece.id)
     if unmeasured:
@@ -78,40 +69,32 @@ def opening(reading: Structure | StructureError) -> tuple[str | None, str | None
     return reading.keys[0].name if reading.keys else None, reading.metres[0].name if reading.metres else None
 
 
-def _anonymise(text: str) -> str | ValueError:
+def _canonical(run: Compiled, reading: Structure | StructureError) -> str | ValueError:
+    """The canonical text of a piece, or the reason why it has none."""
+    if run.problem is not None:
+        return ValueError(f"LilyPond does not compile it: {run.problem}")
+    if isinstance(reading, StructureError):
+        return ValueError(str(reading))
     try:
-        return anonymise(text)
+        score = write_score(reading)
     except ValueError as error:
         return error
     except Exception as error:  # no piece ends a build
-        return ValueError(f"{type(error).__name__}: {error}")
+        return ValueError(f"it cannot be written in canonical form: {type(error).__name__}: {error}")
+    if len(score) > MAX_CHARACTERS:
+        return ValueError(f"its canonical form is too long: {len(score):,} characters; {MAX_CHARACTERS:,} are allowed")
+    return score
 
 
-def _reason(piece: Piece, run: Compiled, reading: Structure | StructureError, score: str | ValueError) -> str | None:
-    if included_names(piece.raw) and not holds_music(piece.raw):
-        return "its main file holds no music, but includes other files"
-    if run.problem is not None:
-        return f"LilyPond does not compile it: {run.problem}"
-    if isinstance(reading, StructureError):
-        return str(reading)
-    if reading.problems:
-        return "; ".join(reading.problems)
-    return f"it cannot be freed of leaks: {score}" if isinstance(score, ValueError) else None
-
-
-def _content(structure: Structure) -> list[tuple[object, ...]]:
-    return sorted(
-        (event.kind, event.moment, event.grace, event.measure, event.step or 0, event.alteration, event.octave)
-        for event in structure.events
-    )
-
-
-def _row(piece: Piece, run: Compiled, reading: Structure | StructureError, reason: str | None) -> CorpusRow:
+def _row(
+    piece: Piece, run: Compiled, reading: Structure | StructureError, usable: Usable | None, reason: str
+) -> CorpusRow:
     composer = composer_of(piece.header, piece.id)
     key, metre = opening(reading)
     return {
         "id": piece.id,
         "text": piece.text,
+        "score": usable and usable.score,
         "composer": None if composer is None else composer.name,
         "title": title_of(piece.header),
         "style": style_of(piece.header),
@@ -122,6 +105,6 @@ def _row(piece: Piece, run: Compiled, reading: Structure | StructureError, reaso
         "licence": licence_of(piece.header),
         "compiles": run.succeeded,
         "messages": run.messages[:_MAX_MESSAGES],
-        "usable": reason is None,
-        "reason": reason,
+        "usable": usable is not None,
+        "reason": None if usable else reason,
     }

@@ -1,11 +1,15 @@
 """Strict rows of the tasks on Mutopia: no word of the score gives the answer away, and LilyPond made the ground truth.
 
-The score is the piece's leak-free text.
+The score is the piece's canonical text (`music_evals.notation.lilypond.canonical`). At most two pieces of an opus are
+asked about per task, since they have more in common than their music.
 
 *Options tell nothing*, see `options`. The options are keys of nearly the same signature, metres of measures about as
 long, composers born about the same time, or titles of the same kind of piece. Composers that may be one person under
 two names are not options together. Neither are titles that differ only in numbers and keys (``Étude No. 4``, ``Étude
-No. 7``), or of which one contains the other.
+No. 7``), or of which one contains the other. Titles that name a key are left out.
+
+*Genres* are periods with periods, and forms with forms, so that one option alone is right. A period is asked for only
+if the composer was born in its years (`PERIODS`).
 
 *Note lengths* are asked of metres over 2, 4, 8 and 16, and these are the options. A lower number 1 is left out: such
 music counts in breves or semibreves, and which of them is the beat is a matter of opinion. As hardly any music has 16,
@@ -13,8 +17,7 @@ a guesser who knows that is right in one of three of these rows.
 
 *Draws are stable.* A hash of the seed, the task and the piece decides which pieces are taken first, and a row's own
 choices are drawn from these alone. One piece less takes its row with it. If it was the last of its value, the three
-rows that share its options change too, and sometimes those of another four. Of 24 to 30 rows on 150 pieces of Mutopia,
-one piece less changed 0.2 (number of measures) to 1.5 (style) on average, and 9 at most.
+rows that share its options change too, and sometimes those of another four.
 """
 
 import random
@@ -28,10 +31,13 @@ from itertools import chain, islice, pairwise
 from typing import Any, Final
 
 from music_evals.datasets_builders.lilybench.facts import (
+    FORMS,
+    PERIODS,
     are_siblings,
     composer_of,
     instrument_of,
     may_be_one,
+    names_a_key,
     style_of,
     title_kind,
     title_of,
@@ -48,8 +54,14 @@ from music_evals.datasets_builders.lilybench.rows import (
     stable_hash,
     task_row,
 )
-from music_evals.datasets_builders.lilybench.strict.checker import Span, fills_its_measure, find_errors, find_spans
-from music_evals.datasets_builders.lilybench.strict.corruptions import Corrupted, corrupt, metadata_measures
+from music_evals.datasets_builders.lilybench.strict.errors import (
+    Corrupted,
+    corrupt,
+    find_errors,
+    later_commands,
+    signature_of,
+)
+from music_evals.datasets_builders.lilybench.strict.looks import check_looks
 from music_evals.datasets_builders.lilybench.strict.options import (
     OPTIONS,
     Grouping,
@@ -59,42 +71,45 @@ from music_evals.datasets_builders.lilybench.strict.options import (
     near_fours,
 )
 from music_evals.datasets_builders.lilybench.strict.survey import Usable
+from music_evals.notation.lilypond.canonical import MeasureText, read_measures
 from music_evals.notation.lilypond.structure import StructureError
-from music_evals.notation.lilypond.syntax.lexer import Edit, apply_edits, code_tokens
+from music_evals.notation.lilypond.syntax.languages import NoteName
 
 MASK: Final = "?"  # replaces a masked key or metre
-_FIFTHS: Final = "FCGDAEB"
-_MODES: Final = {"major": 0, "mixolydian": -1, "dorian": -2, "minor": -3, "phrygian": -4, "locrian": -5, "lydian": 1}
+_MASKED: Final[Mapping[str, re.Pattern[str]]] = {
+    "\\key": re.compile(r"(?<=\\key )\S+ \\\S+"),
+    "\\time": re.compile(r"(?<=\\time )\S+"),
+}
 _NOTE_LENGTHS: Final = ("2", "4", "8", "16")
-# Words that give away metre or key in a text whose commands of that name are masked.
-_TELLTALE: Final = re.compile(
-    r"timeSignature|measureLength|beatStructure|baseMoment|keySignature|keyAlteration|barNumber"
-)
-# Only 4/4 and 2/2 have two styles, numbers and a sign.
-_STYLE_OF_METRE: Final = re.compile(r"\\(?:numeric|default)TimeSignature\b[ \t]*")
-# Code that a measure must not contain if it is shown alone, since it is about the score around it.
-_NOT_ALONE: Final = re.compile(
-    r"[{}%#$]|<<|>>|\\(?:repeat|alternative|bar|time|key|partial|new|context|set|unset|\\)\b|\\\\"
-)
 _SHOWN: Final = 4  # measures in the two tasks on measures
-_MAX_BEAT_STRUCTURE: Final = 40  # tokens after \time
 _ATTEMPTS: Final = 4  # most rows of one kind of error on one piece
+_PER_OPUS: Final = 2  # most pieces of an opus in a task
 
 
 def make_rows(task: TaskName, pieces: Sequence[Usable], seed: int, size: int) -> list[TaskRow]:
-    """Make the strict rows of a task on Mutopia, sorted by id; ValueError if the pieces give fewer than `size`.
+    """Make the strict rows of a task on Mutopia, sorted by id.
 
     The draws of a task do not depend on the other tasks. For ``error_detection`` the size is the number of corrupted
-    rows, a fifth of each kind; in addition there are as many clean rows as of a kind.
+    rows, a fifth of each kind; in addition there are as many clean rows as of a kind. ValueError if the pieces give
+    fewer than `size`, or if `check_looks` refuses the rows.
     """
     salt = f"{seed} strict {task}"
+    pieces = _few_per_opus(pieces, salt)
     if task == "error_detection":
-        rows = _error_detection(pieces, salt, seed, size)
-    elif task in ("metadata_qa", "metadata_prediction"):
+        return sorted(_error_detection(pieces, salt, seed, size), key=lambda row: row["id"])
+    if task in ("metadata_qa", "metadata_prediction"):
         rows = _metadata_rows(task, pieces, salt, size)
     else:
         rows = _take(task, _MAKERS[task](pieces, salt), size)
+    if task in _BY_SCORE:
+        check_looks(task, rows)
     return sorted(rows, key=lambda row: row["id"])
+
+
+def _few_per_opus(pieces: Sequence[Usable], salt: str) -> list[Usable]:
+    """Keep two pieces of each opus; an id without an opus has two parts."""
+    ranks = collection_ranks(pieces, salt)
+    return [piece for piece in pieces if piece.id.count("/") < 2 or ranks[piece.id] < _PER_OPUS]
 
 
 def _draw(salt: str, piece: Usable) -> random.Random:
@@ -151,12 +166,10 @@ def _bar_count(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
 
 
 def _metadata(piece: Usable, field: Field) -> str | None:
-    """A value; None if it is not written, has no name, or differs between (transposing) staves."""
+    """A value; None if it has no name, or differs between (transposing) staves."""
     if field == "key":
         names = {key.name for key in piece.structure.keys if key.moment == 0}
         return names.pop() if len(names) == 1 else None
-    if not any(token.text == "\\time" for token in code_tokens(piece.score)):
-        return None
     metre = piece.structure.metres[0]
     if field == "metre":
         return metre.name
@@ -165,8 +178,8 @@ def _metadata(piece: Usable, field: Field) -> str | None:
 
 def _signature(key: str) -> int:
     tonic, _, mode = key.partition(" ")
-    signs = 7 * (tonic.endswith("-sharp") - tonic.endswith("-flat"))
-    return _FIFTHS.index(tonic[0]) - 1 + signs + _MODES[mode]
+    alteration = Fraction(tonic.endswith("-sharp") - tonic.endswith("-flat"))
+    return signature_of(NoteName("CDEFGAB".index(tonic[0]), alteration), mode)
 
 
 _GROUPINGS: Final[Mapping[Field, Grouping]] = {
@@ -189,58 +202,39 @@ def _metadata_rows(task: TaskName, pieces: Sequence[Usable], salt: str, size: in
 
 
 def _masked(piece: Usable, field: Field) -> str | None:
-    """The score with every key or time signature masked; None if it changes, or if the score gives it away."""
+    """The score with every key or time signature masked; None if it changes."""
     signatures = piece.structure.keys if field == "key" else piece.structure.metres
-    if _TELLTALE.search(piece.score) or len({signature.name for signature in signatures}) != 1:
+    if len({signature.name for signature in signatures}) != 1:
         return None
-    command, text = ("\\key", piece.score) if field == "key" else ("\\time", _STYLE_OF_METRE.sub("", piece.score))
-    tokens = code_tokens(text)
-    edits: list[Edit] = []
-    for index, token in enumerate(tokens):
-        if token.text == command:
-            arguments = tokens[index + 1 : index + 3]
-            if command == "\\time":
-                # A beat structure may be ahead of the fraction.
-                following = tokens[index + 1 : index + 1 + _MAX_BEAT_STRUCTURE]
-                stroke = next((place for place, sign in enumerate(following) if sign.text == "/"), -1)
-                arguments = following[: stroke + 2]
-            edits.append((token.end, arguments[-1].end if arguments else token.end, f" {MASK}"))
-    return apply_edits(text, edits)
+    return _MASKED["\\key" if field == "key" else "\\time"].sub(MASK, piece.score)
 
 
 # --- measures ---------------------------------------------------------------------------------------------------------
 
 
-def _phrases(piece: Usable, measures: int) -> Iterator[list[Span]]:
+def _phrases(piece: Usable, measures: int) -> Iterator[list[MeasureText]]:
     """Runs of complete consecutive measures of one voice that can be shown by themselves."""
-    run: list[Span] = []
-    for span in find_spans(piece.score, piece.structure):
-        is_good = (
-            span.closed
-            and not span.shared
-            and span.measure >= 1
-            and span.events[0].position == 0
-            and len(span.events) > 1
-            and any(event.kind == "note" for event in span.events)
-            and span.length is not None
-            and fills_its_measure(span, piece.structure)
-            and not _NOT_ALONE.search(piece.score[span.start : span.end])
-        )
-        follows = bool(run) and run[-1].voice == span.voice and run[-1].end + 1 == span.start
-        run = [*run, span] if is_good and follows else [span] if is_good else []
+    run: list[MeasureText] = []
+    for measure in read_measures(piece.score):
+        kinds = [word.kind for word in measure.words]
+        is_good = measure.closed and measure.number and len(kinds) > 1 and "note" in kinds
+        if not is_good or {"key", "clef", "metre"} & set(kinds):
+            run = []
+            continue
+        run = [*run, measure] if run and run[-1].voice == measure.voice else [measure]
         if len(run) >= measures:
             yield run[-measures:]
 
 
-def _text(piece: Usable, span: Span) -> str:
-    return " ".join(piece.score[span.start : span.end].split())
+def _text(piece: Usable, measure: MeasureText) -> str:
+    return piece.score[measure.start : measure.end]
 
 
 def _sequences(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
     phrases = list(_phrases(piece, _SHOWN))
     draw.shuffle(phrases)
     for phrase in phrases:
-        texts = [_text(piece, span) for span in phrase]
+        texts = [_text(piece, measure) for measure in phrase]
         # Two equal measures would have two right places.
         if len(set(texts)) < _SHOWN:
             continue
@@ -249,7 +243,7 @@ def _sequences(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
             draw.shuffle(order)
         answer = "".join(str(order.index(place)) for place in range(_SHOWN))
         options = [texts[place] for place in order]
-        yield _row("bar_sequencing", piece, answer, "", options=options, measure=phrase[0].measure)
+        yield _row("bar_sequencing", piece, answer, "", options=options, measure=phrase[0].number)
 
 
 def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
@@ -257,19 +251,19 @@ def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
     draw.shuffle(phrases)
     pairs = {(_text(piece, earlier), _text(piece, later)) for phrase in phrases for earlier, later in pairwise(phrase)}
     for phrase in phrases:
-        *context, right = [_text(piece, span) for span in phrase]
+        *context, right = [_text(piece, measure) for measure in phrase]
         wrong = dict.fromkeys(
             text
             for other in phrases
-            for span in other
-            if span.voice == phrase[0].voice and span.length == phrase[-1].length
+            for measure in other
+            if measure.voice == phrase[0].voice and measure.length == phrase[-1].length
             # A measure that follows the same measure elsewhere in the piece is no wrong answer.
-            if (text := _text(piece, span)) not in (right, *context) and (context[-1], text) not in pairs
+            if (text := _text(piece, measure)) not in (right, *context) and (context[-1], text) not in pairs
         )
         if len(wrong) >= OPTIONS - 1 and right not in context:
             score = " |\n".join(context) + " |"
             options, answer = _shuffled(right, draw.sample(list(wrong), OPTIONS - 1), draw)
-            yield _row("next_bar_prediction", piece, answer, score, options=options, measure=phrase[-1].measure)
+            yield _row("next_bar_prediction", piece, answer, score, options=options, measure=phrase[-1].number)
 
 
 def _per_piece(
@@ -293,7 +287,9 @@ def _per_piece(
 
 
 def _captioning(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
-    titles = {piece.id: title for piece in pieces if (title := title_of(piece.header)) is not None}
+    titles = {
+        piece.id: title for piece in pieces if (title := title_of(piece.header)) is not None and not names_a_key(title)
+    }
     counts = Counter(title.casefold() for title in titles.values())
     unique = {name: title for name, title in titles.items() if counts[title.casefold()] == 1}
     facts = {
@@ -321,8 +317,13 @@ def _composers(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
 
 
 def _genres(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
-    styles = {piece.id: style for piece in pieces if (style := style_of(piece.header)) is not None}
-    return _choice_rows("genre_recognition", pieces, styles, salt, near_fours(lambda *_: 0))
+    styles: dict[str, str] = {}
+    for piece in pieces:
+        style, composer = style_of(piece.header) or "", composer_of(piece.header, piece.id)
+        if style in FORMS or (composer is not None and composer.born in PERIODS.get(style, ())):
+            styles[piece.id] = style
+    grouping = near_fours(lambda *_: 0, lambda style, other: (style in PERIODS) != (other in PERIODS))
+    return _choice_rows("genre_recognition", pieces, styles, salt, grouping)
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
@@ -336,13 +337,13 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int) 
     """
     share = size // len(CORRUPTIONS)
     by_id = {piece.id: piece for piece in pieces}
-    is_clean = cached(lambda name: not find_errors(by_id[name].score, by_id[name].structure))
+    is_clean = cached(lambda name: not find_errors(by_id[name].score))
 
     def rows_of(kind: Corruption) -> list[TaskRow]:
         order = _in_order(pieces, f"{salt} {kind}")
         rows: list[TaskRow] = []
         if kind == "invalid_metadata":
-            later = [piece for piece in order if metadata_measures(piece.score, piece.structure) - {1}]
+            later = [piece for piece in order if later_commands(piece.score)]
             rows = _corrupted_rows(kind, later, rows, (share + 1) // 2, is_clean, seed)
         rows = _corrupted_rows(kind, order, rows, share, is_clean, seed)
         return _take(f"error_detection ({kind})", rows, share)
@@ -393,3 +394,5 @@ _MAKERS: Final[Mapping[TaskName, Callable[[Sequence[Usable], str], Iterator[Task
     "composer_recognition": _composers,
     "genre_recognition": _genres,
 }
+_BY_SCORE: Final = ("music_captioning", "composer_recognition", "genre_recognition")
+"""Tasks whose options are facts about the piece, which an editor's habits could give away."""

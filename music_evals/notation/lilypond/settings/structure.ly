@@ -5,8 +5,8 @@
 %   time    moment, grace, bar number, position in the bar    the clock: once for every moment at which something is
 %   metre   moment, grace, numerator, denominator
 %   timing  moment, grace, 1 or 0                             whether bars are counted, at every change
-%   key     moment, grace, staff, tonic's step and alteration, scale as step:alteration, line, character
-%   note    moment, grace, staff, voice, step, alteration, octave, duration, line, character
+%   key     moment, grace, staff, tonic's step and alteration, scale as step:alteration
+%   note    moment, grace, staff, voice, step, alteration, octave, duration
 %   rest    as note, without pitch; so is skip
 %   tie     moment, grace, voice
 %   full    moment, grace                                     the table has all the lines that it may have
@@ -31,14 +31,6 @@
 #(define (structure-line kind context . fields)
    (let ((now (ly:context-current-moment context)))
      (apply structure-write kind (ly:moment-main now) (if (zero? (ly:moment-grace now)) 0 1) fields)))
-
-% Line and character, or line 0 for what does not stand in the score's own file.
-#(define (structure-place event)
-   (let* ((origin (ly:event-property event 'origin))
-          (place (if (ly:input-location? origin) (ly:input-file-line-char-column origin) '("" 0 0))))
-     (if (string-suffix? "score.ly" (car place))
-         (list (cadr place) (caddr place))
-         '(0 0))))
 
 % Contexts have no numbers of their own; a staff is numbered when it is heard first.
 #(define (structure-staff context)
@@ -66,8 +58,7 @@
                  (if (ly:pitch? pitch)
                      (list (ly:pitch-notename pitch) (ly:pitch-alteration pitch) (ly:pitch-octave pitch))
                      '("" "" ""))
-                 (list (if (ly:duration? duration) (ly:moment-main (ly:duration-length duration)) 0))
-                 (structure-place event)))))
+                 (list (if (ly:duration? duration) (ly:moment-main (ly:duration-length duration)) 0))))))
      (make-performer
       (listeners
        ((note-event performer event) (hear "note" event))
@@ -82,12 +73,11 @@
      ((key-change-event performer event)
       (let ((tonic (ly:event-property event 'tonic)))
         (if (ly:pitch? tonic)
-            (apply structure-line "key" context (structure-staff context)
+            (structure-line "key" context (structure-staff context)
                    (ly:pitch-notename tonic) (ly:pitch-alteration tonic)
                    (string-join (map (lambda (pair) (format #f "~a:~a" (car pair) (cdr pair)))
                                      (ly:event-property event 'pitch-alist))
-                                ",")
-                   (structure-place event))))))))
+                                ","))))))))
 
 #(define (structure-score context)
    (let ((metre #f) (timing #t) (last #f))

@@ -77,10 +77,6 @@ _KINDS: Final[Mapping[str | None, Kind]] = {
     "block": Kind.COMMENT,
     "quoted": Kind.COMMAND,
 }
-_SCHEME_KINDS: Final[Mapping[str | None, Kind]] = {
-    **{"comment": Kind.COMMENT, "block": Kind.COMMENT, "string": Kind.STRING, "embedded": Kind.SCHEME},
-    **{"atom": Kind.WORD, "open": Kind.SIGN, "close": Kind.SIGN, "prefix": Kind.SIGN},
-}
 _MAX_CACHED: Final = 1_000_000  # characters of a text whose tokens are cached; callers ask for most texts many times
 _NESTING: Final = 32  # levels of LilyPond within Scheme within LilyPond; deeper text counts as one expression
 
@@ -88,7 +84,7 @@ _NESTING: Final = 32  # levels of LilyPond within Scheme within LilyPond; deeper
 def tokenize(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]:
     r"""Yield the tokens of a text, or of a passage that begins outside of strings and comments, without white space.
 
-    Comments are included. A Scheme expression is one token, however long; `scheme_tokens` splits it.
+    Comments are included. A Scheme expression is one token, however long.
 
     Example:
         >>> [token.text for token in tokenize(r'''\clef "bass" cis'4. #(f "}") % end''')]
@@ -107,50 +103,6 @@ def code_tokens(text: str, start: int = 0, end: int | None = None) -> Sequence[T
 @lru_cache(maxsize=4)
 def _cached_code_tokens(text: str) -> tuple[Token, ...]:
     return tuple(token for token in tokenize(text) if token.kind is not Kind.COMMENT)
-
-
-def scheme_tokens(text: str, token: Token) -> Iterator[Token]:
-    """Yield the tokens within a Scheme token: strings, comments, signs, and symbols and other atoms as words.
-
-    LilyPond text within ``#{ … #}``, with these marks, is one token of the kind scheme.
-    """
-    for inner in _lex_scheme(text, token.start, 0):
-        if inner.end > token.end:
-            return
-        yield inner
-
-
-def embedded_span(text: str, token: Token) -> tuple[int, int]:
-    """Return start and end of the LilyPond text within ``#{ … #}``, a token from `scheme_tokens`."""
-    is_closed = text.endswith("#}", token.start + 2, token.end)
-    return token.start + 2, token.end - 2 if is_closed else token.end
-
-
-class Lines:
-    """Converts LilyPond's places in a text to offsets; it counts lines from 1, and characters in a line from 0."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
-
-    def offset(self, line: int, character: int) -> int:
-        """Return the offset of a place; ValueError if the text has no such place."""
-        if not 1 <= line <= len(self._starts) or not 0 <= character <= self._end(line) - self._starts[line - 1]:
-            raise ValueError(f"the text has no character {character} in line {line}")
-        return self._starts[line - 1] + character
-
-    def offset_of_column(self, line: int, column: int) -> int:
-        """Return the offset of a place in a message (``file:3:5``); columns count from 0, tab stops are at 8."""
-        offset, passed = self.offset(line, 0), 0
-        while passed < column:
-            if offset == self._end(line):
-                raise ValueError(f"line {line} has {passed} columns, not {column}")
-            passed += 8 - passed % 8 if self._text[offset] == "\t" else 1
-            offset += 1
-        return offset
-
-    def _end(self, line: int) -> int:
-        return self._starts[line] - 1 if line < len(self._starts) else len(self._text)
 
 
 def apply_edits(text: str, edits: Sequence[Edit]) -> str:
@@ -198,24 +150,6 @@ def block_spans(text: str, command: str) -> list[tuple[int, int]]:
     return spans
 
 
-def comment_spans(text: str, start: int, end: int, level: int = 0) -> Iterator[tuple[int, int]]:
-    """Yield start and end of every comment in a passage, also within Scheme.
-
-    ValueError if LilyPond within Scheme is nested more than 32 levels deep.
-    """
-    if level > _NESTING:
-        raise ValueError(f"LilyPond within Scheme is nested more than {_NESTING} deep")
-    for token in tokenize(text, start, end):
-        if token.kind is Kind.COMMENT:
-            yield token.start, token.end
-        elif token.kind is Kind.SCHEME:
-            for inner in scheme_tokens(text, token):
-                if inner.kind is Kind.COMMENT:
-                    yield inner.start, inner.end
-                elif inner.kind is Kind.SCHEME:
-                    yield from comment_spans(text, *embedded_span(text, inner), level + 1)
-
-
 def _lex(text: str, start: int, end: int, level: int, *, within_scheme: bool = False) -> Iterator[Token]:
     """Yield tokens from an offset on, up to ``#}`` where the text is embedded in Scheme."""
     position = start
@@ -231,8 +165,7 @@ def _lex(text: str, start: int, end: int, level: int, *, within_scheme: bool = F
         if group == "scheme":
             if within_scheme and text.startswith("#}", position):
                 return
-            for inner in _lex_scheme(text, position, level):
-                stop = inner.end
+            stop = _scheme_end(text, position, level)
         elif group == "block":
             stop = _end_after(text, "%}", stop)
         elif group in ("string", "quoted"):
@@ -261,35 +194,38 @@ def _pending_command(token: Token, pending: str | None) -> str | None:
     return None
 
 
-def _lex_scheme(text: str, position: int, level: int) -> Iterator[Token]:
-    """Yield the tokens of the one Scheme datum after the ``#`` or ``$`` at an offset."""
+def _scheme_end(text: str, position: int, level: int) -> int:
+    """Return the offset after the one Scheme datum that follows the ``#`` or ``$`` at an offset."""
     position += 2 if text.startswith("@", position + 1) else 1
-    depth = 0
+    end, depth = position, 0
     while position < len(text):
         match = _SCHEME.match(text, position)
         assert match is not None  # the groups cover all characters
-        group, stop = match.lastgroup, match.end()
+        group, position = match.lastgroup, match.end()
         if group == "space":
-            position = stop
             continue
         if group == "close" and not depth:  # it closes nothing in this datum, which is then missing
-            return
+            return end
         depth += (group == "open") - (group == "close")
         if group == "block":
-            stop = _end_after(text, "!#" if match[0] == "#!" else "|#", stop)
+            position = _end_after(text, "!#" if match[0] == "#!" else "|#", position)
         elif group == "string":
-            stop = _string_end(text, stop)
+            position = _string_end(text, position)
         elif group == "embedded":
-            if level >= _NESTING:
-                stop = len(text)
-            else:
-                for token in _lex(text, stop, len(text), level + 1, within_scheme=True):
-                    stop = token.end
-                stop = _end_after(text, "#}", stop)
-        yield Token(_SCHEME_KINDS[group], text[position:stop], position, stop)
+            position = _embedded_end(text, position, level)
+        end = position
         if not depth and group in ("string", "embedded", "close", "atom"):
-            return
-        position = stop
+            break
+    return end
+
+
+def _embedded_end(text: str, position: int, level: int) -> int:
+    """Return the offset after LilyPond text within Scheme, which ends with ``#}``."""
+    if level >= _NESTING:
+        return len(text)
+    for token in _lex(text, position, len(text), level + 1, within_scheme=True):
+        position = token.end
+    return _end_after(text, "#}", position)
 
 
 def _string_end(text: str, position: int) -> int:

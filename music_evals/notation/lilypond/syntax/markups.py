@@ -20,14 +20,13 @@ _NESTING: Final = 200  # commands within each other without braces
 _WORD_END: Final = re.compile(r'[$#{}"\\ \t\n\r\f]')
 
 
-def markup_end(text: str, tokens: Sequence[Token], index: int, own: Mapping[str, str], level: int = 0) -> int:
+def markup_end(text: str, tokens: Sequence[Token], index: int, level: int = 0) -> int:
     r"""Return the index of the token after the markup that begins behind a token: ``\markup`` or a markup command.
 
     Args:
         text: the whole text.
         tokens: its tokens without comments.
         index: of the token ahead of the markup.
-        own: kinds of arguments of the text's own markup commands, and of its variables that hold markups (none).
         level: how many markup commands are open already.
     """
     index += 1
@@ -39,9 +38,9 @@ def markup_end(text: str, tokens: Sequence[Token], index: int, own: Mapping[str,
     if token.kind is Kind.COMMAND:
         name = token.text[1:]
         index += 1
-        for kind in own.get(name, ARGUMENTS.get(name, "m")):
+        for kind in ARGUMENTS.get(name, "m"):
             is_value = kind == "v"
-            index = value_end(tokens, index) if is_value else markup_end(text, tokens, index - 1, own, level + 1)
+            index = value_end(tokens, index) if is_value else markup_end(text, tokens, index - 1, level + 1)
         return index
     if token.kind in (Kind.STRING, Kind.SCHEME):
         return index + 1
@@ -58,7 +57,7 @@ def arguments_end(text: str, tokens: Sequence[Token], index: int) -> int:
     """Return the index of the token after a command and those of its arguments that are no music."""
     name = tokens[index].text
     if name in MARKUPS:
-        return max(markup_end(text, tokens, index, {}), index + 1)
+        return max(markup_end(text, tokens, index), index + 1)
     here = index + 1
     if name in LYRICS:  # \lyricsto "voice" { … }, \lyricsto voice \lyricmode { … }
         while here < len(tokens) and tokens[here].kind in (Kind.STRING, Kind.SCHEME, Kind.WORD):

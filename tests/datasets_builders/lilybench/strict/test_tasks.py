@@ -8,8 +8,10 @@ import pytest
 
 from music_evals.baselines.lilybench import count_measures, perform
 from music_evals.datasets_builders.dataset_io import DatasetError
-from music_evals.datasets_builders.lilybench.rows import CLEAN, CORRUPTIONS, FIELDS, TASKS, TaskName, TaskRow
-from music_evals.datasets_builders.lilybench.strict import corruptions
+from music_evals.datasets_builders.lilybench.facts import FORMS, PERIODS
+from music_evals.datasets_builders.lilybench.rows import CLEAN, CORRUPTIONS, FIELDS, TASKS, TaskName, TaskRow, task_row
+from music_evals.datasets_builders.lilybench.strict import errors
+from music_evals.datasets_builders.lilybench.strict.looks import attack, check_looks
 from music_evals.datasets_builders.lilybench.strict.survey import Usable
 from music_evals.datasets_builders.lilybench.strict.tasks import MASK, make_rows
 from music_evals.notation.lilypond.structure import StructureError
@@ -71,10 +73,6 @@ def test_masked_scores_say_nothing_of_what_is_masked(rows: Rows, usable_tunes: l
         command = "\\key" if row["kind"] == "key" else "\\time"
         assert row["score"].count(command) == row["score"].count(f"{command} {MASK}") > 0
         assert written(scores[row["piece"]])[row["kind"]] == right(row)
-    style = "\\numericTimeSignature\\time"
-    styled = [tune._replace(score=tune.score.replace("\\time", style)) for tune in usable_tunes]
-    for row in make_rows("metadata_prediction", styled, 7, 11):
-        assert ("TimeSignature" in row["score"]) == (row["kind"] == "key")
 
 
 def test_measures_in_the_order_of_the_answer_are_in_the_piece(rows: Rows, usable_tunes: list[Usable]) -> None:
@@ -107,7 +105,7 @@ def many(usable_tunes: list[Usable]) -> list[Usable]:
     words = ("Anchor", "Badger", "Candle", "Dagger", "Ember", "Falcon")
     colours = ["Red", "Blue", "Green", "Grey", "Black", "White", "Pink", "Gold", "Brown", "Yellow", "Purple", "Silver"]
     return [
-        tune._replace(id=f"{tune.id}/{word}", header={**tune.header, "mutopiatitle": f"{colour} {word}"})
+        tune._replace(id=f"{tune.id}-{word}", header={**tune.header, "mutopiatitle": f"{colour} {word}"})
         for tune, colour in zip(usable_tunes, colours, strict=True)
         for word in words
     ]
@@ -146,7 +144,7 @@ def test_errors_that_were_not_measured_are_not_replaced(
     def busy(texts: list[str], **_: object) -> list[StructureError]:
         return [StructureError("the clock ran out", is_measured=False) for _ in texts]
 
-    monkeypatch.setattr(corruptions, "read_structures", busy)
+    monkeypatch.setattr(errors, "read_structures", busy)
     with pytest.raises(DatasetError, match=r"not measured: \w+/piece\d+"):
         make_rows("error_detection", usable_tunes, 7, 10)
 
@@ -157,7 +155,7 @@ def test_names_of_one_person_and_titles_of_a_set_are_not_options_together(many: 
     titles = ("Étude No. 1", "Study No. 2 in C minor", "Étude facile", "Canzona", "Canzona d'amore", "Opus 3")
     every = (*titles, "Bolero", "Tango", "Habanera", "Fandango", "Sevillana", "Malaguena")
     pieces = [
-        piece._replace(id=f"DoeJ/x/{number}", header={"composer": composers[number % 6], "title": title})
+        piece._replace(id=f"DoeJ/{number}", header={"composer": composers[number % 6], "title": title})
         for number, (piece, title) in enumerate(zip(many, every, strict=False))
     ]
     for row in make_rows("composer_recognition", pieces, 7, 8):
@@ -166,6 +164,47 @@ def test_names_of_one_person_and_titles_of_a_set_are_not_options_together(many: 
         assert sum(option.startswith(("É", "Study")) for option in row["options"]) <= 1
         assert sum(option.startswith("Canzona") for option in row["options"]) <= 1
         assert "Opus 3" not in row["options"]
+
+
+def test_two_pieces_of_an_opus_at_most_and_no_title_with_a_key(many: list[Usable]) -> None:
+    opus = [piece._replace(id=f"DoeJ/op{number // 6}/{number}") for number, piece in enumerate(many)]
+    rows = make_rows("bar_count", opus, 7, 24)
+    assert set(Counter(row["piece"].rpartition("/")[0] for row in rows).values()) == {2}
+    titled = [
+        piece._replace(header={**piece.header, "mutopiatitle": piece.header["mutopiatitle"] + " in D" * (number % 2)})
+        for number, piece in enumerate(many)
+    ]
+    for row in make_rows("music_captioning", titled, 7, 24):
+        assert not any(option.endswith(" in D") for option in row["options"])
+
+
+def test_genres_are_all_periods_or_all_forms_and_agree_with_the_composers_birth(many: list[Usable]) -> None:
+    styles = (*PERIODS, *FORMS, "Folk", "Song")
+    pieces = [
+        piece._replace(id=f"a/{number}", header={"style": style, "composer": f"Doe {number} Roe ({year}-{year + 60})"})
+        for number, piece in enumerate(many)
+        for style, year in [(styles[number % 11], 1250 + 50 * (number % 14))]
+    ]
+    headers = {piece.id: piece.header for piece in pieces}
+    rows = make_rows("genre_recognition", pieces, 7, 20)
+    assert {set(row["options"]) <= {*PERIODS} or set(row["options"]) <= {*FORMS} for row in rows} == {True}
+    for row in rows:
+        if right(row) in PERIODS:
+            assert int(headers[row["piece"]]["composer"].split("(")[1][:4]) in PERIODS[right(row)]
+
+
+def test_looks_that_give_answers_away_are_refused(many: list[Usable]) -> None:
+    assert set(attack(make_rows("composer_recognition", many, 7, 24))) <= {0.25}
+    row = task_row("genre_recognition", "strict", "", "0", score="", options=["Jazz", "Hymn", "March", "Technique"])
+    marked = [
+        row | {"piece": f"folder{n % 6}/{n}", "answer": str(n % 4), "score": f"{{ \\look{'abcd'[n % 4]} c'4 }}"}
+        for n in range(48)
+    ]
+    assert attack(marked) == [1] * 48
+    with pytest.raises(ValueError, match="gives 100% of the answers away; chance is 25%"):
+        check_looks("genre_recognition", marked)
+    alone = [row | {"piece": f"{'abcd'[n % 4]}/{n}"} for n, row in enumerate(marked)]
+    assert attack(alone) == []  # what is right in one folder alone cannot be learnt from others
 
 
 def test_note_lengths_are_asked_only_of_metres_without_doubt(many: list[Usable]) -> None:

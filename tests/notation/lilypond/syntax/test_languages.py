@@ -70,7 +70,7 @@ def test_every_markup_command_of_lilypond() -> None:
 def test_the_extent_of_a_markup(markup: str) -> None:
     text = f"c^{markup} d4 {{ e }}"
     tokens = code_tokens(text)
-    assert tokens[markup_end(text, tokens, 2, {"own": "vm", "held": ""})].text == "d"
+    assert tokens[markup_end(text, tokens, 2)].text == "d"
 
 
 def test_the_extent_of_a_value_and_of_a_markup_that_does_not_end() -> None:
@@ -80,4 +80,4 @@ def test_the_extent_of_a_value_and_of_a_markup_that_does_not_end() -> None:
     for rest in ("", "\\bold", "\\combine a", "{ a", "}", "\\bold " * 5_000):
         text = f"\\markup {rest}"
         tokens = code_tokens(text)
-        assert 1 <= markup_end(text, tokens, 0, {}) <= len(tokens), rest[:20]
+        assert 1 <= markup_end(text, tokens, 0) <= len(tokens), rest[:20]

@@ -10,13 +10,9 @@ from hypothesis import strategies as st
 
 from music_evals.notation.lilypond.syntax.header import definitions, read_header, version_of
 from music_evals.notation.lilypond.syntax.lexer import (
-    Kind,
-    Lines,
     block_spans,
     closing_index,
     code_tokens,
-    comment_spans,
-    scheme_tokens,
     string_value,
     tokenize,
 )
@@ -55,39 +51,11 @@ def test_time_grows_with_the_text_alone(piece: str) -> None:
     assert next(tokenize(text))
     read_header(text)
     definitions(text)
-    if piece == "##{":
-        with pytest.raises(ValueError, match="nested more than 32 deep"):
-            list(comment_spans(text[:3_000], 0, 3_000))
 
 
 @pytest.mark.parametrize(("text", "scheme"), CASES["test_scheme_ends_where_its_datum_ends"])
 def test_scheme_ends_where_its_datum_ends(text: str, scheme: str) -> None:
     assert kinds(text) == [("scheme", scheme), ("word", "c")]
-
-
-def test_comments_within_scheme() -> None:
-    text = '#(f ; a " b\n "c;d" #{ e % f\n #})'
-    parts = [(part.kind, part.text) for part in scheme_tokens(text, next(tokenize(text)))]
-    assert (Kind.COMMENT, '; a " b') in parts
-    assert (Kind.STRING, '"c;d"') in parts
-    assert (Kind.SCHEME, "#{ e % f\n #}") in parts
-    assert [text[start:end] for start, end in comment_spans(text, 0, len(text))] == ['; a " b', "% f"]
-
-
-def test_places_as_lilypond_counts_them() -> None:
-    # The origins of the notes c, d, e, f, g and a that LilyPond 2.24.3 gives for this text:
-    # line, characters before it, columns.
-    text = '\\foo { c4^"ééé" d\n\te\tf % é\n %{ € 𝄞 %} g\r\n a }\n'
-    given_by_lilypond = {"c": (1, 7, 7), "d": (1, 16, 16), "e": (2, 1, 8), "f": (2, 3, 16), "g": (3, 11, 11)}
-    given_by_lilypond["a"] = (4, 1, 1)
-    lines = Lines(text)
-    for note, (line, character, column) in given_by_lilypond.items():
-        offset = lines.offset(line, character)
-        assert text[offset] == note
-        assert lines.offset_of_column(line, column) == offset
-    for line, character in ((0, 0), (3, 0), (1, 3), (1, -1)):
-        with pytest.raises(ValueError, match="line"):
-            Lines("ab\ncd").offset(line, character)
 
 
 def test_blocks() -> None:

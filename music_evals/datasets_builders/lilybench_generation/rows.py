@@ -12,8 +12,8 @@ from music_evals.datasets_builders.dataset_io import DatasetSpec, Text, features
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.reference_pieces import ReferenceRow
 
-NAME: Final = "lilybench-generation"
-VERSION: Final = "2.2.0"
+NAME: Final = "lilybench_generation"
+VERSION: Final = "3.0.0"
 DEFAULT_SEED: Final = 1234  # the seed of the paper's prompt bank
 ENCODER: Final = "encoder"  # key of the encoder's identity in `Provenance.made_with`
 
@@ -110,7 +110,7 @@ FEATURES: Final = {
 
 
 def _generate(out: Path, on_piece: OnPiece) -> None:
-    from music_evals.datasets_builders.lilybench.generation.dataset import write_generated
+    from music_evals.datasets_builders.lilybench_generation.dataset import write_generated
 
     write_generated(out, on_piece)
 
@@ -120,7 +120,7 @@ BENCHMARK: Final = DatasetSpec(NAME, VERSION, DEFAULT_SEED, FEATURES, _generate)
 
 
 class Score(NamedTuple):
-    """A piece of a source, self-contained and in the current syntax; the licence is from its header."""
+    """A piece of a source in the current syntax; the licence is from its header."""
 
     id: str
     work: str

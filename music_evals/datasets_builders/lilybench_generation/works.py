@@ -1,7 +1,8 @@
 """Works, their entries, the prompts that are drawn from them, and the split of each work.
 
-The works of the offline default are those of named composers among the pieces of `default_pieces`. Its other domain is
-traditional tunes, from collections of the eighteenth and nineteenth century.
+The works of the offline default are those of named composers among the pieces of `default_pieces`. Its other domain has
+traditional tunes, from collections of the eighteenth and nineteenth century, and works of composers who were born
+before or after `_COMMON_PRACTICE`: tunes alone have no polyphony, and a set without any cannot be compared with.
 """
 
 import hashlib
@@ -11,8 +12,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
-from music_evals.datasets_builders.lilybench.facts import composer_of, instrument_of, style_of, title_kind, title_of
-from music_evals.datasets_builders.lilybench.generation.rows import (
+from music_evals.datasets_builders.lilybench.facts import (
+    PERIODS,
+    composer_of,
+    instrument_of,
+    style_of,
+    title_kind,
+    title_of,
+)
+from music_evals.datasets_builders.lilybench.rows import Piece
+from music_evals.datasets_builders.lilybench.strict.survey import opening
+from music_evals.datasets_builders.lilybench_generation.rows import (
     N_PROMPTS,
     Description,
     PromptRow,
@@ -20,13 +30,11 @@ from music_evals.datasets_builders.lilybench.generation.rows import (
     WorkRow,
     WorkSplit,
 )
-from music_evals.datasets_builders.lilybench.rows import Piece
-from music_evals.datasets_builders.lilybench.strict.survey import opening
 from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.copies import NEAR_COPY, CopyIndex
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structures
 
-_PERIODS: Final = frozenset({"Renaissance", "Baroque", "Classical", "Romantic", "Modern"})
+_COMMON_PRACTICE: Final = range(1580, 1860)  # years of birth of the composers of the works
 _MOVEMENT: Final = re.compile(r", (\w{1,20} movement)(?: \(.{1,80}\))?$")
 _VOICES: Final = re.compile(r"Voice|Choir|Soprano")
 TEST_SHARE: Final = 0.2  # share of the works that are held out; the paper states no ratio
@@ -124,7 +132,7 @@ def _near_copies(texts: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]
 
 
 class Domains(NamedTuple):
-    """Works of named composers, by id, with their scores, and traditional tunes."""
+    """Works of named composers, by id, with their scores; and pieces of the other domain."""
 
     works: tuple[Work, ...]
     scores: tuple[Score, ...]
@@ -132,9 +140,14 @@ class Domains(NamedTuple):
 
 
 def split_domains(pieces: Sequence[Piece]) -> Domains:
-    """Separate the pieces of named composers from traditional tunes; pieces of one title are movements of a work."""
+    """Separate the works of the common practice from other pieces; pieces of one title are movements of a work."""
     composers = {piece.id: composer_of(piece.header, piece.id) for piece in pieces}
-    composed = [piece for piece in pieces if composers[piece.id] is not None]
+
+    def is_work(piece: Piece) -> bool:
+        composer = composers[piece.id]
+        return composer is not None and (composer.born is None or composer.born in _COMMON_PRACTICE)
+
+    composed = [piece for piece in pieces if is_work(piece)]
     entries: dict[str, list[Entry]] = {}
     scores: list[Score] = []
     readings = read_structures((piece.text for piece in composed), cache=lilypond_cache(), together=True)
@@ -147,7 +160,7 @@ def split_domains(pieces: Sequence[Piece]) -> Domains:
         work = f"{name}: {title}"
         entries.setdefault(work, []).append(_entry(piece, name, title, movement and movement[1], reading))
         scores.append(Score(piece.id, work, piece.text, None))
-    others = tuple(Score(piece.id, piece.id, piece.text, None) for piece in pieces if composers[piece.id] is None)
+    others = tuple(Score(piece.id, piece.id, piece.text, None) for piece in pieces if not is_work(piece))
     return Domains(tuple(Work(work, tuple(entries[work])) for work in sorted(entries)), tuple(scores), others)
 
 
@@ -161,7 +174,7 @@ def _entry(piece: Piece, composer: str, title: str, part: str | None, reading: S
         piece.id,
         {
             "composer": composer,
-            "period": style if style in _PERIODS else None,
+            "period": style if style in PERIODS else None,
             "form": None if is_sung else title_kind(title),
             "ensemble": instrument,
             "part": part,

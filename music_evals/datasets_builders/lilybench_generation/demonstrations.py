@@ -10,7 +10,8 @@ from importlib.resources import files
 from typing import Final
 
 from music_evals.datasets_builders import read_table
-from music_evals.datasets_builders.lilybench.generation.rows import (
+from music_evals.datasets_builders.lilybench.strict.survey import opening
+from music_evals.datasets_builders.lilybench_generation.rows import (
     MAX_DEMONSTRATION,
     N_DEMONSTRATIONS,
     DemonstrationRow,
@@ -18,8 +19,7 @@ from music_evals.datasets_builders.lilybench.generation.rows import (
     Score,
     WorkSplit,
 )
-from music_evals.datasets_builders.lilybench.generation.works import Work
-from music_evals.datasets_builders.lilybench.strict.survey import opening
+from music_evals.datasets_builders.lilybench_generation.works import Work
 from music_evals.notation.lilypond.compiler import compile_texts, lilypond_cache
 from music_evals.notation.lilypond.structure import read_structures
 from music_evals.notation.lilypond.writing import LIMITS, why_not
@@ -31,7 +31,7 @@ LINES: Final = range(53, 65)
 def a_minor_demonstrations() -> list[DemonstrationRow]:
     """Return the hand-written demonstrations of the ablation."""
     rows: list[DemonstrationRow] = []
-    descriptions: Mapping[str, Description] = read_table("lilybench/generation/a_minor/pieces.toml")
+    descriptions: Mapping[str, Description] = read_table("lilybench_generation/a_minor/pieces.toml")
     for name, description in descriptions.items():
         text = (files(__package__) / "a_minor" / f"{name}.ly").read_text("utf-8")
         rows.append({"id": name, "work": name, **description, "text": text})

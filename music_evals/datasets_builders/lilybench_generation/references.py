@@ -1,7 +1,7 @@
 """Loads the demonstrations, and the reference sets that written music is compared with."""
 
 from music_evals.datasets_builders.dataset_io import DatasetError, describe_dataset, load_split
-from music_evals.datasets_builders.lilybench.generation.rows import (
+from music_evals.datasets_builders.lilybench_generation.rows import (
     BENCHMARK,
     DEMONSTRATIONS,
     ENCODER,

@@ -28,15 +28,15 @@ from music_evals.datasets_builders.dataset_io import (
 from music_evals.datasets_builders.lilybench.dataset import made_by
 from music_evals.datasets_builders.lilybench.default_pieces import Source, default_sources, first_sources, make_pieces
 from music_evals.datasets_builders.lilybench.facts import licence_of
-from music_evals.datasets_builders.lilybench.generation import rows, works
-from music_evals.datasets_builders.lilybench.generation.bmdataset import read_file_entries, read_labels, read_scores
-from music_evals.datasets_builders.lilybench.generation.demonstrations import (
+from music_evals.datasets_builders.lilybench.mutopia import read_pieces
+from music_evals.datasets_builders.lilybench_generation import rows, works
+from music_evals.datasets_builders.lilybench_generation.bmdataset import read_file_entries, read_labels, read_scores
+from music_evals.datasets_builders.lilybench_generation.demonstrations import (
     a_minor_demonstrations,
     draw_demonstrations,
 )
-from music_evals.datasets_builders.lilybench.generation.rows import BENCHMARK, DEFAULT_SEED, ENCODER, NAME, VERSION
-from music_evals.datasets_builders.lilybench.generation.works import Work, split_domains
-from music_evals.datasets_builders.lilybench.mutopia import read_pieces
+from music_evals.datasets_builders.lilybench_generation.rows import BENCHMARK, DEFAULT_SEED, ENCODER, NAME, VERSION
+from music_evals.datasets_builders.lilybench_generation.works import Work, split_domains
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.encoders.lilybert import Encoder, EncoderError, load_encoder
 from music_evals.notation.cache import cache_folder

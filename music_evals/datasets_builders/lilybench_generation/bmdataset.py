@@ -24,14 +24,13 @@ import pydantic
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench.facts import licence_of
-from music_evals.datasets_builders.lilybench.generation.rows import FULL, NOTHING_KNOWN, Description, Score
-from music_evals.datasets_builders.lilybench.generation.works import Entry, Work
 from music_evals.datasets_builders.lilybench.rows import not_measured
-from music_evals.notation.lilypond.converters import ConversionError
-from music_evals.notation.lilypond.source import SourceError, included_names, read_text, resolve_includes
+from music_evals.datasets_builders.lilybench_generation.rows import FULL, NOTHING_KNOWN, Description, Score
+from music_evals.datasets_builders.lilybench_generation.works import Entry, Work
+from music_evals.notation.lilypond.converters import ConversionError, modernise
+from music_evals.notation.lilypond.source import SourceError, read_text
 from music_evals.notation.lilypond.syntax.header import read_header
 from music_evals.notation.lilypond.syntax.languages import pitch_of
-from music_evals.notation.lilypond.upgrade import upgrade
 
 LABELS: Final = "labels_v1.json"
 
@@ -85,28 +84,19 @@ def read_labels(folder: Path) -> Labels:
 
 
 def read_scores(
-    folder: Path, works: Sequence[Work], *, convert: Callable[[str], str] = upgrade
+    folder: Path, works: Sequence[Work], *, convert: Callable[[str], str] = modernise
 ) -> tuple[list[Score], dict[str, str]]:
-    """Read the works' files, each as one self-contained text in the current syntax.
+    """Read the works' files, each in the current syntax; files that they include are not read.
 
-    A file that another one includes is no score of its own. `convert` brings the text of one file to that syntax.
-    Returns the scores by id, and id → reason for the files that were left out. DatasetError if the machine stopped a
-    conversion.
+    `convert` brings a text to that syntax. Returns the scores by id, and id → reason for the files that were left out.
+    DatasetError if the machine stopped a conversion.
     """
     paths = sorted(path for path in folder.rglob(f"*{_ENDING}") if path.is_file())
-    included = set()
-    for path in paths:
-        try:
-            names = included_names(read_text(path))
-        except SourceError:  # `_read` reports it
-            continue
-        included |= {(path.parent / name).resolve() for name in names if "\0" not in name}
     scores: list[Score] = []
     left_out: dict[str, str] = {}
-    mains = [path for path in paths if path.resolve() not in included]
     with ThreadPoolExecutor() as pool:
         read = partial(_read, folder, [work.id for work in works], convert)
-        for path, score in zip(mains, pool.map(read, mains), strict=True):
+        for path, score in zip(paths, pool.map(read, paths), strict=True):
             if isinstance(score, Score):
                 scores.append(score)
             else:
@@ -165,7 +155,7 @@ def _read(folder: Path, works: Sequence[str], convert: Callable[[str], str], pat
     if work is None:
         return "it belongs to no work of the labels"
     try:
-        text = resolve_includes(path, root=folder, convert=convert)
+        text = convert(read_text(path))
     except (SourceError, ConversionError) as error:
         if isinstance(error, ConversionError) and not error.is_measured:
             raise not_measured([_id(folder, path)]) from error

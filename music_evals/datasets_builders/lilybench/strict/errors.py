@@ -1,0 +1,287 @@
+"""The errors of `error_detection`: finds them in a canonical score, and puts one into a score without any.
+
+The strict rows keep to these definitions:
+
+- ``invalid_metadata``: a ``\\key`` or ``\\clef`` whose argument does not exist;
+- ``invalid_content``: a word among the notes that is no LilyPond;
+- ``invalid_bar_duration``: the notes ahead of a bar check do not fill the measure;
+- ``melodic_leap``: a note more than ten steps of the staff above or below the note right before it in its voice;
+- ``accidental_outside_key``: a note that is neither in the current key nor in a closely related one. Closely related
+  keys have signatures that differ by at most one sharp or flat. Minor keys include their raised sixth and seventh
+  degrees. In C major all black keys are foreign except F sharp, C sharp, G sharp, D sharp and B flat, by these names.
+  Without related keys, hardly any tonal piece would be without error.
+
+A chord counts by its lowest note, and grace notes do not count. A corruption replaces one word. It is taken only if
+`find_errors` finds this kind in this measure and nothing else, and if LilyPond reads all other notes as before.
+"""
+
+import random
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import islice, pairwise
+from typing import Final, NamedTuple
+
+from music_evals.datasets_builders.lilybench.rows import Corruption
+from music_evals.notation.lilypond.canonical import MeasureText, Word, read_measures
+from music_evals.notation.lilypond.compiler import lilypond_cache
+from music_evals.notation.lilypond.structure import Structure, StructureError, read_structures
+from music_evals.notation.lilypond.syntax.languages import NoteName, name_of, pitch_of
+
+MAX_LEAP: Final = 10  # steps of the staff; a larger leap is an error
+MODES: Final = {"major": 0, "mixolydian": -1, "dorian": -2, "minor": -3, "phrygian": -4, "locrian": -5, "lydian": 1}
+"""Mode → how many more sharps its signature has than that of the major key on its tonic."""
+_CLEFS: Final = ("treble", "bass")
+_FIFTHS: Final = (0, 2, 4, -1, 1, 3, 5)  # step (0 = C to 6 = B) → fifths above C
+# Letters that begin no note name, rest or articulation in any of LilyPond's languages.
+_NONSENSE: Final = ("zq", "xj", "qz", "jx", "zv", "vz", "wq", "zk")
+_WRONG_MODES: Final = ("majeur", "mayor", "minur", "dorien", "nonsense", "tonic")
+_WRONG_CLEFS: Final = ("trebel", "bas", "tenner", "sopran", "highest", "violine")
+_OTHER_DURATIONS: Final = {
+    "1": ("2", "2."),
+    "2": ("4", "2.", "4."),
+    "4": ("8", "2", "4."),
+    "8": ("4", "16", "8."),
+    "16": ("8", "32"),
+    "32": ("16", "8"),
+}
+_LEAP: Final = 2  # octaves: the smallest number that is a leap from any note of a melody
+_TRIES: Final = 12
+
+
+class Corrupted(NamedTuple):
+    """A corrupted score, and the number of the measure with the error."""
+
+    text: str
+    measure: int
+
+
+def corrupt(
+    scores: Sequence[tuple[str, Structure]], kind: Corruption, *, seed: int
+) -> list[Corrupted | StructureError | None]:
+    """Put one error into each of several canonical scores in which `find_errors` finds none.
+
+    Each result is None if no candidate is proven, and an error with `is_measured` false if the machine stopped
+    LilyPond. The result of a score does not depend on the others, of which LilyPond reads several at a time.
+    """
+    tries = [_first_valid(text, kind, random.Random(f"{seed} {kind} {text}")) for text, _ in scores]
+    texts = [result.text for result in tries if result]
+    readings = iter(read_structures(texts, cache=lilypond_cache(), together=True))
+    results: list[Corrupted | StructureError | None] = []
+    for (_, structure), result in zip(scores, tries, strict=True):
+        reading = next(readings) if result else None
+        if isinstance(reading, StructureError):
+            results.append(None if reading.is_measured else reading)
+        else:
+            results.append(result if reading and _differences(structure, reading) <= 1 else None)
+    return results
+
+
+def find_errors(text: str) -> dict[Corruption, list[int]]:
+    """Find the errors in a canonical text: kind → numbers of the measures, ascending; only kinds that occur."""
+    measures = read_measures(text)
+    errors: dict[Corruption, set[int]] = {
+        "invalid_metadata": {measure.number for measure in measures if any(map(_is_invalid, measure.words))},
+        "invalid_content": {
+            measure.number
+            for measure in measures
+            if any(word.kind == "unknown" or _is_noise(word) for word in measure.words)
+        },
+        "invalid_bar_duration": set(_unfilled(measures)),
+        "melodic_leap": set(_leaps(measures)),
+        "accidental_outside_key": set(_foreign_notes(measures)),
+    }
+    return {kind: sorted(numbers) for kind, numbers in errors.items() if numbers}
+
+
+def later_commands(text: str) -> bool:
+    r"""Whether a ``\key`` or ``\clef`` is in a measure after the first."""
+    return any(
+        word.kind in ("key", "clef") for measure in read_measures(text) if measure.number > 1 for word in measure.words
+    )
+
+
+def is_foreign(signature: int, pitch: NoteName) -> bool:
+    """Whether a note is neither in a key, given by its number of sharps or -flats, nor in closely related ones."""
+    # On the line of fifths ... F C G D A E B F sharp ... the seven notes of a key are neighbours. Its closely related
+    # keys add one note at each end, and their leading notes add three more above.
+    place = _FIFTHS[pitch.step] + 7 * pitch.alteration - signature
+    return not _FIFTHS[3] - 1 <= place <= _FIFTHS[6] + 4
+
+
+def signature_of(tonic: NoteName, mode: str) -> int:
+    """Return the number of sharps of a key, negative for flats."""
+    return int(_FIFTHS[tonic.step] + 7 * tonic.alteration) + MODES[mode]
+
+
+# --- finding ---
+
+
+def _is_invalid(word: Word) -> bool:
+    if word.kind == "key":
+        return pitch_of(word.match["tonic"]) is None or word.match["mode"] not in MODES
+    return word.kind == "clef" and word.match["clef"] not in _CLEFS
+
+
+def _is_noise(word: Word) -> bool:
+    """Whether a word in the place of a note is none."""
+    return word.kind in ("note", "grace") and not all(map(pitch_of, _names(word)))
+
+
+def _names(word: Word) -> list[str]:
+    written = word.match["chord"].split() if word.match["chord"] else [word.match["name"]]
+    return [name.rstrip("',") for name in written]
+
+
+def _unfilled(measures: Sequence[MeasureText]) -> Iterator[int]:
+    metres: dict[int, Fraction] = {}  # number of a measure → length of its metre, from the first voice that has it
+    metre = Fraction(1)
+    for measure in measures:
+        if measure.voice == 0:
+            metre = next((Fraction(word.match["metre"]) for word in measure.words if word.kind == "metre"), metre)
+            metres[measure.number] = metre
+    for measure in measures:
+        if measure.closed and measure.number and measure.length != metres.get(measure.number):
+            yield measure.number
+
+
+def _leaps(measures: Sequence[MeasureText]) -> Iterator[int]:
+    for measure, following in pairwise([None, *measures]):
+        assert following is not None
+        if measure is None or measure.voice != following.voice:
+            last: int | None = None
+        for word in following.words:
+            if word.kind in ("note", "rest"):
+                degree = _degree(word)
+                if last is not None and degree is not None and abs(degree - last) > MAX_LEAP:
+                    yield following.number
+                last = degree
+
+
+def _degree(word: Word) -> int | None:
+    """The height of a note in steps of the staff from middle C; None for a rest."""
+    name = (word.match["chord"] or word.match["name"]).split()[0] + (word.match["octave"] or "")
+    pitch = pitch_of(name.rstrip("',"))
+    if word.kind == "rest" or pitch is None:
+        return None
+    return pitch.step + 7 * (name.count("'") - name.count(",") - 1)
+
+
+def _foreign_notes(measures: Sequence[MeasureText]) -> Iterator[int]:
+    if any(word.kind == "key" and _is_invalid(word) for measure in measures for word in measure.words):
+        return  # if a key cannot be read, nobody can say which notes are outside of it
+    signatures = _Signatures(measures)
+    for measure in measures:
+        for word in measure.words:
+            if word.kind in ("note", "grace"):
+                pitches = filter(None, map(pitch_of, _names(word)))
+                if any(is_foreign(signatures.at(measure, word), pitch) for pitch in pitches):
+                    yield measure.number
+
+
+class _Signatures:
+    """The key signatures of each staff; they are written in its first voice."""
+
+    def __init__(self, measures: Sequence[MeasureText]) -> None:
+        self._keys: dict[int, list[tuple[int, Fraction, int]]] = defaultdict(list)
+        for measure in measures:
+            for word in measure.words:
+                if word.kind == "key" and not _is_invalid(word) and (tonic := pitch_of(word.match["tonic"])):
+                    signature = signature_of(tonic, word.match["mode"])
+                    self._keys[measure.staff].append((measure.number, word.position, signature))
+
+    def at(self, measure: MeasureText, note: Word) -> int:
+        """The number of sharps in force at a note."""
+        keys = self._keys[measure.staff]
+        place = bisect_right(keys, (measure.number, note.position), key=lambda key: key[:2])
+        return keys[place - 1][2] if place else 0
+
+
+# --- corrupting ---
+
+
+def _first_valid(text: str, kind: Corruption, draw: random.Random) -> Corrupted | None:
+    """The first candidate in which the checker finds this error and nothing else."""
+    for start, end, new, number in islice(_candidates(read_measures(text), kind, draw), _TRIES):
+        corrupted = f"{text[:start]}{new}{text[end:]}"
+        if find_errors(corrupted) == {kind: [number]}:
+            return Corrupted(corrupted, number)
+    return None
+
+
+def _candidates(
+    measures: Sequence[MeasureText], kind: Corruption, draw: random.Random
+) -> Iterator[tuple[int, int, str, int]]:
+    """Start and end of a passage, the text that replaces it, and the number of its measure."""
+    places = [(measure, word) for measure in measures for word in measure.words if measure.number]
+    if kind == "invalid_metadata":
+        commands = [(measure, word) for measure, word in places if word.kind in ("key", "clef")]
+        draw.shuffle(commands)
+        # Most scores have key and clef in measure 1 and nowhere else, so other measures are preferred.
+        for measure, word in sorted(commands, key=lambda command: command[0].number == 1):
+            group, wrong = ("mode", _WRONG_MODES) if word.kind == "key" else ("clef", _WRONG_CLEFS)
+            yield (*word.match.span(group), draw.choice(wrong), measure.number)
+        return
+    notes = list(_plain_notes(measures))
+    draw.shuffle(notes)
+    signatures = _Signatures(measures)
+    for measure, word in notes:
+        for group, new in _replacements(signatures, measure, word, kind, draw):
+            start, end = word.match.span(group)
+            # A word that is no note has no octave.
+            yield start, word.match.end("octave") if kind == "invalid_content" else end, new, measure.number
+
+
+def _plain_notes(measures: Sequence[MeasureText]) -> Iterator[tuple[MeasureText, Word]]:
+    """Single notes without ties, in measures that are counted."""
+    before: Word | None = None
+    for measure in measures:
+        for word in measure.words:
+            if word.kind in ("note", "rest"):
+                is_tied = word.match["tie"] or (before and before.match["tie"])
+                if word.kind == "note" and word.match["name"] and measure.number and not is_tied:
+                    yield measure, word
+                before = word
+
+
+def _replacements(
+    signatures: _Signatures, measure: MeasureText, note: Word, kind: Corruption, draw: random.Random
+) -> Iterator[tuple[str, str]]:
+    """Groups of the note's match, and their new texts."""
+    if kind == "invalid_content":
+        yield "name", draw.choice(_NONSENSE)
+    elif kind == "invalid_bar_duration":
+        written = note.match["duration"].rstrip(".")
+        choices = [new for new in _OTHER_DURATIONS.get(written, ()) if new != note.match["duration"]]
+        if measure.closed and choices:
+            yield "duration", draw.choice(choices)
+    elif kind == "melodic_leap":
+        octave = note.match["octave"].count("'") - note.match["octave"].count(",") + draw.choice((-_LEAP, _LEAP))
+        yield "octave", "'" * octave if octave > 0 else "," * -octave
+    else:
+        pitch = pitch_of(note.match["name"])
+        signature = signatures.at(measure, note)
+        if pitch is not None:
+            others = (pitch._replace(alteration=pitch.alteration + change) for change in (-1, 1))
+            foreign = [other for other in others if abs(other.alteration) <= 1 and is_foreign(signature, other)]
+            if foreign:
+                yield "name", name_of(*draw.choice(foreign))
+
+
+def _differences(structure: Structure, other: Structure) -> int:
+    """The number of notes, rests and skips in which two readings differ, voice by voice."""
+    count = abs(len(structure.voices) - len(other.voices))
+    for events, other_events in zip(structure.voices.values(), other.voices.values(), strict=False):
+        first, second = (
+            [(event.kind, event.grace, event.step, event.alteration, event.octave, event.duration) for event in group]
+            for group in (events, other_events)
+        )
+        # A word that LilyPond does not know is no event.
+        start = next((n for n, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), None)
+        if start is None:
+            count += abs(len(first) - len(second))
+        else:
+            skipped = 1 if len(first) == len(second) else 0
+            count += 1 if first[start + 1 :] == second[start + skipped :] else 2
+    return count

@@ -1,0 +1,213 @@
+"""LilyBench, generation: a model writes pieces of music in LilyPond.
+
+"Can LLMs understand LilyPond? A benchmark for symbolic music generation and understanding"
+Matteo Spanio, Mohammad Torabi, Andrea Poltronieri, Antonio Rodà
+https://arxiv.org/abs/2606.08722
+
+inspect eval evals/lilybench_generation.py --model vllm/Qwen/Qwen2.5-Coder-14B-Instruct -T encoder=csc-unipd/lilybert
+inspect eval evals/lilybench_generation.py --model openai/gpt-4o -T regime=few -T attempts=3 -T dataset=data/written
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from string import Template
+from typing import Any, Final, Literal
+
+from inspect_ai import Task
+from inspect_ai.dataset import Sample
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, GenerateConfig
+
+from music_evals.benchmarks.prompts import Prompts, load_prompts
+from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
+from music_evals.datasets_builders.lilybench.rows import Protocol
+from music_evals.datasets_builders.lilybench_generation.references import load_demonstrations, load_references
+from music_evals.datasets_builders.lilybench_generation.rows import (
+    BENCHMARK,
+    FULL,
+    DemonstrationRow,
+    Description,
+    PromptRow,
+)
+from music_evals.encoders.lilybert import Pooling
+from music_evals.evals.tasks import (
+    check_lilypond,
+    check_media,
+    check_positive,
+    declared_task,
+    question_metadata,
+    samples_view,
+    task,
+)
+from music_evals.scorers.reference_pieces import ReferencePieces, shared_encoder
+from music_evals.scorers.written_music import music_scorer
+from music_evals.solvers.media import MEDIA, SHOWN
+from music_evals.solvers.writing import write_music
+
+Regime = Literal["zero", "few", "ablation"]
+DEMONSTRATIONS: Final[Mapping[Regime, str]] = {"few": "train", "ablation": "ablation"}
+"""The split that a regime's demonstrations come from."""
+MAX_NEW_TOKENS: Final = 3000
+MAX_ATTEMPTS: Final = 10
+FEW_PROMPTS: Final = 200
+"""How many prompts are asked by default; the paper says as many, and the published figures are of all of them."""
+
+PIECES: Final = ReferencePieces(load_references, load_demonstrations)
+written_music = music_scorer(PIECES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationParameters:
+    """Parameters of `generation`.
+
+    Args:
+        dataset: ``generated``, a folder that ``music-evals build lilybench_generation`` wrote, or
+            ``hf://datasets/ORG/NAME[@REVISION]``.
+        regime: ``zero`` for the prompt alone, ``few`` for three demonstrations from the training split ahead of it,
+            ``ablation`` for three hand-written ones in A minor.
+        protocol: ``strict`` for prompts that tell key and metre too, and descriptors on a grid; ``paper`` for prompts,
+            reading of replies, rule of what compiles and descriptors as published
+            (``music_evals/notation/lilypond/writing.py``), and prompts drawn from files where the dataset has those.
+        n_prompts: how many prompts of the bank are asked, from its first on; the published figures are of 1000. A bank
+            that has fewer than the default is asked whole.
+        reference: reference sets of the dataset to compare with, separated by commas; default is all that it has.
+        encoder: for the Fréchet Music Distance, such as ``csc-unipd/lilybert``, or a folder; without one, no distance.
+        pooling: how the vectors of a text's tokens become one: the ``first_token``'s, as published, or their ``mean``.
+        attempts: replies that a model has; it is told what LilyPond says of one that does not compile. The paper has 1.
+        media: of how many samples, the first ones, the log shows the first system and a piano roll: a number, or
+            ``all``.
+        prompts: a TOML file with other wording.
+    """
+
+    dataset: str = GENERATED
+    regime: Regime = "zero"
+    protocol: Protocol = "strict"
+    n_prompts: int = FEW_PROMPTS
+    reference: str | None = None
+    encoder: str | None = None
+    pooling: Pooling = "first_token"
+    attempts: int = 1
+    media: int | Literal["all"] = SHOWN
+    prompts: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        check_positive(n_prompts=self.n_prompts)
+        check_media(self.media)
+        if not 1 <= self.attempts <= MAX_ATTEMPTS:
+            raise ValueError(f"attempts={self.attempts} is not valid; a number from 1 to {MAX_ATTEMPTS} is needed")
+
+
+@task
+def generation(params: GenerationParameters) -> Task:
+    """Write a piece of music in LilyPond (sections 3.1 and 3.3)."""
+    check_lilypond("generation compiles what the model writes, in a sandbox")
+    wording = load_prompts("lilybench_generation", params.prompts)
+    origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
+    # A branch on the Hub may move on; what is scored again must be measured against the same references.
+    pinned = f"{params.dataset.partition('@')[0]}@{origin.revision}" if origin.revision else params.dataset
+    split = "paper" if params.protocol == "paper" and "paper" in origin.provenance.counts.get("prompts", ()) else "test"
+    rows: list[PromptRow] = load_split(pinned, "prompts", split, benchmark=BENCHMARK).to_list()
+    if params.n_prompts > max(len(rows), FEW_PROMPTS):
+        raise ValueError(
+            f"n_prompts={params.n_prompts} is not valid; the bank of {params.dataset} has {len(rows)} prompts"
+        )
+    shown: list[DemonstrationRow] = (
+        load_split(pinned, "demonstrations", DEMONSTRATIONS[params.regime], benchmark=BENCHMARK).to_list()
+        if params.regime in DEMONSTRATIONS
+        else []
+    )
+    references = PIECES.references(pinned, params.reference)
+    loaded = None if params.encoder is None else shared_encoder(params.encoder)
+    is_lilybench = origin.provenance.source != GENERATED
+    return declared_task(
+        params,
+        "lilybench_generation",
+        "generation",
+        origin,
+        [prompt_to_sample(row, shown, wording, params.protocol) for row in rows[: params.n_prompts]],
+        solver=write_music(params.attempts, wording["repair"], params.protocol),
+        scorer=written_music(
+            pinned,
+            params.reference,
+            params.protocol,
+            params.encoder,
+            params.pooling,
+            attempts=params.attempts,
+            pictures=params.media != 0,
+        ),
+        config=GenerateConfig(temperature=0.7, top_p=0.9, max_tokens=MAX_NEW_TOKENS),
+        viewer=samples_view(
+            "Pieces", ("sampleStatus", "sampleId", "answer", "tokens"), ("input", "target", "duration")
+        ),
+        metadata={
+            "is_lilybench": is_lilybench,
+            "regime": params.regime,
+            "protocol": params.protocol,
+            "prompts_drawn_from": "files" if split == "paper" else "entries",
+            "references": {reference.name: len(reference.ids) for reference in references},
+            "encoder": None if loaded is None else loaded.identity,
+            "pooling": params.pooling,
+            "attempts": params.attempts,
+        },
+        is_like=not is_lilybench,
+    )
+
+
+def prompt_to_sample(row: PromptRow, shown: Sequence[DemonstrationRow], wording: Prompts, protocol: Protocol) -> Sample:
+    """Map a prompt to a sample without a target.
+
+    Demonstrations are earlier turns under ``strict``; under ``paper`` they stand ahead of the prompt in its message.
+    """
+    messages: list[ChatMessage] = []
+    if protocol == "paper":
+        paper = wording["paper"]
+        messages.append(ChatMessageSystem(content=paper["instruction"]))
+        prompt = "\n\n".join([*(published_demonstration(one, paper) for one in shown), published_request(row, paper)])
+    else:
+        messages.append(ChatMessageSystem(content=wording["instruction"]))
+        for one in shown:
+            messages.append(ChatMessageUser(content=request(one, wording)))
+            score = Template(wording["demonstration"]).substitute(score=one["text"].strip("\r\n"))
+            messages.append(ChatMessageAssistant(content=score))
+        prompt = request(row, wording)
+    description = {name: value for name, value in row.items() if value is not None and name in wording["description"]}
+    metadata = question_metadata(
+        "lilybench_generation",
+        "generation",
+        answer_type="piece",
+        form="$answer",
+        index=row["index"],
+        description=description,
+    )
+    messages.append(ChatMessageUser(content=prompt, metadata=metadata))
+    return Sample(id=row["id"], input=messages, metadata={"index": row["index"], "entry": row["entry"], MEDIA: True})
+
+
+def request(description: Description, wording: Prompts) -> str:
+    """Word what is to be written under ``strict``."""
+    return Template(wording["prompt"]).substitute(description=_lines(description, wording["description"]))
+
+
+def published_request(description: Description, wording: Prompts) -> str:
+    """Word what is to be written under ``paper``: its metadata and a sentence, which has words for what is unknown."""
+    facts: Mapping[str, Any] = description
+    words = {name: facts[name] or unknown for name, unknown in wording["unknown"].items()}
+    part = facts["part"] or FULL
+    words["part"] = wording["full"] if part == FULL else Template(wording["part"]).substitute(part=part)
+    return Template(wording["prompt"]).substitute(words, metadata=published_metadata(description, wording))
+
+
+def published_demonstration(shown: DemonstrationRow, wording: Prompts) -> str:
+    """Word a demonstration under ``paper``."""
+    metadata = published_metadata(shown, wording)
+    return Template(wording["demonstration"]).substitute(metadata=metadata, score=shown["text"].strip("\r\n"))
+
+
+def published_metadata(description: Description, wording: Prompts) -> str:
+    """Word what is known of a piece as published: in comments of LilyPond."""
+    lines = _lines({**description, "part": description["part"] or FULL}, wording["lines"])
+    return Template(wording["metadata"]).substitute(lines=lines)
+
+
+def _lines(facts: Mapping[str, Any], lines: Mapping[str, str]) -> str:
+    return "\n".join(Template(line).substitute(value=facts[field]) for field, line in lines.items() if facts[field])

@@ -1,0 +1,49 @@
+"""The canonical form: what is written of each construct, and that LilyPond reads the same music in it."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from music_evals.notation.lilypond.canonical import measures_of, read_measures, same_music, sounding_notes, write_score
+from music_evals.notation.lilypond.structure import Structure, read_structures
+
+CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+SOURCES = [case["source"] for case in CASES["written"]]
+
+
+@pytest.fixture(scope="module")
+def readings() -> dict[str, Structure]:
+    """LilyPond's readings of all texts, made together; those of the canonical forms are by form."""
+    texts = [*SOURCES, *(case["source"] for case in CASES["refused"])]
+    read = dict(zip(texts, read_structures(texts, together=True), strict=True))
+    structures = {text: structure for text, structure in read.items() if isinstance(structure, Structure)}
+    forms = [write_score(structures[source]) for source in SOURCES]
+    again = zip(forms, read_structures(forms, together=True), strict=True)
+    return structures | {form: reading for form, reading in again if isinstance(reading, Structure)}
+
+
+@pytest.mark.parametrize("case", CASES["written"], ids=lambda case: case["what"])
+def test_what_is_written_and_that_it_is_the_same_music(case: dict[str, str], readings: dict[str, Structure]) -> None:
+    structure = readings[case["source"]]
+    text = write_score(structure)
+    assert text.split() == case["form"].split()
+    assert same_music(structure, readings[text])
+    assert write_score(readings[text]) == text
+    measures = read_measures(text)
+    lengths = {measure.number: measure.end - measure.start for measure in measures_of(structure)}
+    assert {measure.number: measure.length for measure in measures if not measure.voice} == lengths
+
+
+@pytest.mark.parametrize("case", CASES["refused"], ids=lambda case: case["message"])
+def test_what_cannot_be_written(case: dict[str, str], readings: dict[str, Structure]) -> None:
+    with pytest.raises(ValueError, match=case["message"]):
+        write_score(readings[case["source"]])
+
+
+def test_other_music_is_not_the_same(readings: dict[str, Structure]) -> None:
+    tie, tuplet = (readings[SOURCES[number]] for number in (0, 1))
+    assert not same_music(tie, tuplet)
+    # By hand: the tied notes sound as one, of one and a half measures.
+    lengths = sorted(end - start for *_, start, end, _ in sounding_notes(tie))
+    assert lengths[-1] == 1
