@@ -54,8 +54,9 @@ def item_of(row: Mapping[str, Any], config: str = "", *, continues: bool = False
         config: comes first in the name of the form.
         continues: whether the options continue the music in `score`, or in the question.
 
-    >>> item_of({"id": "a", "options": ["C", "D"], "answer": "1", "kind": ""}, "keys")
-    Item(form='keys all', question='', options=('C', 'D'), answer='D', group='a', unit='a', opening='')
+    >>> item = item_of({"id": "a", "options": ["C", "D"], "answer": "1", "kind": ""}, "keys")
+    >>> item.form, item.options, item.answer
+    ('keys all', ('C', 'D'), 'D')
     """
     options, answer = tuple(row.get("options") or ()), str(row.get("target") or row["answer"])
     if options and len(answer) == 1:

@@ -94,8 +94,8 @@ def read_index(reply: str, protocol: Protocol = "strict", *, reasoned: bool = Fa
     """Read the index of an option, 0 to 3, as a digit.
 
     Example:
-        >>> read_index("Answer: 2").text, read_index("2: G major").text, read_index("2: G major", "paper").text
-        ('2', None, '2')
+        >>> read_index("Answer: 2").text, read_index("2: G major").text, read_index("2 or 3").text
+        ('2', '2', None)
     """
     return _read(reply, protocol, reasoned, _INDEX, "first")
 
