@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "baselines": {"notation", "solvers.symbolic"},
     "evals": {"benchmarks", "notation", "encoders", "datasets_builders", "solvers", "scorers", "baselines"},
     "reports": {"benchmarks", "notation", "encoders", "scorers"},
-    "shards": {"benchmarks", "notation", "solvers", "evals", "reports"},
+    "shards": {"benchmarks", "notation", "datasets_builders", "solvers", "evals", "reports"},
     "finetuning": {"datasets_builders"},
     "commands": {
         "benchmarks",

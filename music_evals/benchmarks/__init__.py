@@ -32,6 +32,7 @@ class TaskFacts:
     continues: bool = False  # whether the options go on with the music that is given
     # Parameters under which it is published as prompts; None (``false`` in the file) where it is not.
     prompted: Mapping[str, Any] | None = field(default=None, hash=False)
+    by_name: bool = False  # whether it runs only where it is named, and not with its benchmark
     scored_alike: bool = True  # whether what Inspect alone earns on these prompts is the main metric
 
     @property
@@ -126,6 +127,18 @@ class Benchmark:
 def names() -> list[str]:
     """Return the names of all benchmarks, in order of the alphabet."""
     return sorted(folder.name for folder in _FOLDER.iterdir() if folder.joinpath("benchmark.toml").is_file())
+
+
+def tasks_named(name: str) -> list[TaskFacts]:
+    """Return the tasks that a benchmark of this name runs by default, or the task of this name; none without either.
+
+    >>> [len(tasks_named(name)) for name in ("msu", "msu_score", "no_such")]
+    [2, 1, 0]
+    """
+    if name in names():
+        return [task for task in load(name).tasks.values() if not task.by_name]
+    tasks = [task for benchmark in names() for task in load(benchmark).tasks.values()]
+    return [task for task in tasks if task.registry_name == name]
 
 
 @cache

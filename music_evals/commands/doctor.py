@@ -20,17 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-EXTRAS: Final = {
-    "scores": ("converter21", "matplotlib", "openpyxl", "resvg_py", "verovio"),
-    "plots": ("matplotlib",),
-    "hf": ("accelerate", "torch", "transformers"),
-    "vllm": ("vllm",),
-    "anthropic": ("anthropic",),
-    "google": ("google-genai",),
-    "cluster": ("ray", "s3fs"),
-    "finetune": ("peft", "trl"),
-}
-"""Extra of this package → packages that it needs; a provider of models needs the extra of its name."""
+from music_evals.notation.extras import EXTRAS
 
 
 class Check(NamedTuple):
@@ -40,17 +30,6 @@ class Check(NamedTuple):
     run: Callable[[], str]  # returns what was found; an exception says why the feature does not work
     remedy: str
     required: bool = False  # whether the suite is of no use without it
-
-
-def missing_packages(extra: str) -> list[str]:
-    """Return the packages of an extra that are not installed; none for an unknown extra."""
-    missing = []
-    for name in EXTRAS.get(extra, ()):
-        try:
-            version(name)
-        except PackageNotFoundError:
-            missing.append(name)
-    return missing
 
 
 def _packages(*names: str) -> str:

@@ -4,7 +4,9 @@ import sys
 from importlib.metadata import version
 from typing import Annotated
 
+import click
 import typer
+from typer.exceptions import TyperException
 
 from music_evals.commands import (
     attack,
@@ -24,6 +26,7 @@ from music_evals.commands import (
 from music_evals.commands.output import failed
 from music_evals.notation.extras import MissingLibraryError
 
+_PASS_ON = {"ignore_unknown_options": True}  # to Inspect
 app = typer.Typer(
     name="music-evals",
     help="Benchmarks of music for language models.",
@@ -33,6 +36,7 @@ app = typer.Typer(
 app.add_typer(build.app, name="build")
 app.add_typer(cache.app, name="cache")
 app.command("attack")(attack.attack)
+app.command("compare")(report.compare)
 app.command("doctor")(doctor.doctor)
 app.command("finetune-data")(finetune_data.finetune_data)
 app.command("finetune")(finetune.finetune)
@@ -41,8 +45,10 @@ app.command("list")(listing.list_tasks)
 app.command("merge")(merge.merge)
 app.command("publish")(publish.publish)
 app.command("publish-results")(publish_results.publish_results)
-app.command("run")(run.run)
-app.command("grid", help="Run every condition of benchmarks or tasks on a model: `run` with --grid.")(run.run)
+app.command("run", context_settings=_PASS_ON)(run.run)
+app.command(
+    "grid", help="Run every condition of benchmarks or tasks on a model: `run` with --grid.", context_settings=_PASS_ON
+)(run.run)
 app.command("report")(report.report)
 
 
@@ -62,8 +68,20 @@ def _options(
 
 
 def main() -> None:
-    """Run the command; a library that is missing is named in one line."""
+    """Run the command; what goes wrong is one line, with --debug its traceback."""
+    with_traceback = "--debug" in sys.argv
+    sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
+    except (click.ClickException, TyperException) as error:  # Inspect's, and Typer's own copy of Click
+        failed(ValueError(error.format_message()))
+        sys.exit(error.exit_code)
     except MissingLibraryError as error:
         sys.exit(failed(error).exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        sys.exit(130)
+    except Exception as error:
+        if with_traceback:
+            raise
+        text = " ".join(str(error).split())[:400]
+        sys.exit(failed(RuntimeError(f"{type(error).__name__}: {text} (where: the same with --debug)")).exit_code)

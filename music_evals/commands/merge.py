@@ -41,7 +41,7 @@ def merge(
         ids = dict.fromkeys(name for part in parts for name in part.header.eval.dataset.sample_ids or [])
         total = parts[0].header.eval.dataset.samples or 0
         header = merging.merge(parts, merging.choose(parts), out, ids=list(ids), samples=total)
-    except (merging.MergeError, OSError) as error:
+    except (ValueError, OSError) as error:
         raise failed(error) from error
     dataset = header.eval.dataset
     say(Console(), f"Wrote {out}: {len(dataset.sample_ids or [])} of {dataset.samples} samples, from {len(parts)} logs")

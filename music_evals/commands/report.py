@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from itertools import permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.console import Console
@@ -50,6 +50,10 @@ def report(
     source: Annotated[
         str | None, typer.Option(help="Address of the folder where the logs are published, to link --eval-results to.")
     ] = None,
+    latex: Annotated[
+        bool,
+        typer.Option("--latex", help="Write the tables as LaTeX, too, by booktabs: --out's latex/."),
+    ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an earlier report, site or results in these folders.")
     ] = False,
@@ -57,6 +61,7 @@ def report(
     """Show a summary of Inspect logs, or with --full all tables; write a page with --out, a leaderboard with --site."""
     # Here, so that `music-evals --help` need not wait for Inspect.
     from music_evals.datasets_builders.dataset_io import DatasetError, check_target, replace_folder
+    from music_evals.evals.registry import defaults_of
     from music_evals.notation.extras import MissingLibraryError
     from music_evals.reports.records import local_logs, read_records
     from music_evals.reports.report import make_report
@@ -70,11 +75,13 @@ def report(
             if folder is not None:
                 check_target(folder, kinds[option], overwrite=overwrite)
         _check_apart(folders)
+        if latex and out is None:
+            raise ReportError("--latex is for files; give --out FOLDER as well")
         if source is not None and not source.startswith(("https://", "http://")):
             raise ReportError(f"--source {source} is no address; one that begins with https:// is needed")
         with local_logs(*logs) as paths:
             with _progress("Reading logs") as progress:
-                records = read_records(paths, defaults=_defaults, progress=progress)
+                records = read_records(paths, defaults=defaults_of, progress=progress)
             if not len(records.runs):
                 reasons = "".join(f"\n  {path_of(where)}: {why}" for where, why in records.passed_over)
                 raise ReportError(f"no log in {', '.join(logs)} could be used{reasons}")
@@ -92,7 +99,12 @@ def report(
                     say(console, f"  … and {len(entries) - _MOST} more")
             if out is not None:
                 with replace_folder(out, kinds["--out"], overwrite=overwrite) as target:
-                    for name, text in _files(records, sections, made_by).items():
+                    files = _files(records, sections, made_by)
+                    if latex:
+                        tables = [table for section in sections for table in section.tables]
+                        files |= {f"latex/{table.name}.tex": table.to_latex() for table in tables}
+                        (target / "latex").mkdir()
+                    for name, text in files.items():
                         (target / name).write_text(text, encoding="utf-8")
                 say(console, f"Wrote {out}")
             if site is not None:
@@ -107,13 +119,33 @@ def report(
         raise failed(error) from error
 
 
+def compare(
+    first: Annotated[str, typer.Argument(help="A model (gpt-4o, or openai/gpt-4o), or a condition (modality=midi).")],
+    second: Annotated[str, typer.Argument(help="Another one.")],
+    logs: Annotated[list[str] | None, typer.Argument(help="Inspect logs, or folders of them. Default: logs.")] = None,
+) -> None:
+    """Compare two models, or two conditions, on the questions that both were asked: one paired test a task."""
+    from music_evals.evals.registry import defaults_of
+    from music_evals.reports.comparisons import compared
+    from music_evals.reports.records import local_logs, read_records
+
+    try:
+        with local_logs(*(logs or ["logs"])) as paths:
+            with _progress("Reading logs") as progress:
+                records = read_records(paths, defaults=defaults_of, progress=progress)
+            list_logs(Console(), "Passed over:", records.passed_over[:_MOST])
+            _show(Console(), compared(records, first, second))
+    except (ValueError, OSError) as error:
+        raise failed(error) from error
+
+
 def _folder_kinds() -> "dict[str, FolderKind]":
     from music_evals.datasets_builders.dataset_io import FolderKind
     from music_evals.reports.hub_results import FOLDER
     from music_evals.reports.site import CARD, LOGS, PAGE, RESULTS
 
     entries = f"*/*/{FOLDER}/*.yaml"
-    files = ("report.html", "results.json", "*.csv", "*.md", "*.svg")
+    files = ("report.html", "results.json", "*.csv", "*.md", "*.svg", "latex/*.tex")
     return {
         "--out": FolderKind("a report", "report.md", contents=files),
         "--site": FolderKind("a site", RESULTS, '"schema_version"', (CARD, f"{LOGS}/*", PAGE, RESULTS)),
@@ -127,15 +159,6 @@ def _check_apart(folders: Mapping[str, Path | None]) -> None:
     for (one, folder), (other, inner) in permutations(paths.items(), 2):
         if inner.is_relative_to(folder):
             raise ReportError(f"{one} {folder} and {other} {inner} lie in one another; give two folders")
-
-
-def _defaults(benchmark: str, task: str) -> dict[str, Any]:
-    """Defaults of a task's parameters, for runs by Inspect alone, whose logs do not hold them."""
-    from inspect import signature
-
-    from music_evals.evals.registry import MODULES
-
-    return {name: one.default for name, one in signature(getattr(MODULES[benchmark], task)).parameters.items()}
 
 
 @contextmanager

@@ -2,19 +2,22 @@
 
 import json
 import re
+from difflib import get_close_matches
 from itertools import product
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import click
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
-from music_evals.commands.doctor import missing_packages
-from music_evals.commands.output import Address, Engines, cluster, list_logs, say
+from music_evals.commands.output import Address, Engines, cluster, failed, list_logs, say, table
 from music_evals.datasets_builders.progress import progress_bar
-from music_evals.reports.sanitize import plain, reason
+from music_evals.reports.sanitize import reason
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -36,10 +39,6 @@ def run(
         list[str] | None, typer.Option("-M", help="Argument for the model's provider, as name=value.")
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first samples of each task.", min=1)] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(help="Most tokens of a reply, in the place of what a task has as its limit.", min=1)
-    ] = None,
-    max_connections: Annotated[int | None, typer.Option(help="Requests under way at once.", min=1)] = None,
     max_tasks: Annotated[int, typer.Option(help="Tasks under way at once.", min=1)] = 4,
     shards: Annotated[
         int | None, typer.Option(help="Split each task's samples over so many processes; the log is one.", min=1)
@@ -67,28 +66,55 @@ def run(
     grid: Annotated[
         bool, typer.Option("--grid", help="Every condition that the benchmark declares, as `music-evals grid` does.")
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Ask nothing: say how many requests and tokens the run would be.")
+    ] = False,
+    show: Annotated[
+        int, typer.Option(help="Ask nothing: show the first prompts of each task as they would be sent.", min=0)
+    ] = 0,
+    price: Annotated[
+        str | None, typer.Option(help="With --dry-run: of a million tokens in and out, such as 0.15/0.60.")
+    ] = None,
 ) -> None:
-    """Run benchmarks or tasks on a model, resumably, and show their scores."""
+    """Run benchmarks or tasks on a model, resumably, and show their scores.
+
+    The options of `inspect eval-set` work as well: --temperature, --max-tokens, --max-connections, --epochs, --seed,
+    --reasoning-effort, --model-role, --batch, --retry-on-error and so on.
+    """
     # Imported here: Inspect takes over a second to load, which `music-evals --help` should not wait for.
     from inspect_ai import eval_set
     from inspect_ai.model import get_model
 
     from music_evals.shards.processes import run_processes
     from music_evals.shards.sharded_run import Settings
-    from music_evals.solvers.abilities import made_for
+    from music_evals.solvers.abilities import made_for, provider_problem
 
+    names, options = _inspect_options(names)
+    options["max_tasks"] = max_tasks
     arguments = dict(_argument(text, "-T") for text in task_arg or [])
     provider = dict(_argument(text, "-M") for text in model_arg or [])
     axes = {"stimulus": _arms(arms)} if arms else {}
     facts = [task for name in names for task in _tasks(name)]
     logs = log_dir or "logs/" + re.sub(r"[^A-Za-z0-9_.+-]+", "-", f"{'+'.join(names)}-{model}")
     addresses = [address.strip() for address in (servers or "").split(",") if address.strip()]
+    prices = _prices(price)
     if shards is None and (addresses or engine != "processes"):
         raise typer.BadParameter("servers and engines are for shards; give --shards as well", param_hint="--shards")
     if model_servers and not (engine == "ray" and model.startswith("vllm/")):
         raise typer.BadParameter("they are started by Ray, for models of vllm/", param_hint="--model-servers")
+    base_url = options.pop("model_base_url", None) or provider.get("base_url")
+    if "model_path" not in provider and not dry_run and not show:
+        problem = provider_problem(model, base_url or "".join(addresses[:1]) or ("Ray" if model_servers else None))
+        if problem := problem or _folder_problem(logs):
+            raise failed(ValueError(problem))
     try:
-        subject = get_model(model, **provider)
+        if dry_run or show:
+            tasks = _conditions(facts, arguments, axes, grid=grid or context.info_name == "grid")
+            _show_requests(tasks, limit, options, prices, show)
+            return
+        subject = get_model(
+            model, base_url=base_url, **{name: one for name, one in provider.items() if name != "base_url"}
+        )
         with made_for(subject):
             tasks = _conditions(facts, arguments, axes, grid=grid or context.info_name == "grid")
         if not tasks:
@@ -97,7 +123,6 @@ def run(
             Console().print(
                 Text(f"Limited by --limit {limit}: only the beginning of each task's samples is asked.", "yellow")
             )
-        options: dict[str, Any] = {"max_connections": max_connections, "max_tasks": max_tasks, "max_tokens": max_tokens}
         if shards is not None:
             run_shards: Engine = run_processes
             if engine == "ray":
@@ -105,16 +130,16 @@ def run(
             settings = Settings(model, provider, limit, options, addresses)
             errors = _run_in_shards(tasks, settings, logs, shards, run_shards, show=display != "none")
         else:
+            if not options.get("debug_errors"):
+                _shorten_tracebacks()
+            defaults = {"retry_attempts": 0, "retry_immediate": False, "score_display": False, "log_level": "error"}
             success, _ = eval_set(
                 [task for _, task in tasks],
                 log_dir=logs,
                 model=subject,
                 limit=limit,
                 display=display,
-                retry_attempts=0,
-                retry_immediate=False,
-                score_display=False,
-                **options,
+                **{**defaults, **options},
             )
             errors = [] if success else ["Not every task ended in success"]
     except (typer.Exit, typer.BadParameter):
@@ -122,21 +147,107 @@ def run(
     except Exception as error:
         # What Inspect says of a model or a log folder that it cannot use comes as exceptions of its own.
         unreadable = _unreadable(logs)
-        if not isinstance(error, ValueError) and not hasattr(error, "message") and not unreadable:
+        if not isinstance(error, ValueError | OSError) and not hasattr(error, "message") and not unreadable:
             raise
-        text = "\n".join(map(plain, str(getattr(error, "message", error)).splitlines()))
-        missing = missing_packages(provider_name := model.partition("/")[0])
-        if missing and "pip install" in text:
-            text = f"Models of {provider_name}/ need {', '.join(missing)}: pip install 'music-evals[{provider_name}]'"
-        Console().print(Text(text, style="red"))
+        text = " ".join(Text.from_markup(str(getattr(error, "message", error))).plain.split()).removeprefix("ERROR: ")
+        if "--log-dir-allow-dirty" in text:
+            text = f"{logs} holds logs of other tasks: take another --log-dir, or give --log-dir-allow-dirty"
         list_logs(Console(), "Logs that cannot be read; move them away, or take another --log-dir:", unreadable)
-        raise typer.Exit(1) from None
+        raise failed(ValueError(text)) from None
     if _exists(logs):
         _show_scores(logs, limit)
     say(Console(), f"Logs: {logs} (open them with: inspect view --log-dir {logs})")
     if errors:
-        Console().print(Text(f"{'; '.join(errors)}; the same command takes up where it stopped.", style="red"))
-        raise typer.Exit(1)
+        raise failed(ValueError(f"{'; '.join(errors)}; the same command takes up where it stopped"))
+
+
+def _inspect_options(arguments: list[str]) -> tuple[list[str], dict[str, Any]]:
+    """Read names and options as `inspect eval-set` does; options come as its function takes them."""
+    import inspect_ai._cli.eval as cli
+
+    inspect_cli: Any = cli
+
+    def read(*given: str) -> dict[str, Any]:
+        taken: dict[str, Any] = {}
+
+        def take(**options: Any) -> tuple[bool, list[Any]]:
+            taken.update(options)
+            return True, []
+
+        function, inspect_cli.eval_set = inspect_cli.eval_set, take
+        try:
+            inspect_cli.eval_set_command.main(list(given), prog_name="music-evals run", standalone_mode=False)
+        except click.UsageError as error:
+            raise typer.BadParameter(error.format_message()) from None
+        finally:
+            inspect_cli.eval_set = function
+        return taken
+
+    options, nothing = read(*arguments), read()
+    return options.pop("tasks") or [], {name: one for name, one in options.items() if one != nothing.get(name)}
+
+
+def _shorten_tracebacks() -> None:
+    """Have Inspect show the last line of a task's error in the place of its traceback, which the log has."""
+    from inspect_ai._display.core import results
+
+    shown: Any = results
+    shown.rich_traceback = lambda kind, value, _: Text(f"{kind.__name__}: {str(value).strip().rpartition(chr(10))[2]}")
+
+
+def _folder_problem(logs: str) -> str:
+    """Why no log can be written to a folder of this machine."""
+    if "://" in logs:
+        return ""
+    try:
+        Path(logs).expanduser().mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=Path(logs).expanduser()):
+            return ""
+    except OSError as error:
+        return f"logs cannot be written to {logs}: {error.strerror}; take another --log-dir"
+
+
+def _prices(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        into, out = (float(one) for one in text.split("/"))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not valid; 0.15/0.60 would be", param_hint="--price") from None
+    return into, out
+
+
+def _show_requests(
+    tasks: list[tuple["Asked", "Task"]],
+    limit: int | None,
+    options: dict[str, Any],
+    prices: tuple[float, float] | None,
+    n_prompts: int,
+) -> None:
+    """Show what the tasks would send; with `n_prompts`, the first prompts in the place of the numbers."""
+    from music_evals.evals.requests import prompt, requests_of
+
+    shown = table("task", "requests", "tokens in", "new tokens, at most", "at most $" if prices else "")
+    total, price = [0, 0, 0], 0.0
+    for asked, task in tasks:
+        facts = benchmarks.load(asked.benchmark).tasks[asked.task]
+        name = " ".join([facts.registry_name, *(f"{name}={value}" for name, value in asked.arguments.items())])
+        for sample in list(task.dataset)[:n_prompts]:
+            say(Console(), f"--- {name}, {sample.id} ---", *prompt(sample).splitlines(), "")
+        epochs = options["epochs"].epochs if "epochs" in options else 1
+        one = requests_of(task, limit=limit, epochs=epochs, max_tokens=options.get("max_tokens"))
+        media = "".join(f", {n} {what}" for n, what in ((one.sounds, "sounds"), (one.pictures, "pictures")) if n)
+        cost = one.price(*prices) if prices else None
+        numbers = (f"{one.requests:,}{'+' if one.is_least else ''}", f"{one.tokens:,}{media}")
+        most = "no limit" if one.new_tokens is None else f"{one.new_tokens:,}"
+        shown.add_row(name, *numbers, most, "" if cost is None else f"{cost:.2f}")
+        total = [total[0] + one.requests, total[1] + one.tokens, total[2] + (one.new_tokens or 0)]
+        price += cost or 0
+    if not n_prompts:
+        sums = [f"{number:,}" if number else "" for number in total]
+        shown.add_row("all", *sums, f"{price:.2f}" if prices else "", style="bold")
+        Console().print(shown)
+        say(Console(), "Tokens are of texts, estimated to about 10%; sounds, pictures and reasoning come on top.")
 
 
 def _run_in_shards(
@@ -154,17 +265,15 @@ def _run_in_shards(
 
 
 def _tasks(name: str) -> list[TaskFacts]:
-    if name in benchmarks.names():
-        return list(benchmarks.load(name).tasks.values())
-    by_name = {
-        task.registry_name: task for entry in benchmarks.names() for task in benchmarks.load(entry).tasks.values()
-    }
-    if name not in by_name:
-        raise typer.BadParameter(
-            f"{name} is neither a benchmark nor a task; benchmarks: {', '.join(benchmarks.names())}; "
-            f"tasks: {', '.join(by_name)}"
-        )
-    return [by_name[name]]
+    if tasks := benchmarks.tasks_named(name):
+        return tasks
+    all_tasks = [task.registry_name for entry in benchmarks.names() for task in benchmarks.load(entry).tasks.values()]
+    near = get_close_matches(name, [*benchmarks.names(), *all_tasks], 1)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    raise typer.BadParameter(
+        f"{name} is neither a benchmark nor a task{hint}; benchmarks: {', '.join(benchmarks.names())}; "
+        "tasks: see `music-evals list`"
+    )
 
 
 def _arms(names: str) -> list[str]:
@@ -189,7 +298,7 @@ def _conditions(
     accepted = {name for function in functions.values() for name in signature(function).parameters}
     if unknown := sorted(set(arguments) - accepted):
         raise typer.BadParameter(
-            f"no task takes {unknown[0]}; known are: {', '.join(sorted(accepted))}", param_hint="-T"
+            f"none of the tasks takes {unknown[0]}; they take {', '.join(sorted(accepted))}", param_hint="-T"
         )
     tasks: list[tuple[Asked, Task]] = []
     left_out: dict[str, list[str]] = {}
@@ -205,7 +314,9 @@ def _conditions(
                 condition = " ".join([task.registry_name, *map(str, values)])
                 left_out.setdefault(str(getattr(error, "message", error)), []).append(condition)
     for why, conditions in left_out.items():
-        Console().print(Text(f"Left out, {len(conditions)} ({', '.join(conditions)}): {why}", style="yellow"))
+        Console().print(
+            Text(f"Left out: {', '.join(conditions)}: {why}", style="yellow" if tasks else "red"), soft_wrap=True
+        )
     return tasks
 
 
@@ -238,8 +349,9 @@ def _show_scores(folder: str, limit: int | None) -> None:
     records = read_records(folder)
     list_logs(Console(), "Passed over:", records.passed_over)
     runs = records.runs[records.runs["is_current"]]
-    if len(runs):
-        say(Console(), f"Main metrics{'' if limit is None else f', limited by --limit {limit}'}:")
+    if not len(runs):
+        return
+    say(Console(), f"Main metrics{'' if limit is None else f', limited by --limit {limit}'}:")
     for (section, model, condition, data), group in runs.groupby(["section", "model", "condition", "data"], sort=False):
         say(Console(), ", ".join([section, model, condition, data]))
         width = max(map(len, group["task"]))

@@ -5,8 +5,9 @@ a benchmark are in the module of its name; importing that module registers its t
 """
 
 from importlib import import_module
+from inspect import signature
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
 from inspect_ai.model import ModelAPI, modelapi
 
@@ -16,6 +17,11 @@ MODULES: Final[dict[str, ModuleType]] = {
     name: import_module(f"music_evals.evals.{name}") for name in benchmarks.names()
 }
 """Benchmark → the module of its tasks."""
+
+
+def defaults_of(benchmark: str, task: str) -> dict[str, Any]:
+    """Return the defaults of a task's parameters, which logs of runs by Inspect alone do not hold."""
+    return {name: one.default for name, one in signature(getattr(MODULES[benchmark], task)).parameters.items()}
 
 
 @modelapi(name="baseline")

@@ -1,7 +1,20 @@
 """Libraries that only a few functions need, and the one line of error where one is missing."""
 
 from importlib import import_module
-from typing import Any
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Final
+
+EXTRAS: Final = {
+    "scores": ("converter21", "matplotlib", "openpyxl", "resvg_py", "verovio"),
+    "plots": ("matplotlib",),
+    "hf": ("accelerate", "torch", "transformers"),
+    "vllm": ("vllm",),
+    "anthropic": ("anthropic",),
+    "google": ("google-genai",),
+    "cluster": ("ray", "s3fs"),
+    "finetune": ("peft", "trl"),
+}
+"""Extra of this package → packages that it needs; a provider of models needs the extra of its name."""
 
 
 class MissingLibraryError(ImportError):
@@ -22,3 +35,14 @@ def require(module: str, extra: str) -> Any:
         return import_module(module)
     except ModuleNotFoundError as error:
         raise MissingLibraryError(f"{error.name} is not installed: pip install 'music-evals[{extra}]'") from error
+
+
+def missing_packages(extra: str) -> list[str]:
+    """Return the packages of an extra that are not installed; none for an unknown extra."""
+    missing = []
+    for name in EXTRAS.get(extra, ()):
+        try:
+            version(name)
+        except PackageNotFoundError:
+            missing.append(name)
+    return missing

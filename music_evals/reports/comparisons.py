@@ -7,7 +7,7 @@ for Holm's correction.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from math import isnan
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ import pandas as pd
 from music_evals.benchmarks import load
 from music_evals.reports.records import Records
 from music_evals.reports.run_metadata import DEFAULT
-from music_evals.reports.table import Cell, Table
+from music_evals.reports.table import P_DECIMALS, Cell, Table
 from music_evals.reports.tables.common import percent, run_notes
 from music_evals.reports.templates import notes
 from music_evals.scorers.metrics.estimates import Estimate
@@ -90,6 +90,47 @@ def comparison_tables(records: Records) -> list[Table]:
         made += [_models_table(records, section, own), _conditions_table(records, section, own)]
         made.append(_effects_table(records, section, own))
     return [table for table in made if table.rows]
+
+
+def compared(records: Records, first: str, second: str) -> Table:
+    """Pair two models, or two conditions, on the questions that both were asked, all else being equal.
+
+    Args:
+        records: of the logs.
+        first: a model, or its name behind the provider; or a condition, ``PARAMETER=VALUE``, also with its default.
+        second: another one of the same kind.
+
+    Raises:
+        ValueError: nothing is what one of them says, or they have no questions in common.
+    """
+    runs = paired_runs(records)
+    found = [[run for run in runs if _is_called(run, name)] for name in (first, second)]
+    for name, matching in zip((first, second), found, strict=True):
+        if not matching:
+            models = ", ".join(sorted({run.factors["model"] for run in runs}))
+            raise ValueError(f"no run is of {name}; a model or PARAMETER=VALUE is needed; models: {models}")
+    factor = first.partition("=")[0] if "=" in first else "model"
+    rows = [
+        row
+        for one, other in product(*found)
+        if one.number != other.number and one.rest(factor) == other.rest(factor)
+        if (row := _compare(one, other, _labels(records, one)))
+    ]
+    if not rows:
+        raise ValueError(f"{first} and {second} were not asked the same questions under the same conditions")
+    columns = ("Benchmark", "Task", "Model", "Condition", "Data", first, second, *_OUTCOMES[2:])
+    left_out = (2,) if factor == "model" else ()
+    kept = [at for at in range(len(columns)) if at not in left_out]
+    cells = [[row[at] for at in kept] for row in _cells(rows)]
+    title = f"{first} and {second} on the same questions, in percent"
+    return Table("compared", title, [columns[at] for at in kept], cells, notes("tests"))
+
+
+def _is_called(run: PairedRun, name: str) -> bool:
+    factor, is_condition, value = name.partition("=")
+    if is_condition:
+        return run.factors.get(factor) == value
+    return run.factors["model"] == name or run.factors["model"].endswith(f"/{name}")
 
 
 def _arms_table(records: Records, runs: Sequence[PairedRun], factor: str) -> Table:
@@ -207,7 +248,7 @@ def _cells(rows: Sequence[_Row]) -> list[list[Cell]]:
         found = row.comparison
         ends = (None, None) if isnan(found.low) else (found.low, found.high)
         difference = Estimate(found.difference, *ends).percent()
-        ps = [Estimate(one, decimals=4) for one in (found.p, p)]
+        ps = [Estimate(one, decimals=P_DECIMALS) for one in (found.p, p)]
         cells.append([*row.labels, *row.means, difference, *ps, found.test])
     return cells
 

@@ -143,7 +143,7 @@ def read_records(
                 headers.append(header)
                 rows.append(found)
             except Exception as error:  # whatever a reader of zip and JSON meets in a file that is no log
-                passed_over.append((str(path), reason(error)))
+                passed_over.append((plain(str(path)), reason(error)))
             progress(number, len(paths))
     items = pd.DataFrame(
         [{"run": run, **item} for run, found in enumerate(rows) for item in found],
@@ -235,6 +235,8 @@ def read_header(path: Path) -> EvalLog:
     """Read the header of a log, with its texts made `plain`; ValueError if it is too large or a number is."""
     if not path.is_file():
         raise ValueError("it is not a file")
+    if plain(str(path)) != str(path):
+        raise ValueError("its name is not UTF-8, or holds control characters")
     if path.suffix == ".eval":
         with zipfile.ZipFile(path) as archive:
             for entry in archive.infolist():

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -21,6 +22,10 @@ MEASURED, FLOOR, PUBLISHED = "measured", "floor", "published"
 KINDS: Final = ("", MEASURED, FLOOR, PUBLISHED)
 """Kinds of rows, in the order in which they are shown."""
 
+P_DECIMALS: Final = 4
+"""Decimals of p-values, and of no other figure."""
+_LEAST_P: Final = 0.001  # that is shown as it is
+_LATEX: Final = re.compile(r"[&%$#_{}]")
 _TEXT_WIDTH: Final = 18  # columns of the terminal that longer text gets at least
 
 
@@ -31,7 +36,9 @@ def count(number: float | None) -> Estimate | None:
 
 def number(cell: Estimate) -> str:
     """Return the value alone, with a true minus."""
-    return "undefined" if isnan(cell.value) else _digits(cell.value, cell.decimals)
+    if isnan(cell.value):
+        return "undefined"
+    return "<0.001" if cell.decimals == P_DECIMALS and cell.value < _LEAST_P else _digits(cell.value, cell.decimals)
 
 
 def interval(cell: Estimate, decimals: int | None = None) -> str:
@@ -136,6 +143,25 @@ class Table:
         ]
         notes = [f"- {note}" for note in self.notes]
         return "\n".join([f"{'#' * level} {self.title}", "", *lines, *([""] if notes else []), *notes, ""])
+
+    def to_latex(self) -> str:
+        """Return it as a LaTeX table with the rules of booktabs: notes above, numbers without their intervals' n."""
+        import pandas as pd
+
+        ordered = self.measured_first()
+        rows = [
+            [text(replace(cell, n=None) if isinstance(cell, Estimate) else cell) for cell in row]
+            for row in ordered.rows
+        ]
+        shown = pd.DataFrame(rows, columns=list(ordered.columns)).style.hide(axis="index")
+        shown = shown.format(escape="latex").format_index(escape="latex", axis=1)
+        latex: str = shown.to_latex(
+            hrules=True,
+            column_format="".join("r" if numeric else "l" for numeric in ordered.is_numeric()),
+            label=f"tab:{self.name}",
+            caption=_LATEX.sub(r"\\\g<0>", self.title),
+        )
+        return "".join(f"% {note}\n" for note in self.notes) + latex.replace("−", "$-$").replace("–", "--")
 
     def to_csv(self) -> str:
         """Return it as CSV; a column of estimates becomes four: the value, unrounded, ``low``, ``high`` and ``n``."""

@@ -32,6 +32,7 @@ from inspect_ai.log import (
 from inspect_ai.model import ModelUsage
 from pydantic import ConfigDict, TypeAdapter
 
+from music_evals.datasets_builders.dataset_io.folders import locked_folder
 from music_evals.reports.run_metadata import TRANSPORT, shown
 from music_evals.reports.sanitize import plain
 
@@ -304,15 +305,13 @@ def _archive(location: str) -> Iterator[ZipFile]:
 
 @contextmanager
 def _written(target: str) -> Iterator[str]:
-    """Path of a file to write, which then takes its place as a whole."""
+    """Path of a file to write, which then takes its place as a whole; what a killed process left there is removed."""
     files, path = fsspec.core.url_to_fs(target)
-    local = isinstance(files, fsspec.implementations.local.LocalFileSystem)
-    if local:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=Path(path).parent if local else None, prefix=".merging-") as folder:
-        made = f"{folder}/merged.eval"
-        yield made
-        if local:
-            os.replace(made, path)
-        else:
-            files.put_file(made, path)
+    if isinstance(files, fsspec.implementations.local.LocalFileSystem):
+        with locked_folder(Path(path).with_name(f".{Path(path).name}.partial")) as folder:
+            yield f"{folder}/merged.eval"
+            os.replace(folder / "merged.eval", path)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            yield f"{folder}/merged.eval"
+            files.put_file(f"{folder}/merged.eval", path)

@@ -4,13 +4,17 @@ The tables list what providers take: Inspect's by their source (version 0.3.285)
 server knows whether its model can use sound, images or tools; it says so at the first sample.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Final
 
 import click
 from inspect_ai.model import ChatMessage, ContentAudio, ContentImage, Model, get_model
+
+from music_evals.notation.extras import missing_packages
 
 TEXT_ONLY: Final = ("hf", "nnterp", "transformer_lens", "perplexity")
 WITHOUT_AUDIO: Final = (*TEXT_ONLY, "anthropic", "azureai", "bedrock", "grok", "groq", "mistral", "ollama", "sagemaker")
@@ -47,6 +51,49 @@ def model_at_hand() -> Model | None:
         return None
 
 
+def provider_problem(model: str, base_url: str | None = None) -> str:
+    """Return in a line why no model of this name can be asked here; an empty text if nothing speaks against it.
+
+    Args:
+        model: as Inspect names it, ``PROVIDER/NAME``.
+        base_url: of a server that runs, if one is named.
+
+    Example:
+        >>> provider_problem("baseline/chance"), provider_problem("none/none")[:20]
+        ('', 'no model is named; -')
+    """
+    provider, _, name = model.partition("/")
+    if provider == "none":
+        return "no model is named; --model PROVIDER/NAME is needed, such as openai/gpt-4o or baseline/chance"
+    runs = provider == "vllm" and (base_url or os.environ.get("VLLM_BASE_URL"))
+    if (missing := missing_packages(provider)) and not runs:
+        server = ", or name a server that runs in VLLM_BASE_URL" if provider == "vllm" else ""
+        return f"models of {provider}/ need {', '.join(missing)}: pip install 'music-evals[{provider}]'{server}"
+    if provider == "mockllm":
+        import tiktoken
+
+        try:
+            tiktoken.get_encoding("o200k_base")
+        except OSError:
+            return "mockllm/ needs a tokenizer from the network, which cannot be reached; baseline/chance needs none"
+    return _hub_problem(name) if provider == "hf" and not Path(name).expanduser().is_dir() else ""
+
+
+def _hub_problem(name: str) -> str:
+    from huggingface_hub import HfApi, try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
+
+    try:
+        if isinstance(try_to_load_from_cache(name, "config.json"), str):
+            return ""
+        HfApi().model_info(name, timeout=10)
+    except (RepositoryNotFoundError, HFValidationError):
+        return f"hf/{name}: it is no folder, and the Hub has no such model, or not for you (hf auth login)"
+    except Exception:  # whatever a network does, by whichever library
+        return f"hf/{name}: it is no folder and not in the local cache, and the Hub cannot be reached"
+    return ""
+
+
 def check_abilities(
     model: Model, messages: list[ChatMessage], *, tools: bool = False, constrained: bool = False
 ) -> None:
@@ -54,6 +101,9 @@ def check_abilities(
     if check_conversation := getattr(model.api, "check_conversation", None):  # the baselines check for themselves
         check_conversation(messages)
     provider = str(model).partition("/")[0]
+    # Inspect makes models of other providers first, and says itself what they lack.
+    if provider in ("none", "vllm") and (problem := provider_problem(str(model), model.api.base_url)):
+        raise AbilityError(problem)
     kinds = {type(part) for message in messages if isinstance(message.content, list) for part in message.content}
     problem = ""
     if ContentAudio in kinds and provider in WITHOUT_AUDIO:

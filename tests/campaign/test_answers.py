@@ -16,6 +16,7 @@ from music_evals.evals import ziqi
 from music_evals.evals.registry import MODULES
 from music_evals.reports.records import read_records
 from music_evals.solvers import replies
+from tests import lilybench_dataset
 from tests.campaign.conftest import Counting
 from tests.harness import samples
 from tests.msu_dataset import write_small
@@ -36,11 +37,11 @@ MALFORMED: dict[str, Any] = {
 
 
 class Server(ThreadingHTTPServer):
-    """An OpenAI-type server; each request whose text holds `victim` has a malformed answer, `times` times."""
+    """An OpenAI-type server; ``left`` says how often requests with a text get which malformed answer."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.kind, self.victim, self.times = "", "", 0
+        self.left: dict[str, tuple[str, int]] = {}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -51,10 +52,11 @@ class Handler(BaseHTTPRequestHandler):
         message: dict[str, Any] = {"role": "assistant", "content": "Final Answer: A"}
         answer: dict[str, Any] = {"id": "x", "object": "chat.completion", "created": 1, "model": "m"}
         answer["choices"] = [{"index": 0, "message": message, "finish_reason": "stop"}]
-        if self.server.times and self.server.victim in request:
-            self.server.times -= 1
-            for name, value in MALFORMED[self.server.kind].items():
-                (answer if name in ("choices", "model", "error") else message)[name] = value
+        for text, (kind, times) in self.server.left.items():
+            if times and text in request:
+                self.server.left[text] = (kind, times - 1)
+                for name, value in MALFORMED[kind].items():
+                    (answer if name in ("choices", "model", "error") else message)[name] = value
         body = json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -78,37 +80,39 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 @pytest.mark.parametrize("times", [1, 100])
 def test_a_malformed_answer_ends_no_run(server: Server, counting: Counting, tmp_path: Path, times: int) -> None:
+    task = ziqi.comprehension()
+    asked = [sample.input[-1].text for sample in task.dataset[:120]]  # type: ignore[union-attr]
+    texts = [text for text in asked if sum(text[-80:] in other for other in asked) == 1]
+    server.left = {
+        json.dumps(text[-80:], ensure_ascii=False)[1:-1]: (kind, times)
+        for text, kind in zip(texts, MALFORMED, strict=False)
+    }
+    (log,) = inspect_eval(
+        task, model=get_model("openai-api/odd/m", memoize=False), log_dir=str(tmp_path), limit=120, display="none"
+    )
+    assert log.status == "success", log.error
+    assert log.results
+    failed = sum(sample.error is not None for sample in samples(log))
     with counting(f"malformed answers, {times} times in a row") as tally:
-        for kind in MALFORMED:
+        for kind, left in server.left.values():
             with tally.case(kind):
-                task = ziqi.generation(language="en")
-                server.kind, server.times = kind, times
-                server.victim = json.dumps(task.dataset[3].input[0].text[-60:])[1:-1]  # type: ignore[union-attr]
-                (log,) = inspect_eval(
-                    task,
-                    model=get_model("openai-api/odd/m", memoize=False),
-                    log_dir=str(tmp_path / kind),
-                    limit=20,
-                    display="none",
-                )
-                assert log.status == "success", log.error
-                assert log.results
-                errors = sum(sample.error is not None for sample in samples(log))
-                assert errors <= (0 if times == 1 else 1)
-                assert log.results.completed_samples == 20 - errors
-                (run,) = read_records(log.location).runs.to_dict("records")
-                assert (run["errors"], run["n"]) == (errors, 20 - errors)
+                assert left == 0 if times == 1 else left < times
+    assert failed == 0 if times == 1 else 0 < failed <= len(MALFORMED)
+    assert log.results.completed_samples == 120 - failed
+    (run,) = read_records(log.location).runs.to_dict("records")
+    assert (run["errors"], run["n"]) == (failed, 120 - failed)
 
 
 def test_no_task_of_any_benchmark_is_ended(server: Server, counting: Counting, tmp_path: Path) -> None:
-    data = {"msu": write_small(tmp_path / "msu")}
+    data = {"msu": write_small(tmp_path / "msu"), "lilybench": lilybench_dataset.write_small(tmp_path / "lilybench")}
     with counting("malformed answers × tasks") as tally:
-        for name, module in MODULES.items():
-            for task_name in benchmarks.load(name).tasks if name in ("ziqi", "msu", "muse", "musictheorybench") else ():
+        for name in ("ziqi", "msu", "muse", "musictheorybench", "lilybench"):
+            for task_name in benchmarks.load(name).tasks:
                 with tally.case(f"{name} {task_name}"):
-                    options = {"dataset": data[name], "content": "title"} if name in data else {}
-                    task = getattr(module, task_name)(**options)
-                    server.kind, server.victim, server.times = "no choices", "", 1
+                    options = {"dataset": data[name]} if name in data else {}
+                    options |= {"content": "title"} if name == "msu" else {}
+                    task = getattr(MODULES[name], task_name)(**options)
+                    server.left = {"": ("no choices", 1)}
                     (log,) = inspect_eval(
                         task,
                         model=get_model("openai-api/odd/m", memoize=False),
@@ -116,4 +120,4 @@ def test_no_task_of_any_benchmark_is_ended(server: Server, counting: Counting, t
                         limit=3,
                         display="none",
                     )
-                    assert log.status == "success", log.error
+                    assert (log.status, server.left[""]) == ("success", ("no choices", 0)), log.error

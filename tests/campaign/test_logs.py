@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import random
 import shutil
 import unicodedata
@@ -188,7 +189,8 @@ def test_odd_logs_are_used_or_passed_over_with_a_reason(
         for first in range(0, every, together):
             folder = tmp_path / f"logs{first}"
             folder.mkdir()
-            questions(folder, "sound/model")
+            sound_log = questions(folder, "sound/model")
+            shutil.copy(sound_log, folder / os.fsdecode(b"2026_\xff.eval"))
             odd = dict(case(number, bases, folder) for number in range(first, first + together))
             said: dict[str, str] = {}
             output = "it failed"
@@ -196,6 +198,7 @@ def test_odd_logs_are_used_or_passed_over_with_a_reason(
             try:
                 output, said = report_of(folder, tmp_path / "out")
                 sound = [row for row in rows(tmp_path / "out" / "ziqi_table1.csv") if row["Model"] == "sound/model"]
+                assert said["2026_\ufffd.eval"] == "its name is not UTF-8, or holds control characters"
                 assert [row["Compr. recall"] for row in sound] == ["50.0"]
             except Exception as error:
                 failed = error

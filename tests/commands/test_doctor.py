@@ -12,6 +12,7 @@ import pytest
 
 from music_evals.commands import doctor
 from music_evals.commands.doctor import Check
+from music_evals.notation import extras
 from tests.commands.cli import lines_of_table, run
 
 CHECKS = {check.feature: check for check in doctor.CHECKS}
@@ -91,8 +92,8 @@ def test_the_table_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> Non
     def absent() -> str:
         raise RuntimeError("[not here]")
 
-    monkeypatch.setattr(doctor, "EXTRAS", {"gone": ("no-such-package", "click")})
-    assert doctor.missing_packages("gone") == ["no-such-package"]
+    monkeypatch.setitem(extras.EXTRAS, "gone", ("no-such-package", "click"))
+    assert extras.missing_packages("gone") == ["no-such-package"]
     gone = Check("gone", lambda: doctor._packages("no-such-package"), "pip install 'music-evals[gone]'")
     for required, code in ((False, 0), (True, 1)):
         checks = (Check("here", lambda: "[1.0]", "nothing"), gone, Check("odd", absent, "[do this]", required))
@@ -108,7 +109,7 @@ def test_the_table_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_extras_are_those_of_the_package() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    for extra, packages in doctor.EXTRAS.items():
+    for extra, packages in extras.EXTRAS.items():
         declared = project["optional-dependencies"][extra]
         names = [re.split(r"[^\w-]", requirement)[0] for requirement in declared]
         assert tuple(name for name in names if name != "music-evals") == packages

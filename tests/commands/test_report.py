@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import fsspec
 import pytest
 
-from tests.commands.cli import run
+from tests.commands.cli import lines_of_table, run
 from tests.reports.conftest import GOLDEN
 from tests.reports.logs import write_log
 
@@ -198,6 +198,31 @@ def test_a_site_of_logs_that_lie_elsewhere_has_copies_of_them(tmp_path: Path) ->
     assert code == 0, output
     (copy,) = (tmp_path / "site" / "logs" / "logs").glob("*.eval")
     assert copy.read_bytes() == log.read_bytes()
+
+
+def test_two_models_or_conditions_are_compared_on_the_same_questions(tmp_path: Path) -> None:
+    for model, answers in (("one/right", "CCCCCCCC"), ("two/wrong", "IIIIIIIC")):
+        write_log(tmp_path, answers, model=model)
+    write_log(tmp_path, "CCCCIIII", model="one/right", params={"shots": "five"})
+    code, output = run("compare", "one/right", "wrong", tmp_path)
+    assert code == 0, output
+    row, *_ = lines_of_table(output)
+    assert row[-5] == "−87.5", "second less first"
+    assert row[-4] == "0.0156", "2 · 0.5⁷: McNemar's exact test of seven that changed"
+    code, output = run("compare", "shots=zero", "shots=five", tmp_path)
+    assert (code, lines_of_table(output)[0][-5]) == (0, "−50.0"), output
+    code, output = run("compare", "two/wrong", "nobody", tmp_path)
+    assert (code, "no run is of nobody; a model or" in output) == (1, True), output
+
+
+def test_tables_are_written_as_latex(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "logs", QUESTIONS, model="a_b/c&d")
+    code, output = run("report", log, "--out", tmp_path / "out", "--latex")
+    assert code == 0, output
+    text = (tmp_path / "out" / "latex" / "summary.tex").read_text()
+    assert [text.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1]
+    assert r"a\_b/c\&d" in text
+    assert run("report", log, "--latex")[0] == 1
 
 
 @pytest.mark.parametrize(

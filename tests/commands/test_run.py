@@ -10,7 +10,8 @@ import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
 from music_evals import benchmarks
-from tests.commands.cli import run
+from music_evals.evals.requests import estimated_tokens
+from tests.commands.cli import lines_of_table, run
 
 # As in tests/conftest.py: Inspect would list all installed packages for every task.
 RUN = """
@@ -64,7 +65,13 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
             ["run", "nothing", "--model", "baseline/chance"],
             "nor a task; benchmarks: lilybench, lilybench_generation, msu",
         ),
-        (["run", "muse", "-T", "tempo=3", "--model", "baseline/chance"], "no task takes tempo"),
+        (["run", "muse_syncopaton", "--model", "baseline/chance"], "(did you mean muse_syncopation?)"),
+        (["run", "muse", "-T", "tempo=3", "--model", "baseline/chance"], "none of the tasks takes tempo"),
+        (["run", "muse", "--model", "none/none"], "no model is named"),
+        (["run", "muse", "--model", "vllm/m"], "models of vllm/ need vllm: pip install 'music-evals[vllm]'"),
+        (["run", "muse", "--model", "baseline/chance", "--temprature", "0"], "No such option '--temprature'. (Did you"),
+        (["run", "muse", "--model", "baseline/chance", "--epochs", "few"], "'few' is not a valid integer"),
+        (["run", "muse", "--model", "x/y", "--dry-run", "--price", "1"], "0.15/0.60 would be"),
     ],
 )
 def test_bad_input_is_named(arguments: list[str], message: str, tmp_path: Path) -> None:
@@ -85,6 +92,28 @@ def test_a_benchmark_and_a_task_run_by_name_from_any_folder(tmp_path: Path, monk
     assert names == {"muse_chord_quality", "ziqi_comprehension", "ziqi_generation"}
     assert all((log.eval.metadata or {})["condition"] == {"seed": 3} for log in logs)
     assert {log.plan.config.max_tokens for log in logs} == {99}
+
+
+def test_a_dry_run_says_what_a_run_then_asks(tmp_path: Path) -> None:
+    asked = ["musictheorybench", "--limit", "5", "--epochs", "2", "--max-tokens", "7"]
+    code, output = run("run", *asked, "--model", "x/y", "--dry-run", "--price", "1/10")
+    assert code == 0, output
+    rows = {row[1]: row[2:6] for row in lines_of_table(output)}
+    code, output = run(
+        "run", *asked, "--model", "baseline/chance", "--temperature", "0.5", "--display", "none", "--log-dir", tmp_path
+    )
+    assert code == 0, output
+    for log in list_eval_logs(str(tmp_path)):
+        run_log = read_eval_log(log)
+        samples = run_log.samples or []
+        name = (run_log.eval.task_registry_name or "").rpartition("/")[2]
+        texts = [message.text for sample in samples for message in sample.messages if message.role != "assistant"]
+        tokens = sum(map(estimated_tokens, texts)) + 4 * len(texts)
+        assert rows[name] == ["10", f"{tokens:,}", "70", f"{(tokens + 700) / 1e6:.2f}"]
+        assert run_log.plan.config.temperature == 0.5
+    code, output = run("run", "musictheorybench_reasoning", "--model", "x/y", "--show", "1")
+    assert output.count("[user]") == 1
+    assert "Final Answer:" in output
 
 
 def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:

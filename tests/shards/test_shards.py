@@ -150,7 +150,10 @@ def test_parts_of_a_run_are_merged_and_others_are_refused(tmp_path: Path) -> Non
         return log.location
 
     first, second, third = part(2), part((2, 4)), part((3, 5))
+    (tmp_path / ".both.eval.partial").mkdir()
+    (tmp_path / ".both.eval.partial" / "merged.eval").write_text("of a killed process")
     code, output = run("merge", first, second, "--out", tmp_path / "both.eval")
+    assert {path.name for path in tmp_path.iterdir()} == {"parts", "both.eval"}
     assert (code, "4 of 60 samples, from 2 logs" in output) == (0, True), output
     log = read_eval_log(str(tmp_path / "both.eval"))
     whole = read_eval_log(part(4))

@@ -29,6 +29,7 @@ MSU = str(GOLDEN / "data" / "msu")
         ("hf/m", msu.visual, {"dataset": MSU}, "hf/m cannot be asked about pages: .*msu_textual"),
         ("anthropic/m", msu.visual, {"dataset": MSU}, None),
         ("hf/m", msu.visual, {"dataset": MSU, "content": "title"}, None),
+        ("none/none", muse.syncopation, {}, "no model is named"),
         ("nnterp/m", muse.syncopation, {"strategy": "logiclm", "tools": "native"}, "nnterp/m cannot call tools"),
         ("hf/m", muse.syncopation, {"strategy": "logiclm", "tools": "native"}, None),
         ("hf/m", muse.syncopation, {"strategy": "logiclm", "structured_output": True}, "model's provider is 'hf'"),
@@ -37,7 +38,7 @@ MSU = str(GOLDEN / "data" / "msu")
 def test_what_a_provider_cannot_ask_is_refused(
     name: str, task: Callable[..., Any], params: dict[str, Any], message: str | None
 ) -> None:
-    model = MagicMock(api=None, __str__=lambda _: name)
+    model = MagicMock(api=MagicMock(spec=["base_url"], base_url=None), __str__=lambda _: name)
     with made_for(model):
         if message is None:
             task(**params)
@@ -50,7 +51,7 @@ def test_a_grid_leaves_out_what_the_model_cannot_be_asked(tmp_path: Path) -> Non
     arguments = ("run", "muse_syncopation", "ziqi_generation", "--model", "baseline/reader", "--limit", 1)
     code, output = run(*arguments, "--display", "none", "--log-dir", tmp_path)
     assert code == 0, output
-    assert "Left out, 1 (ziqi_generation): baseline/reader cannot answer ziqi generation" in " ".join(output.split())
+    assert "Left out: ziqi_generation: baseline/reader cannot answer ziqi generation" in " ".join(output.split())
     assert model_at_hand() is None  # in a program, while Inspect still holds the model of the set
 
 

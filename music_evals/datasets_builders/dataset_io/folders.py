@@ -67,7 +67,7 @@ def replace_folder(path: Path, kind: FolderKind = DATASET, *, overwrite: bool = 
     """
     path = Path(os.path.realpath(path.expanduser()))
     check_target(path, kind, overwrite=overwrite)
-    with _locked(path.with_name(f".{path.name}.partial")) as partial:
+    with locked_folder(path.with_name(f".{path.name}.partial")) as partial:
         new, old = partial / "new", partial / "old"
         _put_back(old, path)
         for leftover in (new, old):
@@ -92,8 +92,8 @@ def _put_back(old: Path, path: Path) -> None:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[Path]:
-    """Make a folder that one process uses at a time, and remove it afterwards; the lock ends with the process."""
+def locked_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder that one process uses at a time, then removed whole; the lock ends with the process."""
     folder.mkdir(parents=True, exist_ok=True)
     lock = os.open(folder, os.O_RDONLY)
     try:

@@ -46,7 +46,8 @@ def write_dataset(
         out: the folder to write; absent, empty, or (with `overwrite`) a dataset folder of ours.
         rows: config → split → rows, written in order; a split without rows is left out.
         features: config → declared columns.
-        provenance: who builds it from what; `counts`, `floors` and `files` are filled here.
+        provenance: who builds it from what; `counts` and `files` are filled here, and to its `floors` those are added
+            that any questions have.
         overwrite: whether a dataset folder of ours may be replaced.
         extra_files: further files by path in the folder, such as the licence of the source.
         card: makes the content of ``README.md`` from the completed provenance.
@@ -72,7 +73,7 @@ def write_dataset(
         for name, content in (extra_files or {}).items():
             (folder / name).write_bytes(content)
             files[name] = file_sha256(folder / name)
-        floors = compute_floors(provenance.benchmark, folder, counts)
+        floors = compute_floors(provenance.benchmark, folder, counts, provenance.floors)
         complete = dataclasses.replace(provenance, counts=counts, floors=floors, files=files)
         (folder / CARD_FILE).write_text(card(complete), encoding="utf-8")
         (folder / PROVENANCE_FILE).write_text(complete.to_json(), encoding="utf-8")

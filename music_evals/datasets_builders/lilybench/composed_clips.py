@@ -96,17 +96,13 @@ def _compose(quadrant: int, rng: random.Random) -> Performance:
             count, length = (1, 2) if count == 0 and beat + 2 <= beats else (max(count, 1), 1)
             duration = length * TICKS_PER_BEAT // count
             for number in range(count):
-                pitch = _next_pitch(pitch, chord if number == 0 else scale_classes, lowest, rng)
+                classes = chord if number == 0 else scale_classes
+                steps = [(abs(one - pitch), one) for one in range(lowest, lowest + 20) if one % 12 in classes]
+                pitch = rng.choice(sorted(step for step in steps if step[0])[:3])[1]
                 onset = start + beat * TICKS_PER_BEAT + number * duration
                 notes.append(Note(onset, pitch, duration, min(127, loudness + rng.randint(0, 12))))
             beat += length
     return Performance(tuple(notes), tempo=rng.randint(*arousal.tempo), meter=(beats, 4), key=None)
-
-
-def _next_pitch(last: int, pitch_classes: Sequence[int], lowest: int, rng: random.Random) -> int:
-    """One of the three pitches nearest to the last, but not the last itself."""
-    pitches = [pitch for pitch in range(lowest, lowest + 20) if pitch % 12 in pitch_classes and pitch != last]
-    return rng.choice(sorted(pitches, key=lambda pitch: (abs(pitch - last), pitch))[:3])
 
 
 def _left_hand(

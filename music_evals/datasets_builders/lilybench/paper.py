@@ -122,7 +122,10 @@ def corrupt(text: str, kind: Corruption, draw: random.Random) -> tuple[str, int]
     if kind == "invalid_metadata":
         corrupted, count = _KEY.subn(lambda _: _INVALID_KEY, text, count=1)
         return (corrupted, 1) if count else None
-    places = _bar_lines(text)
+    without = text
+    for pattern, _ in _NO_BAR_LINES:
+        without = pattern.sub(lambda match: " " * len(match[0]), without)
+    places = [at for at, character in enumerate(without) if character == "|"]
     if len(places) < _MIN_BAR_LINES or (kind == "invalid_bar_duration" and not _METRE.search(text)):
         return None
     bar = draw.randrange(len(places))
@@ -133,12 +136,6 @@ def corrupt(text: str, kind: Corruption, draw: random.Random) -> tuple[str, int]
     else:
         inserted = draw.choice(_INSERTED[kind])
     return f"{text[: places[bar]]} {inserted} {text[places[bar] :]}", bar + 1
-
-
-def _bar_lines(text: str) -> list[int]:
-    for pattern, _ in _NO_BAR_LINES:
-        text = pattern.sub(lambda match: " " * len(match[0]), text)
-    return [match.start() for match in re.finditer(r"\|", text)]
 
 
 # --- values ---

@@ -1,6 +1,7 @@
 """Explains in a sentence why the answer of a row is right, for readers of a log."""
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Final
 
 from music_evals.datasets_builders.lilybench.rows import CLEAN, Protocol, TaskName, TaskRow
@@ -12,8 +13,7 @@ KINDS: Final[Mapping[str, str]] = {
     "melodic_leap": "a melodic leap",
     "accidental_outside_key": "an accidental that is foreign to the key",
 }
-MAX_CHANGE: Final = 100
-"""Characters of a change that is shown. If more differs, the row was not made from this text."""
+MAX_CHANGE: Final = 100  # characters of a change that is shown; if more differs, the row was not made from this text
 
 
 def reasons(task: TaskName, protocol: Protocol, rows: Sequence[TaskRow], texts: Mapping[str, str]) -> dict[str, str]:
@@ -31,7 +31,6 @@ def reasons(task: TaskName, protocol: Protocol, rows: Sequence[TaskRow], texts: 
         return {row["id"]: by_protocol[protocol] for row in rows}
     if task != "error_detection":
         return {}
-
     return {row["id"]: _error(row, texts.get(row["piece"])) for row in rows}
 
 
@@ -42,18 +41,12 @@ def change(before: str, after: str) -> tuple[str, str]:
         >>> change(r"\key g \major g4 a b", r"\key g \major g4 ais b")
         ('a', 'ais')
     """
-    start = _common_length(before, after)
-    start = max(before.rfind(blank, 0, start) for blank in " \n\t") + 1
-    old, new = before[start:][::-1], after[start:][::-1]
-    end = _common_length(old, new)
-    while end and not all(text[end - 1].isspace() or text[end : end + 1].strip() == "" for text in (old, new)):
-        end -= 1
-    return old[end:][::-1].strip(), new[end:][::-1].strip()
-
-
-def _common_length(first: str, second: str) -> int:
-    pairs = enumerate(zip(first, second, strict=False))
-    return next((place for place, (left, right) in pairs if left != right), min(len(first), len(second)))
+    old, new = before.split(), after.split()
+    for _ in takewhile(lambda two: two[0] == two[1], list(zip(old, new, strict=False))):
+        del old[0], new[0]
+    for _ in takewhile(lambda two: two[0] == two[1], list(zip(old[::-1], new[::-1], strict=False))):
+        del old[-1], new[-1]
+    return " ".join(old), " ".join(new)
 
 
 def _error(row: TaskRow, text: str | None) -> str:
@@ -63,5 +56,4 @@ def _error(row: TaskRow, text: str | None) -> str:
     old, new = change(text, row["score"]) if text else ("", "")
     if not new or max(len(old), len(new)) > MAX_CHANGE or "`" in old + new:
         return f"{error}."
-    new, old = " ".join(new.split()), " ".join(old.split())
     return f"{error}: `{old}` became `{new}`." if old else f"{error}: `{new}` was put in."

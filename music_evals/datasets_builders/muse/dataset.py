@@ -12,7 +12,7 @@ examples). `rows` defines the columns, `recordings` builds from the authors' rec
 import hashlib
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from itertools import pairwise
@@ -28,6 +28,7 @@ from music_evals.datasets_builders.dataset_io import (
 )
 from music_evals.datasets_builders.muse import chords, drum_loops, melodies, rows
 from music_evals.datasets_builders.muse.rows import BENCHMARK, DEFAULT_SEED, NAME, VERSION
+from music_evals.datasets_builders.muse.surface import surface_floors
 from music_evals.notation.audio.rendering import render_wav
 from music_evals.notation.audio.soundfont import default_soundfont
 from music_evals.notation.midi.files import midi_to_text, write_midi
@@ -111,7 +112,10 @@ def build_generated(seed: int = DEFAULT_SEED, counts: Counts | None = None, *, s
     for config, entries in planned.items():
         for split, make in entries:
             makers[config][split].append(make)
-    return Plan(makers, make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with))
+    n_variants = -(-counts.chord_quality // (len(chords.QUALITIES) * (len(chords.ROOTS) - 1)))
+    floors = {task: {"test": {"all": floors}} for task, floors in surface_floors(seed, max(n_variants, 1)).items()}
+    provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
+    return Plan(makers, replace(provenance, floors=floors))
 
 
 def _draw(

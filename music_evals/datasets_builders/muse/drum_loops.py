@@ -26,8 +26,13 @@ _STROKE: Final = _TICKS_PER_SLOT // 2  # drums ignore the length of a note; it m
 _WEIGHTS: Final = read_table("names/muse_drum_loops.toml")
 _MOST_PER_BAR: Final = 3
 
-# Every stroke on the beat makes a groove less likely, by this factor to the power of offbeats / 8. Otherwise the total
-# number of strokes would grow with the level and give it away.
+_STROKES_PER_LOOP: Final = (
+    14,
+    15,
+    16,
+)  # of kick and snare, drawn whatever the level, so that their number does not tell
+# Every stroke on the beat makes a groove less likely, by this factor to the power of offbeats / 8, so that a loop with
+# many off-beats has few strokes on the beat.
 _THINNING: Final = 0.4
 
 _Bar = dict[int, str]  # position in the bar, 1 to 8 → "K" or "S"
@@ -53,6 +58,15 @@ def compose_drum_loop(offbeats: int, rng: random.Random) -> DrumLoop:
     """
     if offbeats not in OFFBEATS:
         raise ValueError(f"offbeats is {offbeats}; accepted are {', '.join(map(str, OFFBEATS))}")
+    n_strokes = rng.choice(_STROKES_PER_LOOP)
+    while True:
+        kick, snare = _compose_strokes(offbeats, rng)
+        if len(kick) + len(snare) == n_strokes:
+            return DrumLoop(kick, snare, _perform(kick, snare, rng))
+
+
+def _compose_strokes(offbeats: int, rng: random.Random) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Compose the slots of kick and snare."""
     form, counts = _plan(offbeats, rng)
     thinning = _THINNING ** (offbeats / max(OFFBEATS))
     bars: dict[str, _Bar] = {}
@@ -66,7 +80,7 @@ def compose_drum_loop(offbeats: int, rng: random.Random) -> DrumLoop:
     }
     kick = tuple(sorted(slot for slot, drum in strokes.items() if drum == "K"))
     snare = tuple(sorted(slot for slot, drum in strokes.items() if drum == "S"))
-    return DrumLoop(kick, snare, _perform(kick, snare, rng))
+    return kick, snare
 
 
 def _plan(offbeats: int, rng: random.Random) -> tuple[str, dict[str, int]]:

@@ -11,14 +11,14 @@ transposition: only the intervals differ. Either of two different melodies can c
 import random
 from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Final, Literal, NamedTuple, get_args
 
 from music_evals.datasets_builders import read_table
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 Instrument = Literal["guitar", "piano"]
-Foil = Literal["other_melody", "changed_interval", "reordered"]
+Foil = Literal["other_melody", "moved_passage", "reordered"]
 
 INSTRUMENTS: Final[tuple[Instrument, ...]] = get_args(Instrument)
 FOILS: Final[tuple[Foil, ...]] = get_args(Foil)
@@ -43,10 +43,6 @@ _NOTES: Final = (8, 28)
 # Both melodies of the most distant pair must fit into the two octaves of the piano.
 _AMBITUS: Final = RANGES["piano"][1] - RANGES["piano"][0] - MAX_TRANSPOSITION
 _MAX_LEAP: Final = 9
-
-# A changed interval moves the close away from the tonic. So that this is no hint, the same share of other pairs closes
-# on the third or fifth.
-_OPEN_SHARE: Final = 0.25
 
 _EIGHTH: Final = TICKS_PER_BEAT // 2
 # Rhythms of a measure by metre.
@@ -113,9 +109,10 @@ def compose_pair(*, foil: Foil | None, instrument: Instrument, rng: random.Rando
 
     Args:
         foil: how the second melody differs; None for the same melody in another key. ``"other_melody"`` has new
-        pitches.
-            ``"changed_interval"`` has one interval of another size and the same direction. ``"reordered"`` has the same
-            pitches relative to the key in another order. No foil is a transposition (`is_transposition`).
+            pitches. ``"moved_passage"`` has some notes higher or lower: two intervals of another size and the same
+            direction. ``"reordered"`` has the same pitches relative to the key in another order. No foil is a
+            transposition (`is_transposition`), and the first and last notes of all are as far apart as those of the
+            same melody, so that these two do not tell.
         instrument: one of `INSTRUMENTS`.
         rng: the source of randomness.
 
@@ -157,15 +154,13 @@ def _compose_two(foil: Foil | None, plan: _Plan, mode: str, rng: random.Random) 
     melody = _compose(plan, mode, rng)
     if melody is None:
         return None
-    if foil == "changed_interval":
-        other = _change_interval(melody, mode, rng)
+    if foil is None:
+        return melody, melody
+    if foil == "other_melody":
+        other = _compose(plan, mode, rng)
     else:
-        if rng.random() < _OPEN_SHARE:
-            melody = _change_interval(melody, mode, rng) or melody
-        if foil is None:
-            return melody, melody
-        other = _compose(plan, mode, rng) if foil == "other_melody" else _reorder(melody, rng)
-    if other is None or is_transposition(melody, other):
+        other = _move_passage(melody, mode, rng) if foil == "moved_passage" else _reorder(melody, rng)
+    if other is None or is_transposition(melody, other) or other[-1] - other[0] != melody[-1] - melody[0]:
         return None
     # The altered melody must not always be the second one.
     return (melody, other) if rng.random() < 0.5 else (other, melody)
@@ -312,21 +307,18 @@ def _to_semitones(degrees: list[int], mode: str) -> list[int]:
     return pitches
 
 
-def _change_interval(pitches: list[int], mode: str, rng: random.Random) -> list[int] | None:
-    """Change the size of one interval and move all notes after it, within the key and to an end in the triad."""
+def _move_passage(pitches: list[int], mode: str, rng: random.Random) -> list[int] | None:
+    """Move some notes in a row within the key, so that the intervals before and after them have another size."""
     scale = set(_SCALES[mode]) | ({11} if mode != "major" else set())
-    triad = {_SCALES[mode][degree] for degree in (2, 4)}
     variants = []
-    for i in range(1, len(pitches)):
-        old = pitches[i] - pitches[i - 1]
-        for new in range(1, _MAX_LEAP + 1) if old > 0 else range(-_MAX_LEAP, 0) if old < 0 else ():
-            shift = new - old
-            moved = [pitch + shift for pitch in pitches[i:]]
-            changed = pitches[:i] + moved
+    for start, end in combinations(range(1, len(pitches)), 2):
+        for shift in (-4, -3, -2, -1, 1, 2, 3, 4):
+            changed = [pitch + shift if start <= i < end else pitch for i, pitch in enumerate(pitches)]
+            before = [pitches[i] - pitches[i - 1] for i in (start, end)]
+            after = [changed[i] - changed[i - 1] for i in (start, end)]
             if (
-                shift % 12
-                and {pitch % 12 for pitch in moved} <= scale
-                and moved[-1] % 12 in triad
+                all(old * new > 0 and abs(new) <= _MAX_LEAP for old, new in zip(before, after, strict=True))
+                and {pitch % 12 for pitch in changed[start:end]} <= scale
                 and max(changed) - min(changed) <= _AMBITUS
             ):
                 variants.append(changed)
@@ -334,12 +326,12 @@ def _change_interval(pitches: list[int], mode: str, rng: random.Random) -> list[
 
 
 def _reorder(pitches: list[int], rng: random.Random) -> list[int] | None:
-    """Put the notes in another order that is about as smooth; the last note stays."""
+    """Put the notes in another order that is about as smooth; the first and last notes stay."""
     roughness = sum(abs(b - a) for a, b in pairwise(pitches))
     for _ in range(60):
         changed = list(pitches)
         for _ in range(rng.randint(2, 4)):
-            i, j = rng.sample(range(len(pitches) - 1), 2)
+            i, j = rng.sample(range(1, len(pitches) - 1), 2)
             changed[i], changed[j] = changed[j], changed[i]
         differing = sum(a != b for a, b in zip(pitches, changed, strict=True))
         leaps = [abs(b - a) for a, b in pairwise(changed)]

@@ -32,8 +32,10 @@ _ERRORS: Final = 2  # standard errors by which a guesser must beat chance
 Array = NDArray[np.float64]
 
 
-def compute_floors(dataset: str, folder: Path, counts: Mapping[str, Mapping[str, int]]) -> Floors:
-    """Compute the floors of a dataset's folder, given its counts of rows by config and split."""
+def compute_floors(
+    dataset: str, folder: Path, counts: Mapping[str, Mapping[str, int]], further: Floors | None = None
+) -> Floors:
+    """Compute the floors of a dataset's folder, given its counts of rows by config and split; `further` are added."""
     computed: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
     for config, splits in counts.items():
         for pool in pools(splits):
@@ -48,7 +50,10 @@ def compute_floors(dataset: str, folder: Path, counts: Mapping[str, Mapping[str,
             floors = _floors(items)
             for split in pool:
                 if places[split]:
-                    computed.setdefault(config, {})[split] = _by_form(items, floors, places[split])
+                    forms = _by_form(items, floors, places[split])
+                    for form, known in (further or {}).get(config, {}).get(split, {}).items():
+                        forms[form] |= known
+                    computed.setdefault(config, {})[split] = forms
     return computed
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from music_evals.benchmarks import published
 from music_evals.reports.plots import Series, panels_figure
 from music_evals.reports.records import Records
-from music_evals.reports.table import MEASURED, Cell, Table, count
+from music_evals.reports.table import MEASURED, P_DECIMALS, Cell, Table, count
 from music_evals.reports.tables.common import Figure, paper_labels, percent, run_table, share_of, title_of
 from music_evals.scorers.judge import LATE
 from music_evals.scorers.metrics.accuracy import level_success, unanimity
@@ -180,7 +180,7 @@ def agreement(questions: Sequence[Mapping[str, Any]]) -> dict[str, Estimate]:
         found["Krippendorff's α"] = Estimate(float(alpha(matrix, level_of_measurement="nominal")), n=len(votes))
     pairs = [(one["verdict"], one["human"]) for one in labelled]
     if pairs:
-        found["McNemar p"] = Estimate(mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))[1], decimals=4)
+        found["McNemar p"] = Estimate(mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))[1], decimals=P_DECIMALS)
     if all(len(set(side)) == 2 for side in zip(*pairs, strict=True)) and pairs:
         from scipy.stats import pearsonr
 

@@ -103,7 +103,7 @@ def check(prediction: str, reference: str, answer_type: str) -> Checked:
 
 
 _CONCLUSION: Final = re.compile(
-    r"(?is)(?:.*[.;:,!?\n)]\s*|^)(?:so|therefore|thus|hence|i\.e\.|that is|making|in short|answer"
+    r"(?is)(?:.*[.;:,!?\n)]\s*|^)(?:but |and )?(?:so|therefore|thus|hence|i\.e\.|that is|making|in short|answer"
     r"|the \w+(?: \w+){0,4}? (?:is|are)(?= )|it is|it's|but it is|but yes|因此|所以|故|also|daher|donc|quindi"
     r"|por tanto)\b[,:]? ?(?P<rest>[^.;!?\n]*[^.;!?\n\s][^;!?\n]{0,20})[.!\s]*$"
 )
@@ -111,7 +111,7 @@ _CONCLUSION: Final = re.compile(
 
 _CORRECTION: Final = re.compile(
     r"(?i)(?:\b(?:wait|correction|actually|sorry|or rather|scratch that|i meant?|on second thought)\b"
-    r"|[.?!,;:–—→>…-]\s*(?:no|nein|non|нет|아니요?|いえ|いや)(?=\s*[,:;–—-])|不对|更正|其实)(?=[\s,.:;–—-]*(?P<rest>[^\n]*\w[^\n]*))"
+    r"|[.?!,;:–—→>…-]\s*(?:no|nein|non|нет|아니요?|いえ|いや)(?=\s*[,:;、，–—-])|不对|更正|其实)(?=[\s,.:;–—-]*(?P<rest>[^\n]*\w[^\n]*))"
 )
 _JSON: Final = re.compile(r"""["'](?:answer|value|result|response|output)["']\s*:\s*["'\[]*([^"'\]}]+)""")
 
@@ -124,7 +124,7 @@ def _statements(text: str) -> Iterator[str]:
     """
     end = text[-20_000:]
     if corrections := [match for match in _CORRECTION.finditer(end) if match.start() > 0]:
-        yield corrections[-1]["rest"]
+        yield corrections[-1]["rest"].lstrip(" ,.:;、，")
     if boxes := _BOXED.findall(end) or _JSON.findall(end):
         yield boxes[-1]
     if labels := list(_LABEL.finditer(end)):
@@ -170,8 +170,9 @@ def _check_against_none(answer: str, answer_type: str) -> Checked:
 
 _DENIAL: Final = re.compile(
     r"(?i)[,;]? ?\(?\b(?:it is |it's |und |and |but )?(?:not|rather than|instead of|no|nicht|statt|without|kein\w*|pas"
-    r"|не|ne|non e|no es|non-?(?=[a-z]))\b[^,.;:)\n]{0,80}?(?:[,]? ?\b(?:but|sondern|mais|ma|sino|bensi|а)\b"
+    r"|не|ne|no es|non(?: e)?(?! troppo| tanto))\b[^,.;:)\n]{0,80}?(?:[,]? ?\b(?:but|sondern|mais|ma|sino|bensi|а)\b"
     r"|(?=[,.;:\n]|$|\bbecause\b|\bas\b)|\))"
+    r"|不是[^,;.\n]{1,20}[,;] ?而?是"
     r"|[^\s,.;]{1,20} ?(?:では(?:ありません|ない|なく(?:て)?)|じゃない|[이가] ?아니(?:라|고|다)?|[이가] ?아닙니다)"
 )
 
@@ -241,7 +242,7 @@ def _yes_or_no(text: str) -> set[bool]:
     """True for a text that says yes, False for no, both where the beginnings of its lines say both."""
     if text.rstrip().endswith("?") or re.match(r"(?i)\W*(?:if|wenn|falls)\b", text):
         return set()
-    if re.search("혹은|또는", text):
+    if re.search("혹은|또는|言い切れ", text):
         return {True, False}
     says: set[bool] = set()
     for line in (text, *text.splitlines()[1:]):
@@ -318,7 +319,7 @@ _LEAD: Final = re.compile(
 )
 _BEFORE, _AFTER = ("|".join(PHRASES["turned"][side]) for side in ("before", "after"))
 _TURNED_BEFORE: Final = re.compile(
-    rf"(?i)(?:\b(?:{_BEFORE})\b[ -]?(?:the |la |le |an? |of |in |at |on )?(?:\w+ )?|到第?)$"
+    rf"(?i)(?:\b(?:{_BEFORE})\b[ -]?(?:the |la |le |an? |of |in |at |on )?(?:\w+ )?|qu'|到第?)$"
 )
 _TURNED_AFTER: Final = re.compile(rf"(?i)[ -](?:{_AFTER})\b|为止|之前|之后")
 # A first value that another one follows with nothing but a comma or "and" between.

@@ -48,8 +48,9 @@ _SIGNED: Final = {
 _EASTERN: Final = re.compile(
     r"(?i)(?P<before>嬰|変|올림|내림)? ?(?P<name>[ハニホヘトイロ](?=[長短]調|音)"
     r"|[다라마바사가나](?= ?(?:장|단|음))|(?<!\w)(?:до|ре|ми|фа|соль|ля|си)(?!\w)"
-    r"|[도레미파솔라시](?=[ #b]|올림|내림|샵|플랫|\d|$)|ファ|[ドレミソラシ](?=[ #b]|シャープ|フラット|\d|$))"
-    r"(?:[ -]?(?P<after>диез|бемоль|シャープ|フラット|샵|플랫|#|b))?(?P<next> ?\d)?"
+    r"|[도레미파솔라시](?=[ #b]|올림|내림|샵|플랫|\d|$)|ファ|[ドレミソラシ](?=[ #bの]|シャープ|フラット|です|\d|$)"
+    r"|(?<=[嬰変])[ハニホヘトイロ]|(?<=올림|내림)[다라마바사가나])"
+    r"(?:[ の-]?(?P<after>диез|бемоль|シャープ|フラット|샵|플랫|#|b))?(?P<next> ?\d)?"
 )
 _ABC: Final = re.compile(r"(?<![\w^_=])([\^_]{1,2}|=)([A-Ga-g])(,*|'*)(?![\w'])")
 _OCTAVE_ORDINAL: Final = re.compile(r"(?i),? (?:in|of) the (first|second|third|fourth|fifth|sixth|seventh) octave")
@@ -150,7 +151,8 @@ def _sounding(pitch: tuple[str, int, int | None]) -> tuple[int | None, int]:
 
 _KEY: Final = re.compile(
     r"(?<![A-Za-z0-9#])(?P<letter>[A-Ga-g])(?P<sign>##|#|bb|b|x)?(?:[ -]{0,3}"
-    r"(?P<mode>major|minor|dorian|phrygian|lydian|mixolydian|locrian)\b|(?P<short>[mM])(?![A-Za-z0-9]))"
+    r"(?P<mode>major|minor|dorian|phrygian|lydian|mixolydian|locrian)\b| ?(?P<short>m)(?![A-Za-z0-9])"
+    r"|(?P<short_major>M)(?![A-Za-z0-9]))"
     r"(?P<general> {1,2}(?:key|mode|scale)\b)?"
 )
 _KEY_ALONE: Final = re.compile(
@@ -166,7 +168,7 @@ def read_keys(text: str) -> Extraction:
 
     def key(match: re.Match[str]) -> Hashable:
         is_article = match["letter"] in "aA" and match["sign"] is None and match["general"]
-        mode = {"m": "minor", "M": "major"}.get(match["short"], match["mode"])
+        mode = "minor" if match["short"] else "major" if match["short_major"] else match["mode"]
         return None if is_article else (match["letter"].upper(), SHIFTS[match["sign"] or ""], mode)
 
     keys = extract(text, _KEY, key)

@@ -71,7 +71,7 @@ def folded(text: str, *, numbers: bool = False) -> str:
     # What no encoding can write, half of a surrogate pair, fails in the reader of numbers.
     text = re.sub("[\ud800-\udfff]", "\ufffd", text[:MAX_CHARACTERS])
     plain = re.sub("(?<=[a-hs])[¹²³]", lambda match: "'" * ("¹²³".index(match[0]) + 1), text)
-    plain = unicodedata.normalize("NFKC", plain.replace("°", "o").replace("º", "o"))
+    plain = unicodedata.normalize("NFKC", plain.replace("°", "o").replace("º", "o").replace("`", " "))
     plain = rewritten(unaccented(in_digits(plain) if numbers else plain).translate(_SIGNS), "latex")
     return re.sub(r"[ \t]+", " ", _QUESTION.sub(" ", plain[: 2 * MAX_CHARACTERS]).replace("*", " ")).strip()
 

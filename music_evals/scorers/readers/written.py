@@ -6,7 +6,7 @@ Two readings, by protocol:
   space, a label ``Answer:`` ahead, Markdown's ``*``, ``_`` and backticks around it, and one full stop behind it do not
   count. The forms are: a number in digits; one of the indices 0 to 3; four digits that name each of the indices 0 to 3
   once; the numbers of measures with single spaces between them, or ``none``. Plain besides are units (``24 measures``),
-  brackets, ``\\boxed{}``, commas, arrows, an option's text behind its index, and "no errors".
+  brackets, ``\\boxed{}``, commas, arrows, an option's text behind its index, "no errors", and a number in words.
 - ``paper``: the reading of the authors' code. An index is the first character 0 to 3, also of ``10``; a number of
   measures is the first run of digits; an order and the wrong measures are the longest run (the first of equally long
   runs), so that ``3 7 12`` reads as ``12``, against the paper's own form. Leading zeros stay: ``024`` is not ``24``. A
@@ -24,6 +24,7 @@ from typing import Final, Literal, NamedTuple
 
 from music_evals.scorers.readers import Status, without_thinking
 from music_evals.scorers.readers.refusals import is_refusal
+from music_evals.scorers.readers.words import in_digits
 
 Protocol = Literal["strict", "paper"]
 
@@ -37,31 +38,56 @@ _NUMBER: Final = re.compile(r"[0-9]{1,6}")
 _INDEX: Final = re.compile("[0-3]")
 _ORDER: Final = re.compile(r"(?!.*(.).*\1)[0-3]{4}")
 _MEASURES: Final = re.compile(r"[0-9]{1,6}(?: [0-9]{1,6}){0,999}|(?i:none)")
-_NOUN: Final = r"(?:measures?|bars?|takte?n?|mesures|compases|battute|小节|小節|마디|тактов|такта?)"
-_BOX: Final = re.compile(r"\\(?:boxed|text)\s?\{([^{}]{0,200})\}|[$]")
+_NOUN: Final = (
+    r"(?:measures?|mm?\.|bars?|takte?n?|mesures?|compase?s?|misur[ae]|battut[ae]"
+    r"|小节|小節(?:です)?|마디(?:입니다)?|такт(?:ов|а|ы)?)"
+)
+_BEFORE: Final = (
+    r"(?:(?:the |final )*(?:answer|total|antwort|réponse"
+    r"|risposta|respuesta|答案|答え|정답|ответ)(?: is|是)? ?[:：]? ?)?"
+)
+_COUNTED: Final = (
+    r"(?:(?:it|the (?:score|piece|music)|this (?:score|piece)|there) (?:has|is|are|contains) "
+    r"|(?:the )?number of \S{1,20}(?: is|:) |es sind "
+    r"|il y a |ci sono |hay |一?共有?|只有|just |only )?"
+)
+_WRAPPED: Final = re.compile(
+    r"\\(?:boxed|text)\s?\{([^{}]{0,200})\}|<answer>([^<>]{0,200})</answer>"
+    r"|(?:```\w{0,9}\s*)?\{\s*\"\w{1,30}\"\s*:\s*[\"\[]{0,2}([^{}\"\]]{0,200})[\"\]]{0,2}\s*\}(?:\s*```)?|[$]"
+)
 _PLAIN: Final = {
     _NUMBER: re.compile(
-        rf"(?i)(?:(?:it|the (?:score|piece|music)|this (?:score|piece)|there|the (?:answer|total|number of {_NOUN})) "
-        rf"(?:has|is|are|contains) |(?:number of )?{_NOUN} ?[:=] ?)?[(\[{{]?(?P<answer>[0-9]{{1,6}})[)\]}}]?"
-        rf" ?{_NOUN}?(?: in (?:this|the) (?:score|piece|music)| in total| long)?"
+        rf"(?i){_BEFORE}(?:{_COUNTED}|{_NOUN} ?[:=] ?|[^\n=]{{1,60}}= ?)[(\[{{]?(?P<answer>[0-9]{{1,6}})"
+        rf"(?:\.0)?[)\]}}]?"
+        rf" ?(?:full |complete )?{_NOUN}?(?: in (?:this|the) (?:score|piece|music)| in total| long)?"
     ),
     _INDEX: re.compile(
-        r"(?i)(?:(?:the )?(?:correct |right )?(?:option|index|choice|answer)(?: is)?:? ?)?"
-        r"[(\[{]?(?P<answer>[0-3])[)\]}]?(?: ?[:.)–-] [^\n]{1,200})?"
+        rf"(?i){_BEFORE}(?:the )?(?:correct |right )?"
+        r"(?:(?:option|index|choice|candidate|fragment|选项|選択肢)(?: is)?:? ?|#)?"
+        r"[(\[{]?(?P<answer>[0-3])[)\]}]?(?: is (?:the )?(?:best|right|correct)[^\n0-9]{0,40}"
+        r"| ?[:.)–-] [^\n0-9]{1,200})?"
     ),
     _ORDER: re.compile(
-        r"(?i)(?:(?:the )?(?:correct |right )?order(?: is)?:? ?)?"
-        r"(?P<answer>[(\[{]?[0-3](?:[\s,;>→–-]*[0-3]){3}[)\]}]?)"
+        rf"(?i){_BEFORE}(?:(?:the )?(?:correct |right )?(?:order|正确顺序|reihenfolge)(?: is| ist|是)?:? ?)?"
+        r"(?P<answer>[(\[{]?(?:(?:segment|fragment|part)s? ?)?"
+        r"[0-3](?:(?:[\s,;、<>→–-]|\\to|then|and|segment|fragment)*[0-3]){3}[)\]}]?)"
     ),
     _MEASURES: re.compile(
-        rf"(?i)(?:(?:the )?(?:wrong )?{_NOUN}(?: numbers?)? ?:? ?)?(?:[(\[{{](?! ?[)\]}}]))?"
-        rf"(?P<answer>[0-9]{{1,6}}(?:(?:,? and |[,;&] ?| ){_NOUN}? ?[0-9]{{1,6}}){{0,99}})[)\]}}]?"
-        r"(?: (?:is|are) wrong)?|(?P<none>no (?:errors?|wrong measures?|measures?(?: (?:is|are) wrong)?|mistakes?)"
-        r"|none of (?:them|the measures)(?: (?:is|are) wrong)?|\[\s*\])"
+        rf"(?i){_BEFORE}(?:(?:the )?(?:wrong )?{_NOUN}(?: numbers?)? ?:? ?)?(?:[(\[{{](?! ?[)\]}}])|第)?"
+        rf"(?P<answer>[0-9]{{1,6}}(?:(?:,? ?(?:and|und|et|y|e|和|to|through|-|–) ?|[,;&、] ?| )"
+        rf"{_NOUN}? ?第?[0-9]{{1,6}}){{0,99}})"
+        rf"[)\]}}]?(?: ?{_NOUN})?(?: (?:is|are) wrong)?|(?P<none>(?:there are )?no (?:errors?|wrong measures?|mistakes?"
+        r"|measures?(?: (?:is|are) wrong| (?:has|contains) (?:an |any )?errors?)?)"
+        r"|all measures are (?:correct|right|fine)"
+        r"|none of (?:them|the measures)(?: (?:is|are) wrong)?|\[\s*\]|没有错误|keine fehler"
+        r"|aucune(?: erreur)?|ningun[oa]|нет ошибок)"
     ),
 }
 """Form → other plain forms of the same answer."""
 _DIGITS: Final = re.compile(r"\d+")  # of any script, as published
+_TAKEN_BACK: Final = re.compile(
+    r"(?im)\b(?:wait|correction|actually|sorry|rather|(?:that|this)(?:'s| is| was) wrong)\b|^(?:or|no)\b|不对|更正"
+)
 _SEVERAL: Final = re.compile(
     r"(?i)(?:either )?(?:[0-9]{1,6}|none)(?:(?: or )(?:[0-9]{1,6}|none)){1,9}|[0-9]{4}/[0-9]{4}"
     r"|(?:between )?[0-9]{2,6}(?: and | to | ?[-–] ?)[0-9]{2,6}|[0-3]/[0-3]"
@@ -149,7 +175,9 @@ def _read(
     stated = _stated(text, reasoned)
     bare = _bare(stated, reasoned)
     in_form = form.fullmatch(bare) is not None
-    answer = bare.lower() if in_form else _plain(bare, form) if protocol == "strict" else None
+    answer = bare.lower() if in_form else None
+    if protocol == "strict" and not in_form:
+        answer = _plain(bare, form) or (_explained(stated, form) if not reasoned else None)
     if answer and answer != NONE and form is not _ORDER:
         answer = " ".join(map(str, sorted({int(number) for number in answer.split(" ")})))
     rule = "the whole reply" if stated == text else "what follows the last “Answer:”"
@@ -167,16 +195,35 @@ def _read(
     return Answer("refused" if is_refusal(bare or stated) else "unreadable", None, False, rule)
 
 
+def _explained(stated: str, form: re.Pattern[str]) -> str | None:
+    """The answer in the line of the last label, where the lines below explain it and say no other."""
+    if not _LABEL.match(stated.strip(_AROUND)):
+        return None
+    first, _, rest = _bare(_stated(stated, reasoned=True), reasoned=True).partition("\n")
+    is_taken_back = _TAKEN_BACK.search(rest) or any(_plain(line, form) for line in rest.splitlines())
+    return None if is_taken_back else _plain(first, form)
+
+
 def _plain(bare: str, form: re.Pattern[str]) -> str | None:
     """The answer of a reply in a plain form that was not asked for."""
-    match = _PLAIN[form].fullmatch(_BOX.sub(lambda box: box[1] or "", bare).strip(_AROUND))
+    text = _WRAPPED.sub(lambda wrap: next(filter(None, wrap.groups()), "[]" if "{" in wrap[0] else ""), bare)
+    text = re.sub(r"(?<=\d)小节和第(?=\d)", ",", text.strip(_AROUND + '.。"“”'))
+    match = _PLAIN[form].fullmatch(in_digits(text) if form is _NUMBER and not re.search(r"\d", text) else text)
     if match is None:
         return None
     if match.groupdict().get("none"):
         return NONE
-    numbers = re.findall("[0-9]+" if form is not _ORDER else "[0-3]", match["answer"])
-    answer = ("" if form is _ORDER else " ").join(numbers)
+    if form is _ORDER:
+        answer = "".join(re.findall("[0-3]", match["answer"]))
+    else:
+        spans = re.sub(r"([0-9]{1,5}) ?(?:to|through|[-–]) ?([0-9]{1,5})", _listed, match["answer"])
+        answer = " ".join(re.findall("[0-9]+", spans))
     return answer if form.fullmatch(answer) else None
+
+
+def _listed(span: re.Match[str]) -> str:
+    first, last = int(span[1]), int(span[2])
+    return " ".join(map(str, range(first, min(last, first + 999) + 1))) if last > first else "-"
 
 
 def _bare(stated: str, reasoned: bool) -> str:

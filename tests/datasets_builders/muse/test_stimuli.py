@@ -34,14 +34,10 @@ def test_drum_loops_are_many_and_the_number_of_strokes_does_not_give_the_level_a
     # Without off-beats there are few ways to fill 16 beats well.
     assert distinct[0] > 80
     assert all(distinct[level] > 140 for level in OFFBEATS[1:])
-    for on_the_beat in (0, 1):
-        counts = {
-            level: Counter(len(loop.kick + loop.snare) - on_the_beat * level for loop in made)
-            for level, made in loops.items()
-        }
-        values = set().union(*counts.values())
-        best = sum(max(counts[level][value] for level in OFFBEATS) for value in values) / 750
-        assert best < 0.45  # of the best guess from that number alone; chance is 0.2
+    counts = {level: Counter(len(loop.kick + loop.snare) for loop in made) for level, made in loops.items()}
+    values = set().union(*counts.values())
+    best = sum(max(counts[level][value] for level in OFFBEATS) for value in values) / 750
+    assert best < 0.25  # of the best guess from that number alone; chance is 0.2
     for level, made in loops.items():
         assert all(loop.offbeats == level and not set(loop.kick) & set(loop.snare) for loop in made)
 
@@ -86,10 +82,11 @@ def check_kind(pair: MelodyPair) -> None:
     assert [i % 12 for i in a] != [i % 12 for i in b]
     assert [i for i in a if i] != [i for i in b if i]
     assert [i % 12 for i in a if i % 12] != [i % 12 for i in b if i % 12]
-    if pair.foil == "changed_interval":
+    assert sum(a) == sum(b)  # the ends do not tell
+    if pair.foil == "moved_passage":
         differing = [(x, y) for x, y in zip(a, b, strict=True) if x != y]
-        assert len(differing) == 1
-        assert differing[0][0] * differing[0][1] > 0
+        assert len(differing) == 2
+        assert all(x * y > 0 for x, y in differing)
     elif pair.foil == "reordered":
         assert sorted(second) == sorted(moved)
         assert list(second) != moved

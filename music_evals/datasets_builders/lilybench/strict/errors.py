@@ -86,7 +86,8 @@ def find_errors(text: str) -> dict[Corruption, list[int]]:
         "invalid_content": {
             measure.number
             for measure in measures
-            if any(word.kind == "unknown" or _is_noise(word) for word in measure.words)
+            for word in measure.words
+            if word.kind == "unknown" or (word.kind in ("note", "grace") and not all(map(pitch_of, _names(word))))
         },
         "invalid_bar_duration": set(_unfilled(measures)),
         "melodic_leap": set(_leaps(measures)),
@@ -122,11 +123,6 @@ def _is_invalid(word: Word) -> bool:
     if word.kind == "key":
         return pitch_of(word.match["tonic"]) is None or word.match["mode"] not in MODES
     return word.kind == "clef" and word.match["clef"] not in _CLEFS
-
-
-def _is_noise(word: Word) -> bool:
-    """Whether a word in the place of a note is none."""
-    return word.kind in ("note", "grace") and not all(map(pitch_of, _names(word)))
 
 
 def _names(word: Word) -> list[str]:

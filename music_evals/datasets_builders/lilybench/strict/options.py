@@ -5,6 +5,7 @@ each of the pieces. The four values are near each other. Values take turns, or m
 which no four pieces are left are asked with the options of others.
 """
 
+import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -33,8 +34,10 @@ def collection_ranks(pieces: Iterable[Usable], salt: str) -> dict[str, int]:
 
 def draw_questions(
     pieces: Sequence[Usable], values: Mapping[str, str], salt: str, grouping: Grouping
-) -> Iterator[tuple[Usable, Sequence[str]]]:
-    """Draw pieces with their options, in turns in which each value is asked for at most once.
+) -> Iterator[tuple[Usable, Sequence[str], int]]:
+    """Draw pieces with their options and the place of the right one, in turns that ask for each value at most once.
+
+    Questions that share their options in a turn have the right one at different places.
 
     Args:
         pieces: pieces to ask about.
@@ -55,15 +58,20 @@ def draw_questions(
             key=lambda value: (-counts[value], stable_hash(turn_salt, value)),
         )
         for group, options in grouping(available, remaining, turn_salt):
-            for value in sorted(group, key=lambda value: stable_hash(turn_salt, value)):
+            in_order = sorted(group, key=lambda value: stable_hash(turn_salt, value))
+            for value, place in zip(in_order, _places(turn_salt, *in_order), strict=False):
                 # The hash includes the turn, so that one piece less does not move all later pieces a turn ahead.
                 piece = min(remaining[value], key=lambda piece: (ranks[piece.id], stable_hash(turn_salt, piece.id)))
                 remaining[value].remove(piece)
-                yield piece, options
+                yield piece, options, place
     rest = (piece for group in remaining.values() for piece in group)
     for piece in sorted(rest, key=lambda piece: stable_hash(salt, piece.id)):
         for _, options in grouping([values[piece.id]], remaining, salt):
-            yield piece, options
+            yield piece, options, _places(salt, piece.id)[0]
+
+
+def _places(*seed: str) -> list[int]:
+    return random.Random(stable_hash(*seed)).sample(range(OPTIONS), OPTIONS)
 
 
 def near_fours(

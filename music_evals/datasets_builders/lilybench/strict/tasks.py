@@ -83,7 +83,7 @@ _MASKED: Final[Mapping[str, re.Pattern[str]]] = {
 _NOTE_LENGTHS: Final = ("2", "4", "8", "16")
 _SHOWN: Final = 4  # measures in the two tasks on measures
 _ATTEMPTS: Final = 4  # most rows of one kind of error on one piece
-_PER_OPUS: Final = 2  # most pieces of an opus in a task
+_PER_OPUS: Final = 2  # most pieces of an opus in a task; an id without an opus has two parts
 
 
 def make_rows(task: TaskName, pieces: Sequence[Usable], seed: int, size: int) -> list[TaskRow]:
@@ -94,7 +94,8 @@ def make_rows(task: TaskName, pieces: Sequence[Usable], seed: int, size: int) ->
     fewer than `size`, or if `check_looks` refuses the rows.
     """
     salt = f"{seed} strict {task}"
-    pieces = _few_per_opus(pieces, salt)
+    ranks = collection_ranks(pieces, salt)
+    pieces = [piece for piece in pieces if piece.id.count("/") < 2 or ranks[piece.id] < _PER_OPUS]
     if task == "error_detection":
         return sorted(_error_detection(pieces, salt, seed, size), key=lambda row: row["id"])
     if task in ("metadata_qa", "metadata_prediction"):
@@ -104,12 +105,6 @@ def make_rows(task: TaskName, pieces: Sequence[Usable], seed: int, size: int) ->
     if task in _BY_SCORE:
         check_looks(task, rows)
     return sorted(rows, key=lambda row: row["id"])
-
-
-def _few_per_opus(pieces: Sequence[Usable], salt: str) -> list[Usable]:
-    """Keep two pieces of each opus; an id without an opus has two parts."""
-    ranks = collection_ranks(pieces, salt)
-    return [piece for piece in pieces if piece.id.count("/") < 2 or ranks[piece.id] < _PER_OPUS]
 
 
 def _draw(salt: str, piece: Usable) -> random.Random:
@@ -151,11 +146,13 @@ def _choice_rows(
 ) -> Iterator[TaskRow]:
     """Rows that ask for a value; `values` and `scores` are by id, and pieces without a value are left out."""
     with_value = [piece for piece in pieces if piece.id in values]
-    for piece, choices in draw_questions(with_value, values, salt, grouping):
+    for piece, choices, place in draw_questions(with_value, values, salt, grouping):
         right = values[piece.id]
-        options, answer = _shuffled(right, (value for value in choices if value != right), _draw(salt, piece))
+        options, _ = _shuffled(right, (value for value in choices if value != right), _draw(salt, piece))
+        options.remove(right)
+        options.insert(place, right)
         score = None if scores is None else scores[piece.id]
-        yield _row(task, piece, answer, score, kind=kind, options=options)
+        yield _row(task, piece, str(place), score, kind=kind, options=options)
 
 
 def _bar_count(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:

@@ -97,6 +97,8 @@ def test_options_by_themselves_tell_nothing(rows: Rows) -> None:
             answers.setdefault(frozenset(row["options"]), Counter(dict.fromkeys(row["options"], 0)))[right(row)] += 1
         ranges = [max(counts.values()) - min(counts.values()) for counts in answers.values()]
         assert sum(ranges) <= 1
+        places = Counter(row["answer"] for row in rows[task])
+        assert max(places.values()) - min(places.values()) <= 1
 
 
 @pytest.fixture(scope="module")
