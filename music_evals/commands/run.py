@@ -199,9 +199,9 @@ def _folder_problem(logs: str) -> str:
     """Why no log can be written to a folder of this machine."""
     if "://" in logs:
         return ""
+    folder = Path(logs).expanduser().absolute()
     try:
-        Path(logs).expanduser().mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=Path(logs).expanduser()):
+        with TemporaryFile(dir=next(one for one in (folder, *folder.parents) if one.exists())):
             return ""
     except OSError as error:
         return f"logs cannot be written to {logs}: {error.strerror}; take another --log-dir"

@@ -202,7 +202,7 @@ def test_a_site_of_logs_that_lie_elsewhere_has_copies_of_them(tmp_path: Path) ->
 
 def test_two_models_or_conditions_are_compared_on_the_same_questions(tmp_path: Path) -> None:
     for model, answers in (("one/right", "CCCCCCCC"), ("two/wrong", "IIIIIIIC")):
-        write_log(tmp_path, answers, model=model)
+        write_log(tmp_path, answers, model=model, params={"shots": "zero"})
     write_log(tmp_path, "CCCCIIII", model="one/right", params={"shots": "five"})
     code, output = run("compare", "one/right", "wrong", tmp_path)
     assert code == 0, output
