@@ -233,7 +233,7 @@ def sample_values(log: EvalLog) -> list[str]:
 def figures(log: EvalLog) -> dict[str, dict[str, str]]:
     """Scorer → metric → value; as text, so that what is not defined equals itself."""
     scores = log.results.scores if log.results else []
-    return {one.name: {name: f"{metric.value:.12g}" for name, metric in one.metrics.items()} for one in scores}
+    return {one.name: {name: f"{metric.value:.10g}" for name, metric in one.metrics.items()} for one in scores}
 
 
 def tables(out: Path) -> dict[str, str]:
