@@ -100,7 +100,7 @@ def read_choice(reply: str, options: Sequence[str]) -> Reading:
             return Reading("refused", rule=LABELLED)
     if corrected:
         return Reading("answered", corrected, "the last correction")
-    listed, lines = _listed(lines, choices.letters)
+    listed, lines = _listed(lines, choices)
     reading = _read_lines(lines, choices, len(options)) if lines else Reading("unreadable")
     if reading.status == "unreadable" and listed:
         return _verdicts(listed, choices)
@@ -124,9 +124,12 @@ def _correction(text: str, choices: "_Options") -> tuple[str | None, int]:
         if not text[: match.start()].strip() or is_listed or choices.exact(own_line):
             continue
         rest = text[match.end() : match.end() + MAX_LINE].strip(" ,.:;!–—…、。")
-        for clause in re.split(r"[.;:。；：!?]\s*", rest.partition("\n")[0])[:4]:
-            clause = clause.strip(" ,，–—-…")
-            letters = choices.concluding(clause) or choices.opening(clause, marked=True) or choices.ending(clause)
+        for clause in re.split(r"[.;:,。；：，、!?…]\s*", rest.partition("\n")[0])[:12]:
+            clause = clause.strip(" –—-")
+            if _PATTERNS["open"].search(clause):
+                continue
+            letters = choices.concluding(clause) or choices.opening(clause, marked=True)
+            letters = letters or choices.mentioned(_PATTERNS["denial"].sub(" ", clause))
             if (named := _PATTERNS["corrected_to"].search(clause)) and named["letter"] in choices.letters:
                 letters = {named["letter"]}
             if len(letters) == 1:
@@ -134,15 +137,15 @@ def _correction(text: str, choices: "_Options") -> tuple[str | None, int]:
     return None, -1
 
 
-def _listed(lines: list[str], letters: str) -> tuple[dict[str, str], list[str]]:
+def _listed(lines: list[str], choices: "_Options") -> tuple[dict[str, str], list[str]]:
     """Part lines that go through options one by one, by letter, from the others."""
     runs: list[list[tuple[str, str]]] = [[]]
-    for line in [item for whole in lines for item in _inline_items(whole, letters)]:
+    for line in [item for whole in lines for item in _inline_items(whole, choices.letters)]:
         match = _PATTERNS["listed"].match(line)
-        letter = match["letter"].upper() if match else ""
-        if not letter or letter not in letters or (runs[-1] and letter <= runs[-1][-1][0]):
+        letter = match["letter"].upper() if match else choices.heading(line)
+        if not letter or letter not in choices.letters or (runs[-1] and letter <= runs[-1][-1][0]):
             runs.append([])
-        if letter and letter in letters:
+        if letter and letter in choices.letters:
             runs[-1].append((letter, line))
         else:
             runs[-1].append(("", line))
@@ -196,7 +199,11 @@ def _read_lines(lines: list[str], choices: "_Options", options: int) -> Reading:
             letters, rule = listed, "lines that are an option's text"
     if reading := _reading(letters, rule, options):
         return reading
-    return Reading("refused" if not letters and (is_refusal(last) or is_refusal(first)) else "unreadable")
+    if not letters and (is_refusal(last) or is_refusal(first)):
+        return Reading("refused")
+    if letters := choices.committed(lines):
+        return Reading("several") if len(letters) > 1 else Reading("answered", min(letters), "the only option named")
+    return Reading("unreadable")
 
 
 def _reading(letters: set[str], rule: str, options: int) -> Reading | None:
@@ -240,6 +247,11 @@ class _Options:
             return letter
         first, _, rest = plain.partition(" ")
         return self.by_text.get(rest) if self.by_text.get(rest) == first.upper() else None
+
+    def heading(self, line: str) -> str:
+        """The letter of the option whose text a line of a list has ahead of a dash or a colon."""
+        text, separator, _ = line.lstrip("*•- ").partition(next(iter(re.findall(r" [–—-] |[:：|]", line[2:])), "\0"))
+        return self.by_text.get(_plain(text), "") if separator else ""
 
     def without_text(self, letter: str, line: str) -> str:
         """A line of a list without the text of its option."""
@@ -319,6 +331,35 @@ class _Options:
         named = {letter for text, letter in self.by_text.items() if f" {text} " in f" {plain} "}
         letters = _longest(fitting)
         return letters if len(letters) == 1 and named <= letters else set()
+
+    def committed(self, lines: Sequence[str]) -> set[str]:
+        """The options that the first and the last sentence name alone; else the two that one of them offers."""
+        sentences = [one for line in lines for one in _PATTERNS["sentence"].split(line) if re.search(r"\w", one)]
+        singles: set[str] = set()
+        offered: set[str] = set()
+        for sentence in sentences[:1] + sentences[-1:]:
+            if len(sentence) > MAX_LINE or _PATTERNS["open"].search(sentence):
+                return set()
+            named = self.mentioned(text := _PATTERNS["denial"].sub(" ", sentence))
+            singles |= named if len(named) == 1 else set()
+            offered |= named if len(named) == 2 and _PATTERNS["either"].search(text) else set()
+        is_cut = not _PATTERNS["end"].search(lines[-1]) and not self.exact(lines[-1].split()[-1])
+        return set() if is_cut else singles or offered
+
+    def mentioned(self, sentence: str) -> set[str]:
+        """The options that a sentence names anywhere, by letter or by text."""
+        words = f" {_plain(sentence)} "
+        for text in sorted(self.by_text, key=len, reverse=True):
+            is_within = len(text) > 1 and not text.isascii() and text in words
+            if is_within or re.search(rf" {re.escape(text)} (?!scale|key)", words):
+                rest = words.replace(text, " ")
+                return {self.by_text[text]} | self.mentioned(rest) if rest.strip() else {self.by_text[text]}
+        matches = [] if _PATTERNS["spelled"].search(sentence) else _PATTERNS["mentioned"].finditer(sentence)
+        letters = {match["letter"] for match in matches if not match["noun"]}
+        letters = letters if letters <= set(self.letters) else set()  # they are notes
+        ordinal = _PATTERNS["ordinal"].search(sentence)
+        place = next((int(name[1:]) for name, word in ordinal.groupdict().items() if word), 0) if ordinal else 0
+        return letters | set(self.letters[place - 1 :][:1] if ordinal else ())
 
     def _named(self, text: str) -> set[str]:
         plain, head = _plain(text), _plain(re.split(r"[.,;:!?()\n]|\s[–—-]\s", text)[0])

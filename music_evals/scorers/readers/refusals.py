@@ -1,6 +1,6 @@
 """Recognising refusals: a reply will not or cannot answer, does not know, or says that it got no music.
 
-Languages: English, Chinese, German, French, Italian, Spanish and Japanese; `refusals.toml` has the words.
+`refusals.toml` has the words, in English, Chinese, German, French, Italian, Spanish, Japanese, Korean and Russian.
 """
 
 import re
