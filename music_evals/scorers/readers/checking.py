@@ -69,7 +69,8 @@ def _phrase_pattern(table: str) -> re.Pattern[str]:
 _NEGATION, _UNSURE, _OR, _ASIDE = map(_phrase_pattern, ("negation", "unsure", "choice", "aside"))
 _LABEL: Final = re.compile(
     r"(?im)^[*_#>\s-]{0,8}(?:so,? |thus,? |therefore,? )?(?:the )?(?:final |correct )?"
-    r"(?:answer|答案|antwort|reponse|risposta|respuesta)(?: is)?[*_ ]{0,4}[:=：] ?"
+    r"(?:answer|antwort|r[eé]ponse|risposta|respuesta)(?: is)?[*_ ]{0,4}[:=：→] ?[*_]{0,2}"
+    r"|(?:答案|答え|정답|답|ответ)(?:是|は|은|는)?[*_ ]{0,4}[:=：→] ?|(?:答案是|答えは|정답은|답은|lautet die antwort|my answer is) ?"
 )
 _BOXED: Final = re.compile(r"\\boxed\s?\{((?:[^{}]|\{[^{}]{0,200}\}){0,400})\}")
 
@@ -103,9 +104,10 @@ def check(prediction: str, reference: str, answer_type: str) -> Checked:
 
 
 _CONCLUSION: Final = re.compile(
-    r"(?is)(?:.*[.;:,!?\n)]\s*|^)(?:but |and )?(?:so|therefore|thus|hence|i\.e\.|that is|making|in short|answer"
+    r"(?is)(?:.*[.;:,!?\n)，。、；]\s*|.*므로 |^)(?:but |and )?(?:so|therefore|thus|hence|i\.e\.|that is|making|in short|answer"
     r"|the \w+(?: \w+){0,4}? (?:is|are)(?= )|it is|it's|but it is|but yes|因此|所以|故|also|daher|donc|quindi"
-    r"|por tanto)\b[,:]? ?(?P<rest>[^.;!?\n]*[^.;!?\n\s][^;!?\n]{0,20})[.!\s]*$"
+    r"|por tanto|sum|altogether|together|insgesamt|zusammen(?: also)?|en tout|in totale|resultan|итого|всего|значит|поэтому"
+    r"|一?共|合计|合計|합쳐서|따라서|그러므로|i conclude that|говорят о)(?:\b|(?<=[\u3040-\ud7a3]))[,:]? ?(?P<rest>[^.;!?\n]*[^.;!?\n\s][^;!?\n]{0,20})[.!\s]*$"
 )
 
 
@@ -113,7 +115,10 @@ _CORRECTION: Final = re.compile(
     r"(?i)(?:\b(?:wait|correction|actually|sorry|or rather|scratch that|i meant?|on second thought)\b"
     r"|[.?!,;:–—→>…-]\s*(?:no|nein|non|нет|아니요?|いえ|いや)(?=\s*[,:;、，–—-])|不对|更正|其实)(?=[\s,.:;–—-]*(?P<rest>[^\n]*\w[^\n]*))"
 )
-_JSON: Final = re.compile(r"""["'](?:answer|value|result|response|output)["']\s*:\s*["'\[]*([^"'\]}]+)""")
+_JSON: Final = re.compile(
+    r"""["'](?:answer|value|result|response|output)["']\s*:\s*["'\[]*([^"'\]}]+)"""
+    r"""|^\W{0,9}\{\s*"\w{1,30}"\s*:\s*["\[]*([^"\]}:]+)["\]]*\s*\}\W*$"""
+)
 
 
 def _statements(text: str) -> Iterator[str]:
@@ -125,7 +130,7 @@ def _statements(text: str) -> Iterator[str]:
     end = text[-20_000:]
     if corrections := [match for match in _CORRECTION.finditer(end) if match.start() > 0]:
         yield corrections[-1]["rest"].lstrip(" ,.:;、，")
-    if boxes := _BOXED.findall(end) or _JSON.findall(end):
+    if boxes := _BOXED.findall(end) or ["".join(values) for values in _JSON.findall(end)]:
         yield boxes[-1]
     if labels := list(_LABEL.finditer(end)):
         yield end[labels[-1].end() :].strip() or end
@@ -169,7 +174,9 @@ def _check_against_none(answer: str, answer_type: str) -> Checked:
 
 
 _DENIAL: Final = re.compile(
-    r"(?i)[,;]? ?\(?\b(?:it is |it's |und |and |but )?(?:not|rather than|instead of|no|nicht|statt|without|kein\w*|pas"
+    r"(?i)[^,.;]{1,40}(?:보이지만|생각했지만|に見えますが|かと思いましたが)[,、]?"
+    r"|(?:zuerst dachte ich an|at first (?:glance|sight)?|i first considered|i'?d said) [^,.;]{1,30}[,;]"
+    r"|[,;]? ?\(?\b(?:it is |it's |und |and |but )?(?:not|rather than|instead of|no|nicht|statt|without|kein\w*|pas"
     r"|не|ne|no es|non(?: e)?(?! troppo| tanto))\b[^,.;:)\n]{0,80}?(?:[,]? ?\b(?:but|sondern|mais|ma|sino|bensi|а)\b"
     r"|(?=[,.;:\n]|$|\bbecause\b|\bas\b)|\))"
     r"|不是[^,;.\n]{1,20}[,;] ?而?是"
@@ -283,7 +290,7 @@ def _check_yes_no(answer: str, expected: str) -> Checked:
 
 
 _TERM_END: Final = re.compile(
-    rf"\W*$|[ ]?[.,;:!()/\[\n-]|[ ](?:{'|'.join(PHRASES['term_end']['words'])})\b|[\u4e00-\u9fff的]", re.IGNORECASE
+    rf"\W*$|[ ]?[.,;:!()/\[\n-]|[ ](?:{'|'.join(PHRASES['term_end']['words'])})\b|[\u3040-\ud7a3]", re.IGNORECASE
 )
 
 
@@ -325,6 +332,11 @@ _TURNED_AFTER: Final = re.compile(rf"(?i)[ -](?:{_AFTER})\b|为止|之前|之后
 # A first value that another one follows with nothing but a comma or "and" between.
 # What says behind a first value that it is not the answer.
 _TURN: Final = re.compile(r"(?i)\b(?:but|would be|at first|resolves|becomes)\b|;")
+# What says behind the last value that another thing was asked, and ahead of a value that it is not the answer.
+_ELSEWHERE: Final = re.compile(
+    r"(?i)\b(?:whereas|while|in question|asked|instead|previous|preceding|before|pero|aber|mais|pero|однако)\b|하지만|但是"
+)
+_CONCEDED: Final = re.compile(r"(?i)\W*(?:although|though|while|whereas|obwohl|bien que|aunque|sebbene|хотя|虽然)\b")
 _LIST: Final = re.compile(r"\S{1,6}(?: (?:major|minor))?\s{0,3}(?:[,;/&]|and\b|-)\s{0,3}[A-G](?:#|b)?\d?\b")
 
 
@@ -346,6 +358,9 @@ def _compare(answer: Extraction, reference: Extraction, answer_type: str) -> Che
         return _SEVERAL
     if not _is_committed(answer):
         return _UNREADABLE
+    is_elsewhere = not answer.is_pure and _ELSEWHERE.search(text[answer.spans[-1][1] :])
+    if is_elsewhere or _CONCEDED.match(text):
+        return _UNREADABLE
     if values == expected:
         return _RIGHT
     if any(_may_agree(value, other, answer_type) for value in values - expected for other in expected):
@@ -356,7 +371,7 @@ def _compare(answer: Extraction, reference: Extraction, answer_type: str) -> Che
         return _WRONG if answer.is_pure or opens or (len(values) == 1 and is_short) else _UNREADABLE
     if answer.is_pure:
         return _WRONG if answer_type in _LISTS or len(expected) > 1 else _SEVERAL
-    turns = _TURN.search(text, answer.spans[0][1])
+    turns = _TURN.search(text, answer.spans[0][1]) or _ELSEWHERE.search(text, answer.spans[0][1])
     is_first = opens and expected == {given_values[0]} and not _LIST.match(text, start) and not turns
     return _RIGHT if is_first else _UNREADABLE
 

@@ -175,7 +175,7 @@ def _progression(match: re.Match[str]) -> tuple[str, ...]:
 
 _CADENCE: Final = re.compile(
     r"\b(imperfect authentic|authentic|half|plagal|deceptive)\b(?=\W*$|[,.;:!()]| cadence| close| and\b| or\b| in\b|"
-    r" at\b|终止| ?\(|(?i:-cadence| schluss| kadenz| cadenz))"
+    r" at\b|终止| ?\(| -| ?[\u0400-\u04ff\u3040-\ud7a3]|(?i:-cadence| schluss| kadenz| cadenz))"
 )
 
 

@@ -14,10 +14,11 @@ SHIFTS: Final = {"": 0, "#": 1, "b": -1, "##": 2, "x": 2, "bb": -2}
 _SOLFEGE: Final = {"do": "C", "ut": "C", "re": "D", "mi": "E", "fa": "F", "sol": "G", "la": "A", "si": "B"}
 _SOLFEGE_NAME: Final = re.compile(
     r"(?i)(?<![A-Za-z])(do|ut|re|mi|fa|sol|la|si)(?:[ -]?(dieses?|diesis|sostenido|bemol(?:le)?|bequadro|becarre"
-    r"|natural|sharp|flat|#|b))?(?P<next>[ -]?\d|[ -](?:majeur|mineur|mayor|menor|maggiore|minore|major|minor)|\W*$"
-    r"|[,;/-] ?(?:do|re|mi|fa|sol|la|si)\b)?(?![A-Za-z])"
+    r"|natural|sharp|flat|#|b))?(?=(?P<next>[ -]?\d|[ -](?:majeur|mineur|mayor|menor|maggiore|minore|major|minor)|\W*$"
+    r"|(?: ?[,;/-]| et| e| y| and) ?(?:do|re|mi|fa|sol|la|si)\b)|)(?![A-Za-z])"
 )
-_GERMAN_END: Final = r"[ -]?(?:dur|moll|(?:halb)?vermindert|uberm)|-?\d|'|\W*$|[,;]"
+_LISTED: Final = re.compile(r"\b[A-G](?:#|b)?\d?(?: ?[,;/-] ?| (?:et|e|y|and) )$")
+_GERMAN_END: Final = r"(?= - [A-H]| und )|[ -]?(?:dur|moll|(?:halb)?vermindert|uberm)|-?\d|'|\W*$|[,;]"
 _GERMAN_NAME: Final = re.compile(
     rf"(?i)(?<![A-Za-z])([a-g])(isis|eses|is|es)(?={_GERMAN_END}|-?\d|[ -]?(?:major|minor))"
     rf"|(?<![A-Za-z])(e|a)(s)(?={_GERMAN_END})|(?<![A-Za-z])(h)(is|)(?={_GERMAN_END})"
@@ -46,15 +47,17 @@ _SIGNED: Final = {
     **dict.fromkeys(("変", "내림", "бемоль", "フラット", "플랫", "b"), "b"),
 }
 _EASTERN: Final = re.compile(
-    r"(?i)(?P<before>嬰|変|올림|내림)? ?(?P<name>[ハニホヘトイロ](?=[長短]調|音)"
+    r"(?i)(?P<before>嬰|変|올림|내림)? ?(?P<name>[ハニホヘトイロ](?=[長短]調|音|,)|(?<=,)[ハニホヘトイロ](?!\w)"
     r"|[다라마바사가나](?= ?(?:장|단|음))|(?<!\w)(?:до|ре|ми|фа|соль|ля|си)(?!\w)"
-    r"|[도레미파솔라시](?=[ #b]|올림|내림|샵|플랫|\d|$)|ファ|[ドレミソラシ](?=[ #bの]|シャープ|フラット|です|\d|$)"
+    r"|[도레미파솔라시](?=[ #b,]|올림|내림|샵|플랫|\d|$)|ファ|[ドレミソラシ](?=[ #bの,]|シャープ|フラット|です|\d|$)"
     r"|(?<=[嬰変])[ハニホヘトイロ]|(?<=올림|내림)[다라마바사가나])"
     r"(?:[ の-]?(?P<after>диез|бемоль|シャープ|フラット|샵|플랫|#|b))?(?P<next> ?\d)?"
 )
 _ABC: Final = re.compile(r"(?<![\w^_=])([\^_]{1,2}|=)([A-Ga-g])(,*|'*)(?![\w'])")
 _OCTAVE_ORDINAL: Final = re.compile(r"(?i),? (?:in|of) the (first|second|third|fourth|fifth|sixth|seventh) octave")
 _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
+_COUNTS: Final = ("one", "two", "three", "four", "five", "six", "seven")
+_SPOKEN: Final = re.compile(rf"(?i)\b([a-g][ -](?:sharp|flat|natural)) ({'|'.join(_COUNTS)})\b")
 _SIGN_WORD: Final = re.compile(
     r"(?i)(?<![A-Za-z])([A-Ga-g])[ -]{0,2}(double[ -]?sharp|double[ -]?flat|sharp|flat|natural)(?![a-z])(?! ?keys)"
 )
@@ -66,7 +69,7 @@ _HELMHOLTZ: Final = re.compile(r"(?<![A-Za-z'])([A-Ga-g])(##|#|bb|b)?('{1,5})(##
 _PITCH: Final = re.compile(
     r"(?<![A-Za-z0-9#'])(?P<letter>[A-Ga-g])(?P<sign>##|#|bb|b|x)?(?P<octave>[ -]?-?\d(?!\d))?(?![A-Za-z0-9#'])"
 )
-STANDS_ALONE: Final = re.compile(r"\s{0,3}(?:$|[,;.:)\n/]|and\b|or\b|then\b|et\b|und\b|y\b|e\b|和)")
+STANDS_ALONE: Final = re.compile(r"\s{0,3}(?:$|[,;.:)\n/\u4e00-\u9fff]|-(?= ?[A-G](?:[#b]|\b))|and\b|or\b|then\b|et\b|und\b|y\b|e\b|和)")
 _RELATIVE: Final = re.compile(
     r"(?i)\b(?:above|below|over|under|than|from) (?:the )?"
     r"(?:middle c\b|[A-G](?:#|b)?\d?\b(?:(?:,| and| or) [A-G](?:#|b)?\d\b)*+)"
@@ -83,12 +86,13 @@ def _german(match: re.Match[str]) -> str:
 def _solfege(match: re.Match[str]) -> str:
     name, sign, after = match[1].lower(), (match[2] or "").lower(), match["next"] or ""
     # Most names are words besides.
-    is_word = name in ("do", "mi", "la", "si") or match["next"] is None
+    is_listed = _LISTED.search(match.string, 0, match.start()) is not None
+    is_word = not is_listed and (name in ("do", "mi", "la", "si") or match["next"] is None)
     if not sign and not after.strip(" .") and match.start() > 0 and is_word:
         return match[0]
     is_flat = sign.startswith(("bemol", "flat")) or sign == "b"
     shift = "#" if sign.startswith(("dies", "sost", "sharp", "#")) else "b" if is_flat else ""
-    return _SOLFEGE[name] + shift + after
+    return _SOLFEGE[name] + shift
 
 
 def _eastern(match: re.Match[str]) -> str:
@@ -108,6 +112,7 @@ def spelled(text: str) -> str:
         lambda match: (match["a"] or match["b"]).lower() + _STROKE_MARKS[(match["de"] or match["zh"]).lower()],
         re.sub(r"(?i)\b(?:do centrale?|mittleres c)(?![a-z0-9])|中央c", "C4", text),
     )
+    text = _SPOKEN.sub(lambda match: match[1] + str(_COUNTS.index(match[2].lower()) + 1), text)
     text = _EASTERN.sub(_eastern, _ABC.sub(_abc, text))
     text = _OCTAVE_ORDINAL.sub(lambda match: str(_ORDINALS.index(match[1].lower()) + 1), text)
     text = rewritten(text, "spelling")

@@ -77,7 +77,7 @@ def read_clefs(text: str) -> Extraction:
 
 
 _NUMBER: Final = re.compile(
-    r"(?i)(?P<where>\b(?:measures?|bars?|mm?\.?) ?)?(?<![A-Za-z0-9_./,])(?P<digits>-?\d{1,9}(?:\.\d{1,6}|/\d{1,6})?)"
+    r"(?i)(?P<where>\b(?:measures?|bars?|mm?\.?|takt|mesure|compas|battuta|misura|такт\w*) ?|第 ?)?(?<![A-Za-z0-9_./,])(?P<digits>-?\d{1,9}(?:\.\d{1,6}|/\d{1,6})?)"
     r"(?![\d/]|st\b|nd\b|rd\b|th\b|º|ª)"
 )
 _ROMAN_ALONE: Final = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
@@ -114,7 +114,7 @@ _SPAN_PART: Final = re.compile(
 
 def read_measures(text: str) -> Extraction:
     """Sets of measure numbers, or ``("from", 9)`` for what starts at measure 9."""
-    text = rewritten(text, "measures")
+    text = rewritten(rewritten(text, "measures"), "ranges")
     if bare := _BARE_MEASURES.fullmatch(text):
         return extraction(text, [(0, len(text), _measures(bare["list"]))])
 
@@ -136,6 +136,8 @@ def _measures(text: str, *, between: bool = False) -> frozenset[int] | None:
     last: int | None = None
     for match in _SPAN_PART.finditer(text):
         number, sign = int(match["number"]), (match["sign"] or "").lower()
+        if number == 0:  # a pickup
+            continue
         if last is not None and (sign in ("-", "to", "through", "until") or (between and sign == "and")):
             if not last <= number <= last + LONGEST_RANGE:
                 return None

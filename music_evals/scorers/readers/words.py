@@ -115,7 +115,7 @@ _READ_AS_VALUES: Final = ("duration", "mode", "clef", "cadence", "numeral", "qua
 
 def term_tables(text: str) -> list[str]:
     """The tables of closed terms that have the text as a term: an inversion, a texture, a dynamic, …"""
-    plain = re.sub(r"^with |[ .;]+$", "", text, flags=re.IGNORECASE)
+    plain = re.sub(r"^(?:with|the) |[ .;]+$", "", text, flags=re.IGNORECASE)
     tables = [table for table in TERMS if table not in _READ_AS_VALUES]
     return [table for table in tables if (0, len(plain)) in find_terms(plain, table).spans]
 
@@ -140,7 +140,7 @@ def in_digits(text: str) -> str:
     """The text with its numbers in digits, as far as they are words of one of the languages."""
     for word, number in PHRASES["times"].items():
         text = re.sub(rf"\b{word}\b", number, text, flags=re.IGNORECASE)
-    text = re.sub("[零〇一二两三四五六七八九十百]{1,9}", _chinese_number, text.replace("一共", "共"))
+    text = re.sub("[零〇一二两三四五六七八九十百]{1,9}", _chinese_number, re.sub("[前后上下每同]一|一共", "", text))
     text = re.sub(r"(?<=[a-z])-(?=[a-z])", " ", text)
     for language in ("en", "de", "fr", "es", "it"):
         # Italian has "none" for ninths.
