@@ -26,6 +26,7 @@ from fractions import Fraction
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from music_evals.scorers.readers import Status, without_thinking
+from music_evals.scorers.readers.choices import CORRECTION
 from music_evals.scorers.readers.chords import read_cadences, read_chords, read_numerals
 from music_evals.scorers.readers.pitches import read_keys, read_pitches
 from music_evals.scorers.readers.refusals import is_refusal
@@ -70,7 +71,8 @@ _NEGATION, _UNSURE, _OR, _ASIDE = map(_phrase_pattern, ("negation", "unsure", "c
 _LABEL: Final = re.compile(
     r"(?im)^[*_#>\s-]{0,8}(?:so,? |thus,? |therefore,? )?(?:the )?(?:final |correct )?"
     r"(?:answer|antwort|r[eé]ponse|risposta|respuesta)(?: is)?[*_ ]{0,4}[:=：→] ?[*_]{0,2}"
-    r"|(?:答案|答え|정답|답|ответ)(?:是|は|은|는)?[*_ ]{0,4}[:=：→] ?|(?:答案是|答えは|정답은|답은|lautet die antwort|my answer is) ?"
+    r"|(?:答案|答え|정답|답|ответ)(?:是|は|은|는)?[*_ ]{0,4}[:=：→] ?"
+    r"|(?:答案是|答えは|정답은|답은|lautet die antwort|my answer is) ?"
 )
 _BOXED: Final = re.compile(r"\\boxed\s?\{((?:[^{}]|\{[^{}]{0,200}\}){0,400})\}")
 
@@ -104,17 +106,16 @@ def check(prediction: str, reference: str, answer_type: str) -> Checked:
 
 
 _CONCLUSION: Final = re.compile(
-    r"(?is)(?:.*[.;:,!?\n)，。、；]\s*|.*므로 |^)(?:but |and )?(?:so|therefore|thus|hence|i\.e\.|that is|making|in short|answer"
-    r"|the \w+(?: \w+){0,4}? (?:is|are)(?= )|it is|it's|but it is|but yes|因此|所以|故|also|daher|donc|quindi"
-    r"|por tanto|sum|altogether|together|insgesamt|zusammen(?: also)?|en tout|in totale|resultan|итого|всего|значит|поэтому"
-    r"|一?共|合计|合計|합쳐서|따라서|그러므로|i conclude that|говорят о)(?:\b|(?<=[\u3040-\ud7a3]))[,:]? ?(?P<rest>[^.;!?\n]*[^.;!?\n\s][^;!?\n]{0,20})[.!\s]*$"
+    r"(?is)(?:.*[.;:,!?\n)，。、；]\s*|.*므로 |^)(?:but |and )?(?:so|therefore|thus|hence|i\.e\.|that is"
+    r"|making|in short|answer|the \w+(?: \w+){0,4}? (?:is|are)(?= )|it is|it's|but it is|but yes|因此|所以|故|also"
+    r"|daher|donc|quindi"
+    r"|por tanto|sum|total(?: is)?(?: ?=)?|altogether|together|insgesamt"
+    r"|zusammen(?: also)?|en tout|in totale|resultan|итого|всего|значит|поэтому"
+    r"|一?共|合计|合計|합쳐서|따라서|그러므로|i conclude that|говорят о)"
+    r"(?:\b|(?<=[\u3040-\ud7a3]))[,:]? ?(?P<rest>[^.;!?\n]*[^.;!?\n\s][^;!?\n]{0,20})[.!\s]*$"
 )
 
 
-_CORRECTION: Final = re.compile(
-    r"(?i)(?:\b(?:wait|correction|actually|sorry|or rather|scratch that|i meant?|on second thought)\b"
-    r"|[.?!,;:–—→>…-]\s*(?:no|nein|non|нет|아니요?|いえ|いや)(?=\s*[,:;、，–—-])|不对|更正|其实)(?=[\s,.:;–—-]*(?P<rest>[^\n]*\w[^\n]*))"
-)
 _JSON: Final = re.compile(
     r"""["'](?:answer|value|result|response|output)["']\s*:\s*["'\[]*([^"'\]}]+)"""
     r"""|^\W{0,9}\{\s*"\w{1,30}"\s*:\s*["\[]*([^"\]}:]+)["\]]*\s*\}\W*$"""
@@ -128,17 +129,21 @@ def _statements(text: str) -> Iterator[str]:
     whole reply, its last line.
     """
     end = text[-20_000:]
-    if corrections := [match for match in _CORRECTION.finditer(end) if match.start() > 0]:
-        yield corrections[-1]["rest"].lstrip(" ,.:;、，")
+    corrections = [match for match in CORRECTION.finditer(end) if end[: match.start()].strip(" *_")]
+    corrections = [match for match in corrections if re.search(r"\w", end[match.end() :].partition("\n")[0])]
+    labels = [*_LABEL.finditer(end)]
+    if corrections and not (labels and labels[-1].start() > corrections[-1].start()):
+        yield end[corrections[-1].end() :].partition("\n")[0].lstrip(" ,.:;、，–—-")
     if boxes := _BOXED.findall(end) or ["".join(values) for values in _JSON.findall(end)]:
         yield boxes[-1]
-    if labels := list(_LABEL.finditer(end)):
+    if labels:
         yield end[labels[-1].end() :].strip() or end
     lines = [line for line in end.splitlines() if line.strip()]
     conclusion = _CONCLUSION.match(lines[-1][-SHORT:]) if lines else None
     if conclusion and conclusion.start("rest") > 12:
         yield conclusion["rest"]
-    yield re.sub(r"^[\s\[({]+|[\s\])}]+$", "", text) or text
+    if not corrections:
+        yield re.sub(r"^[\s\[({]+|[\s\])}]+$", "", text) or text
     if len(lines) > 1:
         yield lines[-1]
 
@@ -174,7 +179,7 @@ def _check_against_none(answer: str, answer_type: str) -> Checked:
 
 
 _DENIAL: Final = re.compile(
-    r"(?i)[^,.;]{1,40}(?:보이지만|생각했지만|に見えますが|かと思いましたが)[,、]?"
+    r"(?i)[^,.;]{1,40}(?:보이지만|보였지만|생각했지만|に見えますが|かと思いましたが)[,、]?"
     r"|(?:zuerst dachte ich an|at first (?:glance|sight)?|i first considered|i'?d said) [^,.;]{1,30}[,;]"
     r"|[,;]? ?\(?\b(?:it is |it's |und |and |but )?(?:not|rather than|instead of|no|nicht|statt|without|kein\w*|pas"
     r"|не|ne|no es|non(?: e)?(?! troppo| tanto))\b[^,.;:)\n]{0,80}?(?:[,]? ?\b(?:but|sondern|mais|ma|sino|bensi|а)\b"
@@ -334,7 +339,7 @@ _TURNED_AFTER: Final = re.compile(rf"(?i)[ -](?:{_AFTER})\b|为止|之前|之后
 _TURN: Final = re.compile(r"(?i)\b(?:but|would be|at first|resolves|becomes)\b|;")
 # What says behind the last value that another thing was asked, and ahead of a value that it is not the answer.
 _ELSEWHERE: Final = re.compile(
-    r"(?i)\b(?:whereas|while|in question|asked|instead|previous|preceding|before|pero|aber|mais|pero|однако)\b|하지만|但是"
+    r"(?i)\b(?:whereas|while|in question|asked|instead|previous|preceding|before|pero|aber|mais|однако)\b|하지만|但是"
 )
 _CONCEDED: Final = re.compile(r"(?i)\W*(?:although|though|while|whereas|obwohl|bien que|aunque|sebbene|хотя|虽然)\b")
 _LIST: Final = re.compile(r"\S{1,6}(?: (?:major|minor))?\s{0,3}(?:[,;/&]|and\b|-)\s{0,3}[A-G](?:#|b)?\d?\b")

@@ -45,6 +45,7 @@ def _load_patterns() -> dict[str, re.Pattern[str]]:
 
 
 _PATTERNS: Final = _load_patterns()
+CORRECTION: Final = _PATTERNS["correction"]
 _INLINE: Final = re.compile(r"(?<![A-Za-z0-9])[A-H](?= ?(?:[:：.)]|[—–-](?= )) ?\S)")
 _CONDITION: Final = re.compile(r"(?i)(?:^|[.;,] ?)(?:if|wenn|si|se|如果|もし|если)\b[^.;]*$")
 _DENIED: Final = re.compile(r"(?i)\b(?:not|rather than|instead of|nor|than|unlike)\b[^.,;\n]{0,60}")
@@ -304,10 +305,10 @@ class _Options:
             return set()
         letter, gap, rest = match[1].upper(), match[2], match[3]
         named = self._named(rest) if gap or not rest[:1].isascii() else set()
-        if letter in named:
+        is_article = not gap.strip() and rest[:1].isascii()
+        if letter in named and not (is_article and letter == "A" and rest[:1].islower()):
             asides = re.findall(r"[({（]([^)}）]{1,80})", statement)
             return {letter, *(self.by_text[plain] for plain in map(_plain, asides) if plain in self.by_text)}
-        is_article = not gap.strip() and rest[:1].isascii()
         return {letter, *named} if named and not is_article and letter in self.letters and match[1].isupper() else set()
 
     def ending(self, line: str) -> set[str]:
@@ -351,7 +352,8 @@ class _Options:
         words = f" {_plain(sentence)} "
         for text in sorted(self.by_text, key=len, reverse=True):
             is_within = len(text) > 1 and not text.isascii() and text in words
-            if is_within or re.search(rf" {re.escape(text)} (?!scale|key)", words):
+            is_edge = len(text) > 3 or words.startswith(f" {text} ") or words.endswith(f" {text} ")
+            if is_within or (is_edge and re.search(rf" {re.escape(text)} (?!scale|key)", words)):
                 rest = words.replace(text, " ")
                 return {self.by_text[text]} | self.mentioned(rest) if rest.strip() else {self.by_text[text]}
         matches = [] if _PATTERNS["spelled"].search(sentence) else _PATTERNS["mentioned"].finditer(sentence)

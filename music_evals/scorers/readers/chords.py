@@ -174,15 +174,15 @@ def _progression(match: re.Match[str]) -> tuple[str, ...]:
 
 
 _CADENCE: Final = re.compile(
-    r"\b(imperfect authentic|authentic|half|plagal|deceptive)\b(?=\W*$|[,.;:!()]| cadence| close| and\b| or\b| in\b|"
-    r" at\b|终止| ?\(| -| ?[\u0400-\u04ff\u3040-\ud7a3]|(?i:-cadence| schluss| kadenz| cadenz))"
+    r"(?i)\b(imperfect authentic|authentic|half|plagal|deceptive)\b(?=\W*$|[,.;:!()]| cadence| close| vor\b| and\b"
+    r"| or\b| in\b| at\b|终止| ?\(| -| ?[\u0400-\u04ff\u3040-\ud7a3]|(?i:-cadence| schluss| kadenz| cadenz))"
 )
 
 
 def read_cadences(text: str) -> Extraction:
     """Kinds of cadence; a progression counts by its last two chords if no kind is named."""
     english = re.sub(r"(authentic)(?: authentic)+", r"\1", translated(text, "cadence"))
-    cadences = extract(re.sub(r"\bperfect\b", "", english), _CADENCE, lambda match: match[1])
+    cadences = extract(re.sub(r"\bperfect\b", "", english), _CADENCE, lambda match: match[1].lower())
     return cadences if cadences.values else extract(text, _NUMERALS, _cadence_of)
 
 

@@ -15,9 +15,9 @@ _SOLFEGE: Final = {"do": "C", "ut": "C", "re": "D", "mi": "E", "fa": "F", "sol":
 _SOLFEGE_NAME: Final = re.compile(
     r"(?i)(?<![A-Za-z])(do|ut|re|mi|fa|sol|la|si)(?:[ -]?(dieses?|diesis|sostenido|bemol(?:le)?|bequadro|becarre"
     r"|natural|sharp|flat|#|b))?(?=(?P<next>[ -]?\d|[ -](?:majeur|mineur|mayor|menor|maggiore|minore|major|minor)|\W*$"
-    r"|(?: ?[,;/-]| et| e| y| and) ?(?:do|re|mi|fa|sol|la|si)\b)|)(?![A-Za-z])"
+    r"|(?:\s?[,;/-]| et| e| y| and) ?(?:do|re|mi|fa|sol|la|si)\b)|)(?![A-Za-z])"
 )
-_LISTED: Final = re.compile(r"\b[A-G](?:#|b)?\d?(?: ?[,;/-] ?| (?:et|e|y|and) )$")
+_LISTED: Final = re.compile(r"\b[A-G](?:#|b)?\d?(?:\s?[,;/-] ?| (?:et|e|y|and) )$")
 _GERMAN_END: Final = r"(?= - [A-H]| und )|[ -]?(?:dur|moll|(?:halb)?vermindert|uberm)|-?\d|'|\W*$|[,;]"
 _GERMAN_NAME: Final = re.compile(
     rf"(?i)(?<![A-Za-z])([a-g])(isis|eses|is|es)(?={_GERMAN_END}|-?\d|[ -]?(?:major|minor))"
@@ -37,19 +37,20 @@ _SIGNS: Final = {
 # Names in Japanese, Korean and Russian, in the order of C to B, and their signs.
 _NAMES: Final = {
     **dict(zip("ハニホヘトイロ", "CDEFGAB", strict=True)),
-    **dict(zip("다라마바사가나", "CDEFGAB", strict=True)),
     **dict(zip(("до", "ре", "ми", "фа", "соль", "ля", "си"), "CDEFGAB", strict=True)),
     **dict(zip(("도", "레", "미", "파", "솔", "라", "시"), "CDEFGAB", strict=True)),
     **dict(zip(("ド", "レ", "ミ", "ファ", "ソ", "ラ", "シ"), "CDEFGAB", strict=True)),
 }
+_KOREAN: Final = "다라마바사가나"  # names of notes by letter; 라 is A in solfège
 _SIGNED: Final = {
     **dict.fromkeys(("嬰", "올림", "диез", "シャープ", "샵", "#"), "#"),
     **dict.fromkeys(("変", "내림", "бемоль", "フラット", "플랫", "b"), "b"),
 }
 _EASTERN: Final = re.compile(
-    r"(?i)(?P<before>嬰|変|올림|내림)? ?(?P<name>[ハニホヘトイロ](?=[長短]調|音|,)|(?<=,)[ハニホヘトイロ](?!\w)"
+    r"(?i)(?:(?P<before>嬰|変|올림|내림) ?)?(?P<name>[ハニホヘトイロ](?=[長短]調|音|,)|(?<=,)[ハニホヘトイロ](?!\w)"
     r"|[다라마바사가나](?= ?(?:장|단|음))|(?<!\w)(?:до|ре|ми|фа|соль|ля|си)(?!\w)"
-    r"|[도레미파솔라시](?=[ #b,]|올림|내림|샵|플랫|\d|$)|ファ|[ドレミソラシ](?=[ #bの,]|シャープ|フラット|です|\d|$)"
+    r"|[도레미파솔라시](?=[ #b,와과]|올림|내림|샵|플랫|\d|$)|ファ"
+    r"|[ドレミソラシ](?=[ #bの,]|シャープ|フラット|です|\d|$)"
     r"|(?<=[嬰変])[ハニホヘトイロ]|(?<=올림|내림)[다라마바사가나])"
     r"(?:[ の-]?(?P<after>диез|бемоль|シャープ|フラット|샵|플랫|#|b))?(?P<next> ?\d)?"
 )
@@ -69,7 +70,9 @@ _HELMHOLTZ: Final = re.compile(r"(?<![A-Za-z'])([A-Ga-g])(##|#|bb|b)?('{1,5})(##
 _PITCH: Final = re.compile(
     r"(?<![A-Za-z0-9#'])(?P<letter>[A-Ga-g])(?P<sign>##|#|bb|b|x)?(?P<octave>[ -]?-?\d(?!\d))?(?![A-Za-z0-9#'])"
 )
-STANDS_ALONE: Final = re.compile(r"\s{0,3}(?:$|[,;.:)\n/\u4e00-\u9fff]|-(?= ?[A-G](?:[#b]|\b))|and\b|or\b|then\b|et\b|und\b|y\b|e\b|和)")
+STANDS_ALONE: Final = re.compile(
+    r"\s{0,3}(?:$|[,;.:)\n/\u3040-\u9fff]|-(?= ?[A-G](?:[#b]|\b))|and\b|or\b|then\b|et\b|und\b|y\b|e\b|и\b|和)"
+)
 _RELATIVE: Final = re.compile(
     r"(?i)\b(?:above|below|over|under|than|from) (?:the )?"
     r"(?:middle c\b|[A-G](?:#|b)?\d?\b(?:(?:,| and| or) [A-G](?:#|b)?\d\b)*+)"
@@ -97,7 +100,11 @@ def _solfege(match: re.Match[str]) -> str:
 
 def _eastern(match: re.Match[str]) -> str:
     sign = _SIGNED.get((match["before"] or match["after"] or "").lower(), "")
-    return _NAMES[match["name"].lower()] + sign + (match["next"] or "").strip()
+    is_letter = match["name"] in _KOREAN and (
+        match["before"] or match.string[match.end("name") :].lstrip()[:1] in "장단음"
+    )
+    name = "CDEFGAB"[_KOREAN.index(match["name"])] if is_letter else _NAMES[match["name"].lower()]
+    return name + sign + (match["next"] or "").strip()
 
 
 def _abc(match: re.Match[str]) -> str:

@@ -77,7 +77,8 @@ def read_clefs(text: str) -> Extraction:
 
 
 _NUMBER: Final = re.compile(
-    r"(?i)(?P<where>\b(?:measures?|bars?|mm?\.?|takt|mesure|compas|battuta|misura|такт\w*) ?|第 ?)?(?<![A-Za-z0-9_./,])(?P<digits>-?\d{1,9}(?:\.\d{1,6}|/\d{1,6})?)"
+    r"(?i)(?P<where>\b(?:measures?|bars?|mm?\.?|takt|mesure|compas|battuta|misura|такт\w*) ?|第 ?)?"
+    r"(?<![A-Za-z0-9_./,])(?P<digits>-?\d{1,9}(?:\.\d{1,6}|/\d{1,6})?)"
     r"(?![\d/]|st\b|nd\b|rd\b|th\b|º|ª)"
 )
 _ROMAN_ALONE: Final = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
