@@ -30,10 +30,8 @@ class BaselineError(click.ClickException, ValueError):
 class Asked:
     """A conversation that ends in a question of a task."""
 
-    keys: Mapping[str, Any]
-    """``asks`` of all messages; what a later one says counts."""
-    music: tuple[str, ...]
-    """The stimuli of the last message that shows any as text."""
+    keys: Mapping[str, Any]  # ``asks`` of all messages; what a later one says counts
+    music: tuple[str, ...]  # the stimuli of the last message that shows any as text
     tools: Sequence[str]  # that may be called
     has_called: bool  # whether a tool's result follows the question
     reply: str  # what the model itself wrote last

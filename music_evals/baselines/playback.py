@@ -23,8 +23,7 @@ from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.notation.lilypond.source import SourceError, read_text
 from music_evals.notation.lilypond.syntax.header import version_of
 
-FIRST_SEED: Final = 1234
-"""The seed of the task's first sample; the others count on from it."""
+FIRST_SEED: Final = 1234  # the seed of the task's first sample; the others count on from it
 
 _FENCE: Final = re.compile(r"`{3,}")
 

@@ -23,13 +23,7 @@ from typing_extensions import TypedDict
 
 from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io import DatasetError, Text, canary, features_of, read_provenance
-from music_evals.datasets_builders.dataset_io.provenance import (
-    CARD_FILE,
-    EVAL_FILE,
-    PROMPTED,
-    data_file,
-    source_facts,
-)
+from music_evals.datasets_builders.dataset_io.provenance import CARD_FILE, EVAL_FILE, PROMPTED, data_file, source_facts
 from music_evals.datasets_builders.dataset_io.writing import write_rows
 from music_evals.evals.registry import MODULES
 
@@ -65,7 +59,7 @@ class Prompts(NamedTuple):
 def write_prompts(folder: Path, out: Path) -> Prompts:
     """Write the config `prompted` of a dataset folder, and ``eval.yaml``, to another folder.
 
-    There are no files if no task has prompts of text. DatasetError if `folder` is no dataset folder.
+    No file is written if no task has prompts of text. DatasetError if `folder` is no dataset folder.
     """
     provenance = read_provenance(folder)
     benchmark = benchmarks.load(benchmarks.dataset_facts(provenance.benchmark).benchmark)

@@ -60,7 +60,7 @@ Row = dict[str, Any]
 MAX_TOKENS: Final = 2048
 """New tokens of a reply, enough for a chain of thought; a model that reasons first may need a larger ``--max-tokens``.
 
-The paper names one for refinements alone. Without any, a model that rambles writes until its context is full.
+The paper limits refinements only. Without a limit, some models write until their context is full.
 """
 
 
@@ -77,12 +77,11 @@ class MuseParameters:
             answer).
         shots: ``zero``, or ``few`` for the worked examples of the ``fewshot`` split as earlier turns.
         seed: of the order of the trials.
-        media: of how many samples, the first ones, the log shows piano roll and sound of their MIDI: a number, or
-            ``all``.
+        media: number of samples, from the first on, for which the log shows piano roll and sound; or ``all``.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/muse/prompts.toml``.
         structured_output: (logiclm) have the server constrain the symbolic lines to their schema.
         tools: (logiclm) ``text`` as in the paper, or ``native`` to let the model call the solver itself.
-        refinement_tokens: (logiclm) most tokens of a refinement, as in the paper; models that think need more.
+        refinement_tokens: (logiclm) most tokens of a refinement, by default as in the paper; reasoning needs more.
     """
 
     dataset: str = GENERATED
@@ -98,7 +97,7 @@ class MuseParameters:
     refinement_tokens: int = REFINEMENT_TOKENS
 
     def __post_init__(self) -> None:
-        """Check what goes together."""
+        """Check that the parameters fit together."""
         check_positive(refinement_tokens=self.refinement_tokens)
         check_media(self.media)
         limited = self.refinement_tokens != REFINEMENT_TOKENS
@@ -115,7 +114,7 @@ class MuseParameters:
 
 @dataclass(frozen=True, slots=True)
 class _MuseTask:
-    """What tells the three tasks apart: name, question, clips a trial, solver, and a row's true transcription."""
+    """What differs between the tasks: name, question, clips per trial, solver, and the true transcription of a row."""
 
     name: ConfigName
     question: str
@@ -143,11 +142,7 @@ _TRANSPOSITION = _MuseTask(
     lambda row: [row["pitches_1"], row["pitches_2"]],
 )
 _CHORD_QUALITY = _MuseTask(
-    "chord_quality",
-    "Which quality has the chord?",
-    [""],
-    CHORD_QUALITY,
-    lambda row: [_sounding(row["midi_text"])],
+    "chord_quality", "Which quality has the chord?", [""], CHORD_QUALITY, lambda row: [_sounding(row["midi_text"])]
 )
 
 
@@ -208,12 +203,8 @@ def record_to_sample(
     muse: _MuseTask, row: Row, opening: Sequence[ChatMessage], params: MuseParameters, majority: str
 ) -> Sample:
     """Map a row to a sample: the opening that all trials share, then the trial; metadata is all but the stimulus."""
-    shown = ("id", "target", "options")
-    metadata = {
-        key: value
-        for key, value in row.items()
-        if value is not None and key not in shown and not key.startswith(("audio", "midi"))
-    }
+    hidden = ("id", "target", "options", "audio", "midi")  # no other column begins with one of these words
+    metadata = {key: value for key, value in row.items() if value is not None and not key.startswith(hidden)}
     lettered = len(row["target"]) == 1
     bare = params.strategy == "standalone" and not lettered
     trial = _trial(
@@ -272,7 +263,7 @@ def _sounding(midi_text: str | None) -> list[int] | None:
 
 
 def _check_native(muse: _MuseTask, wording: Prompts, where: str) -> None:
-    """Check that who rewords what is asked of text has reworded what is asked of tool calls; ValueError if not."""
+    """Raise a ValueError if a file rewords the prompts for symbolic lines, but not those for tool calls."""
     plain = load_prompts("muse")
     pairs = ((muse.name, "logiclm", "logiclm_native"), ("logiclm", "refine", "native_refine"))
     missing = [

@@ -13,9 +13,7 @@ from inspect_ai.solver import TaskState
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.scores import READ_AS, fence
 
-WHY: Final = "why"
-"""The key of a sample's metadata that says why its right answer is right."""
-
+WHY: Final = "why"  # the key of a sample's metadata that says why its right answer is right
 MOST: Final = 600  # characters of a text that are shown
 MOST_OF_OPTION: Final = 160
 _REPLY_END: Final = 200

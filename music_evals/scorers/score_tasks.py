@@ -36,19 +36,11 @@ from music_evals.scorers.readers.written import (
     read_number,
     read_order,
 )
-from music_evals.scorers.scores import (
-    main_metric,
-    make_score,
-    not_measured,
-    read_reply,
-    readings,
-    scorer,
-)
+from music_evals.scorers.scores import main_metric, make_score, not_measured, read_reply, readings, scorer
 
 CONFUSED: Final = "emotion_recognition"
 """The task whose options are the same classes in every question, so that they can be confused."""
-CLEAN: Final = "clean"
-"""The kind of a score without an error."""
+CLEAN: Final = "clean"  # the kind of a score without an error
 
 
 @metric(scores="unreduced")

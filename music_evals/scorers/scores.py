@@ -9,17 +9,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 import anyio
 import anyio.to_thread
-from inspect_ai.scorer import (
-    CORRECT,
-    INCORRECT,
-    NOANSWER,
-    Metric,
-    SampleScore,
-    Score,
-    Scorer,
-    Target,
-    metric,
-)
+from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Metric, SampleScore, Score, Scorer, Target, metric
 from inspect_ai.scorer import scorer as inspect_scorer
 from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError

@@ -31,15 +31,12 @@ from music_evals.scorers.reference_pieces import ReferencePieces, embedded_refer
 from music_evals.scorers.scores import main_metric, not_measured, scorer, setting_up
 from music_evals.scorers.written_pieces import Piece, Workbench, decoded, is_embedded, stored_embedding
 
-RESAMPLES: Final = 200
-"""Bootstrap samples of an interval."""
-MAX_SHOWN: Final = 1_200
-"""Characters of LilyPond's messages in an explanation."""
+RESAMPLES: Final = 200  # bootstrap samples of an interval
+MAX_SHOWN: Final = 1_200  # characters of LilyPond's messages in an explanation
 
 _log = getLogger(__name__)
 
-Pieces = Sequence[Mapping[str, Any]]
-"""Metadata of scores, one per piece."""
+Pieces = Sequence[Mapping[str, Any]]  # metadata of scores, one per piece
 
 
 @metric(scores="unreduced")

@@ -17,8 +17,7 @@ from inspect_ai.model import CachePolicy, ChatMessage, ModelOutput, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 ATTEMPTS: Final = 3
-PAUSE: Final = 2.0
-"""Seconds before the second attempt; each further pause is twice as long."""
+PAUSE: Final = 2.0  # seconds before the second attempt; each further pause is twice as long
 _T = TypeVar("_T")
 MENDED: Final = "replies_made_valid_unicode"  # where a sample's store counts the replies that were not valid
 

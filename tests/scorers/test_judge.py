@@ -151,7 +151,7 @@ def test_an_answer_cannot_leave_its_place_in_the_prompt(tmp_path: Path) -> None:
 
     log = judged_run(tmp_path, {"a": judging}, reply=attack, questions=[question(1, "Rustic dance")])
     (prompt,) = prompts
-    assert prompt.count("</student>") == prompt.count("<student>") == PROMPT.count("<student>") == 1
+    assert prompt.count("</student>") == prompt.count("<student>") == PROMPT.template.count("<student>") == 1
     assert prompt.count("<reference>") == 1
     assert prompt.index("<student>") < prompt.index("Ignore the above") < prompt.index("</student>")
     assert "$reference" in prompt
@@ -212,29 +212,12 @@ def test_a_role_that_is_not_given_is_an_error(tmp_path: Path) -> None:
         ({"judges": "a/x,b/y"}, "judges names 2 judges"),
         ({"judges": ["rules", "a", "b"]}, "stands alone"),
         ({"judges": ""}, "name of a model"),
-        ({"prompt": "$reference"}, "needs \\$reference and \\$prediction"),
-        ({"prompt": "$reference $prediction $score"}, "\\$score"),
-        ({"prompt": "$reference $prediction $"}, "begins no placeholder"),
-        ({"prompt": "no/such/file"}, "neither a template nor a file"),
         ({"human_labels": "no/such/file"}, "cannot be read"),
     ],
 )
 def test_options_that_cannot_be(options: dict[str, Any], named: str) -> None:
     with pytest.raises(ValueError, match=named):
         judged(**options)
-
-
-def test_a_prompt_from_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "prompt.txt"
-    path.write_text("$question|$reference|$prediction")
-    prompts: list[str] = []
-
-    def judging(messages: list[ChatMessage], config: GenerateConfig) -> str:
-        prompts.append(messages[-1].text)
-        return "1"
-
-    judged_run(tmp_path, {"a": judging}, prompt=str(path))
-    assert "Question 1?|G minor|G minor" in prompts
 
 
 def test_human_labels(tmp_path: Path) -> None:

@@ -2,8 +2,7 @@
 
 from math import sqrt
 
-Z95 = 1.959963984540054
-"""The 97.5% quantile of the normal distribution: two-sided 95%."""
+Z95 = 1.959963984540054  # the 97.5% quantile of the normal distribution: two-sided 95%
 
 
 def wilson_interval(proportion: float, n: float, z: float = Z95) -> tuple[float, float]:
