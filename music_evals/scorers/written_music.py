@@ -1,9 +1,9 @@
-"""The scorer of written music and its metrics: does it compile, how near does it come to real music, is it new.
+"""The scorer of written music: whether it compiles, how similar it is to real music, and whether it is a copy.
 
 Source: arXiv 2606.08722, section 3.3. Intervals, novelty and FMD∞ are beyond the paper.
 
-The metadata of a score hold the piece's figures and the fits of the reference sets, so that only the Fréchet distance
-needs the sets themselves. A figure that is not defined is absent.
+The metadata of a score hold the piece's figures and the fits of the reference sets; only the Fréchet distance needs the
+sets themselves. A figure that is not defined is absent.
 """
 
 import math
@@ -131,7 +131,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
             problem = judged["problem"]
             if problem and judged is written[-1] and state.output.stop_reason in ("max_tokens", "model_length"):
                 problem = f"the reply was cut at the limit of tokens; {problem}"
-            # What the log holds already is taken as it is, so that no encoder is needed to score it again.
+            # A vector in the log is used as it is, so that scoring again needs no encoder.
             embeds = encoder is not None and bool(judged["code"]) and is_embedded(judged["code"], protocol)
             embedded = stored_embedding(judged, encoder, pooling) if encoder is not None and embeds else None
             if encoder is not None and embeds and embedded is None:
