@@ -34,7 +34,6 @@ from music_evals.evals.tasks import (
     declared_task,
     estimated_tokens,
     question_metadata,
-    samples_view,
     task,
 )
 from music_evals.scorers.explanations import WHY
@@ -202,7 +201,6 @@ def _task(name: TaskName, params: LilyBenchParameters) -> Task:
         solver=score_tools() if params.strategy == "logiclm" else reply(),
         scorer=_SCORERS[_form(name)](params.protocol, params.strategy != "standalone"),
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS[params.strategy]),
-        viewer=samples_view("LilyBench"),
         metadata={
             "is_lilybench": is_lilybench,
             "protocol": params.protocol,

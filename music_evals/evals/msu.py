@@ -50,15 +50,7 @@ from music_evals.datasets_builders.msu.twins import renamed, transposed
 from music_evals.datasets_builders.progress import announced
 from music_evals.datasets_builders.questions.items import vocabularies
 from music_evals.evals.floors import Floors, floors_of
-from music_evals.evals.tasks import (
-    check_positive,
-    commonest,
-    declared_task,
-    estimated_tokens,
-    question_metadata,
-    samples_view,
-    task,
-)
+from music_evals.evals.tasks import check_positive, commonest, declared_task, estimated_tokens, question_metadata, task
 from music_evals.notation.scores.renderings import Rendered, Rendering, as_it_stands, render
 from music_evals.scorers.judge import DEADLINE, RULES, judged
 from music_evals.solvers.replies import reply
@@ -264,7 +256,6 @@ def _task(
         solver=reply(cache=policy),
         scorer=scorer,
         config=GenerateConfig(temperature=0.95, top_p=0.7, top_k=50),
-        viewer=samples_view("MSU-Bench"),
         metadata={
             "is_msu_bench": is_msu,
             "split": params.split,

@@ -36,15 +36,7 @@ from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.muse.rows import BENCHMARK, ConfigName, reason
 from music_evals.evals.floors import floors_of
-from music_evals.evals.tasks import (
-    check_media,
-    check_positive,
-    commonest,
-    declared_task,
-    question_metadata,
-    samples_view,
-    task,
-)
+from music_evals.evals.tasks import check_media, check_positive, commonest, declared_task, question_metadata, task
 from music_evals.notation.midi.files import parse_midi_text
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.explanations import WHY
@@ -189,8 +181,6 @@ def _task(muse: _MuseTask, params: MuseParameters) -> Task:
         ),
         scorer=[solver_decision(), final_answer()] if logic else [final_answer()],
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS),
-        viewer=samples_view("MUSE"),
-        metadata={},
         floors={"": floors_of(origin, muse.name, {"test": rows})},
         shuffled=True,
         metric="solver_decision/accuracy" if logic else None,

@@ -184,8 +184,8 @@ def declared_task(
     solver: Solver,
     scorer: Scorer | list[Scorer],
     config: GenerateConfig,
-    viewer: ViewerConfig,
-    metadata: Mapping[str, Any],
+    viewer: ViewerConfig | None = None,
+    metadata: Mapping[str, Any] = MappingProxyType({}),
     floors: Mapping[str, Floors] = MappingProxyType({}),
     is_like: bool = False,
     shuffled: bool = False,
@@ -193,7 +193,7 @@ def declared_task(
     tools: bool = False,
     constrained: bool = False,
 ) -> Task:
-    """Make a task whose log records what reports need; solver, scorer, config and viewer are Inspect's.
+    """Make a task whose log records what reports need; solver, scorer, config and viewer are those of Inspect's `Task`.
 
     Args:
         params: its parameters, a dataclass.
@@ -215,7 +215,8 @@ def declared_task(
     """
     import music_evals.solvers.greedy  # noqa: F401 - registers its hook, late on purpose
 
-    facts = benchmarks.load(benchmark).tasks[name]
+    about = benchmarks.load(benchmark)
+    facts = about.tasks[name]
     chance: Floors = {} if facts.chance is None else {"chance": {"value": facts.chance}}
     stimulus: Stimulus = getattr(params, "stimulus", "given")
     language, prompts = getattr(params, "language", "en"), getattr(params, "prompts", None)
@@ -251,7 +252,7 @@ def declared_task(
             "floors": {"": chance, **{name: values for name, values in floors.items() if values}},
             **origin.metadata(),
         },
-        viewer=viewer,
+        viewer=viewer or samples_view(about.title),
     )
 
 

@@ -27,7 +27,7 @@ from music_evals.datasets_builders.questions.question_rows import LETTERS
 from music_evals.datasets_builders.questions.rotation import names_letters, rotations
 from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, EXAMPLES, ConfigName, Row
 from music_evals.evals.floors import floors_of
-from music_evals.evals.tasks import commonest, declared_task, question_metadata, samples_view, task
+from music_evals.evals.tasks import commonest, declared_task, question_metadata, task
 from music_evals.notation.abc.transposed import direction_of, transpose_abc
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
 from music_evals.solvers.replies import reply
@@ -129,7 +129,6 @@ def _task(config: ConfigName, params: ZiqiParameters) -> Task:
         solver=reply(),
         scorer=lettered_choice(params.protocol),
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS),
-        viewer=samples_view("ZIQI-Eval"),
         metadata={
             "is_ziqi_eval": not generated,
             "question_language": rows[0]["language"],

@@ -25,7 +25,7 @@ from typing import Any, Final
 
 import anyio
 from inspect_ai.model import GenerateConfig, Model, get_model
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
+from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError, collect
 
@@ -33,7 +33,16 @@ from music_evals.scorers.explanations import code, shortened
 from music_evals.scorers.items import all_items
 from music_evals.scorers.readers.batches import split_answers
 from music_evals.scorers.readers.votes import read_vote
-from music_evals.scorers.scores import SampleError, main_metric, readings, run_in_thread, scorer, setting_up
+from music_evals.scorers.scores import (
+    SampleError,
+    main_metric,
+    readings,
+    required_metadata,
+    run_in_thread,
+    sample_metric,
+    scorer,
+    setting_up,
+)
 
 RULES: Final = "rules"  # the judge that is no model
 ATTEMPTS: Final = 3  # how often a judge is asked if it fails or does not reply with a digit
@@ -69,14 +78,10 @@ _FIELDS: Final = ("id", "level", "kind", "question", "answer", "answer_type")
 _SHOWN: Final = 200
 
 
-@metric(scores="unreduced")
-def unscored() -> Metric:
+@sample_metric
+def unscored(scores: list[SampleScore]) -> float:
     """The number of questions, in the samples that have a score, that no rule can score or no majority decides."""
-
-    def compute(scores: list[SampleScore]) -> float:
-        return float(sum(item.value is None for item in all_items(scores)))
-
-    return compute
+    return float(sum(item.value is None for item in all_items(scores)))
 
 
 @scorer(metrics=[main_metric(), unscored(), readings()])
@@ -172,14 +177,11 @@ def _read_labels(path: str) -> dict[str, int]:
 
 
 def _questions(state: TaskState) -> list[dict[str, Any]]:
-    questions = state.metadata.get("questions")
-    if not isinstance(questions, list) or not questions:
-        raise SampleError(f"sample {state.sample_id}: metadata['questions'] is not a list of questions")
+    questions: list[dict[str, Any]] = required_metadata(state, "questions")
     for question in questions:
         if missing := [name for name in _FIELDS if name not in question]:
             raise SampleError(f"sample {state.sample_id}: a question has no {missing[0]!r}")
-    if "score_id" not in state.metadata:
-        raise SampleError(f"sample {state.sample_id}: metadata has no 'score_id'")
+    required_metadata(state, "score_id")
     return questions
 
 

@@ -8,31 +8,27 @@ Source: arXiv 2406.15885, sections 4.1, 5 and 6.1.
 
 from typing import Literal
 
-from inspect_ai.scorer import CORRECT, Metric, SampleScore, Score, Scorer, Target, metric
+from inspect_ai.scorer import CORRECT, SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.choices import LETTERS, choice_figures
 from music_evals.scorers.readers.choices import first_letter, read_choice
-from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, scorer
+from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, sample_metric, scorer
 
 Protocol = Literal["paper", "strict"]
 
 
-@metric(scores="unreduced")
-def precision_and_f1() -> Metric:
+@sample_metric
+def precision_and_f1(scores: list[SampleScore]) -> dict[str, float]:
     """Precision and F1 of all responses; accuracy is their recall."""
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        figures = choice_figures(
-            right=sum(score.score.value == CORRECT for score in scores),
-            answered=sum(score.score.answer is not None for score in scores),
-            responses=len(scores),
-            questions=len({(score.sample_metadata or {})["question"] for score in scores}),
-        )
-        return {name: figures[name].value for name in ("precision", "f1")}
-
-    return compute
+    figures = choice_figures(
+        right=sum(score.score.value == CORRECT for score in scores),
+        answered=sum(score.score.answer is not None for score in scores),
+        responses=len(scores),
+        questions=len({(score.sample_metadata or {})["question"] for score in scores}),
+    )
+    return {name: figures[name].value for name in ("precision", "f1")}
 
 
 @scorer(metrics=[main_metric(), precision_and_f1(), readings()])

@@ -6,25 +6,21 @@ The sample's metadata hold the attempts (`music_evals.solvers.logiclm.Attempt`),
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Metric, SampleScore, Score, Scorer, Target, metric
+from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.choice import read_answer
 from music_evals.scorers.explanations import asked_and_expected, named
-from music_evals.scorers.scores import fence, main_metric, required_metadata, scorer
+from music_evals.scorers.scores import fence, main_metric, required_metadata, sample_metric, scorer
 
 _ERROR_KINDS: Final = ("parse", "structural", "domain")
 _MAX_SHOWN: Final = 600  # characters of an attempt in an explanation
 
 
-@metric(scores="unreduced")
-def no_decision() -> Metric:
+@sample_metric
+def no_decision(scores: list[SampleScore]) -> float:
     """The share of samples in which the solver came to no decision."""
-
-    def compute(scores: list[SampleScore]) -> float:
-        return sum(score.score.answer is None for score in scores) / max(len(scores), 1)
-
-    return compute
+    return sum(score.score.answer is None for score in scores) / max(len(scores), 1)
 
 
 @scorer(metrics=[main_metric(), no_decision()])

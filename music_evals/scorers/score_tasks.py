@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
+from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.notation.lilypond.compiler import NOT_MEASURED
@@ -36,57 +36,53 @@ from music_evals.scorers.readers.written import (
     read_number,
     read_order,
 )
-from music_evals.scorers.scores import main_metric, make_score, not_measured, read_reply, readings, scorer
+from music_evals.scorers.scores import (
+    main_metric,
+    make_score,
+    not_measured,
+    read_reply,
+    readings,
+    sample_metric,
+    scorer,
+)
 
 CONFUSED: Final = "emotion_recognition"
 """The task with the same classes as options in every question, for a table of confusions."""
 CLEAN: Final = "clean"  # the kind of a score without an error
 
 
-@metric(scores="unreduced")
-def in_form() -> Metric:
+@sample_metric
+def in_form(scores: list[SampleScore]) -> float:
     """The share of replies that hold an answer in the required form."""
-
-    def compute(scores: list[SampleScore]) -> float:
-        return sum(bool((score.score.metadata or {})["in_form"]) for score in scores) / max(len(scores), 1)
-
-    return compute
+    return sum(bool((score.score.metadata or {})["in_form"]) for score in scores) / max(len(scores), 1)
 
 
-@metric(scores="unreduced")
-def count_errors() -> Metric:
+@sample_metric
+def count_errors(scores: list[SampleScore]) -> dict[str, float]:
     """The share of counts that are off by at most 1, and the median absolute error; see `count_estimates`."""
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        details = [score.score.metadata or {} for score in scores]
-        figures = count_estimates(
-            [score.score.answer for score in scores],
-            [one["right_answer"] for one in details],
-            len({score.sample_id for score in scores}),
-            is_paper=details[0].get("protocol") == "paper",
-        )
-        return flatten({name: figures.get(name) for name in ("within_1", "median_absolute_error")})
-
-    return compute
+    details = [score.score.metadata or {} for score in scores]
+    figures = count_estimates(
+        [score.score.answer for score in scores],
+        [one["right_answer"] for one in details],
+        len({score.sample_id for score in scores}),
+        is_paper=details[0].get("protocol") == "paper",
+    )
+    return flatten({name: figures.get(name) for name in ("within_1", "median_absolute_error")})
 
 
-@metric(scores="unreduced")
-def exact_and_false_alarms() -> Metric:
+@sample_metric
+def exact_and_false_alarms(scores: list[SampleScore]) -> dict[str, float]:
     """The shares of exact answers on scores with an error, and of false alarms on scores without one."""
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        figures: dict[str, float] = {}
-        clean = [score for score in scores if (score.score.metadata or {}).get("stratum") == CLEAN]
-        wrong = [score for score in scores if (score.score.metadata or {}).get("stratum") != CLEAN]
-        if wrong:
-            exact = [score.score.answer == (score.score.metadata or {})["right_answer"] for score in wrong]
-            figures["exact"] = sum(exact) / len(exact)
-        if clean:
-            alarms = [bool(measures_of(score.score.answer or "none")) for score in clean]
-            figures["false_alarms"] = sum(alarms) / len(alarms)
-        return figures
-
-    return compute
+    figures: dict[str, float] = {}
+    clean = [score for score in scores if (score.score.metadata or {}).get("stratum") == CLEAN]
+    wrong = [score for score in scores if (score.score.metadata or {}).get("stratum") != CLEAN]
+    if wrong:
+        exact = [score.score.answer == (score.score.metadata or {})["right_answer"] for score in wrong]
+        figures["exact"] = sum(exact) / len(exact)
+    if clean:
+        alarms = [bool(measures_of(score.score.answer or "none")) for score in clean]
+        figures["false_alarms"] = sum(alarms) / len(alarms)
+    return figures
 
 
 def count_estimates(

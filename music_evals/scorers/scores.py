@@ -9,7 +9,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 import anyio
 import anyio.to_thread
-from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Metric, SampleScore, Score, Scorer, Target, metric
+from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Metric, SampleScore, Score, Scorer, Target, Value, metric
 from inspect_ai.scorer import scorer as inspect_scorer
 from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError
@@ -111,6 +111,16 @@ def required_metadata(state: TaskState, name: str) -> Any:
     return state.metadata[name]
 
 
+def sample_metric(compute: Callable[..., Value]) -> Callable[[], Metric]:
+    """Register a function of the scores of all samples and epochs as a metric without parameters."""
+
+    def make() -> Metric:
+        return compute
+
+    make.__name__, make.__module__, make.__doc__ = compute.__name__, compute.__module__, compute.__doc__
+    return metric(scores="unreduced")(make)
+
+
 @metric(scores="unreduced")
 def main_metric(name: str = "accuracy") -> Metric:
     """The score of a task, under this name, with the ends of its 95% interval, ``NAME_low`` and ``NAME_high``.
@@ -125,18 +135,14 @@ def main_metric(name: str = "accuracy") -> Metric:
     return compute
 
 
-@metric(scores="unreduced")
-def readings() -> Metric:
+@sample_metric
+def readings(scores: list[SampleScore]) -> dict[str, float]:
     """The shares of answers that were read (``answered``), of refusals (``refused``), and of replies that were ``cut``.
 
     `music_evals.scorers.readers` describes all readings; the metadata of each score have its own.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        statuses = [item.details.get("reading") for item in all_items(scores)]
-        return {name: statuses.count(name) / max(len(statuses), 1) for name in ("answered", "refused", "cut")}
-
-    return compute
+    statuses = [item.details.get("reading") for item in all_items(scores)]
+    return {name: statuses.count(name) / max(len(statuses), 1) for name in ("answered", "refused", "cut")}
 
 
 def make_score(reading: Reading, right: str, explanation: str, value: float | None = None, **metadata: Any) -> Score:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import anyio.to_thread
 import numpy as np
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
+from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.encoders.lilybert import EncoderError, Pooling
@@ -28,7 +28,7 @@ from music_evals.scorers.metrics.frechet import frechet_distance, frechet_infini
 from music_evals.scorers.metrics.resampling import Floats
 from music_evals.scorers.metrics.written import embedded, likeness, near_copies, no_distance_reason
 from music_evals.scorers.reference_pieces import ReferencePieces, embedded_reference, shared_encoder
-from music_evals.scorers.scores import main_metric, not_measured, scorer, setting_up
+from music_evals.scorers.scores import main_metric, not_measured, sample_metric, scorer, setting_up
 from music_evals.scorers.written_pieces import Piece, Workbench, decoded, is_embedded, stored_embedding
 
 RESAMPLES: Final = 200  # bootstrap samples of an interval
@@ -39,26 +39,18 @@ _log = getLogger(__name__)
 Pieces = Sequence[Mapping[str, Any]]  # metadata of scores, one per piece
 
 
-@metric(scores="unreduced")
-def novelty() -> Metric:
+@sample_metric
+def novelty(scores: list[SampleScore]) -> dict[str, float]:
     """``near_copies``, the share of pieces that are near-copies of a demonstration or of a reference piece."""
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        return flatten({"near_copies": near_copies(_pieces(scores), NEAR_COPY).get("")})
-
-    return compute
+    return flatten({"near_copies": near_copies(_pieces(scores), NEAR_COPY).get("")})
 
 
-@metric(scores="unreduced")
-def similarity() -> Metric:
+@sample_metric
+def similarity(scores: list[SampleScore]) -> dict[str, float]:
     """``R/js`` for each reference set R: the similarity of the pieces' descriptors, from 0 to 100."""
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        pieces = _pieces(scores)
-        references = pieces[0]["references"] if pieces else {}
-        return flatten({f"{name}/js": likeness(pieces, fits).js for name, fits in references.items()})
-
-    return compute
+    pieces = _pieces(scores)
+    references = pieces[0]["references"] if pieces else {}
+    return flatten({f"{name}/js": likeness(pieces, fits).js for name, fits in references.items()})
 
 
 def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
@@ -67,24 +59,18 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
     A log holds the name of the dataset, so that it can be scored again.
     """
 
-    @metric(scores="unreduced")
-    def frechet() -> Metric:
+    @sample_metric
+    def frechet(scores: list[SampleScore]) -> dict[str, float]:
         """The Fréchet Music Distance of all pieces, compiled or not, to each reference set R.
 
         These are ``R/fmd`` with a bootstrap interval, and ``R/fmd_infinity``, extrapolated to any number of pieces.
         """
-
-        def compute(scores: list[SampleScore]) -> dict[str, float]:
-            made = _pieces(scores)
-            if not made or no_distance_reason(made):
-                return {}
-            references = pieces.references(made[0]["dataset"], made[0]["reference"])
-            distances = {one.name: _frechet(made, one) for one in references}
-            return flatten(
-                {f"{name}/{key}": value for name, found in distances.items() for key, value in found.items()}
-            )
-
-        return compute
+        made = _pieces(scores)
+        if not made or no_distance_reason(made):
+            return {}
+        references = pieces.references(made[0]["dataset"], made[0]["reference"])
+        distances = {one.name: _frechet(made, one) for one in references}
+        return flatten({f"{name}/{key}": value for name, found in distances.items() for key, value in found.items()})
 
     @cache
     def fits(dataset: str, reference: str | None, protocol: Protocol) -> dict[str, dict[str, Any]]:

@@ -1,16 +1,14 @@
 """Lettered choices: what the scorer takes for an answer, and its metrics against scikit-learn on random runs."""
 
-import asyncio
 import random
 from typing import Any
 
 import pytest
-from inspect_ai.model import ModelName, ModelOutput
-from inspect_ai.scorer import SampleScore, Score, Target
-from inspect_ai.solver import TaskState
+from inspect_ai.scorer import SampleScore, Score
 from sklearn.metrics import precision_recall_fscore_support
 
 from music_evals.scorers.lettered_choice import lettered_choice, precision_and_f1
+from tests.scorers.every_scorer import Case
 
 
 def test_precision_and_f1_agree_with_scikit_learn() -> None:
@@ -55,10 +53,7 @@ TWICE = ["王洛宾", "丁善德", "王洛宾", "桑桐"]  # the right text has 
     ],
 )
 def test_the_scorer(options: list[str], protocol: Any, reply: str, value: str, answer: str | None) -> None:
-    state = TaskState(ModelName("baseline/chance"), "q", 1, "?", [], choices=options)
-    state.output = ModelOutput.from_content("chance", reply)
-    score = asyncio.run(lettered_choice(protocol)(state, Target("C")))
-    assert score is not None
+    (score,) = Case(lambda: lettered_choice(protocol), "C", choices=tuple(options)).score(reply)
     assert (score.value, score.answer, (score.metadata or {})["key"]) == (value, answer, "C")
     with pytest.raises(ValueError, match="valid values are: paper, strict"):
         lettered_choice("lax")  # type: ignore[arg-type]
