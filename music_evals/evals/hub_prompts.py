@@ -1,4 +1,4 @@
-"""Files by which Inspect runs a benchmark from its repository on the Hub, without this package.
+"""Files with which Inspect runs a benchmark from its repository on the Hub, without this package.
 
 The config `prompted` holds the prompts of the tasks, one split per task. ``eval.yaml`` names the solvers and scorers of
 Inspect that go with them. Such a run sends a model the same messages with the same settings as the suite's own task.

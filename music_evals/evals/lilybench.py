@@ -215,7 +215,7 @@ def _task(name: TaskName, params: LilyBenchParameters) -> Task:
 
 
 def _texts(dataset: str, origin: Origin, protocol: Protocol) -> dict[str, str]:
-    """The pieces' texts that errors were put into, by id; none where the dataset has none."""
+    """Id → text of a piece before errors were put in; empty if the dataset has no corpus."""
     if "corpus" not in origin.provenance.counts:
         return {}
     column = "text" if protocol == "paper" else "score"
@@ -244,7 +244,7 @@ def record_to_sample(
     majority: Mapping[str, str],
     why: str | None = None,
 ) -> Sample:
-    """Map a row to a sample; for ``logiclm`` the score is in its metadata, where the tools find it."""
+    """Map a row to a sample; under ``logiclm`` its metadata have the score for the tools."""
     metadata: dict[str, Any] = {
         "task": name,
         "row": row["id"],
@@ -260,7 +260,7 @@ def record_to_sample(
         metadata["options"] = row["options"]
     prompt = prompt_text(name, row, wording, params.protocol, params.strategy)
     form = _form(name)
-    # Shuffled measures are all the music there is.
+    # A question of order shows its options as the music.
     score = row["score"].strip("\r\n")
     if form == "order":
         score = (_published_options if params.protocol == "paper" else listed)(row["options"])
@@ -291,7 +291,7 @@ def record_to_sample(
 
 
 def sample_id(name: TaskName, protocol: Protocol, row: str) -> str:
-    """Return a sample's id, which begins with what tells it from others; its metadata ``row`` is the row's.
+    """Return a sample's id: the row's id with the part first that differs between rows.
 
     Example:
         >>> sample_id("error_detection", "strict", "error_detection.strict.bach/bwv101.7.melodic_leap.m4")
@@ -300,7 +300,7 @@ def sample_id(name: TaskName, protocol: Protocol, row: str) -> str:
     common = f"{name}.{protocol}."
     if not row.startswith(common):
         return row
-    # Many pieces are of one collection, whose name stands ahead of theirs.
+    # Many pieces belong to one collection, whose name is the first part of their id.
     collection, _, rest = row.removeprefix(common).rpartition("/")
     return ".".join(filter(None, [rest, protocol, collection]))
 
@@ -351,7 +351,7 @@ def _published_options(options: Sequence[str]) -> str:
 
 
 def listed(options: Sequence[str]) -> str:
-    r"""List options with their indices; where one has several lines, all are set in below their indices.
+    r"""List options with their indices; if one has several lines, all are indented below their indices.
 
     Example:
         >>> print(listed(["G major", "D minor"]))

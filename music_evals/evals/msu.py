@@ -157,7 +157,7 @@ def score(params: ScoreParameters) -> Task:
 
 @dataclass(slots=True)
 class _Selection:
-    """The scores that are asked about, what the model sees of them, and their questions."""
+    """The scores of a task, what the model sees of them, and their questions."""
 
     scores: list[ScoreRow]
     shown: dict[str, Rendered]  # score → its rendering; empty if only titles are shown
@@ -301,7 +301,7 @@ def _levels(values: int | str | list[int] | None) -> list[int]:
 
 
 def _load_questions(dataset: str, split: str) -> list[QuestionRow]:
-    # Here and below, because the patterns of this module take long to compile.
+    # Imported here and below because the patterns of this module take long to compile.
     from music_evals.scorers.readers.checking import ANSWER_TYPES
 
     rows: list[QuestionRow] = load_split(dataset, "questions", split, benchmark=BENCHMARK).to_list()
@@ -410,7 +410,7 @@ def _make_twins(selection: _Selection, twin: Twin) -> None:
 
 
 class Prompt(NamedTuple):
-    """What all prompts of a task have in common."""
+    """What all prompts of a task share."""
 
     wording: Prompts
     modality: Modality
@@ -428,7 +428,7 @@ def _samples(selection: _Selection, prompt: Prompt, asking: str, originals: Mapp
         groups = [[row] for row in rows] if asking == "single" else [rows] if rows else []
         for group in groups:
             sample = record_to_sample(score, group, selection.shown.get(name), prompt, originals)
-            # The level-wise success rate is over all questions on a score, whether asked at once or not.
+            # The level-wise success rate is over all questions on a score, also if they are asked one at a time.
             levels = dict(Counter(str(row["level"]) for row in rows))
             truncated = {"measures_kept": selection.truncated[name]} if name in selection.truncated else {}
             sample.metadata = {**(sample.metadata or {}), "asked": levels, **truncated}
@@ -449,7 +449,7 @@ def record_to_sample(
         score: a row of the config `scores`.
         questions: rows of the config `questions`: one, or all that are asked at once.
         shown: the score as the model sees it; None for its title alone.
-        prompt: what all prompts of the task have in common.
+        prompt: what all prompts of the task share.
         originals: question → the original answer, for a twin.
     """
     metadata: dict[str, Any] = {

@@ -229,7 +229,7 @@ def record_to_sample(
 
 
 def _rows(muse: _MuseTask, params: MuseParameters, split: str) -> list[Row]:
-    # The files' bytes are by far the largest part of a row; only those that the trial shows are read.
+    # Files are by far the largest part of a row; only those of the modality are read.
     unused = {"midi" if params.modality == "audio" else "audio"}
     columns = [
         name for name in BENCHMARK.features[muse.name] if name.removesuffix("_1").removesuffix("_2") not in unused
@@ -248,7 +248,7 @@ def _midi(muse: _MuseTask, row: Row) -> dict[str, str]:
 
 
 def _sounding(midi_text: str | None) -> list[int] | None:
-    """All pitches that sound, octave doublings and the arpeggio's included, as the prompt asks for."""
+    """All pitches that sound, with octave doublings and those of the arpeggio, as the prompt demands."""
     return sorted({note.pitch for note in parse_midi_text(midi_text).notes}) if midi_text else None
 
 
@@ -310,7 +310,7 @@ def _worked(muse: _MuseTask, wording: Prompts, params: MuseParameters, row: Row,
 
 
 def _trial(muse: _MuseTask, row: Row, params: MuseParameters, **facts: Any) -> ChatMessageUser:
-    """The message with the stimuli of a trial; with facts of what is asked, unless it is an example."""
+    """The message with the stimuli of a trial, and with the facts as metadata unless it is a worked example."""
     content: list[Content] = []
     text, music = "", []
     for identifier, clip in zip(muse.identifiers, muse.clips, strict=True):

@@ -157,10 +157,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
 
 
 def explained(piece: Piece, protocol: Protocol, nearest: Mapping[str, tuple[str, float]]) -> str:
-    """Describe a piece for the log viewer: what LilyPond says, its descriptors, what it copies, its pictures.
-
-    LilyPond's messages are set as code, so that nothing in them counts as markup.
-    """
+    """Describe a piece for the log viewer: LilyPond's messages, set as code, descriptors, near-copies and pictures."""
     parts = [f"Does not compile: {_plain(piece['problem'])}" if piece["problem"] else "Compiles."]
     if messages := piece["messages"].strip()[:MAX_SHOWN]:
         parts.append("\n".join(f"    {line}" for line in messages.splitlines()))
@@ -179,19 +176,19 @@ def explained(piece: Piece, protocol: Protocol, nearest: Mapping[str, tuple[str,
 
 
 def _asked(state: TaskState) -> str:
-    """What the piece was to be; nothing for logs that do not say it."""
-    known: Mapping[str, Any] = asks_of(state).get("description", {})
-    told = "; ".join(f"{name} {code(str(value))}" for name, value in known.items())
-    return f"**Asked:** a piece in LilyPond: {told}.\n\n" if told else ""
+    """The description that the model was given, if the log has it."""
+    description: Mapping[str, Any] = asks_of(state).get("description", {})
+    facts = "; ".join(f"{name} {code(str(value))}" for name, value in description.items())
+    return f"**Asked:** a piece in LilyPond: {facts}.\n\n" if facts else ""
 
 
 def _plain(text: str | None) -> str:
-    """A line without signs that Markdown or HTML reads."""
+    """A line without the signs of Markdown and HTML."""
     return "".join(sign if sign not in "<>[]()`*_&!\\#|" else " " for sign in text or "")
 
 
 def _frechet(pieces: Pieces, reference: ReferenceSet) -> dict[str, Estimate]:
-    """The distance to a reference set; nothing where there is none."""
+    """The distances to a reference set; empty if they are not defined."""
     encoder, pooling, protocol = (pieces[0][name] for name in ("encoder", "pooling", "protocol"))
     with_vectors = embedded(pieces)
     counted = [is_embedded(text, protocol) for text in reference.texts]

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 import soundfile
-from inspect_ai import Task, score
+from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import EvalLog, EvalSample, read_eval_log
+from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -28,8 +28,6 @@ from scipy.stats import binom
 from music_evals.datasets_builders.muse.dataset import Counts, build_generated, write
 from music_evals.evals.muse import chord_quality, syncopation, transposition
 from music_evals.evals.tasks import ParameterError
-from music_evals.scorers.choice import final_answer
-from music_evals.scorers.logiclm import solver_decision
 from music_evals.solvers import media
 from tests.harness import metrics, run, run_scripted, samples
 
@@ -349,13 +347,3 @@ def test_a_second_formulation_is_the_last(
     assert sample.scores is not None
     assert [sample.scores[name].answer for name in ("solver_decision", "final_answer")] == [decision, answer]
     assert finding in sample.messages[-2].text
-
-
-# --- scoring again ---
-
-
-def test_a_log_can_be_scored_again_without_a_model(tmp_path: Path) -> None:
-    model = get_model("baseline/reader", error_rate=0.6, memoize=False)
-    (log,) = run(chord_quality(strategy="logiclm"), tmp_path, model, limit=12)
-    scorers = [solver_decision(), final_answer()]
-    assert metrics(score(read_eval_log(log.location), scorers, action="overwrite")) == metrics(log)
