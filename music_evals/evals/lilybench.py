@@ -28,7 +28,6 @@ from music_evals.datasets_builders.lilybench.rows import BENCHMARK, CLEAN, Proto
 from music_evals.evals.floors import Floors, floors_of
 from music_evals.evals.tasks import (
     check_lilypond,
-    check_media,
     check_positive,
     commonest,
     declared_task,
@@ -102,11 +101,6 @@ class LilyBenchParameters:
     media: int | Literal["all"] = SHOWN
     prompts: str | None = None
 
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        check_positive(max_score_tokens=self.max_score_tokens)
-        check_media(self.media)
-
 
 @task
 def bar_count(params: LilyBenchParameters) -> Task:
@@ -169,6 +163,7 @@ def error_detection(params: LilyBenchParameters) -> Task:
 
 
 def _task(name: TaskName, params: LilyBenchParameters) -> Task:
+    check_positive(max_score_tokens=params.max_score_tokens)
     if params.strategy == "logiclm" and name not in WITH_TOOLS:
         raise ValueError(
             f"strategy='logiclm' is not valid for {name}; valid values are: standalone, cot "

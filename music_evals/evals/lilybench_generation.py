@@ -29,15 +29,7 @@ from music_evals.datasets_builders.lilybench_generation.rows import (
     PromptRow,
 )
 from music_evals.encoders.lilybert import Pooling
-from music_evals.evals.tasks import (
-    check_lilypond,
-    check_media,
-    check_positive,
-    declared_task,
-    question_metadata,
-    samples_view,
-    task,
-)
+from music_evals.evals.tasks import check_lilypond, check_positive, declared_task, question_metadata, samples_view, task
 from music_evals.scorers.reference_pieces import ReferencePieces, shared_encoder
 from music_evals.scorers.written_music import music_scorer
 from music_evals.solvers.media import MEDIA, SHOWN
@@ -93,7 +85,6 @@ class GenerationParameters:
     def __post_init__(self) -> None:
         """Check the numbers."""
         check_positive(n_prompts=self.n_prompts)
-        check_media(self.media)
         if not 1 <= self.attempts <= MAX_ATTEMPTS:
             raise ValueError(f"attempts={self.attempts} is not valid; a number from 1 to {MAX_ATTEMPTS} is needed")
 

@@ -36,7 +36,7 @@ from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.muse.rows import BENCHMARK, ConfigName, reason
 from music_evals.evals.floors import floors_of
-from music_evals.evals.tasks import check_media, check_positive, commonest, declared_task, question_metadata, task
+from music_evals.evals.tasks import check_positive, commonest, declared_task, question_metadata, task
 from music_evals.notation.midi.files import parse_midi_text
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.explanations import WHY
@@ -91,7 +91,6 @@ class MuseParameters:
     def __post_init__(self) -> None:
         """Check that the parameters fit together."""
         check_positive(refinement_tokens=self.refinement_tokens)
-        check_media(self.media)
         limited = self.refinement_tokens != REFINEMENT_TOKENS
         if self.strategy != "logiclm" and (self.structured_output or self.tools != "text" or limited):
             raise ValueError(

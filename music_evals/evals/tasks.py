@@ -105,12 +105,6 @@ def check_parameters(parameters: Callable[..., P], arguments: Mapping[str, Any])
     return parameters(**arguments)
 
 
-def check_media(media: int | str) -> None:
-    """Check how many samples are shown in the log; ValueError for a negative number."""
-    if isinstance(media, int) and media < 0:
-        raise ValueError(f"media={media} is not valid; valid values are: all, and whole numbers from 0")
-
-
 def check_positive(**values: int | None) -> None:
     """Check that numbers, where there are any, are above 0; a ValueError names the parameter and its value."""
     for name, value in values.items():

@@ -32,7 +32,12 @@ NOTE: Final = "*Shown to readers of this log. The model was not sent it.*\n\n"
 
 
 def limit_media(samples: Sequence[Sample], most: int | Literal["all"]) -> bool:
-    """Leave `MEDIA` to the first samples of a run, and return whether `with_media` is needed."""
+    """Leave `MEDIA` to the first samples of a run, and return whether `with_media` is needed.
+
+    ValueError for a negative number.
+    """
+    if isinstance(most, int) and most < 0:
+        raise ValueError(f"media={most} is not valid; valid values are: all, and whole numbers from 0")
     for sample in samples[len(samples) if most == "all" else most :]:
         if sample.metadata and MEDIA in sample.metadata:
             sample.metadata[MEDIA] = None
