@@ -37,6 +37,19 @@ def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def lilypond_runs() -> None:
+    """Skip a test if LilyPond is not installed, or cannot be confined."""
+    from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
+    from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
+
+    try:
+        lilypond_version()
+        available_confinement()
+    except (SandboxError, LilyPondError) as error:
+        pytest.skip(str(error))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Show what the campaign tried: see tests/campaign."""
     reports = [one for key in ("passed", "failed") for one in terminalreporter.getreports(key)]

@@ -1,1 +1,1 @@
-"""Model providers that are no language models: floors (chance, the commonest answer) and ceilings."""
+"""Programs in the place of a language model. They show the lowest and the highest score to expect."""

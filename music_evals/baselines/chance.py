@@ -1,10 +1,10 @@
-"""The floors: an answer drawn by chance, and the commonest answer."""
+"""The floors: an answer by chance, and the most common answer."""
 
 from fractions import Fraction
 from random import Random
 from typing import Final
 
-from music_evals.baselines.asking import Asked, BaselineError
+from music_evals.baselines.asking import BaselineError, Request
 from music_evals.baselines.muse import SOLVERS
 from music_evals.solvers.symbolic.music import DIFFERENT, LEVELS, QUALITIES, SAME
 
@@ -12,50 +12,51 @@ _MOST_MEASURES: Final = 100
 _ANSWERS: Final = {"rhythm": [*LEVELS.values()], "melody": [SAME, DIFFERENT], "chord": [*QUALITIES]}
 
 
-def guess(asked: Asked, seed: int | None = None) -> str:
+def guess(request: Request, seed: int | None = None) -> str:
     """Answer by chance.
 
-    That is one of the answers, drawn uniformly; an order; a number of measures from 1 to 100; one such measure, or
-    none, as likely; the answer that a task with open questions drew of its kind; symbolic lines for which the solver
-    decides for such an answer; or eight measures of random notes, others for each seed.
+    All answers of a closed set are equally likely, and so are all orders and all numbers from 1 to 100. Wrong measures
+    are one such number or, as often, none. Open questions have the answer that the task drew among those to the same
+    kind of question. Symbolic lines are made for an answer by chance; a piece is eight measures of random notes, other
+    ones for each seed.
     """
-    random, keys = asked.random, asked.keys
+    random, keys = request.random, request.keys
     match keys["answer_type"]:
         case "symbols":
-            return made_up(asked, random.choice(_ANSWERS[keys["functor"]]))
+            return made_up(request, random.choice(_ANSWERS[keys["functor"]]))
         case "piece":
             return _piece(Random(f"{random.random()} {seed}"))
         case "number":
-            return asked.worded(str(random.randint(1, _MOST_MEASURES)))
+            return request.worded(str(random.randint(1, _MOST_MEASURES)))
         case "measures":
-            return asked.worded(random.choice([str(random.randint(1, _MOST_MEASURES)), "none"]))
+            return request.worded(random.choice([str(random.randint(1, _MOST_MEASURES)), "none"]))
         case "order":
-            return asked.worded("".join(random.sample("0123", 4)))
+            return request.worded("".join(random.sample("0123", 4)))
         case "choice":
-            return asked.worded(random.choice(keys["answers"]))
-    return numbered(asked, keys.get("guess") or ["Unknown"])
+            return request.worded(random.choice(keys["answers"]))
+    return numbered(request, keys.get("guess") or ["Unknown"])
 
 
-def commonest(asked: Asked) -> str:
-    """Answer as most rows are answered, also by symbolic lines; `BaselineError` where there is no such answer."""
-    answer = asked.keys.get("majority")
-    if asked.keys["answer_type"] == "symbols":
-        return made_up(asked, answer or asked.random.choice(_ANSWERS[asked.keys["functor"]]))
+def commonest(request: Request) -> str:
+    """Give the most common answer, also as symbolic lines; `BaselineError` if there is none."""
+    answer = request.keys.get("majority")
+    if request.keys["answer_type"] == "symbols":
+        return made_up(request, answer or request.random.choice(_ANSWERS[request.keys["functor"]]))
     if answer is None:
-        raise BaselineError(f"baseline/majority cannot answer {asked.task}, where no answer is commoner than others")
-    return numbered(asked, answer) if isinstance(answer, list) else asked.worded(answer)
+        raise BaselineError(f"baseline/majority cannot answer {request.task}, where no answer is commoner than others")
+    return numbered(request, answer) if isinstance(answer, list) else request.worded(answer)
 
 
-def numbered(asked: Asked, answers: list[str]) -> str:
-    """Word answers to several questions, a numbered line each; one alone as it is asked for."""
-    if "questions" not in asked.keys:
-        return asked.worded(answers[0])
+def numbered(request: Request, answers: list[str]) -> str:
+    """Word answers to several questions as numbered lines, or the answer to a single question in its form."""
+    if "questions" not in request.keys:
+        return request.worded(answers[0])
     return "\n".join(f"{number}. {answer}" for number, answer in enumerate(answers, 1))
 
 
-def made_up(asked: Asked, answer: str) -> str:
-    """Symbolic lines for which the solver decides for an answer."""
-    random, functor = asked.random, asked.keys["functor"]
+def made_up(request: Request, answer: str) -> str:
+    """Symbolic lines that lead the solver to an answer."""
+    random, functor = request.random, request.keys["functor"]
     if functor == "rhythm":
         off_beats = next(count for count, letter in LEVELS.items() if letter == answer)
         lists = [sorted([*random.sample(range(1, 33, 2), 12), *random.sample(range(2, 33, 2), off_beats)])]
@@ -65,7 +66,7 @@ def made_up(asked: Asked, answer: str) -> str:
     else:
         root = random.randrange(48, 72)
         lists = [sorted(root + interval for interval in QUALITIES[answer][1])]
-    return SOLVERS[asked.keys["task"]].schema.write(asked.keys["identifiers"], lists)
+    return SOLVERS[request.keys["task"]].schema.write(request.keys["identifiers"], lists)
 
 
 def _piece(random: Random) -> str:

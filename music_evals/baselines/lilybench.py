@@ -1,4 +1,4 @@
-"""How the reader answers LilyBench's questions on whole scores: from the MIDI that LilyPond itself writes of them."""
+"""How the reader answers LilyBench's questions on whole scores: from the MIDI that LilyPond writes of them."""
 
 import io
 import math
@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 import mido
 from mido.midifiles.meta import KeySignatureError
 
-from music_evals.baselines.asking import Asked
+from music_evals.baselines.asking import Request
 from music_evals.notation.lilypond.compiler import compile_text
 from music_evals.notation.lilypond.syntax.languages import LANGUAGES, language_of, pitch_of
 
-# Every score is performed, also one that asks for print alone, and none is engraved.
+# Every score is performed, even if it asks for print only, and none is engraved.
 _SETTINGS: Final = r"""
 #(define (performed score)
    (let ((only (ly:make-score (ly:score-music score))))
@@ -27,33 +27,33 @@ _PARTIAL: Final = re.compile(r"\\partial\s{1,9}([0-9]{1,3})(\.{0,3})(?:\*([0-9]{
 
 
 class Performance(NamedTuple):
-    """Of a score's MIDI: its length in measures of its time signatures, its first key and its first metre."""
+    """What the MIDI of a score says: its length in measures, its first key and its first metre."""
 
     length: Fraction
     key: str
     metre: tuple[int, int]
 
 
-def answer(asked: Asked) -> str | None:
-    """Count the measures, or choose key, metre or note length; None where the MIDI does not tell.
+def answer(request: Request) -> str | None:
+    """Count the measures, or choose key, metre or note length; None if the MIDI does not say it.
 
-    `LilyPondError` and `SandboxError` are raised where LilyPond is not installed or cannot be confined.
+    `LilyPondError` and `SandboxError` are raised if LilyPond is not installed or cannot be confined.
     """
-    (score,) = asked.music
+    (score,) = request.music
     try:
         played = perform(score)
     except ValueError:
         return None
-    if asked.keys["task"] == "bar_count":
+    if request.keys["task"] == "bar_count":
         return str(count_measures(score, played))
-    found = {"key": played.key, "metre": "{}/{}".format(*played.metre), "note_length": str(played.metre[1])}
-    options = [_plain_key(option, score) for option in asked.keys["options"]]
-    places = [place for place, option in enumerate(options) if option == found[asked.keys["kind"]]]
-    return str(asked.keys["answers"][places[0]]) if len(places) == 1 else None
+    facts = {"key": played.key, "metre": "{}/{}".format(*played.metre), "note_length": str(played.metre[1])}
+    options = [_plain_key(option, score) for option in request.keys["options"]]
+    places = [place for place, option in enumerate(options) if option == facts[request.keys["kind"]]]
+    return str(request.keys["answers"][places[0]]) if len(places) == 1 else None
 
 
 def _plain_key(option: str, score: str) -> str:
-    r"""``B-flat major`` for ``bes \major``, as the paper's rows have keys; any other option as it is."""
+    r"""``B-flat major`` for ``bes \major``, the form of keys in the paper's rows; any other option unchanged."""
     note, _, mode = option.partition(" \\")
     language = language_of(score)
     pitch = pitch_of(note, language) if mode and language in LANGUAGES else None
@@ -62,7 +62,7 @@ def _plain_key(option: str, score: str) -> str:
 
 
 def count_measures(score: str, played: Performance) -> int:
-    r"""Count complete measures, and an incomplete last one; of a pickup not the MIDI says anything, but the score.
+    r"""Count complete measures and an incomplete last one, but no pickup, which only the score's text shows.
 
     Example:
         >>> count_measures(r"{ \partial 4. c'4. d'1 e'2 }", Performance(Fraction(15, 8), "C major", (4, 4)))
@@ -77,7 +77,7 @@ def count_measures(score: str, played: Performance) -> int:
 
 
 def perform(score: str) -> Performance:
-    """Read the MIDI of the first score of a text; `ValueError` where LilyPond makes none, or such as cannot be read."""
+    """Read the MIDI of the first score of a text; `ValueError` if LilyPond makes none, or none that can be read."""
     compiled = compile_text(score, settings=_SETTINGS)
     if not compiled.midi:
         raise ValueError(f"LilyPond makes no MIDI of the score: {compiled.problem or 'it has no music'}")
@@ -97,7 +97,7 @@ def perform(score: str) -> Performance:
     length = Fraction(0)
     for (start, (above, below)), (end, _) in pairwise([*metres, (now, (4, 4))]):
         length += Fraction(end - start, 4 * midi.ticks_per_beat) / Fraction(above, below)
-    # Such as Bbm, in mido.
+    # mido writes keys such as Bbm.
     key = keys[0] if keys else "C"
     name = key.rstrip("m").replace("b", "-flat").replace("#", "-sharp")
     return Performance(

@@ -1,6 +1,6 @@
-"""How the reader answers MSU's computed questions: by their kinds, from the score as music21 reads it.
+"""How the reader answers MSU's computed questions: by their kind, from the score as music21 reads it.
 
-Of a question's own text only the measures and the part are taken that it names.
+Only the measures and the part are read from the text of a question.
 """
 
 import re
@@ -36,13 +36,13 @@ _QUALITIES: Final = re.compile(
 
 
 class _Question:
-    """What a question is about: all parts, or the one that it names, and of these the measures that it names first."""
+    """The music that a question is about: the part that it names, else all parts, and the measures that it names."""
 
     def __init__(self, score: Score, text: str) -> None:
         self.header, self.parts = score
         self.numbers = [(int(first), int(last or first)) for first, last in _NUMBERS.findall(text)]
         if found := _PART.search(text):
-            # A quotation mark cannot stand within one in ABC.
+            # ABC has no quotation mark within a name.
             name, staff = (found[1] or "").replace('"', "'"), int(found[2] or 0)
             self.parts = [
                 part for place, part in enumerate(self.parts, 1) if (place == staff if staff else part.name == name)
@@ -54,7 +54,7 @@ class _Question:
 
     @cached_property
     def measures(self) -> list[Measure]:
-        """The measures that are named."""
+        """The measures of the range that the question names first."""
         first, last = self.numbers[0]
         found = [each for each in self.all if first <= each.number <= last]
         if not found:
@@ -63,13 +63,13 @@ class _Question:
 
     @property
     def measure(self) -> Measure:
-        """The only measure that is named."""
+        """The only measure that the question names."""
         (found,) = self.measures
         return found
 
 
 def answer(abc: str, text: str, kind: str) -> str:
-    r"""Answer a question of a kind on a score; ``Unknown`` for other kinds, and where the score does not say it.
+    r"""Answer a question of a kind on a score; ``Unknown`` for other kinds, and if the score does not say it.
 
     Example:
         >>> abc = "X:1\nL:1/4\nM:2/4\nK:Bb\nV:1\nV:1\n_G,D | %1\n"
@@ -117,14 +117,14 @@ def _sounding(measures: list[Measure], *, at_last: bool = False) -> Any:
     return Chord([pitch for event in notes if event.start <= moment < event.end for pitch in event.pitches])
 
 
-def _key(asked: _Question) -> str:
-    """The key of the signature on whose tonic the bass ends, or begins where it ends on none or the key changes."""
+def _key(question: _Question) -> str:
+    """The key of the signature whose tonic is the last note of the bass; else, or if the key changes, the first."""
     from music21.key import KeySignature
 
-    signature = KeySignature(asked.firsts[0].sharps)
-    columns = [list(column) for column in zip(*(part.measures for part in asked.parts), strict=False)]
+    signature = KeySignature(question.firsts[0].sharps)
+    columns = [list(column) for column in zip(*(part.measures for part in question.parts), strict=False)]
     columns = [column for column in columns if any(measure.notes for measure in column)]
-    edges = [] if any(measure.has_new_key for measure in asked.all) else [_sounding(columns[-1], at_last=True)]
+    edges = [] if any(measure.has_new_key for measure in question.all) else [_sounding(columns[-1], at_last=True)]
     for chord in [*edges, _sounding(columns[0])]:
         for key in (signature.asKey("major"), signature.asKey("minor")):
             if key.tonic.name == chord.bass().name:
@@ -132,9 +132,9 @@ def _key(asked: _Question) -> str:
     raise ValueError("the bass does not say the key")
 
 
-def _chord(asked: _Question) -> tuple[str, str, str]:
+def _chord(question: _Question) -> tuple[str, str, str]:
     """Root, quality and position of the chord on the first beat."""
-    chord = _sounding(asked.measures)
+    chord = _sounding(question.measures)
     quality = _one(*_QUALITIES.findall(chord.commonName))
     return _plain(chord.root().unicodeName), quality, _INVERSIONS[chord.inversion()]
 
@@ -142,20 +142,20 @@ def _chord(asked: _Question) -> tuple[str, str, str]:
 # --- what is written in a measure
 
 
-def _departing(asked: _Question) -> list[str]:
-    """Pitches that the key signature does not give, grace notes among them, from the lowest up."""
+def _departing(question: _Question) -> list[str]:
+    """Pitches outside the key signature, with those of grace notes, from the lowest up."""
     from music21.key import KeySignature
 
-    signs = {each.step: each.alter for each in KeySignature(asked.measure.sharps).alteredPitches}
-    pitches = [pitch for event in asked.measure.events for pitch in event.pitches]
+    signs = {each.step: each.alter for each in KeySignature(question.measure.sharps).alteredPitches}
+    pitches = [pitch for event in question.measure.events for pitch in event.pitches]
     found = sorted((pitch for pitch in pitches if pitch.alter != signs.get(pitch.step, 0)), key=lambda pitch: pitch.ps)
     return list(dict.fromkeys(map(_spelled, found)))
 
 
 def _value(choose: Callable[..., Event], sign: str) -> Callable[[_Question], str]:
-    def answered(asked: _Question) -> str:
+    def answered(question: _Question) -> str:
         events = [
-            event for event in asked.measure.events if bool(event.pitches) == (sign == "note") and not event.is_grace
+            event for event in question.measure.events if bool(event.pitches) == (sign == "note") and not event.is_grace
         ]
         return f"{_one(choose(events, key=lambda event: event.end - event.start).value)} {sign}"
 
@@ -166,24 +166,24 @@ def _dynamics(signs: list[list[str]]) -> str:
     return _one(*(found[1] for row in signs for sign in row if (found := _DYNAMIC.fullmatch(sign))))
 
 
-def _articulations(asked: _Question) -> set[str]:
+def _articulations(question: _Question) -> set[str]:
     found = set()
-    for marked in (run for text in asked.measure.texts for run in _MARKS_OF_NOTE.findall(text)):
+    for marked in (run for text in question.measure.texts for run in _MARKS_OF_NOTE.findall(text)):
         names = {_ARTICULATIONS.get(mark, "") for mark in re.findall(r"\.|[a-z]+", marked)}
         found |= {"Portato"} if {"Staccato", "Tenuto"} <= names else names
     return found
 
 
 def _whether(pattern: str) -> Callable[[_Question], str]:
-    return lambda asked: _yes(any(re.search(pattern, text) for each in asked.measures for text in each.texts))
+    return lambda question: _yes(any(re.search(pattern, text) for each in question.measures for text in each.texts))
 
 
 # --- the whole score
 
 
 def _largest(size: Callable[[Part], float]) -> Callable[[_Question], str]:
-    """Name of the part that has most of something."""
-    return lambda asked: _one(*_most({part.name: size(part) for part in asked.parts}))
+    """The name of the part with the largest size."""
+    return lambda question: _one(*_most({part.name: size(part) for part in question.parts}))
 
 
 def _width(part: Part) -> float:
@@ -191,102 +191,110 @@ def _width(part: Part) -> float:
     return max(heights) - min(heights) if heights else 0
 
 
-def _frequent(asked: _Question) -> str:
-    return f"{_one(*_most(Counter(event.value for each in asked.all for event in each.notes)))} note"
+def _frequent(question: _Question) -> str:
+    return f"{_one(*_most(Counter(event.value for each in question.all for event in each.notes)))} note"
 
 
-def _fullest(asked: _Question) -> str:
-    return _one(*map(str, _most(Counter(each.number for each in asked.all for _ in each.pitches))))
+def _fullest(question: _Question) -> str:
+    return _one(*map(str, _most(Counter(each.number for each in question.all for _ in each.pitches))))
 
 
-def _entries(asked: _Question) -> list[tuple[int, Fraction, str]]:
+def _entries(question: _Question) -> list[tuple[int, Fraction, str]]:
     """Measure and moment of the first note of each part, and the part's name."""
-    firsts = ((next((each for each in part.measures if each.notes), None), part.name) for part in asked.parts)
+    firsts = ((next((each for each in part.measures if each.notes), None), part.name) for part in question.parts)
     return [(first.number, min(event.start for event in first.notes), name) for first, name in firsts if first]
 
 
-def _first_entry(asked: _Question) -> str:
-    earliest = min(_entries(asked))[:2]
-    return _one(*(name for *moment, name in _entries(asked) if tuple(moment) == earliest))
+def _first_entry(question: _Question) -> str:
+    earliest = min(_entries(question))[:2]
+    return _one(*(name for *moment, name in _entries(question) if tuple(moment) == earliest))
 
 
 def _outline(measure: Measure) -> list[tuple[object, ...]]:
     return sorted((event.start, event.value, *map(_spelled, event.pitches)) for event in measure.events)
 
 
-def _repeats(asked: _Question) -> str:
-    (other, _), (number, _) = asked.numbers
-    found = {each.number: _outline(each) for each in asked.all}
+def _repeats(question: _Question) -> str:
+    (other, _), (number, _) = question.numbers
+    found = {each.number: _outline(each) for each in question.all}
     return _yes(found[other] == found[number])
 
 
-def _returns(asked: _Question) -> str:
-    outline, after = _outline(asked.measure), asked.measure.number
-    return _one(", ".join(str(each.number) for each in asked.all if each.number > after and _outline(each) == outline))
+def _returns(question: _Question) -> str:
+    outline, after = _outline(question.measure), question.measure.number
+    return _one(
+        ", ".join(str(each.number) for each in question.all if each.number > after and _outline(each) == outline)
+    )
 
 
-def _tempo_words(asked: _Question) -> str:
-    said = (sign[1:-1].lstrip("^_<>@") for each in asked.firsts for sign in each.signs(opening=True) if sign[0] == '"')
-    return _one(*re.findall('"([^"]*)"', asked.header.get("Q", "")), *filter(_TEMPO_WORDS.search, said))
+def _tempo_words(question: _Question) -> str:
+    said = (
+        sign[1:-1].lstrip("^_<>@") for each in question.firsts for sign in each.signs(opening=True) if sign[0] == '"'
+    )
+    return _one(*re.findall('"([^"]*)"', question.header.get("Q", "")), *filter(_TEMPO_WORDS.search, said))
 
 
-def _anacrusis(asked: _Question) -> str:
-    return _yes(max(event.end for each in asked.firsts for event in each.events) < 4 * Fraction(asked.firsts[0].metre))
+def _anacrusis(question: _Question) -> str:
+    return _yes(
+        max(event.end for each in question.firsts for event in each.events) < 4 * Fraction(question.firsts[0].metre)
+    )
 
 
 _ANSWERS: Final[Mapping[str, Callable[[_Question], str]]] = {
-    "composer": lambda asked: _one(asked.header.get("C", "")),
-    "title": lambda asked: _one(asked.header.get("T", "")),
+    "composer": lambda question: _one(question.header.get("C", "")),
+    "title": lambda question: _one(question.header.get("T", "")),
     "initial key": _key,
-    "key signature": lambda asked: _one(*(str(abs(each.sharps)) for each in asked.firsts)),
-    "time signature": lambda asked: _one(*(each.metre for each in asked.firsts)),
-    "clef": lambda asked: _one(*(each.clef for each in asked.firsts)),
+    "key signature": lambda question: _one(*(str(abs(each.sharps)) for each in question.firsts)),
+    "time signature": lambda question: _one(*(each.metre for each in question.firsts)),
+    "clef": lambda question: _one(*(each.clef for each in question.firsts)),
     "tempo words": _tempo_words,
-    "metronome mark": lambda asked: _one(*re.findall(r"= ?([0-9]{1,4})(?![0-9.])", asked.header.get("Q", ""))),
+    "metronome mark": lambda question: _one(*re.findall(r"= ?([0-9]{1,4})(?![0-9.])", question.header.get("Q", ""))),
     "anacrusis": _anacrusis,
-    "instruments": lambda asked: ", ".join(dict.fromkeys(_one(part.name) for part in asked.parts)),
-    "last measure": lambda asked: _one(*(str(part.measures[-1].number) for part in asked.parts)),
-    "opening dynamic": lambda asked: _dynamics([each.signs(opening=True) for each in asked.firsts]),
-    "highest pitch": lambda asked: _spelled(asked.measure.pitches[-1]),
-    "lowest pitch": lambda asked: _spelled(asked.measure.pitches[0]),
-    "last pitch": lambda asked: _spelled(max(asked.measure.notes, key=lambda event: event.start).pitches[0]),
-    "accidental": lambda asked: _yes(_departing(asked)),
-    "accidentals": lambda asked: _one(", ".join(_departing(asked))),
+    "instruments": lambda question: ", ".join(dict.fromkeys(_one(part.name) for part in question.parts)),
+    "last measure": lambda question: _one(*(str(part.measures[-1].number) for part in question.parts)),
+    "opening dynamic": lambda question: _dynamics([each.signs(opening=True) for each in question.firsts]),
+    "highest pitch": lambda question: _spelled(question.measure.pitches[-1]),
+    "lowest pitch": lambda question: _spelled(question.measure.pitches[0]),
+    "last pitch": lambda question: _spelled(max(question.measure.notes, key=lambda event: event.start).pitches[0]),
+    "accidental": lambda question: _yes(_departing(question)),
+    "accidentals": lambda question: _one(", ".join(_departing(question))),
     "shortest note": _value(min, "note"),
     "longest note": _value(max, "note"),
-    "rest": lambda asked: _yes(any(not event.pitches for event in asked.measure.events)),
+    "rest": lambda question: _yes(any(not event.pitches for event in question.measure.events)),
     "shortest rest": _value(min, "rest"),
     "longest rest": _value(max, "rest"),
-    "dynamic": lambda asked: _dynamics([each.signs() for each in asked.measures]),
-    "articulation": lambda asked: _one(*_articulations(asked)),
-    "staccato": lambda asked: _yes("Staccato" in _articulations(asked)),
-    "ornament": lambda asked: _one(*(_ORNAMENTS.get(sign, "") for sign in asked.measure.signs())),
+    "dynamic": lambda question: _dynamics([each.signs() for each in question.measures]),
+    "articulation": lambda question: _one(*_articulations(question)),
+    "staccato": lambda question: _yes("Staccato" in _articulations(question)),
+    "ornament": lambda question: _one(*(_ORNAMENTS.get(sign, "") for sign in question.measure.signs())),
     "fermata": _whether("!fermata!"),
     "grace note": _whether(r"\{"),
     "tie": _whether(r"-[\s)\]0-9/]*(?:[:|\[].*)?$"),
     "repeat sign": _whether(r"\|:|:\|"),
-    "new time signature": lambda asked: _one(*(each.metre for each in asked.measures if each.has_new_metre)),
-    "new key signature": lambda asked: _one(*(str(abs(each.sharps)) for each in asked.measures if each.has_new_key)),
-    "new clef": lambda asked: _one(*asked.measure.new_clefs),
-    "number of notes": lambda asked: str(len(asked.measure.pitches)),
-    "chord name": lambda asked: " ".join(_chord(asked)[:2]),
-    "chord quality": lambda asked: _chord(asked)[1].capitalize(),
-    "chord inversion": lambda asked: _chord(asked)[2],
+    "new time signature": lambda question: _one(*(each.metre for each in question.measures if each.has_new_metre)),
+    "new key signature": lambda question: _one(
+        *(str(abs(each.sharps)) for each in question.measures if each.has_new_key)
+    ),
+    "new clef": lambda question: _one(*question.measure.new_clefs),
+    "number of notes": lambda question: str(len(question.measure.pitches)),
+    "chord name": lambda question: " ".join(_chord(question)[:2]),
+    "chord quality": lambda question: _chord(question)[1].capitalize(),
+    "chord inversion": lambda question: _chord(question)[2],
     "predominant rhythm": _frequent,
     "predominant rhythm of a part": _frequent,
     "busiest part": _largest(lambda part: sum(len(each.notes) for each in part.measures)),
     "widest part": _largest(_width),
     "fullest measure": _fullest,
-    "last entry": lambda asked: str(max(_entries(asked))[0]),
+    "last entry": lambda question: str(max(_entries(question))[0]),
     "first entry": _first_entry,
     "exact repetition": _repeats,
     "return of a measure": _returns,
-    "highest note": lambda asked: ", ".join(
-        map(str, _most({each.number: each.pitches[-1].ps for each in asked.all if each.pitches}))
+    "highest note": lambda question: ", ".join(
+        map(str, _most({each.number: each.pitches[-1].ps for each in question.all if each.pitches}))
     ),
-    "all parts present": lambda asked: _yes(all(each.notes for each in asked.measures)),
-    "metre changes": lambda asked: _one(
-        *(str(sum(each.has_new_metre for each in part.measures)) for part in asked.parts)
+    "all parts present": lambda question: _yes(all(each.notes for each in question.measures)),
+    "metre changes": lambda question: _one(
+        *(str(sum(each.has_new_metre for each in part.measures)) for part in question.parts)
     ),
 }
-"""Kind of question → its answer; `ValueError` or `LookupError` where it cannot be told."""
+"""Kind of question → its answer; `ValueError` or `LookupError` if there is no single answer."""

@@ -4,7 +4,7 @@ import re
 from random import Random
 from typing import Any, Final
 
-from music_evals.baselines.asking import Asked
+from music_evals.baselines.asking import Request
 from music_evals.notation.midi.files import parse_midi_text
 from music_evals.solvers.symbolic.music import CHORD_QUALITY, SYNCOPATION, TRANSPOSITION
 from music_evals.solvers.symbolic.schema import FormulationError, Schema
@@ -16,37 +16,37 @@ _KICK, _SNARE = 36, 38
 _INTEGER: Final = re.compile(r"-?[0-9]{1,6}")
 
 
-def read(asked: Asked, error_rate: float) -> str:
-    """Answer from MIDI text, or write symbolic lines where they are asked for, a share of which is garbled on purpose.
+def read(request: Request, error_rate: float) -> str:
+    """Answer from MIDI text, with a letter or with symbolic lines; the share `error_rate` of these lines is garbled.
 
-    ValueError where a stimulus is no MIDI text, or its notes are none of the options.
+    ValueError if a stimulus is no MIDI text, or its notes fit no option.
     """
-    solver = SOLVERS[asked.keys["task"]]
-    if asked.keys["answer_type"] == "symbols":
-        identifiers = asked.keys["identifiers"]
-        refused = asked.keys.get("refused")
-        lists = _transcribed(asked) if refused is None else _repaired(refused, solver.schema, len(identifiers))
+    solver = SOLVERS[request.keys["task"]]
+    if request.keys["answer_type"] == "symbols":
+        identifiers = request.keys["identifiers"]
+        refused = request.keys.get("refused")
+        lists = _transcribed(request) if refused is None else _repaired(refused, solver.schema, len(identifiers))
         lines = solver.schema.write(identifiers, lists)
-        return _garbled(lines, asked.random) if asked.random.random() < error_rate else lines
-    decision = solver.decide(_transcribed(asked))
+        return _garbled(lines, request.random) if request.random.random() < error_rate else lines
+    decision = solver.decide(_transcribed(request))
     if decision.answer is None:
         raise ValueError(decision.result)
-    return asked.worded(decision.answer)
+    return request.worded(decision.answer)
 
 
-def arguments_of(asked: Asked, lines: str) -> list[dict[str, Any]]:
-    """The arguments of the tool calls for symbolic lines; garbled lines make a malformed call."""
-    schema, identifiers = SOLVERS[asked.keys["task"]].schema, asked.keys["identifiers"]
+def arguments_of(request: Request, lines: str) -> list[dict[str, Any]]:
+    """The arguments of the tool calls for symbolic lines; garbled lines become a malformed call."""
+    schema, identifiers = SOLVERS[request.keys["task"]].schema, request.keys["identifiers"]
     try:
         return schema.arguments(identifiers, schema.parse(lines, identifiers))
     except FormulationError:
         return [{schema.listed: lines}]
 
 
-def _transcribed(asked: Asked) -> list[list[int]]:
+def _transcribed(request: Request) -> list[list[int]]:
     """The integers of a formulation."""
-    task, lists = asked.keys["task"], []
-    for text in map(parse_midi_text, asked.music):
+    task, lists = request.keys["task"], []
+    for text in map(parse_midi_text, request.music):
         notes = sorted(text.notes, key=lambda note: note.onset)
         if task == "syncopation":
             hits = [note for note in notes if note.is_drum and note.pitch in (_KICK, _SNARE)]
@@ -58,7 +58,7 @@ def _transcribed(asked: Asked) -> list[list[int]]:
 
 
 def _garbled(lines: str, random: Random) -> str:
-    """Break the lines in one of the ways that models do, such that the numbers can still be made out."""
+    """Break the lines as models do, in a way that leaves the numbers readable."""
     ways = {
         "commentary": lambda: f"Here is my transcription:\n{lines}",
         "code fence": lambda: f"```\n{lines}\n```",

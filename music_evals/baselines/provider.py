@@ -16,7 +16,7 @@ from inspect_ai.model import (
 from inspect_ai.solver._task_state import sample_state
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
-from music_evals.baselines.asking import Asked, BaselineError, read_conversation
+from music_evals.baselines.asking import BaselineError, Request, read_conversation
 from music_evals.baselines.chance import commonest, guess
 from music_evals.baselines.muse import arguments_of
 from music_evals.baselines.playback import Playback
@@ -24,21 +24,21 @@ from music_evals.baselines.reader import check, read
 from music_evals.notation.lilypond.sandbox.slots import cores
 
 ARGUMENTS: Final = {"chance": "none", "majority": "none", "reader": "error_rate", "playback": "folder"}
-"""Model → the argument that it knows."""
+"""Model → the argument that it accepts."""
 
 
 class BaselineAPI(ModelAPI):
     """Answers the tasks of music-evals without a language model, always the same to the same conversation.
 
     Args:
-        model_name: ``chance`` draws an answer, or writes random notes; ``majority`` gives the commonest answer of such
-            questions; ``reader`` computes the answer from the music; ``playback`` gives the files of a folder.
-        config: its seed makes one of several pieces for the same request, or says which file is played back.
+        model_name: ``chance`` answers by chance; ``majority`` gives the most common answer; ``reader`` computes the
+            answer from the music; ``playback`` gives the files of a folder.
+        config: the seed selects one of many pieces by chance, or the file that is played back.
         error_rate: (reader) share of symbolic lines to garble, from 0 to 1, for LogicLM to refine.
-        folder: (playback) with LilyPond files, ``*.ly``, in it or below.
+        folder: (playback) folder with LilyPond files, ``*.ly``, in it or in its subfolders.
 
     Raises:
-        BaselineError: a name, argument, rate or folder is not as above; when asked, if it cannot answer the task.
+        BaselineError: a name, argument, rate or folder is not as above, or the model cannot answer a task.
 
     Example:
         inspect eval evals/muse.py --model baseline/reader -M error_rate=0.5 -T strategy=logiclm
@@ -71,7 +71,7 @@ class BaselineAPI(ModelAPI):
         self._one_a_core = anyio.CapacityLimiter(cores())
 
     def check_conversation(self, messages: list[ChatMessage]) -> None:
-        """Check that the reader can answer such a conversation, before any is; `BaselineError` if not."""
+        """Check that the reader can answer such a conversation; `BaselineError` if not."""
         if self.model_name == "reader":
             check(read_conversation(messages, ()))
 
@@ -85,17 +85,15 @@ class BaselineAPI(ModelAPI):
         """Answer a conversation."""
         offered = [] if tool_choice == "none" else tools
         sample = sample_state()
-        asked = read_conversation(input, [tool.name for tool in offered], sample.metadata if sample else {})
-        tool = asked.helpful_tool
-        text = "" if tool and asked.keys["answer_type"] != "symbols" else await self._answer(asked, config.seed)
+        request = read_conversation(input, [tool.name for tool in offered], sample.metadata if sample else {})
+        tool = request.helpful_tool
+        text = "" if tool and request.keys["answer_type"] != "symbols" else await self._answer(request, config.seed)
         message = ChatMessageAssistant(content=text, source="generate", model=self.model_name)
         if tool:
-            called = enumerate(arguments_of(asked, text) if text else [{}])
-            message.content, message.tool_calls = (
-                "",
-                [ToolCall(f"call_{len(input)}_{n}", tool, one) for n, one in called],
-            )
-        # Words stand in for tokens: a tokenizer would have to be downloaded.
+            calls = enumerate(arguments_of(request, text) if text else [{}])
+            message.content = ""
+            message.tool_calls = [ToolCall(f"call_{len(input)}_{n}", tool, arguments) for n, arguments in calls]
+        # Words are counted, not tokens: a tokenizer would have to be downloaded.
         read, written = sum(len(each.text.split()) for each in input), len(text.split())
         return ModelOutput(
             model=self.model_name,
@@ -103,17 +101,17 @@ class BaselineAPI(ModelAPI):
             usage=ModelUsage(input_tokens=read, output_tokens=written, total_tokens=read + written),
         )
 
-    async def _answer(self, asked: Asked, seed: int | None) -> str:
+    async def _answer(self, request: Request, seed: int | None) -> str:
         match self.model_name:
             case "chance":
-                return guess(asked, seed)
+                return guess(request, seed)
             case "majority":
-                return commonest(asked)
+                return commonest(request)
             case "reader":
-                return await read(asked, self.error_rate, self._one_a_core)
+                return await read(request, self.error_rate, self._one_a_core)
         assert self.playback is not None
-        return await self.playback.reply(asked, seed, self._one_a_core)
+        return await self.playback.reply(request, seed, self._one_a_core)
 
     def max_connections(self) -> int:
-        """Answers cost next to nothing, so many may be asked for at once."""
+        """Return how many conversations are answered at a time; answers cost next to nothing."""
         return 100

@@ -1,7 +1,7 @@
-"""A score in ABC by parts and measures: its notes by music21's reader, and the signs that music21 passes over.
+"""A score in ABC by parts and measures: notes as music21 reads them, and the signs that music21 ignores.
 
-Goes by the form in which this suite writes scores: a section a voice, a measure a line, and the number of the measure
-as a comment at its end.
+The score must have the form in which this suite writes ABC: a section per voice, a line per measure, and the measure's
+number as a comment at the end of the line.
 """
 
 import re
@@ -36,7 +36,7 @@ _UNPRINTED_REST: Final = "=C,,,,"  # music21 has no rest that is not printed; no
 class Event(NamedTuple):
     """A note, chord or rest: beginning and end in quarter notes of its measure, written value, and music21's pitches.
 
-    The value is empty in tuplets and where no sign has it; pitches go from the lowest up, and a rest has none.
+    The value is empty in tuplets and for lengths without a sign. Pitches go from the lowest up; a rest has none.
     """
 
     start: Fraction
@@ -48,7 +48,7 @@ class Event(NamedTuple):
 
 @dataclass
 class Measure:
-    """One measure of one part; flats are negative sharps, and clefs without a plain name empty."""
+    """One measure of one part. Flats are negative sharps; a clef without a common name is empty."""
 
     number: int
     metre: str
@@ -62,7 +62,7 @@ class Measure:
 
     @property
     def notes(self) -> list[Event]:
-        """Notes and chords that are no grace notes."""
+        """Notes and chords, without grace notes."""
         return [event for event in self.events if event.pitches and not event.is_grace]
 
     @property
@@ -71,7 +71,7 @@ class Measure:
         return sorted((pitch for event in self.notes for pitch in event.pitches), key=lambda pitch: pitch.ps)
 
     def signs(self, *, opening: bool = False) -> list[str]:
-        """Decorations without their ``!``, and annotations in quotation marks; only those ahead of the first notes."""
+        """Decorations without ``!``, and annotations in quotation marks; if `opening`, those before the first note."""
         texts = (text[: _first_note(text)] if opening else text for text in self.texts)
         return [sign.strip("!") for text in texts for sign in _MARKS.findall(text)]
 
@@ -92,7 +92,7 @@ class Score(NamedTuple):
 
 @lru_cache(maxsize=64)
 def read_score(abc: str) -> Score:
-    r"""Read a score; ValueError where it is too long, has no numbered measures, or music21 cannot read it.
+    r"""Read a score; ValueError if it is too long, has no numbered measures, or music21 cannot read it.
 
     Example:
         >>> score = read_score("X:1\nT:Air\nL:1/4\nM:3/4\nK:G\nV:1 treble\nV:1\n!p!F2 =F | %1\nG3 |] %2\n")
@@ -135,7 +135,7 @@ def _first_note(text: str) -> int:
 def _measures(
     header: dict[str, str], words: str, lines: list[re.Match[str]], events: list[list[Event]]
 ) -> Iterator[Measure]:
-    """The measures of a voice; `words` are those of its definition."""
+    """The measures of a voice; `words` are its definition."""
     metre, sharps, clef = header.get("M", ""), _sharps(header.get("K", "")) or 0, _clef(words)
     for place, line in enumerate(lines):
         text, number = line.groups()
@@ -164,17 +164,17 @@ def _clef(value: str) -> str:
 
 
 def _sharps(value: str) -> int | None:
-    """Of a key signature; None for a field that changes the clef alone."""
+    """The sharps of a key signature; None for a field that changes the clef alone."""
     words = [word for word in value.split() if not word.startswith("clef=")]
     return (0 if words[0] == "none" else parse_key(" ".join(words)).sharps) if words else None
 
 
 def _events(header: dict[str, str], voices: dict[str, tuple[str, list[re.Match[str]]]]) -> Iterator[list[list[Event]]]:
-    """By voice and measure what music21 reads."""
+    """The events that music21 reads, by voice and measure."""
     from music21 import converter, stream
     from music21.exceptions21 import Music21Exception
 
-    # Without metres music21 goes by the bar lines, and does not bar anew what it finds too long.
+    # Without metres music21 keeps the bar lines, and does not divide measures that it finds too long.
     tune = ["X:1", f"L:{header.get('L', '1/8')}", f"K:{header.get('K', 'C')}"]
     for number, (_, lines) in enumerate(voices.values(), 1):
         music = (re.sub(r"\[M:[^\]]*\]", "", line[1]) for line in lines)

@@ -1,4 +1,4 @@
-"""Floors of a task: the score that the questions of a run earn without the music, from the dataset's provenance."""
+"""Floors of a task: the score that its questions give without the music, from the dataset's provenance."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ Floors = dict[str, dict[str, float]]
 def floors_of(origin: Origin, config: str, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> Floors:
     """Return the floors of questions of a config, by split; none if the dataset lacks the floors of a form.
 
-    Measured floors other than chance have Wilson's interval, for the effective number of questions that they rest on.
+    Measured floors other than chance have Wilson's interval for the effective number of questions behind them.
     """
     measured = origin.provenance.floors.get(config, {})
     counts = Counter((split, form_of(row)) for split, split_rows in rows.items() for row in split_rows)

@@ -1,4 +1,4 @@
-"""Files by which Inspect runs a benchmark from its repository on the Hub, without this package.
+"""Files with which Inspect runs a benchmark from its repository on the Hub, without this package.
 
 The config `prompted` holds the prompts of the tasks, one split per task. ``eval.yaml`` names the solvers and scorers of
 Inspect that go with them. Such a run sends a model the same messages with the same settings as the suite's own task.
@@ -23,15 +23,11 @@ from typing_extensions import TypedDict
 
 from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io import DatasetError, Text, canary, features_of, read_provenance
-from music_evals.datasets_builders.dataset_io.provenance import (
-    CARD_FILE,
-    EVAL_FILE,
-    PROMPTED,
-    data_file,
-    source_facts,
-)
+from music_evals.datasets_builders.dataset_io.provenance import CARD_FILE, EVAL_FILE, PROMPTED, data_file, source_facts
 from music_evals.datasets_builders.dataset_io.writing import write_rows
 from music_evals.evals.registry import MODULES
+from music_evals.scorers.items import CLUSTERS
+from music_evals.solvers.stimulus import question_message
 
 # Answers of MSU-Bench that a pattern reads, and their types.
 _CLOSED: Final = re.compile(r"(?:yes|no|\d{1,4}/\d{1,2}|\d{1,4}|[A-G][♯♭#b]? (?:major|minor))", re.IGNORECASE)
@@ -65,7 +61,7 @@ class Prompts(NamedTuple):
 def write_prompts(folder: Path, out: Path) -> Prompts:
     """Write the config `prompted` of a dataset folder, and ``eval.yaml``, to another folder.
 
-    There are no files if no task has prompts of text. DatasetError if `folder` is no dataset folder.
+    No file is written if no task has prompts of text. DatasetError if `folder` is no dataset folder.
     """
     provenance = read_provenance(folder)
     benchmark = benchmarks.load(benchmarks.dataset_facts(provenance.benchmark).benchmark)
@@ -175,25 +171,20 @@ def _escape(text: str) -> str:
 
 def _is_closed(sample: Sample) -> bool:
     """Whether a pattern can score a question; only MSU-Bench has questions that it cannot."""
-    if _asks(sample)["answer_type"] != "text":
+    if question_message(sample)[1]["answer_type"] != "text":
         return True
     (question,) = (sample.metadata or {})["questions"]
     return question["answer_type"] in _CLOSED_TYPES and _CLOSED.fullmatch(str(sample.target)) is not None
 
 
-def _asks(sample: Sample) -> dict[str, Any]:
-    facts: dict[str, Any] = (sample.input[-1].metadata or {})["asks"]  # type: ignore[union-attr]
-    return facts
-
-
 def _row(sample: Sample, mark: str) -> PromptRow:
-    message, asks, metadata = sample.input[-1], _asks(sample), sample.metadata or {}
-    cluster = next((metadata[name] for name in ("score_id", "piece", "question") if name in metadata), sample.id)
+    (message, asks), metadata = question_message(sample), sample.metadata or {}
+    cluster = next((metadata[name] for name in CLUSTERS if name in metadata), sample.id)
     return {
         "id": str(sample.id),
         "benchmark": asks["benchmark"],
         "task": asks["task"],
-        "input": message.content,  # type: ignore[union-attr, typeddict-item]
+        "input": message.text,
         "choices": sample.choices or metadata.get("options"),
         "target": str(sample.target),
         "cluster": str(cluster),
@@ -204,7 +195,7 @@ def _row(sample: Sample, mark: str) -> PromptRow:
 
 def _entry(name: str, built: Task, samples: Sequence[Sample]) -> dict[str, Any]:
     """Return the entry of a task in ``eval.yaml``."""
-    asks = _asks(samples[0])
+    asks = question_message(samples[0])[1]
     # All samples of a task have the same system messages. Their text is a parameter, as braces in a template are names.
     solvers: list[dict[str, Any]] = [
         {"name": "system_message", "args": {"template": "{instruction}", "instruction": message.text}}

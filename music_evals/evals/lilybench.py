@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from string import Template
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -28,13 +28,11 @@ from music_evals.datasets_builders.lilybench.rows import BENCHMARK, CLEAN, Proto
 from music_evals.evals.floors import Floors, floors_of
 from music_evals.evals.tasks import (
     check_lilypond,
-    check_media,
     check_positive,
     commonest,
     declared_task,
     estimated_tokens,
     question_metadata,
-    samples_view,
     task,
 )
 from music_evals.scorers.explanations import WHY
@@ -52,10 +50,10 @@ MAX_TOKENS: Final[Mapping[Strategy, int]] = {"standalone": 20, "cot": 2048, "log
 """New tokens of a reply; the paper's 20, and room to reason."""
 
 WITH_TOOLS: Final[tuple[TaskName, ...]] = ("bar_count", "metadata_qa", "error_detection")
-"""Tasks on whole scores whose answers tools can help to find without giving a recognition away."""
+"""Tasks on whole scores for which tools can help to find the answer without telling it."""
 
 PARTS: Final[tuple[TaskName, ...]] = ("bar_sequencing", "next_bar_prediction")
-"""Tasks on single measures, whose octaves depend on the music around them; there is no page of these."""
+"""Tasks on single measures. Their octaves depend on the music around them, so no page is drawn."""
 
 Form = Literal["number", "index", "order", "measures"]
 FORMS: Final[Mapping[TaskName, Form]] = {
@@ -64,7 +62,6 @@ FORMS: Final[Mapping[TaskName, Form]] = {
     "error_detection": "measures",
 }
 """Forms of answers other than an index."""
-
 _SCORERS: Final[Mapping[Form, Callable[[Protocol, bool], Scorer]]] = {
     "number": measure_count,
     "index": option_index,
@@ -87,14 +84,12 @@ class LilyBenchParameters:
             asked for; ``paper`` for rows, prompts, readings and figures as published
             (``music_evals/scorers/readers/written.py`` says how replies are read under both).
         strategy: ``standalone`` for the answer alone in 20 tokens, as in the paper; ``cot`` to think step by step
-            first; or, for the tasks `WITH_TOOLS`, ``logiclm``: the model may call tools that parse the score. On the
-            other tasks tools have nothing to parse, or would tell what is to be recognised.
-        max_score_tokens: rows whose score is longer, in tokens estimated as half its characters, are left out, and
-            their number is in the task's metadata. Scores are never cut: the answer to a part of a score is another.
-        media: of how many samples, the first ones, the log shows the opening page, which LilyPond draws: a number, or
-            ``all``.
-        prompts: a TOML file with other wording, see ``music_evals/benchmarks/lilybench/prompts.toml``, whose table
-            ``paper`` is for that protocol.
+            first; ``logiclm``, for the tasks `WITH_TOOLS` only, to let the model call tools that parse the score.
+        max_score_tokens: the longest score, in tokens estimated as half its characters. Rows with longer scores are
+            left out and counted in the task's metadata; scores are never cut, as that would change the answer.
+        media: number of samples, from the first on, for which the log shows the opening page; or ``all``.
+        prompts: a TOML file with other wording, see ``music_evals/benchmarks/lilybench/prompts.toml``; its table
+            ``paper`` has the wording of that protocol.
     """
 
     dataset: str = GENERATED
@@ -105,11 +100,6 @@ class LilyBenchParameters:
     max_score_tokens: int | None = None
     media: int | Literal["all"] = SHOWN
     prompts: str | None = None
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        check_positive(max_score_tokens=self.max_score_tokens)
-        check_media(self.media)
 
 
 @task
@@ -173,48 +163,54 @@ def error_detection(params: LilyBenchParameters) -> Task:
 
 
 def _task(name: TaskName, params: LilyBenchParameters) -> Task:
-    _check_strategy(name, params.strategy)
+    check_positive(max_score_tokens=params.max_score_tokens)
+    if params.strategy == "logiclm" and name not in WITH_TOOLS:
+        raise ValueError(
+            f"strategy='logiclm' is not valid for {name}; valid values are: standalone, cot "
+            f"(tools that parse the score are for {', '.join(WITH_TOOLS)})"
+        )
+    if params.strategy == "logiclm":
+        check_lilypond("strategy='logiclm' runs LilyPond on the scores, in a sandbox")
     wording = load_prompts("lilybench", params.prompts)
     origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
     rows: list[TaskRow] = load_split(params.dataset, name, params.protocol, benchmark=BENCHMARK).to_list()
     if not rows:
         raise ValueError(f"{params.dataset} has no rows of {name} under protocol='{params.protocol}'")
-    most = params.max_score_tokens
-    kept = [row for row in rows if most is None or score_tokens(row) <= most]
-    if not kept:
+    longest = params.max_score_tokens
+    fitting = [row for row in rows if longest is None or score_tokens(row) <= longest]
+    if not fitting:
         raise ValueError(
-            f"max_score_tokens={most} leaves no row of {name} in {params.dataset}; its shortest score is "
+            f"max_score_tokens={longest} leaves no row of {name} in {params.dataset}; its shortest score is "
             f"estimated at {min(map(score_tokens, rows))} tokens"
         )
     majority = commonest((_shown_kind(name, row), row["answer"]) for row in rows)
     texts = _texts(params.dataset, origin, params.protocol) if name == "error_detection" else {}
-    why = reasons(name, params.protocol, kept, texts)
+    why = reasons(name, params.protocol, fitting, texts)
     is_lilybench = origin.provenance.source != GENERATED
     return declared_task(
         params,
         "lilybench",
         name,
         origin,
-        [record_to_sample(name, row, wording, params, majority, why.get(row["id"])) for row in kept],
+        [record_to_sample(name, row, wording, params, majority, why.get(row["id"])) for row in fitting],
         solver=score_tools() if params.strategy == "logiclm" else reply(),
         scorer=_SCORERS[_form(name)](params.protocol, params.strategy != "standalone"),
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS[params.strategy]),
-        viewer=samples_view("LilyBench"),
         metadata={
             "is_lilybench": is_lilybench,
             "protocol": params.protocol,
             "strategy": params.strategy,
-            "rows_left_out": len(rows) - len(kept),
-            "score_tokens": sum(map(score_tokens, kept)),
+            "rows_left_out": len(rows) - len(fitting),
+            "score_tokens": sum(map(score_tokens, fitting)),
         },
-        floors={"": _floors(name, origin, params.protocol, kept)},
+        floors={"": _floors(name, origin, params.protocol, fitting)},
         is_like=not is_lilybench,
         tools=params.strategy == "logiclm",
     )
 
 
 def _texts(dataset: str, origin: Origin, protocol: Protocol) -> dict[str, str]:
-    """The pieces' texts that errors were put into, by id; none where the dataset has none."""
+    """Id → text of a piece before errors were put in; empty if the dataset has no corpus."""
     if "corpus" not in origin.provenance.counts:
         return {}
     column = "text" if protocol == "paper" else "score"
@@ -223,7 +219,7 @@ def _texts(dataset: str, origin: Origin, protocol: Protocol) -> dict[str, str]:
 
 
 def _floors(name: TaskName, origin: Origin, protocol: Protocol, rows: Sequence[TaskRow]) -> Floors:
-    """The dataset's floors, or those of the commonest answer where each answer is right to a degree."""
+    """The dataset's floors; for `error_detection`, whose answers score from 0 to 1, the most common answer's score."""
     if name == "error_detection":
         wrong = [row for row in rows if row["kind"] != CLEAN]
         constant = measures_of(commonest(("", row["answer"]) for row in wrong)[""])
@@ -243,7 +239,7 @@ def record_to_sample(
     majority: Mapping[str, str],
     why: str | None = None,
 ) -> Sample:
-    """Map a row to a sample; for ``logiclm`` the score is in its metadata, where the tools find it."""
+    """Map a row to a sample; under ``logiclm`` its metadata have the score for the tools."""
     metadata: dict[str, Any] = {
         "task": name,
         "row": row["id"],
@@ -259,7 +255,7 @@ def record_to_sample(
         metadata["options"] = row["options"]
     prompt = prompt_text(name, row, wording, params.protocol, params.strategy)
     form = _form(name)
-    # Shuffled measures are all the music there is.
+    # A question of order shows its options as the music.
     score = row["score"].strip("\r\n")
     if form == "order":
         score = (_published_options if params.protocol == "paper" else listed)(row["options"])
@@ -290,7 +286,7 @@ def record_to_sample(
 
 
 def sample_id(name: TaskName, protocol: Protocol, row: str) -> str:
-    """Return a sample's id, which begins with what tells it from others; its metadata ``row`` is the row's.
+    """Return a sample's id: the row's id with the part first that differs between rows.
 
     Example:
         >>> sample_id("error_detection", "strict", "error_detection.strict.bach/bwv101.7.melodic_leap.m4")
@@ -299,7 +295,7 @@ def sample_id(name: TaskName, protocol: Protocol, row: str) -> str:
     common = f"{name}.{protocol}."
     if not row.startswith(common):
         return row
-    # Many pieces are of one collection, whose name stands ahead of theirs.
+    # Many pieces belong to one collection, whose name is the first part of their id.
     collection, _, rest = row.removeprefix(common).rpartition("/")
     return ".".join(filter(None, [rest, protocol, collection]))
 
@@ -332,19 +328,16 @@ def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: 
     paper, form = wording["paper"], _form(name)
     options = _published_options(row["options"])
     score = options if form == "order" else row["score"].strip("\r\n")
-    parts = [
-        Template(paper["score"]).substitute(score=score),
-        question_text(name, row, wording, "paper"),
-    ]
+    parts = [Template(paper["score"]).substitute(score=score), question_text(name, row, wording, "paper")]
     if form == "index":
         parts.append(Template(paper["options"]).substitute(options=options))
         reply_form, demand = wording["form"][form], paper["reply"]["index"]
     else:
         parts.append(Template(paper["form"]).substitute(form=paper["forms"][form]))
         reply_form, demand = paper["forms"][form], paper["reply"]["other"]
-    parts.append(
-        demand if strategy == "standalone" else Template(wording["reply"][strategy]).substitute(form=reply_form)
-    )
+    if strategy != "standalone":
+        demand = Template(wording["reply"][strategy]).substitute(form=reply_form)
+    parts.append(demand)
     return "\n\n".join(parts)
 
 
@@ -353,7 +346,7 @@ def _published_options(options: Sequence[str]) -> str:
 
 
 def listed(options: Sequence[str]) -> str:
-    r"""List options with their indices; where one has several lines, all are set in below their indices.
+    r"""List options with their indices; if one has several lines, all are indented below their indices.
 
     Example:
         >>> print(listed(["G major", "D minor"]))
@@ -380,17 +373,6 @@ def score_tokens(row: TaskRow) -> int:
 def _shown_kind(name: TaskName, row: TaskRow) -> str:
     """The kind of a question, unless it would give the answer away: the kind of an error."""
     return "" if name == "error_detection" else row["kind"]
-
-
-def _check_strategy(name: TaskName, strategy: Strategy) -> None:
-    if strategy == "logiclm" and name not in WITH_TOOLS:
-        valid = ", ".join(one for one in get_args(Strategy) if one != "logiclm")
-        raise ValueError(
-            f"strategy='logiclm' is not valid for {name}; valid values are: {valid} "
-            f"(tools that parse the score are for {', '.join(WITH_TOOLS)})"
-        )
-    if strategy == "logiclm":
-        check_lilypond("strategy='logiclm' runs LilyPond on the scores, in a sandbox")
 
 
 def _form(name: TaskName) -> Form:

@@ -29,15 +29,7 @@ from music_evals.datasets_builders.lilybench_generation.rows import (
     PromptRow,
 )
 from music_evals.encoders.lilybert import Pooling
-from music_evals.evals.tasks import (
-    check_lilypond,
-    check_media,
-    check_positive,
-    declared_task,
-    question_metadata,
-    samples_view,
-    task,
-)
+from music_evals.evals.tasks import check_lilypond, check_positive, declared_task, question_metadata, samples_view, task
 from music_evals.scorers.reference_pieces import ReferencePieces, shared_encoder
 from music_evals.scorers.written_music import music_scorer
 from music_evals.solvers.media import MEDIA, SHOWN
@@ -49,7 +41,7 @@ DEMONSTRATIONS: Final[Mapping[Regime, str]] = {"few": "train", "ablation": "abla
 MAX_NEW_TOKENS: Final = 3000
 MAX_ATTEMPTS: Final = 10
 FEW_PROMPTS: Final = 200
-"""How many prompts are asked by default; the paper says as many, and the published figures are of all of them."""
+"""How many prompts are asked by default. The paper names this number, but its figures are of all prompts."""
 
 PIECES: Final = ReferencePieces(load_references, load_demonstrations)
 written_music = music_scorer(PIECES)
@@ -64,16 +56,17 @@ class GenerationParameters:
             ``hf://datasets/ORG/NAME[@REVISION]``.
         regime: ``zero`` for the prompt alone, ``few`` for three demonstrations from the training split ahead of it,
             ``ablation`` for three hand-written ones in A minor.
-        protocol: ``strict`` for prompts that tell key and metre too, and descriptors on a grid; ``paper`` for prompts,
-            reading of replies, rule of what compiles and descriptors as published
-            (``music_evals/notation/lilypond/writing.py``), and prompts drawn from files where the dataset has those.
-        n_prompts: how many prompts of the bank are asked, from its first on; the published figures are of 1000. A bank
-            that has fewer than the default is asked whole.
-        reference: reference sets of the dataset to compare with, separated by commas; default is all that it has.
-        encoder: for the Fréchet Music Distance, such as ``csc-unipd/lilybert``, or a folder; without one, no distance.
-        pooling: how the vectors of a text's tokens become one: the ``first_token``'s, as published, or their ``mean``.
-        attempts: replies that a model has; it is told what LilyPond says of one that does not compile. The paper has 1.
-        media: of how many samples, the first ones, the log shows the first system and a piano roll: a number, or
+        protocol: ``strict`` for prompts with key and metre, and descriptors on a grid; ``paper`` for prompts, reading
+            of replies, rule of what compiles and descriptors as published, and prompts drawn from files if the dataset
+            has them (``music_evals/notation/lilypond/writing.py``).
+        n_prompts: number of prompts, from the first of the bank on; the published figures are of 1000. If the bank has
+            fewer than the default, all are asked.
+        reference: reference sets of the dataset to compare with, separated by commas; all by default.
+        encoder: encoder for the Fréchet Music Distance, such as ``csc-unipd/lilybert``, or a folder; None for no
+            distance.
+        pooling: how the vectors of a text's tokens become one: ``first_token``, as published, or ``mean``.
+        attempts: most replies of a model, which is sent LilyPond's errors after each that fails; the paper has 1.
+        media: number of samples, from the first on, for which the log shows the first system and a piano roll; or
             ``all``.
         prompts: a TOML file with other wording.
     """
@@ -92,7 +85,6 @@ class GenerationParameters:
     def __post_init__(self) -> None:
         """Check the numbers."""
         check_positive(n_prompts=self.n_prompts)
-        check_media(self.media)
         if not 1 <= self.attempts <= MAX_ATTEMPTS:
             raise ValueError(f"attempts={self.attempts} is not valid; a number from 1 to {MAX_ATTEMPTS} is needed")
 
@@ -103,7 +95,7 @@ def generation(params: GenerationParameters) -> Task:
     check_lilypond("generation compiles what the model writes, in a sandbox")
     wording = load_prompts("lilybench_generation", params.prompts)
     origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
-    # A branch on the Hub may move on; what is scored again must be measured against the same references.
+    # A branch on the Hub may move, but a log must be scored again with the same references.
     pinned = f"{params.dataset.partition('@')[0]}@{origin.revision}" if origin.revision else params.dataset
     split = "paper" if params.protocol == "paper" and "paper" in origin.provenance.counts.get("prompts", ()) else "test"
     rows: list[PromptRow] = load_split(pinned, "prompts", split, benchmark=BENCHMARK).to_list()
@@ -156,13 +148,18 @@ def generation(params: GenerationParameters) -> Task:
 def prompt_to_sample(row: PromptRow, shown: Sequence[DemonstrationRow], wording: Prompts, protocol: Protocol) -> Sample:
     """Map a prompt to a sample without a target.
 
-    Demonstrations are earlier turns under ``strict``; under ``paper`` they stand ahead of the prompt in its message.
+    Demonstrations are earlier turns under ``strict``, and the beginning of the prompt's message under ``paper``.
     """
     messages: list[ChatMessage] = []
     if protocol == "paper":
         paper = wording["paper"]
         messages.append(ChatMessageSystem(content=paper["instruction"]))
-        prompt = "\n\n".join([*(published_demonstration(one, paper) for one in shown), published_request(row, paper)])
+        demonstration = Template(paper["demonstration"])
+        parts = [
+            demonstration.substitute(metadata=published_metadata(one, paper), score=one["text"].strip("\r\n"))
+            for one in shown
+        ]
+        prompt = "\n\n".join([*parts, published_request(row, paper)])
     else:
         messages.append(ChatMessageSystem(content=wording["instruction"]))
         for one in shown:
@@ -189,7 +186,7 @@ def request(description: Description, wording: Prompts) -> str:
 
 
 def published_request(description: Description, wording: Prompts) -> str:
-    """Word what is to be written under ``paper``: its metadata and a sentence, which has words for what is unknown."""
+    """Word what is to be written under ``paper``: metadata, and a sentence with other words for unknown fields."""
     facts: Mapping[str, Any] = description
     words = {name: facts[name] or unknown for name, unknown in wording["unknown"].items()}
     part = facts["part"] or FULL
@@ -197,14 +194,8 @@ def published_request(description: Description, wording: Prompts) -> str:
     return Template(wording["prompt"]).substitute(words, metadata=published_metadata(description, wording))
 
 
-def published_demonstration(shown: DemonstrationRow, wording: Prompts) -> str:
-    """Word a demonstration under ``paper``."""
-    metadata = published_metadata(shown, wording)
-    return Template(wording["demonstration"]).substitute(metadata=metadata, score=shown["text"].strip("\r\n"))
-
-
 def published_metadata(description: Description, wording: Prompts) -> str:
-    """Word what is known of a piece as published: in comments of LilyPond."""
+    """Word the metadata of a piece as published: in comments of LilyPond."""
     lines = _lines({**description, "part": description["part"] or FULL}, wording["lines"])
     return Template(wording["metadata"]).substitute(lines=lines)
 

@@ -50,15 +50,7 @@ from music_evals.datasets_builders.msu.twins import renamed, transposed
 from music_evals.datasets_builders.progress import announced
 from music_evals.datasets_builders.questions.items import vocabularies
 from music_evals.evals.floors import Floors, floors_of
-from music_evals.evals.tasks import (
-    check_positive,
-    commonest,
-    declared_task,
-    estimated_tokens,
-    question_metadata,
-    samples_view,
-    task,
-)
+from music_evals.evals.tasks import check_positive, commonest, declared_task, estimated_tokens, question_metadata, task
 from music_evals.notation.scores.renderings import Rendered, Rendering, as_it_stands, render
 from music_evals.scorers.judge import DEADLINE, RULES, judged
 from music_evals.solvers.replies import reply
@@ -89,15 +81,15 @@ class VisualParameters:
             another item's, of another answer.
         asking: ``batch`` for all questions of a score at once, as in the paper's main tables, or ``single``.
         levels: only these, e.g. ``1,2``.
-        content: ``full``, or ``title`` to give nothing but title and composer (does the model know the piece?).
+        content: ``full``, or ``title`` to show only title and composer, which tests whether the model knows the piece.
         split: ``all``, ``train``, ``validation`` or ``test``.
-        judges: ``rules`` for no model, or an odd number of models (or roles), separated by commas, whose majority
+        judges: ``rules`` for no model, or an odd number of models (or roles), separated by commas; their majority
             decides.
-        judge_max_tokens: of a judge's reply; one that reasons needs thousands; ``null`` sets no limit.
+        judge_max_tokens: most tokens of a judge's reply; a model that reasons needs thousands; ``null`` sets no limit.
         judge_deadline: seconds that a judge has for a reply before it abstains.
-        human_labels: a CSV file with the columns id and label, to hold the judges against people.
-        cache: take answers from Inspect's cache when the same was asked within a week; a run that was cut off goes on
-            without generating again.
+        human_labels: a CSV file with the columns id and label, to compare the judges with people.
+        cache: take a reply from Inspect's cache if the same prompt was sent within a week, so that an interrupted run
+            continues without generating again.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/msu/prompts.toml``.
     """
 
@@ -120,11 +112,10 @@ class TextualParameters(VisualParameters):
     """Parameters of `textual`: those of `visual`, and two more.
 
     Args:
-        twin: ``original``; ``transposed`` for scores a major second higher or lower, and answers moved along; or
-            ``renamed`` for scores under title and composer of another.
+        twin: ``original``; ``transposed`` for scores and answers a major second higher or lower; or ``renamed`` for
+            scores with title and composer of another score.
         max_score_tokens: the longest score, in tokens, estimated as half its characters.
-        too_long: what becomes of longer ones: ``refuse`` leaves their questions out, ``truncate`` cuts them after a
-            measure.
+        too_long: ``refuse`` leaves out questions on longer scores, ``truncate`` cuts the scores after a measure.
     """
 
     twin: Twin = "original"
@@ -166,7 +157,7 @@ def score(params: ScoreParameters) -> Task:
 
 @dataclass(slots=True)
 class _Selection:
-    """The scores that are asked about, what the model sees of them, and their questions."""
+    """The scores of a task, what the model sees of them, and their questions."""
 
     scores: list[ScoreRow]
     shown: dict[str, Rendered]  # score → its rendering; empty if only titles are shown
@@ -189,12 +180,12 @@ def _task(
     too_long: TooLong = "refuse",
     twin: Twin = "original",
 ) -> Task:
-    check_positive(
-        max_score_tokens=max_score_tokens,
-        judge_max_tokens=params.judge_max_tokens,
-        judge_deadline=params.judge_deadline,
-    )
-    _check_title_only(params, twin)
+    check_positive(max_score_tokens=max_score_tokens)
+    check_positive(judge_max_tokens=params.judge_max_tokens, judge_deadline=params.judge_deadline)
+    if params.content == "title" and params.stimulus != "given":
+        raise ValueError(f"content=title gives no music that stimulus={params.stimulus} could be in the place of")
+    if params.content == "title" and twin != "original":
+        raise ValueError(f"content=title shows no score; valid with it is twin=original, not {twin}")
     levels, judges = _levels(params.levels), _names(params.judges)
     scorer = judged(
         RULES if judges == [RULES] else judges,
@@ -213,9 +204,14 @@ def _task(
         _limit_length(selection, max_score_tokens, too_long)
     names = {score["score_id"] for score in selection.scores}
     candidates = [row for row in rows if row["level"] in levels and row["score_id"] in names]
-    selection.questions = {name: [] for name in (score["score_id"] for score in selection.scores)}
+    selection.questions = {score["score_id"]: [] for score in selection.scores}
     for row in candidates:
-        if modality != "score" or _is_answerable(row, rendering, selection.shown):
+        rendered = selection.shown.get(row["score_id"])
+        if (
+            modality != "score"
+            or rendered is None  # the title alone
+            or is_answerable(rendering, rendered, row["kind"], row["question"], row["answer"])
+        ):
             selection.questions[row["score_id"]].append(row)
     if twin != "original":
         _make_twins(selection, twin)
@@ -224,7 +220,7 @@ def _task(
     originals = {row["id"]: row["answer"] for row in rows} if twin != "original" else None
     learnt = _load_questions(params.dataset, "train") if "train" in available else rows
     wording = load_prompts("msu", params.prompts)
-    if params.stimulus == "noise":  # a model that obeys a rule against guessing would say nothing
+    if params.stimulus == "noise":  # the instruction forbids guessing, and noise leaves nothing else
         wording = {**wording, "instruction": wording["instruction_for_noise"]}
     prompt = Prompt(
         wording,
@@ -240,20 +236,16 @@ def _task(
         raise ValueError(f"no question is left to ask: {reason}")
 
     def floors(*levels: int) -> Floors:
-        scored: dict[str, list[QuestionRow]] = {
-            split: [
-                row
-                for row in split_rows
-                if row["level"] in levels
-                and row["score_id"] in selection.questions
-                and (judges != [RULES] or _is_ruled(row))
-            ]
-            for split, split_rows in by_split.items()
-        }
+        def is_scored(row: QuestionRow) -> bool:
+            is_ruled = judges != [RULES] or _is_ruled(row)
+            return row["level"] in levels and row["score_id"] in selection.questions and is_ruled
+
+        scored = {split: list(filter(is_scored, split_rows)) for split, split_rows in by_split.items()}
         return floors_of(origin, "questions", scored)
 
     is_msu = origin.provenance.source == "published"
-    # Another version may answer the same prompt otherwise, the baselines above all.
+    tokens = [estimated_tokens(len(shown["text"])) for shown in selection.shown.values() if shown["text"]]
+    # Another version of the suite, and of its baselines, may answer the same prompt in another way.
     policy = CachePolicy(expiry="1W", scopes={"music-evals": version("music-evals")}) if params.cache else False
     return declared_task(
         params,
@@ -264,7 +256,6 @@ def _task(
         solver=reply(cache=policy),
         scorer=scorer,
         config=GenerateConfig(temperature=0.95, top_p=0.7, top_k=50),
-        viewer=samples_view("MSU-Bench"),
         metadata={
             "is_msu_bench": is_msu,
             "split": params.split,
@@ -274,7 +265,7 @@ def _task(
             "scores_refused": selection.refused,
             "scores_unlike": [reason[:_MAX_REASON] for reason in selection.unlike],
             "questions_not_held": len(remaining) - sum(map(len, selection.questions.values())),
-            "score_tokens": _mean_tokens(selection.shown),
+            "score_tokens": round(mean(tokens)) if tokens else None,
             "is_generated": origin.provenance.source == GENERATED,
         },
         floors={
@@ -286,13 +277,6 @@ def _task(
 
 
 # --- parameters
-
-
-def _check_title_only(params: VisualParameters, twin: Twin) -> None:
-    if params.content == "title" and params.stimulus != "given":
-        raise ValueError(f"content=title gives no music that stimulus={params.stimulus} could be in the place of")
-    if params.content == "title" and twin != "original":
-        raise ValueError(f"content=title shows no score; valid with it is twin=original, not {twin}")
 
 
 def _names(values: int | str | Sequence[int | str]) -> list[str]:
@@ -317,7 +301,7 @@ def _levels(values: int | str | list[int] | None) -> list[int]:
 
 
 def _load_questions(dataset: str, split: str) -> list[QuestionRow]:
-    # Here and below, because the patterns of this module take long to compile.
+    # Imported here and below because the patterns of this module take long to compile.
     from music_evals.scorers.readers.checking import ANSWER_TYPES
 
     rows: list[QuestionRow] = load_split(dataset, "questions", split, benchmark=BENCHMARK).to_list()
@@ -349,7 +333,7 @@ def _is_ruled(row: QuestionRow) -> bool:
 def _choose_stimulus(
     params: VisualParameters, modality: Modality, rendering: Rendering, splits: Sequence[str]
 ) -> _Selection:
-    """Load the scores and render them; scores whose rendering differs from them are left out and named."""
+    """Load the scores and render them; leave out and name scores whose rendering has other notes."""
     column = _COLUMNS[modality]
     columns = ["score_id", "title", "composer", *([column] if params.content == "full" else [])]
     scores: list[ScoreRow] = []
@@ -382,7 +366,7 @@ def _announced(rendering: Rendering, count: int) -> Iterator[Callable[[], None]]
 
 
 def _limit_length(selection: _Selection, max_tokens: int, too_long: TooLong) -> None:
-    """Cut the scores that are too long after a line of ABC, which holds a whole measure, or leave them out."""
+    """Cut scores that are too long after a line of ABC, which is a whole measure, or leave them out."""
     shown: dict[str, Rendered] = {}
     for name, rendered in selection.shown.items():
         if estimated_tokens(len(rendered["text"])) <= max_tokens:
@@ -399,14 +383,8 @@ def _limit_length(selection: _Selection, max_tokens: int, too_long: TooLong) -> 
         selection.keep(shown)
 
 
-def _is_answerable(row: QuestionRow, rendering: Rendering, shown: Mapping[str, Rendered]) -> bool:
-    """Whether a rendering holds the answer; titles alone are not checked."""
-    rendered = shown.get(row["score_id"])
-    return rendered is None or is_answerable(rendering, rendered, row["kind"], row["question"], row["answer"])
-
-
 def _make_twins(selection: _Selection, twin: Twin) -> None:
-    """Transpose or rename the scores and change their answers; scores that cannot be changed are left out and named."""
+    """Transpose or rename the scores and change their answers; leave out and name scores that cannot be changed."""
     order = sorted(selection.scores, key=lambda score: sha256(score["score_id"].encode()).digest())
     after = {score["score_id"]: other for score, other in zip(order, [*order[1:], order[0]], strict=True)}
     scores: list[ScoreRow] = []
@@ -428,16 +406,11 @@ def _make_twins(selection: _Selection, twin: Twin) -> None:
     selection.scores, selection.shown, selection.questions = scores, shown, questions
 
 
-def _mean_tokens(shown: Mapping[str, Rendered]) -> int | None:
-    tokens = [estimated_tokens(len(rendered["text"])) for rendered in shown.values() if rendered["text"]]
-    return round(mean(tokens)) if tokens else None
-
-
 # --- prompts and samples
 
 
 class Prompt(NamedTuple):
-    """What all prompts of a task have in common."""
+    """What all prompts of a task share."""
 
     wording: Prompts
     modality: Modality
@@ -455,7 +428,7 @@ def _samples(selection: _Selection, prompt: Prompt, asking: str, originals: Mapp
         groups = [[row] for row in rows] if asking == "single" else [rows] if rows else []
         for group in groups:
             sample = record_to_sample(score, group, selection.shown.get(name), prompt, originals)
-            # The level-wise success rate is over all questions on a score, whether asked at once or not.
+            # The level-wise success rate is over all questions on a score, also if they are asked one at a time.
             levels = dict(Counter(str(row["level"]) for row in rows))
             truncated = {"measures_kept": selection.truncated[name]} if name in selection.truncated else {}
             sample.metadata = {**(sample.metadata or {}), "asked": levels, **truncated}
@@ -476,7 +449,7 @@ def record_to_sample(
         score: a row of the config `scores`.
         questions: rows of the config `questions`: one, or all that are asked at once.
         shown: the score as the model sees it; None for its title alone.
-        prompt: what all prompts of the task have in common.
+        prompt: what all prompts of the task share.
         originals: question → the original answer, for a twin.
     """
     metadata: dict[str, Any] = {

@@ -36,15 +36,7 @@ from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
 from music_evals.datasets_builders.muse.rows import BENCHMARK, ConfigName, reason
 from music_evals.evals.floors import floors_of
-from music_evals.evals.tasks import (
-    check_media,
-    check_positive,
-    commonest,
-    declared_task,
-    question_metadata,
-    samples_view,
-    task,
-)
+from music_evals.evals.tasks import check_positive, commonest, declared_task, question_metadata, task
 from music_evals.notation.midi.files import parse_midi_text
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.explanations import WHY
@@ -60,7 +52,7 @@ Row = dict[str, Any]
 MAX_TOKENS: Final = 2048
 """New tokens of a reply, enough for a chain of thought; a model that reasons first may need a larger ``--max-tokens``.
 
-The paper names one for refinements alone. Without any, a model that rambles writes until its context is full.
+The paper limits refinements only. Without a limit, some models write until their context is full.
 """
 
 
@@ -77,12 +69,11 @@ class MuseParameters:
             answer).
         shots: ``zero``, or ``few`` for the worked examples of the ``fewshot`` split as earlier turns.
         seed: of the order of the trials.
-        media: of how many samples, the first ones, the log shows piano roll and sound of their MIDI: a number, or
-            ``all``.
+        media: number of samples, from the first on, for which the log shows piano roll and sound; or ``all``.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/muse/prompts.toml``.
         structured_output: (logiclm) have the server constrain the symbolic lines to their schema.
         tools: (logiclm) ``text`` as in the paper, or ``native`` to let the model call the solver itself.
-        refinement_tokens: (logiclm) most tokens of a refinement, as in the paper; models that think need more.
+        refinement_tokens: (logiclm) most tokens of a refinement, by default as in the paper; reasoning needs more.
     """
 
     dataset: str = GENERATED
@@ -98,9 +89,8 @@ class MuseParameters:
     refinement_tokens: int = REFINEMENT_TOKENS
 
     def __post_init__(self) -> None:
-        """Check what goes together."""
+        """Check that the parameters fit together."""
         check_positive(refinement_tokens=self.refinement_tokens)
-        check_media(self.media)
         limited = self.refinement_tokens != REFINEMENT_TOKENS
         if self.strategy != "logiclm" and (self.structured_output or self.tools != "text" or limited):
             raise ValueError(
@@ -115,7 +105,7 @@ class MuseParameters:
 
 @dataclass(frozen=True, slots=True)
 class _MuseTask:
-    """What tells the three tasks apart: name, question, clips a trial, solver, and a row's true transcription."""
+    """What differs between the tasks: name, question, clips per trial, solver, and the true transcription of a row."""
 
     name: ConfigName
     question: str
@@ -143,11 +133,7 @@ _TRANSPOSITION = _MuseTask(
     lambda row: [row["pitches_1"], row["pitches_2"]],
 )
 _CHORD_QUALITY = _MuseTask(
-    "chord_quality",
-    "Which quality has the chord?",
-    [""],
-    CHORD_QUALITY,
-    lambda row: [_sounding(row["midi_text"])],
+    "chord_quality", "Which quality has the chord?", [""], CHORD_QUALITY, lambda row: [_sounding(row["midi_text"])]
 )
 
 
@@ -194,8 +180,6 @@ def _task(muse: _MuseTask, params: MuseParameters) -> Task:
         ),
         scorer=[solver_decision(), final_answer()] if logic else [final_answer()],
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS),
-        viewer=samples_view("MUSE"),
-        metadata={},
         floors={"": floors_of(origin, muse.name, {"test": rows})},
         shuffled=True,
         metric="solver_decision/accuracy" if logic else None,
@@ -208,12 +192,8 @@ def record_to_sample(
     muse: _MuseTask, row: Row, opening: Sequence[ChatMessage], params: MuseParameters, majority: str
 ) -> Sample:
     """Map a row to a sample: the opening that all trials share, then the trial; metadata is all but the stimulus."""
-    shown = ("id", "target", "options")
-    metadata = {
-        key: value
-        for key, value in row.items()
-        if value is not None and key not in shown and not key.startswith(("audio", "midi"))
-    }
+    hidden = ("id", "target", "options", "audio", "midi")  # no other column begins with one of these words
+    metadata = {key: value for key, value in row.items() if value is not None and not key.startswith(hidden)}
     lettered = len(row["target"]) == 1
     bare = params.strategy == "standalone" and not lettered
     trial = _trial(
@@ -248,7 +228,7 @@ def record_to_sample(
 
 
 def _rows(muse: _MuseTask, params: MuseParameters, split: str) -> list[Row]:
-    # The files' bytes are by far the largest part of a row; only those that the trial shows are read.
+    # Files are by far the largest part of a row; only those of the modality are read.
     unused = {"midi" if params.modality == "audio" else "audio"}
     columns = [
         name for name in BENCHMARK.features[muse.name] if name.removesuffix("_1").removesuffix("_2") not in unused
@@ -267,12 +247,12 @@ def _midi(muse: _MuseTask, row: Row) -> dict[str, str]:
 
 
 def _sounding(midi_text: str | None) -> list[int] | None:
-    """All pitches that sound, octave doublings and the arpeggio's included, as the prompt asks for."""
+    """All pitches that sound, with octave doublings and those of the arpeggio, as the prompt demands."""
     return sorted({note.pitch for note in parse_midi_text(midi_text).notes}) if midi_text else None
 
 
 def _check_native(muse: _MuseTask, wording: Prompts, where: str) -> None:
-    """Check that who rewords what is asked of text has reworded what is asked of tool calls; ValueError if not."""
+    """Raise a ValueError if a file rewords the prompts for symbolic lines, but not those for tool calls."""
     plain = load_prompts("muse")
     pairs = ((muse.name, "logiclm", "logiclm_native"), ("logiclm", "refine", "native_refine"))
     missing = [
@@ -329,7 +309,7 @@ def _worked(muse: _MuseTask, wording: Prompts, params: MuseParameters, row: Row,
 
 
 def _trial(muse: _MuseTask, row: Row, params: MuseParameters, **facts: Any) -> ChatMessageUser:
-    """The message with the stimuli of a trial; with facts of what is asked, unless it is an example."""
+    """The message with the stimuli of a trial, and with the facts as metadata unless it is a worked example."""
     content: list[Content] = []
     text, music = "", []
     for identifier, clip in zip(muse.identifiers, muse.clips, strict=True):

@@ -1,7 +1,7 @@
 """Everything that Inspect finds by name (``music_evals/...``, ``baseline/...``) from any folder.
 
-Importing this module registers it. Every ``inspect`` command imports it, so it loads no heavy library. The tasks of
-a benchmark are in the module of its name; importing that module registers its tasks, scorers, metrics and solvers.
+Every ``inspect`` command imports this module, so it loads no heavy library. The tasks of a benchmark are in the module
+of its name; importing that module registers its tasks, scorers, metrics and solvers.
 """
 
 from importlib import import_module

@@ -1,7 +1,6 @@
-"""What a task sends to a model, known before anything is sent: requests, tokens, sounds, pictures, and the prompts."""
+"""Counts the requests, tokens, sounds and pictures of a task before anything is sent, and shows its prompts."""
 
 import re
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from inspect_ai import Task
@@ -20,34 +19,24 @@ _PER_MESSAGE: Final = 4  # tokens of a chat template
 
 
 class Requests(NamedTuple):
-    """The requests of a task, and what they hold together.
-
-    Args:
-        requests: how many; at least so many if `is_least`.
-        tokens: of the texts, estimated.
-        sounds: how many.
-        pictures: how many.
-        new_tokens: the most that all replies may have; None without a limit.
-        is_least: whether solver or judges send more, by what the model replies.
-    """
+    """The number of requests of a task, and what all of them contain together."""
 
     requests: int
-    tokens: int
+    tokens: int  # of the texts, estimated
     sounds: int
     pictures: int
-    new_tokens: int | None
-    is_least: bool
+    new_tokens: int | None  # the most that all replies may have; None without a limit
+    is_least: bool  # whether solver or judges send further requests, depending on the replies
 
     def price(self, per_input: float, per_output: float) -> float | None:
-        """Return the most that the texts cost, by prices of a million tokens; None without a limit."""
+        """Return the highest price of the texts, from prices per million tokens; None without a limit."""
         return None if self.new_tokens is None else (self.tokens * per_input + self.new_tokens * per_output) / 1e6
 
 
 def estimated_tokens(text: str) -> int:
     """Estimate the tokens of a text in English, Chinese or a notation.
 
-    On the prompts of each task it is within 10% of what the tokenizers of GPT-4o and Qwen give, to whose mean it was
-    fitted.
+    It was fitted to the mean of the tokenizers of GPT-4o and Qwen, and is within 10% of it on the prompts of each task.
 
     Example:
         >>> estimated_tokens("Which quality has the chord?")
@@ -61,9 +50,9 @@ def requests_of(task: Task, *, limit: int | None = None, epochs: int = 1, max_to
 
     Args:
         task: the task.
-        limit: only so many samples.
+        limit: count only so many samples.
         epochs: how often each sample is asked.
-        max_tokens: of a reply, in the place of the task's own limit.
+        max_tokens: most tokens of a reply, instead of the task's own limit.
 
     Example:
         >>> from music_evals.evals.musictheorybench import reasoning
@@ -71,13 +60,11 @@ def requests_of(task: Task, *, limit: int | None = None, epochs: int = 1, max_to
         2
     """
     samples = list(task.dataset)[:limit]
-    tokens = sounds = pictures = 0
-    for sample in samples:
-        for message in _messages(sample):
-            tokens += estimated_tokens(message.text) + _PER_MESSAGE
-            if not isinstance(message.content, str):
-                sounds += sum(isinstance(part, ContentAudio) for part in message.content)
-                pictures += sum(isinstance(part, ContentImage) for part in message.content)
+    messages = [message for sample in samples for message in _messages(sample)]
+    parts = [part for message in messages if not isinstance(message.content, str) for part in message.content]
+    tokens = sum(estimated_tokens(message.text) + _PER_MESSAGE for message in messages)
+    sounds = sum(isinstance(part, ContentAudio) for part in parts)
+    pictures = sum(isinstance(part, ContentImage) for part in parts)
     most = max_tokens or task.config.max_tokens
     condition = (task.metadata or {}).get("condition", {})
     is_least = condition.get("strategy") == "logiclm" or condition.get("judges", "rules") != "rules"
@@ -91,15 +78,11 @@ def prompt(sample: Sample) -> str:
     """Return what a sample sends as text: the messages under their roles, with sounds and pictures named."""
     lines: list[str] = []
     for message in _messages(sample):
-        lines += [f"[{message.role}]", *_parts(message)]
+        parts = [ContentText(text=message.content)] if isinstance(message.content, str) else message.content
+        texts = (part.text if isinstance(part, ContentText) else f"[{part.type}]" for part in parts)
+        lines += [f"[{message.role}]", *texts]
     return "\n".join(lines)
 
 
 def _messages(sample: Sample) -> list[ChatMessage]:
     return [message for message in sample.input if not isinstance(message, str)]
-
-
-def _parts(message: ChatMessage) -> Iterator[str]:
-    parts = [ContentText(text=message.content)] if isinstance(message.content, str) else message.content
-    for part in parts:
-        yield part.text if isinstance(part, ContentText) else f"[{part.type}]"

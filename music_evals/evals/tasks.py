@@ -1,12 +1,12 @@
-"""What the tasks of all benchmarks share: parameters as one checked value, what a log records, registration.
+"""What the tasks of all benchmarks share: checked parameters, the records in a log, registration.
 
 A task is a function of one argument, a frozen dataclass of its parameters::
 
     @task
     def syncopation(params: MuseParameters) -> Task: ...
 
-`task` gives it the dataclass's signature, so that Inspect takes ``-T name=value`` and logs the defaults, checks what
-is given against the annotations, and registers it: as ``muse_syncopation`` in the package, as ``syncopation`` where
+`task` gives it the dataclass's signature, so that Inspect takes ``-T name=value`` and logs the defaults. It checks the
+arguments against the annotations, and registers the task: as ``muse_syncopation`` in the package, as ``syncopation`` if
 Inspect loads the file ``evals/muse.py``.
 """
 
@@ -41,14 +41,9 @@ from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus, apply_stimulus
 
 P = TypeVar("P")
-VERSION = "1.2.0"
-"""Of all tasks; a change that alters scores changes it."""
+VERSION = "1.2.0"  # of all tasks; a change that alters scores changes it
 MOST_ERRORS: Final = 0.1
-"""The share of samples that may end in an error, such as an answer that nobody can read; from there on a run stops."""
-
-
-ORIGINAL: Final = "original"
-"""The value of the parameter ``twin`` under which a question is asked as it is."""
+"""The share of samples with errors, such as a response that cannot be parsed, at which a run stops."""
 
 _NO_CONDITION: Final = ("dataset", "media")
 
@@ -110,12 +105,6 @@ def check_parameters(parameters: Callable[..., P], arguments: Mapping[str, Any])
     return parameters(**arguments)
 
 
-def check_media(media: int | str) -> None:
-    """Check how many samples are shown in the log; ValueError for a negative number."""
-    if isinstance(media, int) and media < 0:
-        raise ValueError(f"media={media} is not valid; valid values are: all, and whole numbers from 0")
-
-
 def check_positive(**values: int | None) -> None:
     """Check that numbers, where there are any, are above 0; a ValueError names the parameter and its value."""
     for name, value in values.items():
@@ -173,10 +162,8 @@ def samples_view(
     hidden: Sequence[str] = ("input", "tokens", "duration"),
 ) -> ViewerConfig:
     """Say how the viewer lists the samples; the input is hidden, because all prompts of a task begin alike."""
-    columns = [
-        *(TaskSamplesColumn(id=column) for column in shown),
-        *(TaskSamplesColumn(id=column, visible=False) for column in hidden),
-    ]
+    columns = [TaskSamplesColumn(id=column) for column in shown]
+    columns += [TaskSamplesColumn(id=column, visible=False) for column in hidden]
     view = TaskSamplesView(name=name, columns=columns, multiline=False, compact_scores=True)
     return ViewerConfig(task_samples_view=view)
 
@@ -191,8 +178,8 @@ def declared_task(
     solver: Solver,
     scorer: Scorer | list[Scorer],
     config: GenerateConfig,
-    viewer: ViewerConfig,
-    metadata: Mapping[str, Any],
+    viewer: ViewerConfig | None = None,
+    metadata: Mapping[str, Any] = MappingProxyType({}),
     floors: Mapping[str, Floors] = MappingProxyType({}),
     is_like: bool = False,
     shuffled: bool = False,
@@ -200,7 +187,7 @@ def declared_task(
     tools: bool = False,
     constrained: bool = False,
 ) -> Task:
-    """Make a task whose log records what reports need; solver, scorer, config and viewer are Inspect's.
+    """Make a task whose log records what reports need; solver, scorer, config and viewer are those of Inspect's `Task`.
 
     Args:
         params: its parameters, a dataclass.
@@ -210,7 +197,7 @@ def declared_task(
         samples: the questions.
         metadata: further entries of the log.
         floors: the score without the music, for the main metric under ``""``, and for ``GROUP/NAME``.
-        is_like: whether the questions only have the benchmark's form; the log is then named otherwise.
+        is_like: whether the questions only have the benchmark's form; the name of the task then says ``like``.
         shuffled: whether the samples are in another order than the dataset's.
         metric: the main metric, ``SCORER/METRIC``, if it is not the one that the benchmark declares.
         tools: whether the model calls tools.
@@ -222,12 +209,13 @@ def declared_task(
     """
     import music_evals.solvers.greedy  # noqa: F401 - registers its hook, late on purpose
 
-    facts = benchmarks.load(benchmark).tasks[name]
+    about = benchmarks.load(benchmark)
+    facts = about.tasks[name]
     chance: Floors = {} if facts.chance is None else {"chance": {"value": facts.chance}}
     stimulus: Stimulus = getattr(params, "stimulus", "given")
-    language = getattr(params, "language", "en")
+    language, prompts = getattr(params, "language", "en"), getattr(params, "prompts", None)
     samples = apply_stimulus(stimulus, samples, language)
-    if getattr(params, "twin", ORIGINAL) == "completion":
+    if getattr(params, "twin", "") == "completion":
         if stimulus != "given":
             raise ValueError(f"twin=completion shows no music that stimulus={stimulus} could be in the place of")
         samples, floors, metric = to_complete(samples, language), {}, "completed/accuracy"
@@ -254,18 +242,12 @@ def declared_task(
             "condition": condition(params),
             "main_metric": metric or facts.metric,
             "generation": config.model_dump(mode="json", exclude_none=True),
-            **_prompts(params),
+            **({"prompts_sha256": sha256(Path(prompts).expanduser().read_bytes()).hexdigest()} if prompts else {}),
             "floors": {"": chance, **{name: values for name, values in floors.items() if values}},
             **origin.metadata(),
         },
-        viewer=viewer,
+        viewer=viewer or samples_view(about.title),
     )
-
-
-def _prompts(params: Any) -> dict[str, str]:
-    """The checksum of the file of prompts in the place of the benchmark's own, where there is one."""
-    file = getattr(params, "prompts", None)
-    return {"prompts_sha256": sha256(Path(file).expanduser().read_bytes()).hexdigest()} if file else {}
 
 
 def condition(params: Any) -> dict[str, Any]:
@@ -294,11 +276,11 @@ def _arms(hint: Any) -> tuple[Any, ...]:
 def _fits(value: object, hint: Any) -> bool:
     """Whether a value is of a type, telling true from 1."""
     for arm in _arms(hint):
-        origin = get_origin(arm)
-        if (
-            (origin is Literal and value in get_args(arm) and type(value) in {type(choice) for choice in get_args(arm)})
-            or (origin is list and isinstance(value, list) and all(_fits(entry, get_args(arm)[0]) for entry in value))
-            or (origin is None and type(value) is arm)
-        ):
+        origin, args = get_origin(arm), get_args(arm)
+        if origin is Literal and any(value == choice and type(value) is type(choice) for choice in args):
+            return True
+        if origin is list and isinstance(value, list) and all(_fits(entry, args[0]) for entry in value):
+            return True
+        if origin is None and type(value) is arm:
             return True
     return False

@@ -27,15 +27,13 @@ from music_evals.datasets_builders.questions.question_rows import LETTERS
 from music_evals.datasets_builders.questions.rotation import names_letters, rotations
 from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, EXAMPLES, ConfigName, Row
 from music_evals.evals.floors import floors_of
-from music_evals.evals.tasks import commonest, declared_task, question_metadata, samples_view, task
+from music_evals.evals.tasks import commonest, declared_task, question_metadata, task
 from music_evals.notation.abc.transposed import direction_of, transpose_abc
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
 
-MAX_TOKENS: Final = 100
-"""New tokens in the authors' script; a model that reasons first needs a larger ``--max-tokens``."""
-
+MAX_TOKENS: Final = 100  # new tokens in the authors' script; a model that reasons first needs a larger ``--max-tokens``
 _TUNE: Final = re.compile(r"^X: ?[0-9]", re.MULTILINE)  # where a tune begins
 
 Language = Literal["zh", "en"]
@@ -56,14 +54,14 @@ class ZiqiParameters:
             ``completion`` to show half of the options and ask for the others word for word.
         shots: ``zero``, or ``five`` for the five worked examples of the question's theme ahead of it.
         themes: only these themes, by their Chinese or English names, separated by commas.
-        protocol: how the answer is read from the reply: ``paper`` takes its first capital A to D, ``strict`` a letter
-            that stands as an answer (``music_evals/scorers/readers/choices.py`` says what does).
-        rotations: 1, or 4 to ask each question under all rotations of its options: four, or three where one speaks of
-            those above, which stays last. Questions with an option that names others by their letters are left out.
-        deduplicate: leave out questions that come earlier in the dataset already.
-        subset: ``human`` for two questions a sub-theme, as in the paper's study with people.
-        language: of the instruction, ``zh`` or ``en``; the questions come in it too where the dataset has them in both.
-        seed: of the subset, and of nothing else.
+        protocol: how the answer is read: ``paper`` takes the first capital A to D of the reply, ``strict`` a letter
+            that is used as an answer (see ``music_evals/scorers/readers/choices.py``).
+        rotations: 1, or 4 to ask each question under all rotations of its options. An option such as "all of the above"
+            stays last, which leaves three rotations. Questions with an option that names letters are left out.
+        deduplicate: leave out questions that are earlier in the dataset, too.
+        subset: ``human`` for two questions per sub-theme, as in the paper's study with people.
+        language: language of the instruction, ``zh`` or ``en``, and of the questions if the dataset has both.
+        seed: seed of the subset.
         prompts: a TOML file with other wording, see ``music_evals/benchmarks/ziqi/prompts.toml``.
     """
 
@@ -103,9 +101,8 @@ def _task(config: ConfigName, params: ZiqiParameters) -> Task:
         rows = [row for row in rows if row["duplicate_of"] is None]
     if params.subset == "human":
         rows = _human_subset(rows, params.seed)
-    fixed = params.rotations > 1 and [row["id"] for row in rows if names_letters(row["options"])]
-    if fixed:
-        rows = [row for row in rows if row["id"] not in fixed]
+    fixed = [row["id"] for row in rows if params.rotations > 1 and names_letters(row["options"])]
+    rows = [row for row in rows if row["id"] not in fixed]
     not_moved: list[str] = []
     if params.twin == "transposed":
         rows, not_moved = _transposed(rows)
@@ -118,6 +115,10 @@ def _task(config: ConfigName, params: ZiqiParameters) -> Task:
         for row in rows
         for rotation in range(min(params.rotations, len(rotations(row["options"]))))
     ]
+    floors = {"": floors_of(origin, config, {"test": rows})}
+    for theme in openings:
+        of_theme = [row for row in rows if row["theme_en"] == theme]
+        floors[f"by_theme/{theme}/accuracy"] = floors_of(origin, config, {"test": of_theme})
     generated = origin.provenance.source == GENERATED
     return declared_task(
         params,
@@ -128,7 +129,6 @@ def _task(config: ConfigName, params: ZiqiParameters) -> Task:
         solver=reply(),
         scorer=lettered_choice(params.protocol),
         config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS),
-        viewer=samples_view("ZIQI-Eval"),
         metadata={
             "is_ziqi_eval": not generated,
             "question_language": rows[0]["language"],
@@ -137,15 +137,7 @@ def _task(config: ConfigName, params: ZiqiParameters) -> Task:
             **({"not_transposed": not_moved} if not_moved else {}),
             "prompt_characters": sum(sample.metadata["prompt_characters"] for sample in samples if sample.metadata),
         },
-        floors={
-            "": floors_of(origin, config, {"test": rows}),
-            **{
-                f"by_theme/{theme}/accuracy": floors_of(
-                    origin, config, {"test": [row for row in rows if row["theme_en"] == theme]}
-                )
-                for theme in openings
-            },
-        },
+        floors=floors,
         is_like=generated,
     )
 
@@ -193,7 +185,7 @@ def record_to_sample(
 
 
 def sample_id(row: str) -> str:
-    """Return a sample's id, which begins with what tells it from others; its metadata ``question`` is the row's.
+    """Return a sample's id: the row's id with the part first that differs between rows.
 
     Example:
         >>> sample_id("popular_music-test-0012"), sample_id("theory-scales-notes-f-lydian-en")
@@ -221,7 +213,7 @@ def _of_themes(rows: list[Row], themes: str | list[str] | None) -> list[Row]:
 
 
 def _human_subset(rows: list[Row], seed: int) -> list[Row]:
-    """Draw two questions a sub-theme, no duplicates; in the order of the dataset."""
+    """Draw two questions per sub-theme, without duplicates, in the order of the dataset."""
     by_subtheme: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row["duplicate_of"] is None:
@@ -234,7 +226,7 @@ def _human_subset(rows: list[Row], seed: int) -> list[Row]:
 
 
 def _transposed(rows: list[Row]) -> tuple[list[Row], list[str]]:
-    """The rows whose tune can be transposed, with that and their options so; and the ids of the others."""
+    """Transpose tune and options of all rows that have a tune; return these rows, and the ids of the others."""
     moved, left_out = [], []
     for row in rows:
         try:
@@ -257,7 +249,7 @@ def _transposed(rows: list[Row]) -> tuple[list[Row], list[str]]:
 def _openings(
     config: ConfigName, rows: Sequence[Row], wording: Mapping[str, str], params: ZiqiParameters
 ) -> dict[str, str]:
-    """What comes ahead of a question, by theme: the examples are always of the question's own theme, from dev."""
+    """The text before the questions of each theme: instruction and examples, which are of the same theme in dev."""
     themes = dict.fromkeys(row["theme_en"] for row in rows)
     instruction = wording["instruction"] + "\n\n"
     if params.shots == "zero":
@@ -277,7 +269,7 @@ def _openings(
 
 
 def _music(question: str, start: int) -> dict[str, Any]:
-    """Where a prompt shows the tune of its question, which stands at the question's end in ABC."""
+    """The notation and place of the tune in a prompt: ABC, at the end of the question."""
     tune = _TUNE.search(question)
     return {"notation": "abc", "music": [[start + tune.start(), start + len(question)]]} if tune else {}
 

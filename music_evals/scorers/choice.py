@@ -1,7 +1,7 @@
 """The scorer for tasks with a closed set of options: the model's own final answer.
 
-It takes no arguments, so that `inspect score` can make it again from a log. The sample's metadata hold the options. A
-target of one letter means that they are lettered; any other target is one of the options as a sentence.
+It takes no arguments, so that `inspect score` can make it again from a log. The sample's metadata hold the options. The
+target is the letter of an option, or an option that is a sentence.
 """
 
 from inspect_ai.scorer import Score, Scorer, Target

@@ -1,4 +1,4 @@
-"""The scorer of the completion probe: whether a reply has the options word for word that were not shown."""
+"""The scorer of the completion probe: whether a reply has the hidden options word for word."""
 
 import re
 import unicodedata
@@ -15,12 +15,13 @@ _LABEL: Final = re.compile(r"\s*(?:[-*•]|\(?[A-Ha-h1-8][.):、．])\s+")
 
 @scorer(metrics=[main_metric()])
 def completed() -> Scorer:
-    """Score a reply as correct that has all hidden options, each on lines of its own; labels and case do not count."""
+    """Score whether a reply has all hidden options, each on lines of its own; labels and case do not count."""
 
     async def score(state: TaskState, target: Target) -> Score:
         hidden: list[str] = required_metadata(state, "hidden")
         lines = "\n".join(_plain(line) for line in state.output.completion[:_MOST].splitlines())
-        completed = [option for option in hidden if f"\n{_lines(option)}\n" in f"\n{lines}\n"]
+        wanted = {option: "\n".join(map(_plain, option.splitlines())) for option in hidden}
+        completed = [option for option in hidden if f"\n{wanted[option]}\n" in f"\n{lines}\n"]
         listed = "\n".join(f"{'found' if option in completed else 'not found'}: {option}" for option in hidden)
         ends = fence(listed, least=3)
         return Score(
@@ -31,10 +32,6 @@ def completed() -> Scorer:
         )
 
     return score
-
-
-def _lines(option: str) -> str:
-    return "\n".join(map(_plain, option.splitlines()))
 
 
 def _plain(line: str) -> str:

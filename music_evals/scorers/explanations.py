@@ -1,7 +1,7 @@
 """Explanations of scores: the question, the expected answer and why, the answer that was read and by which rule.
 
-They are Markdown, as Inspect's viewer shows them. All text of datasets and models is set as code, so that nothing in it
-counts as markup, and is cut.
+They are Markdown for Inspect's viewer. All text of datasets and models is cut to a length and set as code, so that
+nothing in it counts as markup.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,7 @@ from inspect_ai.solver import TaskState
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.scores import READ_AS, fence
 
-WHY: Final = "why"
-"""The key of a sample's metadata that says why its right answer is right."""
-
+WHY: Final = "why"  # the key of a sample's metadata that says why its right answer is right
 MOST: Final = 600  # characters of a text that are shown
 MOST_OF_OPTION: Final = 160
 _REPLY_END: Final = 200
@@ -56,7 +54,7 @@ def asks_of(state: TaskState) -> Mapping[str, Any]:
 
 
 def code(text: str | None, most: int = MOST_OF_OPTION) -> str:
-    """Set text as a span of code in one line, which nothing in it can end, cut to so many characters.
+    """Set text as a span of code in one line, cut to a number of characters; no backtick in it can end the span.
 
     Example:
         >>> code("c4  d"), code("a `b`"), code("Allegro vivace", 8)
@@ -68,13 +66,13 @@ def code(text: str | None, most: int = MOST_OF_OPTION) -> str:
 
 
 def shortened(text: str | None, most: int) -> str:
-    """Return a text in one line of at most so many characters, a dash where there is none."""
+    """Return a text in one line, cut to a number of characters; a dash if there is none."""
     whole = " ".join((text or "").split()) or "–"
     return whole if len(whole) <= most else f"{whole[: most - 1]}…"
 
 
 def named(answer: str, options: Sequence[str]) -> str:
-    """Set an answer as code, with the option whose letter or index it is."""
+    """Set an answer as code; if it is a letter or an index, add its option."""
     place = -1
     if len(answer) == 1:
         place = int(answer) if answer in "0123456789" else ascii_uppercase.find(answer)

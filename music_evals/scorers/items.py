@@ -1,8 +1,8 @@
-"""The items of a sample's score: the one place that says which value of a response counts, and with what it belongs.
+"""The items of a sample's score: which values count for the main metric, and which items share a cluster.
 
-A scorer records in a score's metadata what its items need: ``counts`` (False where a value is not part of the main
-metric), ``stratum`` (of a main metric that is a mean over strata) and, where one sample holds several questions,
-``questions`` with a ``verdict`` each. Metrics in logs and all figures of reports are made of these items.
+A scorer records in a score's metadata: ``counts`` (False for a value outside the main metric), ``stratum`` (if the main
+metric is a mean over strata) and, for a sample with several questions, ``questions`` with a ``verdict`` each. The
+metrics in logs and all figures of reports are computed from items.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, PARTIAL, SampleScore
 from music_evals.scorers.metrics.estimates import Estimate, estimate
 
 CLUSTERS: Final = ("question", "score_id", "piece", "cluster")
-"""Metadata of samples that say which of them belong together, the first one that a sample has."""
+"""Metadata that name the cluster of a sample; the first that a sample has is used."""
 
 _LETTERS: Final = (CORRECT, INCORRECT, PARTIAL, NOANSWER)
 
@@ -43,8 +43,8 @@ def items_of(score: Score, sample_id: str | int | None, metadata: Mapping[str, A
     if "questions" in details:
         cluster = str(details.get("score_id", cluster))
         return [
-            Item(str(one["id"]), one["verdict"], one["verdict"] is not None, cluster, "", one)
-            for one in details["questions"]
+            Item(str(row["id"]), row["verdict"], row["verdict"] is not None, cluster, "", row)
+            for row in details["questions"]
         ]
     value = None
     if isinstance(score.value, int | float) or score.value in _LETTERS:

@@ -1,16 +1,17 @@
-"""Scorer for open questions on a score: rules, or a majority of judging models, and its metrics.
+"""Scorer for open questions on a score: answers are judged by rules, or by a majority of models.
 
-A sample holds one question on a score or several that were asked together, in ``state.metadata``:
+A sample has one question on a score, or several that were asked together. Its metadata hold:
 
 - ``questions``: a list of dictionaries with ``id`` (unique in the dataset), ``level``, ``kind``, ``question``,
   ``answer`` and ``answer_type`` (see `readers.checking.AnswerType`);
-- ``score_id``: what score they are on;
-- ``asked``, optional: how many questions the score has at each level, ``{"1": 3, …}``, so that the level-wise success
-  knows of missing ones (a limit, an error); by default those of the sample.
+- ``score_id``: the score that the questions are on;
+- ``asked``, optional: the number of questions of the score at each level, ``{"1": 3, …}``. By this number the
+  level-wise success knows of questions that a limit or an error left out. The default counts the sample's questions.
 
-By rules, a question counts if a rule reads its reference, whatever the model replies: an answer that no rule reads is
-wrong. The other questions are *unscored* for every model, as are those that no majority of judges decides. A sample
-without any scored question has the value NaN; Inspect keeps it from the metrics and counts it in ``unscored_samples``.
+By rules, a question counts if a rule can read its reference answer. The model's reply does not change that: a reply
+that no rule can read is wrong. All other questions are *unscored* for every model. With judges, a question without a
+majority is unscored. A sample without any scored question has the value NaN; Inspect leaves it out of the metrics and
+counts it in ``unscored_samples``.
 
 Source: arXiv 2511.20697, sections 3.3 and 5.1, Appendices G and H.
 """
@@ -24,7 +25,7 @@ from typing import Any, Final
 
 import anyio
 from inspect_ai.model import GenerateConfig, Model, get_model
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
+from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError, collect
 
@@ -32,21 +33,26 @@ from music_evals.scorers.explanations import code, shortened
 from music_evals.scorers.items import all_items
 from music_evals.scorers.readers.batches import split_answers
 from music_evals.scorers.readers.votes import read_vote
-from music_evals.scorers.scores import SampleError, main_metric, readings, run_in_thread, scorer, setting_up
+from music_evals.scorers.scores import (
+    SampleError,
+    main_metric,
+    readings,
+    required_metadata,
+    run_in_thread,
+    sample_metric,
+    scorer,
+    setting_up,
+)
 
-RULES: Final = "rules"
-"""The judge that is no model."""
-
-ATTEMPTS: Final = 3
-"""How often a judge is asked that fails or does not answer with a digit."""
-
-DEADLINE: Final = 120
-"""Seconds that a judge has for a reply."""
+RULES: Final = "rules"  # the judge that is no model
+ATTEMPTS: Final = 3  # how often a judge is asked if it fails or does not reply with a digit
+DEADLINE: Final = 120  # seconds that a judge has for a reply
 
 LATE: Final = "came too late: a majority stood"
-"""Why a judge abstains whose vote would have changed nothing, and did not come within a tenth of the deadline."""
+"""The reason of an abstention: the others had a majority, and a tenth of the deadline later there was no vote yet."""
 
-PROMPT: Final = """
+PROMPT: Final = Template(
+    """
 You mark answers to questions about music. Below are a reference answer, which is right, and the answer that a student
 gave. Decide whether the student's answer says the same as the reference, by what it means in music theory: another
 wording, spelling of names or notation of the same thing is the same; a different pitch, octave, key, measure or
@@ -65,48 +71,41 @@ $prediction
 
 Reply with one digit and nothing else: 1 if the student's answer is the same, 0 if it is not.
 """.strip()
-"""What a judge is asked; it sees neither the question nor the score, as in the paper."""
+)
+"""The prompt of a judge; it sees neither the question nor the score, as in the paper."""
 
 _FIELDS: Final = ("id", "level", "kind", "question", "answer", "answer_type")
 _SHOWN: Final = 200
 
 
-@metric(scores="unreduced")
-def unscored() -> Metric:
+@sample_metric
+def unscored(scores: list[SampleScore]) -> float:
     """The number of questions, in the samples that have a score, that no rule can score or no majority decides."""
-
-    def compute(scores: list[SampleScore]) -> float:
-        return float(sum(item.value is None for item in all_items(scores)))
-
-    return compute
+    return float(sum(item.value is None for item in all_items(scores)))
 
 
 @scorer(metrics=[main_metric(), unscored(), readings()])
 def judged(
     judges: list[str] | str = RULES,
-    prompt: str | None = None,
     human_labels: str | None = None,
     max_tokens: int | None = 16,
     deadline: int = DEADLINE,
 ) -> Scorer:
     """Judge the answers to a sample's questions, by rule or by a majority of models.
 
-    The value is the share of right answers among the scored questions; NaN where there is none. Each judge is asked
-    about each answer at temperature 0, all at the same time, up to `ATTEMPTS` times if it fails or its reply gives
-    neither 0 nor 1 (`readers.votes`); then it abstains. More than half of *all* judges must agree, otherwise the
-    question is unscored; once they do, the others have a tenth of the deadline left. An answer that is missing or a
-    refusal is wrong, and no judge is asked. With ``rules`` alone the questions count whose reference a rule reads; an
-    answer that no rule reads is wrong.
+    The value is the share of right answers among the scored questions, NaN without any. All judges are asked about
+    each answer at the same time, at temperature 0. A judge that fails, or replies neither 0 nor 1 (`readers.votes`), is
+    asked up to `ATTEMPTS` times and then abstains. More than half of *all* judges must agree, otherwise the question is
+    unscored; once they do, the others have a tenth of the deadline left. Missing answers and refusals are wrong without
+    being sent to a judge.
 
     Args:
         judges: ``rules``, or an odd number of judging models: names with a "/", or roles (``model_roles``) without.
-        prompt: template of the question to a judge, as text or as the path of a file, with ``$reference``,
-            ``$prediction`` and, if wanted, ``$question``; `PROMPT` if not given.
-        human_labels: path of a CSV file with the columns ``id`` (of a question) and ``label`` (1 or 0): human
-            judgements of this very run's answers, to compare the verdicts with.
+        human_labels: path of a CSV file with the columns ``id`` (of a question) and ``label`` (1 or 0). The labels are
+            people's verdicts on the answers of this run; reports compare them with the judges'.
         max_tokens: the most tokens of a judge's reply. The paper allows 1; some providers refuse that, and models that
             reason need hundreds. None leaves it to the model's own configuration.
-        deadline: seconds that a judge has for a reply, from when it is sent; a judge that lets them pass abstains.
+        deadline: seconds that a judge has for a reply before it abstains.
 
     Returns:
         The scorer. Its scores' metadata hold ``score_id``, ``judges`` and ``questions``, each with its ``verdict`` and
@@ -114,24 +113,23 @@ def judged(
         the score has at its level.
 
     Raises:
-        ValueError: the judges are not odd in number or one is named twice, the prompt lacks a placeholder, the file
-            of labels is not as above; while scoring, a sample that does not hold its questions.
+        ValueError: the number of judges is even, a judge is named twice, or the file of labels is not as above; while
+            scoring, a sample lacks its questions.
 
     Source: arXiv 2511.20697, section 3.3 and Appendices G and H.3.
     """
     names = _judge_names(judges)
-    template = _template(PROMPT if prompt is None else prompt)
     labels = _read_labels(human_labels) if human_labels is not None else {}
 
     async def score(state: TaskState, target: Target) -> Score:
         questions = _questions(state)
         with setting_up():
             models = {name: get_model(name) if "/" in name else get_model(role=name, required=True) for name in names}
-        entries = await run_in_thread(_entries_of, state.output.completion, questions, labels)
+        entries = await run_in_thread(_read_answers, state.output.completion, questions, labels)
         config = GenerateConfig(temperature=0, max_tokens=max_tokens, attempt_timeout=deadline, timeout=deadline)
         await collect(
             *(
-                _put(entry, models, template.substitute(_data(question, entry)), config, deadline)
+                _collect_votes(question, entry, models, config, deadline)
                 for question, entry in zip(questions, entries, strict=True)
                 if models and entry["reading"] not in ("empty", "refused")
             )
@@ -154,24 +152,6 @@ def _judge_names(judges: list[str] | str) -> list[str]:
     if twice := [name for name, number in Counter(names).items() if number > 1]:
         raise ValueError(f"judges names {twice[0]!r} twice; a judge has one vote")
     return names
-
-
-def _template(prompt: str) -> Template:
-    text = prompt
-    if "$" not in prompt:
-        try:
-            text = Path(prompt).expanduser().read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            message = f"prompt={prompt!r} is neither a template nor a file that can be read ({error})"
-            raise ValueError(message) from error
-    template = Template(text)
-    if not template.is_valid():
-        raise ValueError("prompt holds a '$' that begins no placeholder; write '$$' for a dollar sign")
-    used = set(template.get_identifiers())
-    if not {"reference", "prediction"} <= used <= {"reference", "prediction", "question"}:
-        found = ", ".join(f"${name}" for name in sorted(used)) or "none"
-        raise ValueError(f"prompt uses {found}; it needs $reference and $prediction, and may use $question")
-    return template
 
 
 def _read_labels(path: str) -> dict[str, int]:
@@ -197,41 +177,40 @@ def _read_labels(path: str) -> dict[str, int]:
 
 
 def _questions(state: TaskState) -> list[dict[str, Any]]:
-    questions = state.metadata.get("questions")
-    if not isinstance(questions, list) or not questions:
-        raise SampleError(f"sample {state.sample_id}: metadata['questions'] is not a list of questions")
+    questions: list[dict[str, Any]] = required_metadata(state, "questions")
     for question in questions:
         if missing := [name for name in _FIELDS if name not in question]:
             raise SampleError(f"sample {state.sample_id}: a question has no {missing[0]!r}")
-    if "score_id" not in state.metadata:
-        raise SampleError(f"sample {state.sample_id}: metadata has no 'score_id'")
+    required_metadata(state, "score_id")
     return questions
 
 
-def _entries_of(reply: str, questions: Sequence[Mapping[str, Any]], labels: Mapping[str, int]) -> list[dict[str, Any]]:
-    pairs = zip(questions, split_answers(reply, len(questions)), strict=True)
-    return [_entry(question, prediction, labels) for question, prediction in pairs]
-
-
-def _entry(question: Mapping[str, Any], prediction: str | None, labels: Mapping[str, int]) -> dict[str, Any]:
-    # Here, because its patterns take long to compile.
+def _read_answers(
+    reply: str, questions: Sequence[Mapping[str, Any]], labels: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    """The answers in a reply, an entry per question, with what the rules say of each and no verdict yet."""
+    # Imported here because its patterns take long to compile.
     from music_evals.scorers.readers.checking import Checked, check
 
-    answer, answer_type = question["answer"], question["answer_type"]
-    checked = Checked("empty", False) if prediction is None else check(prediction, answer, answer_type)
-    return {
-        "id": question["id"],
-        "level": int(question["level"]),
-        "kind": question["kind"],
-        "prediction": prediction,
-        "verdict": None,
-        "votes": {},
-        "abstained": {},
-        "reading": checked.status,
-        "rule": checked.is_right,
-        "readable": check(answer, answer, answer_type).is_right is not None,
-        "human": labels.get(str(question["id"])),
-    }
+    entries = []
+    for question, prediction in zip(questions, split_answers(reply, len(questions)), strict=True):
+        answer, answer_type = question["answer"], question["answer_type"]
+        checked = Checked("empty", False) if prediction is None else check(prediction, answer, answer_type)
+        entry = {
+            "id": question["id"],
+            "level": int(question["level"]),
+            "kind": question["kind"],
+            "prediction": prediction,
+            "verdict": None,
+            "votes": {},
+            "abstained": {},
+            "reading": checked.status,
+            "rule": checked.is_right,
+            "readable": check(answer, answer, answer_type).is_right is not None,
+            "human": labels.get(str(question["id"])),
+        }
+        entries.append(entry)
+    return entries
 
 
 def _verdict(entry: Mapping[str, Any], judges: int) -> int | None:
@@ -243,15 +222,22 @@ def _verdict(entry: Mapping[str, Any], judges: int) -> int | None:
     return next((vote for vote, number in votes.items() if 2 * number > judges), None)
 
 
-async def _put(
-    entry: dict[str, Any], models: Mapping[str, Model], text: str, config: GenerateConfig, deadline: int
+async def _collect_votes(
+    question: Mapping[str, Any],
+    entry: dict[str, Any],
+    models: Mapping[str, Model],
+    config: GenerateConfig,
+    deadline: int,
 ) -> None:
-    """Put a question to all judges at the same time, and enter their votes."""
+    """Ask all judges about an answer at the same time, and enter their votes."""
+    texts = {"reference": question["answer"], "prediction": entry["prediction"]}
+    # No text can close the tags around it, or open others.
+    prompt = PROMPT.substitute({name: text.replace("<", "‹").replace(">", "›") for name, text in texts.items()})
     votes: dict[str, tuple[int | None, str | None]] = {}
     with anyio.CancelScope() as scope:
 
         async def ask(name: str) -> None:
-            votes[name] = await _vote(models[name], text, config, deadline)
+            votes[name] = await _vote(models[name], prompt, config, deadline)
             cast = Counter(vote for vote, _ in votes.values() if vote is not None)
             if any(2 * number > len(models) for number in cast.values()):
                 scope.deadline = min(scope.deadline, anyio.current_time() + deadline / 10)
@@ -273,7 +259,7 @@ async def _vote(judge: Model, text: str, config: GenerateConfig, deadline: int) 
         except LimitExceededError:
             raise
         except Exception as error:
-            # Whatever ails a judge must not take the other judges' votes with it.
+            # A judge that fails must not lose the votes of the others.
             reason = f"{type(error).__name__}: {error}"[:_SHOWN]
             if anyio.current_time() - asked >= deadline:
                 return None, f"no reply within {deadline} s: {reason}"
@@ -282,12 +268,6 @@ async def _vote(judge: Model, text: str, config: GenerateConfig, deadline: int) 
             return vote, None
         reason = f"replied {reply[:_SHOWN]!r}"
     return None, reason
-
-
-def _data(question: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, str]:
-    """What a judge is told, as texts that cannot close the tags they stand between, nor open others."""
-    texts = {"reference": question["answer"], "prediction": entry["prediction"], "question": question["question"]}
-    return {name: text.replace("<", "‹").replace(">", "›") for name, text in texts.items()}
 
 
 def _score(
@@ -310,10 +290,10 @@ def _score(
         metadata["human_labels"] = len(labels)
     explanation = "\n".join(map(_line, questions, entries))
     shown = "; ".join(shortened(entry["prediction"], 40) for entry in entries)
-    fields: dict[str, Any] = {"answer": shown, "explanation": explanation, "metadata": metadata}
     if not verdicts:
-        return Score.unscored(reason="grader_failed" if names else "undecided", **fields)
-    return Score(value=sum(verdicts) / len(verdicts), **fields)
+        reason = "grader_failed" if names else "undecided"
+        return Score.unscored(reason=reason, answer=shown, explanation=explanation, metadata=metadata)
+    return Score(value=sum(verdicts) / len(verdicts), answer=shown, explanation=explanation, metadata=metadata)
 
 
 def _line(question: Mapping[str, Any], entry: Mapping[str, Any]) -> str:

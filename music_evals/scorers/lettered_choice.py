@@ -1,38 +1,34 @@
 """Scorer for four-option questions, and its metrics.
 
-The metrics are over all responses, not over means of epochs, because precision needs each response's own answer. They
-go by the samples' metadata `theme`, `subtheme`, `question` and `rotation`.
+The metrics are over all responses, not over means of epochs, because precision needs the answer of each response. The
+samples' metadata name the ``question``.
 
 Source: arXiv 2406.15885, sections 4.1, 5 and 6.1.
 """
 
 from typing import Literal
 
-from inspect_ai.scorer import CORRECT, Metric, SampleScore, Score, Scorer, Target, metric
+from inspect_ai.scorer import CORRECT, SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.choices import LETTERS, choice_figures
 from music_evals.scorers.readers.choices import first_letter, read_choice
-from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, sample_fact, scorer
+from music_evals.scorers.scores import main_metric, make_score, read_reply, readings, sample_metric, scorer
 
 Protocol = Literal["paper", "strict"]
 
 
-@metric(scores="unreduced")
-def precision_and_f1() -> Metric:
+@sample_metric
+def precision_and_f1(scores: list[SampleScore]) -> dict[str, float]:
     """Precision and F1 of all responses; accuracy is their recall."""
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        figures = choice_figures(
-            right=sum(score.score.value == CORRECT for score in scores),
-            answered=sum(score.score.answer is not None for score in scores),
-            responses=len(scores),
-            questions=len({sample_fact(score, "question") for score in scores}),
-        )
-        return {name: figures[name].value for name in ("precision", "f1")}
-
-    return compute
+    figures = choice_figures(
+        right=sum(score.score.value == CORRECT for score in scores),
+        answered=sum(score.score.answer is not None for score in scores),
+        responses=len(scores),
+        questions=len({(score.sample_metadata or {})["question"] for score in scores}),
+    )
+    return {name: figures[name].value for name in ("precision", "f1")}
 
 
 @scorer(metrics=[main_metric(), precision_and_f1(), readings()])
@@ -40,9 +36,9 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
     """Score the letter that a reply chooses: correct, incorrect, or no answer, which counts as incorrect.
 
     Args:
-        protocol: ``paper`` takes the first capital A to D, ``strict`` a letter that stands as an answer; see
-            `music_evals.scorers.readers.choices`. Where the right text stands under several letters, ``strict`` has
-            each of them right, and the text alone.
+        protocol: ``paper`` takes the first capital A to D, ``strict`` a letter that is used as an answer; see
+            `music_evals.scorers.readers.choices`. If several letters have the right text, ``strict`` accepts each of
+            these letters, and the text without a letter.
 
     Raises:
         ValueError: there is no such protocol.
@@ -63,7 +59,7 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
         reading = await read_reply(read_choice, reply, options)
         right = options[LETTERS.index(target.text)]
         if reading.answer is None and options.count(right) > 1:
-            # A text that stands twice names no letter; without its copies it is that of the key.
+            # The text of two options names neither; without the copies it names the key.
             alone = [
                 right if letter == target.text else "" if option == right else option
                 for letter, option in zip(LETTERS, options, strict=True)

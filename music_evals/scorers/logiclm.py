@@ -1,41 +1,26 @@
-"""The scorer of LogicLM: the deterministic solver's decision, and how the formulations went.
+"""The scorer of LogicLM: the deterministic solver's decision, and what happened to the formulations.
 
-It reads the attempts that the solver left in the sample's metadata, so a log is all that scoring again takes.
+The sample's metadata hold the attempts (`music_evals.solvers.logiclm.Attempt`), so a log can be scored again by itself.
 """
 
-from typing import Literal, TypedDict, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
-from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Metric, SampleScore, Score, Scorer, Target, metric
+from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.choice import read_answer
 from music_evals.scorers.explanations import asked_and_expected, named
-from music_evals.scorers.scores import fence, main_metric, required_metadata, scorer
+from music_evals.scorers.scores import fence, main_metric, required_metadata, sample_metric, scorer
 
-ErrorKind = Literal["parse", "structural", "domain"]
-
-_SHOWN = 600
-"""Characters of an attempt that an explanation shows."""
+_ERROR_KINDS: Final = ("parse", "structural", "domain")
+_MAX_SHOWN: Final = 600  # characters of an attempt in an explanation
 
 
-class Attempt(TypedDict):
-    """One formulation as the log holds it: its text, the error's kind, the solver's message and its answer."""
-
-    text: str
-    error: ErrorKind | None
-    message: str
-    answer: str | None
-    extra_round: bool
-
-
-@metric(scores="unreduced")
-def no_decision() -> Metric:
+@sample_metric
+def no_decision(scores: list[SampleScore]) -> float:
     """The share of samples in which the solver came to no decision."""
-
-    def compute(scores: list[SampleScore]) -> float:
-        return sum(score.score.answer is None for score in scores) / max(len(scores), 1)
-
-    return compute
+    return sum(score.score.answer is None for score in scores) / max(len(scores), 1)
 
 
 @scorer(metrics=[main_metric(), no_decision()])
@@ -43,23 +28,22 @@ def solver_decision() -> Scorer:
     """Score the solver's decision, which is the paper's score for LogicLM; none counts as incorrect.
 
     The metadata count what happened to the formulations. In every sample the errors of the three kinds, the undecided
-    results and the decision add up to the attempts, which are one more than the refinements. ``answered`` says whether
-    the last reply holds a valid final answer, ``agreement`` whether that and the solver agree, None where either is
-    missing. ``accuracy_without_extra_round`` says whether the solver is right without the round that follows an
-    undecided result.
+    results and the decision add up to the number of attempts, which is one more than the refinements. ``answered`` says
+    whether the last reply holds a valid final answer; ``agreement`` whether this answer is the solver's, None if either
+    is missing. ``accuracy_without_extra_round`` leaves out the round that follows an undecided result.
 
     Source: arXiv 2510.22455, section 2.3.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        attempts: list[Attempt] = state.metadata.get("formulation", [])
+        attempts: list[Mapping[str, Any]] = state.metadata.get("formulation", [])
         decision = attempts[-1]["answer"] if attempts else None
         options: list[str] = required_metadata(state, "options")
         answer = (await read_answer(state, target)).answer
         both = decision is not None and answer is not None
         counts = {
             "valid_first_try": int(bool(attempts) and attempts[0]["error"] is None),
-            **{f"{kind}_errors": sum(attempt["error"] == kind for attempt in attempts) for kind in get_args(ErrorKind)},
+            **{f"{kind}_errors": sum(attempt["error"] == kind for attempt in attempts) for kind in _ERROR_KINDS},
             "undecided_results": sum(attempt["error"] is None and attempt["answer"] is None for attempt in attempts),
             "refinements": max(0, len(attempts) - 1),
             "no_decision": int(decision is None),
@@ -83,8 +67,8 @@ def solver_decision() -> Scorer:
     return score
 
 
-def _listed(attempts: list[Attempt]) -> str:
-    """Return attempts as a numbered list in Markdown, in which a model's text is never read as markup."""
+def _listed(attempts: Sequence[Mapping[str, Any]]) -> str:
+    """Return attempts as a numbered list in Markdown, with the model's text as code."""
     lines = []
     for number, attempt in enumerate(attempts, start=1):
         outcome = "undecided" if attempt["answer"] is None else "decided"
@@ -95,6 +79,6 @@ def _listed(attempts: list[Attempt]) -> str:
 
 def _fenced(text: str) -> str:
     """A code block inside a list item."""
-    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
+    shown = text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]} …"
     ends = fence(shown, least=3)
     return "\n".join(f"   {line}" for line in (f"{ends}text", *shown.splitlines(), ends))

@@ -1,4 +1,4 @@
-"""The pieces that written music is measured against: loaded, embedded and indexed once a process."""
+"""The pieces that written music is compared with: loaded, embedded and indexed once per process."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -59,7 +59,7 @@ def embedded_reference(
 ) -> npt.NDArray[np.float64]:
     """The embeddings of a reference set, shape (pieces, dimension), by the encoder of this identity.
 
-    They come from the dataset if it has them, else they are computed; EncoderError if `encoder` now names another one.
+    They come from the dataset, or are computed if it has none; EncoderError if `encoder` has another identity by now.
     """
     if reference.encoder == identity and (stored := reference.embeddings(pooling)) is not None:
         return np.asarray(stored, dtype=np.float64)

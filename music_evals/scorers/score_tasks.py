@@ -1,9 +1,9 @@
 """Scorers for questions on a written score, one per kind of answer.
 
-A scorer reads the answer (see `music_evals.scorers.readers.written`) and records it beside the right one. The metadata
-of the score say what counts: rows without an error are no part of the main metric of `wrong_measures`, whose strata
-are the kinds of errors. Figures under ``paper`` are those of the authors' code; where theirs are flawed, sound ones are
-recorded under ``sound``.
+A scorer reads the answer (see `music_evals.scorers.readers.written`) and records it with the right one. The metadata of
+the score say what counts: scores without an error do not belong to the main metric of `wrong_measures`; its strata are
+the kinds of errors. Under ``paper``, figures are computed as in the authors' code; if that is flawed, the metadata have
+the sound value under ``sound``.
 
 Source: arXiv 2606.08722, sections 3.2 and 3.3.
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
+from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.notation.lilypond.compiler import NOT_MEASURED
@@ -42,71 +42,59 @@ from music_evals.scorers.scores import (
     not_measured,
     read_reply,
     readings,
+    sample_metric,
     scorer,
 )
 
 CONFUSED: Final = "emotion_recognition"
-"""The task whose options are the same classes in every question, so that they can be confused."""
-CLEAN: Final = "clean"
-"""The kind of a score without an error."""
+"""The task with the same classes as options in every question, for a table of confusions."""
+CLEAN: Final = "clean"  # the kind of a score without an error
 
 
-@metric(scores="unreduced")
-def in_form() -> Metric:
+@sample_metric
+def in_form(scores: list[SampleScore]) -> float:
     """The share of replies that hold an answer in the required form."""
-
-    def compute(scores: list[SampleScore]) -> float:
-        return sum(bool((score.score.metadata or {})["in_form"]) for score in scores) / max(len(scores), 1)
-
-    return compute
+    return sum(bool((score.score.metadata or {})["in_form"]) for score in scores) / max(len(scores), 1)
 
 
-@metric(scores="unreduced")
-def count_errors() -> Metric:
-    """The share of numbers of measures that are at most 1 off, and the median absolute error; see `count_estimates`."""
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        details = [score.score.metadata or {} for score in scores]
-        figures = count_estimates(
-            [score.score.answer for score in scores],
-            [one["right_answer"] for one in details],
-            len({score.sample_id for score in scores}),
-            is_paper=details[0].get("protocol") == "paper",
-        )
-        return flatten({name: figures.get(name) for name in ("within_1", "median_absolute_error")})
-
-    return compute
+@sample_metric
+def count_errors(scores: list[SampleScore]) -> dict[str, float]:
+    """The share of counts that are off by at most 1, and the median absolute error; see `count_estimates`."""
+    details = [score.score.metadata or {} for score in scores]
+    figures = count_estimates(
+        [score.score.answer for score in scores],
+        [one["right_answer"] for one in details],
+        len({score.sample_id for score in scores}),
+        is_paper=details[0].get("protocol") == "paper",
+    )
+    return flatten({name: figures.get(name) for name in ("within_1", "median_absolute_error")})
 
 
-@metric(scores="unreduced")
-def exact_and_false_alarms() -> Metric:
-    """The share of exact answers on scores with an error, and of scores without one in which a measure is named."""
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        figures: dict[str, float] = {}
-        clean = [score for score in scores if (score.score.metadata or {}).get("stratum") == CLEAN]
-        wrong = [score for score in scores if (score.score.metadata or {}).get("stratum") != CLEAN]
-        if wrong:
-            exact = [score.score.answer == (score.score.metadata or {})["right_answer"] for score in wrong]
-            figures["exact"] = sum(exact) / len(exact)
-        if clean:
-            alarms = [bool(measures_of(score.score.answer or "none")) for score in clean]
-            figures["false_alarms"] = sum(alarms) / len(alarms)
-        return figures
-
-    return compute
+@sample_metric
+def exact_and_false_alarms(scores: list[SampleScore]) -> dict[str, float]:
+    """The shares of exact answers on scores with an error, and of false alarms on scores without one."""
+    figures: dict[str, float] = {}
+    clean = [score for score in scores if (score.score.metadata or {}).get("stratum") == CLEAN]
+    wrong = [score for score in scores if (score.score.metadata or {}).get("stratum") != CLEAN]
+    if wrong:
+        exact = [score.score.answer == (score.score.metadata or {})["right_answer"] for score in wrong]
+        figures["exact"] = sum(exact) / len(exact)
+    if clean:
+        alarms = [bool(measures_of(score.score.answer or "none")) for score in clean]
+        figures["false_alarms"] = sum(alarms) / len(alarms)
+    return figures
 
 
 def count_estimates(
     answers: list[str | None], rights: list[str], questions: int, *, is_paper: bool
 ) -> dict[str, Estimate]:
-    """Return how near numbers of measures come to the right ones.
+    """Return how near counts of measures come to the right numbers.
 
     Args:
-        answers: one per reply, None where it holds none.
+        answers: the answer of each reply, None without one.
         rights: the right numbers.
-        questions: how many different questions these are.
-        is_paper: whether as published: `published_count_figures`; else `count_figures`.
+        questions: the number of different questions.
+        is_paper: whether to use `published_count_figures` instead of `count_figures`.
     """
     if is_paper:
         answered = sum(answer is not None for answer in answers)
@@ -144,9 +132,9 @@ def measure_order(protocol: Protocol = "strict", reasoned: bool = False) -> Scor
 
 @scorer(metrics=[main_metric("macro_f1"), exact_and_false_alarms(), in_form(), readings()])
 def wrong_measures(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
-    """Score the measures that are called wrong by their F1; arguments as for `option_index`.
+    """Score the measures that a reply calls wrong by their F1; arguments as for `option_index`.
 
-    It is 1 where none is wrong and none is named, 0 without an answer; under ``paper`` no answer names none.
+    F1 is 1 if no measure is wrong and none is named, and 0 without an answer; ``paper`` takes no answer for "none".
     """
 
     def value(answer: str | None, right: str) -> float:
@@ -167,7 +155,7 @@ def _scorer(
     sound_of: Callable[[str, str | None, str], float] | None = None,
     measure: str = "",
 ) -> Scorer:
-    """Make a scorer of right and wrong answers, or of values from 0 to 1; `sound_of` mends those of ``paper``."""
+    """Make a scorer of right and wrong answers or, by `value_of`, of values from 0 to 1; `sound_of` is for `paper`."""
     if protocol not in ("strict", "paper"):
         raise ValueError(f"protocol={protocol!r} is not valid; valid values are: strict, paper")
 

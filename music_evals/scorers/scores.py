@@ -1,4 +1,4 @@
-"""What scorers share: their decorator, the metrics of all tasks, reading in a thread, and the score of an answer."""
+"""What scorers share: the decorator, the metrics of all tasks, reading in a thread, the score of an answer."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,17 +9,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 import anyio
 import anyio.to_thread
-from inspect_ai.scorer import (
-    CORRECT,
-    INCORRECT,
-    NOANSWER,
-    Metric,
-    SampleScore,
-    Score,
-    Scorer,
-    Target,
-    metric,
-)
+from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Metric, SampleScore, Score, Scorer, Target, Value, metric
 from inspect_ai.scorer import scorer as inspect_scorer
 from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError
@@ -48,7 +38,7 @@ class _SetUpError(Exception):
 
 @contextmanager
 def setting_up() -> Iterator[None]:
-    """Let an error of this block end the run: it concerns the scorer's own needs and not the reply."""
+    """Let an error in this block end the run, because its cause is the scorer's set-up and not the reply."""
     try:
         yield
     except Exception as error:
@@ -58,8 +48,8 @@ def setting_up() -> Iterator[None]:
 def scorer(metrics: Sequence[Metric]) -> Callable[[Callable[_P, Scorer]], Callable[_P, Scorer]]:
     """Register a scorer that no reply can make fail; all scorers here use it instead of Inspect's decorator.
 
-    An error while a reply is read, or while its music is worked on, is logged, and the score is `not_measured`. Errors
-    that no reply causes are raised: `SampleError`, a missing LilyPond or sandbox, those within `setting_up`, a limit.
+    An error while a reply or its music is read is logged, and the score is `not_measured`. Errors that no reply causes
+    are raised: `SampleError`, a missing LilyPond or sandbox, errors within `setting_up`, and limits.
     """
 
     def register(make: Callable[_P, Scorer]) -> Callable[_P, Scorer]:
@@ -89,7 +79,7 @@ def _never_failing(score: Scorer) -> Scorer:
 
 
 def _mark_cut(score: Score | None, state: TaskState) -> Score | None:
-    """Give answers that are missing because the reply was cut a reading of their own."""
+    """Set the reading of answers that are missing because the reply was cut at the limit of tokens."""
     if score and score.metadata and state.output.stop_reason in ("max_tokens", "model_length"):
         for details in (score.metadata, *score.metadata.get("questions", ())):
             if details.get("reading") in ("unreadable", "empty"):
@@ -105,12 +95,12 @@ def format_error(error: Exception) -> str:
 
 
 async def run_in_thread(read: Callable[..., _T], *args: Any) -> _T:
-    """Read a reply in a thread, one at a time: a long one takes a while, and the event loop has other samples."""
+    """Read a reply in a thread, one at a time, so that a long reply does not stop the event loop."""
     return await anyio.to_thread.run_sync(read, *args, limiter=_READING)
 
 
 async def read_reply(read: Callable[..., _T], reply: str, *args: Any) -> _T:
-    """Read a reply without music21: a long one `run_in_thread`, a short one at once, because a thread costs more."""
+    """Read a long reply in a thread and a short one at once, as a thread costs more; not for reading by music21."""
     return read(reply, *args) if len(reply) <= _SHORT else await run_in_thread(read, reply, *args)
 
 
@@ -119,6 +109,16 @@ def required_metadata(state: TaskState, name: str) -> Any:
     if name not in state.metadata:
         raise SampleError(f"sample {state.sample_id}: metadata has no {name!r}, which its scorer needs")
     return state.metadata[name]
+
+
+def sample_metric(compute: Callable[..., Value]) -> Callable[[], Metric]:
+    """Register a function of the scores of all samples and epochs as a metric without parameters."""
+
+    def make() -> Metric:
+        return compute
+
+    make.__name__, make.__module__, make.__doc__ = compute.__name__, compute.__module__, compute.__doc__
+    return metric(scores="unreduced")(make)
 
 
 @metric(scores="unreduced")
@@ -135,23 +135,14 @@ def main_metric(name: str = "accuracy") -> Metric:
     return compute
 
 
-@metric(scores="unreduced")
-def readings() -> Metric:
-    """The shares of answers that were read (``answered``), were refusals (``refused``), or were ``cut``.
+@sample_metric
+def readings(scores: list[SampleScore]) -> dict[str, float]:
+    """The shares of answers that were read (``answered``), of refusals (``refused``), and of replies that were ``cut``.
 
-    `music_evals.scorers.readers` describes these and the other readings, which samples have in their metadata.
+    `music_evals.scorers.readers` describes all readings; the metadata of each score have its own.
     """
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        statuses = [item.details.get("reading") for item in all_items(scores)]
-        return {name: statuses.count(name) / max(len(statuses), 1) for name in ("answered", "refused", "cut")}
-
-    return compute
-
-
-def sample_fact(score: SampleScore, name: str) -> str:
-    """Return metadata of a score's sample as text."""
-    return str((score.sample_metadata or {})[name])
+    statuses = [item.details.get("reading") for item in all_items(scores)]
+    return {name: statuses.count(name) / max(len(statuses), 1) for name in ("answered", "refused", "cut")}
 
 
 def make_score(reading: Reading, right: str, explanation: str, value: float | None = None, **metadata: Any) -> Score:
@@ -168,7 +159,7 @@ def make_score(reading: Reading, right: str, explanation: str, value: float | No
 
 
 def not_measured(why: str) -> Score:
-    """Return a score for an answer that could not be scored through no fault of its own; no metric counts it."""
+    """Return a score for an answer that the machine, not the model, failed to score; no metric counts it."""
     return Score.unscored(reason="scoring_failed", explanation=f"Not measured: {why}.")
 
 

@@ -1,9 +1,9 @@
-"""The scorer of written music and its metrics: does it compile, how near does it come to real music, is it new.
+"""The scorer of written music: whether it compiles, how similar it is to real music, and whether it is a copy.
 
 Source: arXiv 2606.08722, section 3.3. Intervals, novelty and FMD∞ are beyond the paper.
 
-The metadata of a score hold the piece's figures and the fits of the reference sets, so that only the Fréchet distance
-needs the sets themselves. A figure that is not defined is absent.
+The metadata of a score hold the piece's figures and the fits of the reference sets; only the Fréchet distance needs the
+sets themselves. A figure that is not defined is absent.
 """
 
 import math
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import anyio.to_thread
 import numpy as np
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
+from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.encoders.lilybert import EncoderError, Pooling
@@ -28,40 +28,29 @@ from music_evals.scorers.metrics.frechet import frechet_distance, frechet_infini
 from music_evals.scorers.metrics.resampling import Floats
 from music_evals.scorers.metrics.written import embedded, likeness, near_copies, no_distance_reason
 from music_evals.scorers.reference_pieces import ReferencePieces, embedded_reference, shared_encoder
-from music_evals.scorers.scores import main_metric, not_measured, scorer, setting_up
+from music_evals.scorers.scores import main_metric, not_measured, sample_metric, scorer, setting_up
 from music_evals.scorers.written_pieces import Piece, Workbench, decoded, is_embedded, stored_embedding
 
-RESAMPLES: Final = 200
-"""Bootstrap samples of an interval."""
-MAX_SHOWN: Final = 1_200
-"""Characters of LilyPond's messages in an explanation."""
+RESAMPLES: Final = 200  # bootstrap samples of an interval
+MAX_SHOWN: Final = 1_200  # characters of LilyPond's messages in an explanation
 
 _log = getLogger(__name__)
 
-Pieces = Sequence[Mapping[str, Any]]
-"""Metadata of scores, one per piece."""
+Pieces = Sequence[Mapping[str, Any]]  # metadata of scores, one per piece
 
 
-@metric(scores="unreduced")
-def novelty() -> Metric:
+@sample_metric
+def novelty(scores: list[SampleScore]) -> dict[str, float]:
     """``near_copies``, the share of pieces that are near-copies of a demonstration or of a reference piece."""
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        return flatten({"near_copies": near_copies(_pieces(scores), NEAR_COPY).get("")})
-
-    return compute
+    return flatten({"near_copies": near_copies(_pieces(scores), NEAR_COPY).get("")})
 
 
-@metric(scores="unreduced")
-def similarity() -> Metric:
+@sample_metric
+def similarity(scores: list[SampleScore]) -> dict[str, float]:
     """``R/js`` for each reference set R: the similarity of the pieces' descriptors, from 0 to 100."""
-
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
-        pieces = _pieces(scores)
-        references = pieces[0]["references"] if pieces else {}
-        return flatten({f"{name}/js": likeness(pieces, fits).js for name, fits in references.items()})
-
-    return compute
+    pieces = _pieces(scores)
+    references = pieces[0]["references"] if pieces else {}
+    return flatten({f"{name}/js": likeness(pieces, fits).js for name, fits in references.items()})
 
 
 def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
@@ -70,24 +59,18 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
     A log holds the name of the dataset, so that it can be scored again.
     """
 
-    @metric(scores="unreduced")
-    def frechet() -> Metric:
+    @sample_metric
+    def frechet(scores: list[SampleScore]) -> dict[str, float]:
         """The Fréchet Music Distance of all pieces, compiled or not, to each reference set R.
 
         These are ``R/fmd`` with a bootstrap interval, and ``R/fmd_infinity``, extrapolated to any number of pieces.
         """
-
-        def compute(scores: list[SampleScore]) -> dict[str, float]:
-            made = _pieces(scores)
-            if not made or no_distance_reason(made):
-                return {}
-            references = pieces.references(made[0]["dataset"], made[0]["reference"])
-            distances = {one.name: _frechet(made, one) for one in references}
-            return flatten(
-                {f"{name}/{key}": value for name, found in distances.items() for key, value in found.items()}
-            )
-
-        return compute
+        made = _pieces(scores)
+        if not made or no_distance_reason(made):
+            return {}
+        references = pieces.references(made[0]["dataset"], made[0]["reference"])
+        distances = {one.name: _frechet(made, one) for one in references}
+        return flatten({f"{name}/{key}": value for name, found in distances.items() for key, value in found.items()})
 
     @cache
     def fits(dataset: str, reference: str | None, protocol: Protocol) -> dict[str, dict[str, Any]]:
@@ -134,7 +117,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
             problem = judged["problem"]
             if problem and judged is written[-1] and state.output.stop_reason in ("max_tokens", "model_length"):
                 problem = f"the reply was cut at the limit of tokens; {problem}"
-            # What the log holds already is taken as it is, so that no encoder is needed to score it again.
+            # A vector in the log is used as it is, so that scoring again needs no encoder.
             embeds = encoder is not None and bool(judged["code"]) and is_embedded(judged["code"], protocol)
             embedded = stored_embedding(judged, encoder, pooling) if encoder is not None and embeds else None
             if encoder is not None and embeds and embedded is None:
@@ -174,10 +157,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
 
 
 def explained(piece: Piece, protocol: Protocol, nearest: Mapping[str, tuple[str, float]]) -> str:
-    """Describe a piece for the log viewer: what LilyPond says, its descriptors, what it copies, its pictures.
-
-    LilyPond's messages are set as code, so that nothing in them counts as markup.
-    """
+    """Describe a piece for the log viewer: LilyPond's messages, set as code, descriptors, near-copies and pictures."""
     parts = [f"Does not compile: {_plain(piece['problem'])}" if piece["problem"] else "Compiles."]
     if messages := piece["messages"].strip()[:MAX_SHOWN]:
         parts.append("\n".join(f"    {line}" for line in messages.splitlines()))
@@ -196,19 +176,19 @@ def explained(piece: Piece, protocol: Protocol, nearest: Mapping[str, tuple[str,
 
 
 def _asked(state: TaskState) -> str:
-    """What the piece was to be; nothing for logs that do not say it."""
-    known: Mapping[str, Any] = asks_of(state).get("description", {})
-    told = "; ".join(f"{name} {code(str(value))}" for name, value in known.items())
-    return f"**Asked:** a piece in LilyPond: {told}.\n\n" if told else ""
+    """The description that the model was given, if the log has it."""
+    description: Mapping[str, Any] = asks_of(state).get("description", {})
+    facts = "; ".join(f"{name} {code(str(value))}" for name, value in description.items())
+    return f"**Asked:** a piece in LilyPond: {facts}.\n\n" if facts else ""
 
 
 def _plain(text: str | None) -> str:
-    """A line without signs that Markdown or HTML reads."""
+    """A line without the signs of Markdown and HTML."""
     return "".join(sign if sign not in "<>[]()`*_&!\\#|" else " " for sign in text or "")
 
 
 def _frechet(pieces: Pieces, reference: ReferenceSet) -> dict[str, Estimate]:
-    """The distance to a reference set; nothing where there is none."""
+    """The distances to a reference set; empty if they are not defined."""
     encoder, pooling, protocol = (pieces[0][name] for name in ("encoder", "pooling", "protocol"))
     with_vectors = embedded(pieces)
     counted = [is_embedded(text, protocol) for text in reference.texts]

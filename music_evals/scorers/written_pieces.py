@@ -1,6 +1,6 @@
 """Examines each piece that a model wrote: whether it compiles, its descriptors, pictures and embedding.
 
-The sample's store, in the log, keeps all results. So scoring a log again needs no model, no LilyPond and no encoder.
+The log keeps all results in the sample's store, so scoring it again needs no model, no LilyPond and no encoder.
 """
 
 import base64
@@ -72,7 +72,7 @@ class Workbench:
         self._embedding = anyio.Lock()
 
     async def pieces(self, state: TaskState, protocol: Protocol) -> list[Piece]:
-        """Return the piece of each reply of a sample, in order, from the store or examined now, and store them."""
+        """Return the pieces of a sample's replies in order; examine and store those that are not in the store yet."""
         stored: list[Piece] = state.store.get(STORE, [])
         by_digest = {piece["reply"]: piece for piece in stored if piece.get("is_measured", True)}
         pieces: list[Piece] = []
@@ -91,7 +91,7 @@ class Workbench:
         return pieces
 
     async def embed(self, state: TaskState, piece: Piece, encoder: Encoder, pooling: Pooling) -> None:
-        """Embed a piece of a sample, unless that was done before, and keep the vector in the sample's store."""
+        """Embed a piece of a sample and store the vector in the sample, unless it has one."""
         name = f"{encoder.identity}, {pooling}"
         if name in piece["embeddings"] or not piece["code"]:
             return

@@ -1,7 +1,7 @@
-"""Refusals before any sample is asked, if a model's provider has no way to ask it.
+"""Refuses a task before its first sample if the model's provider cannot send sound, images, tools or constraints.
 
-The tables list what providers take: Inspect's by their source (version 0.3.285), Ollama by its documentation. Only the
-server knows whether its model can use sound, images or tools; it says so at the first sample.
+The tables are taken from the source of Inspect's providers (version 0.3.285) and from Ollama's documentation. Whether a
+model can use what its provider sends is known to the server only, which answers the first sample with an error.
 """
 
 import os
@@ -47,16 +47,16 @@ def model_at_hand() -> Model | None:
         return model
     try:
         return get_model()
-    except ValueError:  # Inspect's word for "no model"
+    except ValueError:  # Inspect raises it if there is no model
         return None
 
 
 def provider_problem(model: str, base_url: str | None = None) -> str:
-    """Return in a line why no model of this name can be asked here; an empty text if nothing speaks against it.
+    """Return in one line why a model of this name cannot be used here; an empty text if it can.
 
     Args:
         model: as Inspect names it, ``PROVIDER/NAME``.
-        base_url: of a server that runs, if one is named.
+        base_url: address of a running server, if there is one.
 
     Example:
         >>> provider_problem("baseline/chance"), provider_problem("none/none")[:20]
@@ -89,7 +89,7 @@ def _hub_problem(name: str) -> str:
         HfApi().model_info(name, timeout=10)
     except (RepositoryNotFoundError, HFValidationError):
         return f"hf/{name}: it is no folder, and the Hub has no such model, or not for you (hf auth login)"
-    except Exception:  # whatever a network does, by whichever library
+    except Exception:  # any error of the network, by any library
         return f"hf/{name}: it is no folder and not in the local cache, and the Hub cannot be reached"
     return ""
 
@@ -101,7 +101,7 @@ def check_abilities(
     if check_conversation := getattr(model.api, "check_conversation", None):  # the baselines check for themselves
         check_conversation(messages)
     provider = str(model).partition("/")[0]
-    # Inspect makes models of other providers first, and says itself what they lack.
+    # Inspect creates the models of other providers before the task, with its own messages.
     if provider in ("none", "vllm") and (problem := provider_problem(str(model), model.api.base_url)):
         raise AbilityError(problem)
     kinds = {type(part) for message in messages if isinstance(message.content, list) for part in message.content}

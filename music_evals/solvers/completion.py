@@ -25,8 +25,8 @@ _REQUEST: Final = {
 def to_complete(samples: Sequence[Sample], language: str = "en") -> list[Sample]:
     """Return samples that show a question, its music and half of its options, and ask for the other half.
 
-    Samples with fewer than four options are left out. The message that asks has ``question`` and ``options`` in its
-    metadata ``asks``; the request is in `language`, ``en`` or ``zh``; ``hidden`` in the metadata has the other half.
+    Samples with fewer than four options are left out. Question and options are read from the metadata ``asks`` of the
+    message. The request is in `language`, ``en`` or ``zh``. The metadata ``hidden`` of a sample has the other half.
 
     Raises:
         ValueError: no question has four options.

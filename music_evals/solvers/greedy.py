@@ -1,8 +1,8 @@
 """Greedy decoding for Hugging Face models: temperature 0 as `transformers` takes it.
 
 Inspect's provider ``hf`` always samples, and `transformers` refuses to sample at temperature 0. Sampling from the one
-likeliest token is the same, but for ties. Importing this module registers a hook, which Inspect announces at the start
-of every command; so it is imported when a task is made.
+likeliest token gives the same, except for ties. Importing this module registers a hook. Inspect prints registered hooks
+at the start of every command, so the module is imported only when a task is made.
 """
 
 import sys
@@ -15,7 +15,7 @@ class Greedy(Hooks):
     """Asks models of the provider ``hf`` for the likeliest token if the temperature is 0."""
 
     def enabled(self) -> bool:
-        """Whether such a model may be loaded; Inspect does more work for each sample where hooks are enabled."""
+        """Whether such a model may be loaded; an enabled hook costs Inspect time in every sample."""
         return "transformers" in sys.modules
 
     async def on_before_model_generate(self, data: BeforeModelGenerate) -> None:

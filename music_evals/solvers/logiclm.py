@@ -6,7 +6,7 @@
    error. Native tools return errors as results of the calls.
 3. *Answer*: the model reads the solver's minimal result in the first chat, and answers.
 
-Calls of the solver are tool events in the log, refinements are spans. Malformed calls never reach the solver.
+In the log, calls of the solver are tool events and refinements are spans. Malformed calls do not reach the solver.
 
 Source: arXiv 2510.22455, section 2.3 and Appendix C, after Pan et al., "Logic-LM" (arXiv 2305.12295).
 """
@@ -38,7 +38,7 @@ from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, ErrorKind, Formu
 MAX_REFINEMENTS = 2  # rounds to repair a formulation that fails the validation
 REFINEMENT_TOKENS = 256  # per refinement; constrained decoding has no such limit, as it would cut a line
 MAX_ECHO = 4_000  # characters of a refused output that the refinement chat shows again
-ATTEMPTS = "formulation"  # where a sample's metadata hold its attempts, as dictionaries with the fields of `Attempt`
+ATTEMPTS = "formulation"  # key of the attempts in a sample's metadata, dictionaries with the fields of `Attempt`
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,9 @@ def logiclm(
             ``decided`` and ``undecided`` ($result) and, for native tools, ``native_tool`` and ``native_refine``
             ($tool, $kind, $message, $identifiers, $constraints).
         tools: ``text`` calls the solver on the text that the model writes, as in the paper; with ``native`` the model
-            calls a tool, once for each identifier in one turn.
+            calls a tool, once per identifier in one turn.
         structured_output: constrain the formulation to the schema while decoding (on servers such as vLLM).
-        refinement_tokens: the most that a refinement may write.
+        refinement_tokens: most tokens of a refinement.
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -90,7 +90,7 @@ def logiclm(
         # A chat that holds tool calls must name its tools again; the choice "none" keeps them from being called.
         state.output = await ask_model(state, state.messages, tools=offered, tool_choice="none")
         state.messages.append(state.output.message)
-        # Not in the store, which Inspect compares at both ends of every span and reports in each that sees a change.
+        # Not in the store: Inspect compares it around every span and logs each change.
         state.metadata[ATTEMPTS] = [asdict(attempt) for attempt in trial.attempts]
         return state
 
@@ -208,7 +208,7 @@ def _transcription_tool(schema: Schema, description: str) -> ToolInfo:
 
 
 def _lines(output: ModelOutput) -> str:
-    """The text of a reply without thinking that Inspect has not split off."""
+    """The text of a reply without thoughts that Inspect left in it."""
     return output.completion.rpartition("</think>")[2].partition("<think>")[0].strip()
 
 

@@ -1,8 +1,8 @@
-"""The music of a sample as pictures and sound, for readers of its log; no model is sent it.
+"""The music of a sample as pictures and sound in its log, for readers of the log and not for the model.
 
-`with_media` has a solver add a message at the end of the chat, after the reply: piano rolls and sound of MIDI files,
-the opening page of a LilyPond text. Inspect's viewer shows it under *Messages*, and ``--no-log-images`` leaves it out.
-If a picture cannot be drawn, the message says why.
+`with_media` adds a message to the end of the chat, after the reply: piano rolls and sound of MIDI files, or the first
+page of a LilyPond text. Inspect's viewer shows it under *Messages*; ``--no-log-images`` leaves it out. If a picture
+cannot be drawn, the message says why.
 """
 
 import base64
@@ -26,13 +26,18 @@ from music_evals.notation.midi.piano_roll import piano_roll
 
 MEDIA: Final = "media"
 """Key of a sample's metadata: the music to show, or None. ``midi`` maps names to files in Base64, ``lilypond`` is a
-text; True leaves it to the scorer, which draws the pieces that the model writes."""
+text. True means that the scorer draws the pieces that the model writes."""
 SHOWN: Final = 10  # samples of a run that are shown by default
 NOTE: Final = "*Shown to readers of this log. The model was not sent it.*\n\n"
 
 
 def limit_media(samples: Sequence[Sample], most: int | Literal["all"]) -> bool:
-    """Leave `MEDIA` to the first samples of a run, and return whether `with_media` is needed."""
+    """Leave `MEDIA` to the first samples of a run, and return whether `with_media` is needed.
+
+    ValueError for a negative number.
+    """
+    if isinstance(most, int) and most < 0:
+        raise ValueError(f"media={most} is not valid; valid values are: all, and whole numbers from 0")
     for sample in samples[len(samples) if most == "all" else most :]:
         if sample.metadata and MEDIA in sample.metadata:
             sample.metadata[MEDIA] = None
@@ -40,9 +45,9 @@ def limit_media(samples: Sequence[Sample], most: int | Literal["all"]) -> bool:
 
 
 def with_media(solver: Solver) -> Solver:
-    """Have a solver add the message to a sample that has media, unless a limit of messages leaves no room for it.
+    """Return a solver that adds the message to samples with media, unless a limit of messages forbids it.
 
-    It is no solver of its own: Inspect copies and compares the whole state of every sample at both ends of a solver.
+    The message has no solver of its own, as Inspect copies and compares the state of a sample around every solver.
     """
     limiter = anyio.CapacityLimiter(cores())
 
@@ -52,7 +57,7 @@ def with_media(solver: Solver) -> Solver:
         media = state.metadata.get(MEDIA)
         room = sample_limits().message.remaining
         if isinstance(media, Mapping) and (room is None or room >= 1):
-            with suspend_working_limit():  # keeps it out of the sample's working time, which reports compare
+            with suspend_working_limit():  # not part of the sample's working time, which reports compare
                 content = await anyio.to_thread.run_sync(render_media, media, limiter=limiter)
             if content:
                 state.messages.append(ChatMessageUser(content=[ContentText(text=NOTE), *content]))
@@ -76,7 +81,7 @@ def render_media(media: Mapping[str, Any]) -> list[Content]:
 def _rendered(kind: Literal["picture", "sound"], render: Callable[[], bytes | None]) -> list[Content]:
     try:
         data = base64.b64encode(render() or b"").decode()
-    # Media are an extra: LilyPond or the SoundFont may be missing, or the text have an error on purpose.
+    # LilyPond or the SoundFont may be missing, or the text may have an error on purpose.
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200].replace("`", "'")
         return [ContentText(text=f"No {kind}: `{reason}`")]

@@ -1,11 +1,11 @@
-"""Asking the model: what arrives malformed is asked for again, and each reply is made valid Unicode.
+"""Asks the model for replies: again if a response is malformed, and always as valid Unicode.
 
-A server may send what is no reply: no choices, content of a strange type, a tool call without a name. Inspect's
-providers raise errors of Python's or pydantic's at that. Such an answer is asked for again, `ATTEMPTS` times in all;
-then the error is the sample's, and the run goes on (see `music_evals.evals.tasks.MOST_ERRORS`).
+A server may send a malformed response: no choices, content of a wrong type, a tool call without a name. Inspect's
+providers then raise errors of Python or pydantic. The request is sent up to `ATTEMPTS` times; the last error fails the
+sample, and the run goes on (see `music_evals.evals.tasks.MOST_ERRORS`).
 
-A reply may hold lone surrogates, halves of a character that UTF-8 cannot encode: a server may cut a character in two.
-Such a reply cannot be sent back, so surrogates are written out as Inspect's logs have them (``\\ud83d``).
+A server may cut a character in two. The reply then has a lone surrogate, which UTF-8 cannot encode and which cannot be
+sent back to the model. Such surrogates are written as in Inspect's logs (``\\ud83d``).
 """
 
 from collections.abc import Awaitable, Callable
@@ -17,8 +17,7 @@ from inspect_ai.model import CachePolicy, ChatMessage, ModelOutput, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 ATTEMPTS: Final = 3
-PAUSE: Final = 2.0
-"""Seconds before the second attempt; each further pause is twice as long."""
+PAUSE: Final = 2.0  # seconds before the second attempt; each further pause is twice as long
 _T = TypeVar("_T")
 MENDED: Final = "replies_made_valid_unicode"  # where a sample's store counts the replies that were not valid
 
@@ -54,7 +53,7 @@ async def _readable(ask: Callable[[], Awaitable[_T]]) -> _T:
         try:
             return await ask()
         except (TypeError, ValueError, LookupError, AttributeError) as error:
-            if isinstance(error, click.ClickException):  # what a model of ours cannot do
+            if isinstance(error, click.ClickException):  # a baseline cannot answer the task
                 raise
         await anyio.sleep(PAUSE * 2 ** (attempt - 1))
     return await ask()

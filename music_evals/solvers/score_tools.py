@@ -1,7 +1,7 @@
 """LogicLM on scores: the model may call tools that parse the score of its question, and then answers.
 
-LilyPond itself reads the sample's score, in a sandbox. Text that the model writes is never run. The length of every
-tool's text is bounded.
+LilyPond reads the sample's score, in a sandbox. Text that the model writes is never run. The length of every tool's
+text is bounded.
 
 Source: the strategy of arXiv 2510.22455, section 2.3, applied to the tasks of arXiv 2606.08722, section 3.2.
 """
@@ -109,14 +109,14 @@ class ScoreTools:
 
 
 def tell_count(score: Structure) -> str:
-    """Say how many measures there are, and why their number is in doubt, if it is."""
+    """Say how many measures there are and, if their number is in doubt, why."""
     text = f"{score.measures} measure{'' if score.measures == 1 else 's'}"
     text += ", and a pickup ahead of measure 1" if score.pickup else ""
     return f"{text}. But {'; '.join(score.problems)}." if score.problems else text
 
 
 def tell_signatures(score: Structure) -> str:
-    """List the changes of the time signature, then those of the key signature; equal keys of several staves once."""
+    """List the time signatures, then the key signatures; equal ones of several staves once."""
     metres = [f"measure {metre.measure}: time signature {metre.name}" for metre in score.metres]
     keys = [f"measure {key.measure}: key signature {key.name or 'of no common name'}" for key in score.keys]
     return _lines([*(metres or ["no time signature"]), *(keys or ["no key signature"])])

@@ -1,10 +1,9 @@
-"""The music that a question is asked with: its own, none, noise, or another item's.
+"""Replaces the music of a question: by none, by noise, or by the music of another item.
 
-A model that scores as well without the music does not read or hear it. Samples mark their music as spans of the text
-(``music`` of the metadata ``asks``), or it is parts with sound or pictures. Worked examples keep their music.
+A model that scores as high without the music does not use it. The music of a sample is marked as spans of the text
+(``music`` of the metadata ``asks``), or it is the parts with sound or pictures. Worked examples keep their music.
 
-Sources: silence and noise in the place of sound as in RUListening (arXiv 2504.00369) and MusICA-MetaBench (arXiv
-2607.06015).
+Sources: RUListening (arXiv 2504.00369) and MusICA-MetaBench (arXiv 2607.06015) replace sound by silence and noise.
 """
 
 import base64
@@ -21,18 +20,18 @@ from music_evals.notation.noise import noise_audio, noise_pages, noise_text
 from music_evals.solvers.media import MEDIA
 
 Stimulus = Literal["given", "none", "noise", "other"]
-"""``given`` is the item's own music; ``none`` is none, and a prompt that asks for an answer from the question alone;
-``noise`` is random music in the same notation, for all items of a task as long as that of the item of median length, so
-that its length says nothing; ``other`` is the music of another item with another answer."""
+"""``given``: the item's own music. ``none``: no music, and a prompt that asks for an answer from the question alone.
+``noise``: random music in the same notation; its length is the median of the task's items, so it says nothing about the
+answer. ``other``: the music of another item with another answer."""
 
 ARMS: Final[tuple[Stimulus, ...]] = get_args(Stimulus)
 NOTE: Final = {
     "en": "(There is no music here. Answer from the question alone.)",
     "zh": "（此处没有乐谱。请仅根据问题作答。）",
 }
-"""What stands in a question in the place of music that is part of its text."""
+"""The note that replaces music within the text of a question."""
 ALONE: Final = "Here is a question about a piece of music. The music is not given: answer from the question alone."
-"""The beginning of a prompt without music, in the place of all that announces it."""
+"""The beginning of a prompt without music, instead of the text that announces the music."""
 REPLIES: Final = {
     "choice": "Reply with nothing but the mark of the likeliest option: $answers.",
     "number": "Reply with nothing but the likeliest number in digits.",
@@ -40,23 +39,23 @@ REPLIES: Final = {
     "measures": "Reply with nothing but the likeliest numbers, ascending, with single spaces between them, or none.",
     "text": "Give the likeliest answer only, as briefly as it can be given.",
 }
-"""How a question without music is to be answered, by ``answer_type``, if it has no form of its own."""
+"""Type of answer → how to reply to a question without music that has no form of its own."""
 BATCH: Final = (
     "Write one line for each of the following questions, beginning with its number and a full stop, in order:"
 )
 
-_Place = str | tuple[Content, ...]  # a text, or parts that stand side by side
+_Place = str | tuple[Content, ...]  # a text, or adjacent parts
 _Music = tuple[_Place, ...]
 
 
 def apply_stimulus(stimulus: Stimulus, samples: Sequence[Sample], language: str = "en") -> list[Sample]:
-    """Return the samples of a task with other music, without the samples that have none to change.
+    """Return the samples of a task with other music; samples without music are left out.
 
-    The last message with the metadata ``asks`` shows the music. A text under ``score`` in a sample's metadata, which
-    tools read, is changed with it. `language`, ``en`` or ``zh``, is that of the note that there is no music.
+    The music is in the last message with the metadata ``asks``. The metadata ``score`` of a sample, which tools read,
+    changes with it. `language`, ``en`` or ``zh``, is the language of the note that there is no music.
 
     Raises:
-        ValueError: no sample shows music, or has other music, or tools would be left without a score.
+        ValueError: no sample has music, none has another answer, or tools would have no score.
     """
     if stimulus == "given":
         return list(samples)
@@ -73,7 +72,7 @@ def apply_stimulus(stimulus: Stimulus, samples: Sequence[Sample], language: str 
     if stimulus == "none":
         return [_without_music(sample, music, NOTE[language]) for sample, music in shown]
     models = _models([music for _, music in shown])
-    substitutes: dict[Hashable, _Music] = {}  # many questions may be about the same music
+    substitutes: dict[Hashable, _Music] = {}  # shared by the questions about the same music
     for sample, music in shown:
         if (key := _key(music)) not in substitutes:
             notation = question_message(sample)[1].get("notation", "")
@@ -106,7 +105,7 @@ def _key(music: _Music) -> Hashable:
 
 
 def _models(all_music: Sequence[_Music]) -> list[_Place]:
-    """For each place of music in a question, the one of median length over the items."""
+    """For each place of music in a question, the music of median length over the items."""
     places = [[music[at] for music in all_music if at < len(music)] for at in range(max(map(len, all_music)))]
     return [sorted(group, key=_size)[len(group) // 2] for group in places]
 
@@ -118,7 +117,7 @@ def _size(place: _Place) -> tuple[int, int]:
 
 
 def _noise(place: _Place, model: _Place, notation: str) -> _Place:
-    """Noise that is drawn for a place, and as long as its model."""
+    """Noise for a place, as long as the model."""
     if isinstance(place, str) or isinstance(model, str):
         return noise_text(str(place), notation, str(model))
     return tuple(_noise_parts(place, model))
@@ -138,7 +137,7 @@ def _noise_parts(place: Sequence[Content], model: Sequence[Content]) -> Iterator
 def _without_music(sample: Sample, music: _Music, note: str) -> Sample:
     """A sample that asks for an answer from the question alone.
 
-    A note replaces music that is part of the question's text. Else the prompt is another one, without worked examples.
+    A note replaces music within the question's text. For other music the prompt is a new one without worked examples.
     """
     message, facts = question_message(sample)
     if any(isinstance(place, str) and place in facts.get("question", "") for place in music):
@@ -160,7 +159,7 @@ def _without_music(sample: Sample, music: _Music, note: str) -> Sample:
 
 
 def _music_of_others(shown: Sequence[tuple[Sample, _Music]]) -> Iterator[tuple[Sample, _Music, object]]:
-    """Samples with music of random items that have another answer, and the ids of these items."""
+    """Samples, each with the music and the id of a random item that has another answer."""
     owners: dict[Hashable, tuple[_Music, object]] = {}
     answers: dict[Hashable, dict[str, set[str]]] = {}
     for sample, music in shown:
@@ -171,7 +170,7 @@ def _music_of_others(shown: Sequence[tuple[Sample, _Music]]) -> Iterator[tuple[S
         right, order = _answers(sample), [key for key in answers if key != _key(music)]
         Random(f"other {sample.id}").shuffle(order)
         same = {key: sum(answer in answers[key].get(kind, ()) for kind, answer in right.items()) for key in order}
-        # Items that were asked the same kind of question, and have another answer to it, come first.
+        # First come items with another answer to the same kind of question.
         order.sort(key=lambda key: (same[key], not right.keys() & answers[key].keys()))
         if order and same[order[0]] < len(right):
             yield (sample, *owners[order[0]])
@@ -189,7 +188,7 @@ def _answers(sample: Sample) -> dict[str, str]:
 
 
 def _with_music(sample: Sample, stimulus: Stimulus, music: Sequence[_Place], owner: object = None) -> Sample:
-    """A sample that shows music, or a note, in the place of its own."""
+    """A sample with other music, or with a note instead of its music."""
     message, question_metadata = question_message(sample)
     question_metadata, places = {**question_metadata, "stimulus": stimulus}, iter(music)
     content: Any = []

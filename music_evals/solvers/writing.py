@@ -1,4 +1,4 @@
-"""Asks for a piece of music; if several attempts are allowed, LilyPond's errors are returned to the model between them.
+"""Asks for a piece of music; with several attempts, sends LilyPond's errors back to the model between them.
 
 Source: arXiv 2606.08722, section 3.1, for one attempt. The paper has no repairs.
 """
@@ -17,7 +17,7 @@ from music_evals.notation.midi.descriptors import Protocol
 from music_evals.solvers.replies import append_reply
 
 SEED: Final = 1234  # for sampling on the first prompt; every further prompt has the next seed
-_EPOCH: Final = 10_000  # difference of the seeds of two epochs, so that no two pieces have the same seed
+_EPOCH: Final = 10_000  # added to the seed per epoch, so that no two pieces have the same seed
 _MAX_PROBLEM: Final = 1_500  # characters of LilyPond's messages that the model is shown
 
 
@@ -25,10 +25,10 @@ _MAX_PROBLEM: Final = 1_500  # characters of LilyPond's messages that the model 
 def write_music(attempts: int = 1, repair: str = "$problem", protocol: Protocol = "strict") -> Solver:
     """Have the model write a piece; if it does not compile, send the errors and let the model try again.
 
-    The sample's metadata has the prompt's place in the bank as ``index``, which is added to `SEED`.
+    The sample's metadata ``index``, the prompt's place in the bank, is added to `SEED`.
 
     Args:
-        attempts: most replies of the model; the last one is not compiled here.
+        attempts: most replies of the model; the scorer compiles the last one.
         repair: template of the message with the errors.
         protocol: how the replies are read.
     """

@@ -17,19 +17,11 @@ from inspect_ai.model import (
 
 from music_evals.baselines.asking import BaselineError
 from music_evals.baselines.playback import FIRST_SEED, current_text
-from music_evals.notation.lilypond import compiler
-from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 
 
 def request(attempt: int = 1, **facts: Any) -> ChatMessageUser:
-    asks = {
-        "benchmark": "lilybench_generation",
-        "task": "generation",
-        "answer_type": "piece",
-        "form": "$answer",
-        **facts,
-    }
-    return ChatMessageUser(content="Write a piece.", metadata={"asks": asks | {"attempt": attempt}})
+    asks = {"benchmark": "lilybench_generation", "task": "generation", "answer_type": "piece", "form": "$answer"}
+    return ChatMessageUser(content="Write a piece.", metadata={"asks": {**asks, **facts, "attempt": attempt}})
 
 
 PROMPT: list[ChatMessage] = [ChatMessageSystem(content="You compose."), request()]
@@ -40,16 +32,7 @@ FILES = {
 }
 
 
-def runs_lilypond() -> bool:
-    try:
-        compiler.lilypond_version()
-        available_confinement()
-    except (compiler.LilyPondError, SandboxError):
-        return False
-    return True
-
-
-needs_lilypond = pytest.mark.skipif(not runs_lilypond(), reason="LilyPond is not installed or cannot be confined")
+needs_lilypond = pytest.mark.usefixtures("lilypond_runs")
 
 
 def filled(folder: Path, files: dict[str, str]) -> Path:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, GenerateConfig, get_model
 
-from music_evals.baselines.asking import Asked, BaselineError, read_conversation
+from music_evals.baselines.asking import BaselineError, Request, read_conversation
 from music_evals.baselines.chance import commonest, guess
 from music_evals.baselines.muse import SOLVERS
 from music_evals.evals import lilybench, muse
@@ -28,7 +28,7 @@ def reply(model: str, messages: list[ChatMessage], seed: int | None = None, **ar
     return asyncio.run(asked.generate(messages, config=GenerateConfig(seed=seed))).completion
 
 
-def replies(answer: Callable[[Asked], str], count: int, **asks: Any) -> Counter[str]:
+def replies(answer: Callable[[Request], str], count: int, **asks: Any) -> Counter[str]:
     return Counter(answer(read_conversation(conversation(f"question {number}", **asks), [])) for number in range(count))
 
 

@@ -15,7 +15,6 @@ from music_evals.evals import lilybench
 from music_evals.evals.lilybench import WITH_TOOLS, listed, prompt_text
 from music_evals.evals.tasks import ParameterError
 from music_evals.notation.lilypond.compiler import LilyPondError
-from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 from music_evals.scorers.score_tasks import option_index
 from music_evals.solvers import media
 from music_evals.solvers.score_tools import MAX_TURNS
@@ -25,15 +24,7 @@ from tests.lilybench_dataset import music, row, write_small
 HEADLINES = {"bar_count": "exact", "bar_sequencing": "tau", "error_detection": "macro_f1"}
 
 
-def has_sandbox() -> bool:
-    try:
-        available_confinement()
-    except SandboxError:
-        return False
-    return True
-
-
-needs_sandbox = pytest.mark.skipif(not has_sandbox(), reason="no sandbox for LilyPond on this machine")
+needs_lilypond = pytest.mark.usefixtures("lilypond_runs")
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +216,7 @@ def test_a_log_can_be_scored_again_under_the_other_protocol(small: str, tmp_path
     assert headline(again) == 1
 
 
-@needs_sandbox
+@needs_lilypond
 def test_a_call_that_fails_is_told_to_the_model(small: str, tmp_path: Path) -> None:
     told: list[str] = []
 
@@ -246,7 +237,7 @@ def test_a_call_that_fails_is_told_to_the_model(small: str, tmp_path: Path) -> N
     assert "no_such_tool" in told[1]
 
 
-@needs_sandbox
+@needs_lilypond
 def test_a_model_that_only_calls_comes_to_an_end(small: str, tmp_path: Path) -> None:
     def reply(messages: list[ChatMessage], _: Any) -> str | dict[str, Any]:
         calls = sum(message.role == "tool" for message in messages)
@@ -259,7 +250,7 @@ def test_a_model_that_only_calls_comes_to_an_end(small: str, tmp_path: Path) -> 
     assert headline(log) == 0
 
 
-@needs_sandbox
+@needs_lilypond
 @pytest.mark.parametrize("model", ["baseline/reader", "baseline/chance"])
 def test_baselines_call_a_tool_and_answer(small: str, tmp_path: Path, model: str) -> None:
     names = WITH_TOOLS[:2] if model == "baseline/reader" else WITH_TOOLS

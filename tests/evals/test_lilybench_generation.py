@@ -13,7 +13,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from inspect_ai import score
-from inspect_ai.log import EvalLog, EvalSample, read_eval_log, recompute_metrics
+from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ChatMessage, GenerateConfig
 from PIL import Image
 
@@ -77,12 +77,6 @@ def figures(log: EvalLog) -> dict[str, float]:
 def pieces(log: EvalLog) -> list[dict[str, Any]]:
     """Metadata of the scores, as the figures are made from them."""
     return [(sample.scores or {})["written_music"].metadata or {} for sample in samples(log)]
-
-
-def scored(sample: EvalSample) -> dict[str, Any]:
-    """All of a sample's score but the vector."""
-    found = (sample.scores or {})["written_music"].model_dump()
-    return {**found, "metadata": {name: one for name, one in found["metadata"].items() if name != "embedding"}}
 
 
 def prompts_of(**parameters: Any) -> list[list[ChatMessage]]:
@@ -221,34 +215,6 @@ def test_scoring_again_needs_the_log_alone(played: EvalLog, dataset: Path, encod
     kept = [name for name in old if "/fmd" not in name]
     assert {name: old[name] for name in kept} == {name: new[name] for name in kept}
     assert figures(against_other)["mutopia/js"] == pytest.approx(old["music21-test/js"])
-
-
-def test_two_parts_put_together_have_the_figures_of_one_run(
-    played: EvalLog, dataset: Path, encoder: Path, tmp_path: Path
-) -> None:
-    """As a run in several processes is: all that the figures need lies in the samples of the log."""
-    parts = []
-    for start, end in ((0, 5), (5, PROMPTS)):
-        task = generation(dataset=str(dataset), encoder=str(encoder), media=0)
-        with patch.dict("os.environ", MUSIC_EVALS_CACHE=str(tmp_path / str(start))):
-            (log,) = run(task, tmp_path, played.eval.model, model_args=played.eval.model_args, limit=(start, end))
-        parts.append(read_eval_log(log.location))
-    both, other = parts
-    both.samples = [*(both.samples or ()), *(other.samples or ())]
-    recompute_metrics(both)
-    # Vectors depend by rounding on the texts that are embedded with them.
-    assert list(map(scored, both.samples)) == list(map(scored, samples(played)))
-    assert sorted(figures(both)) == sorted(figures(played))
-    assert figures(both) == pytest.approx(figures(played), abs=1e-6, nan_ok=True)
-
-
-def test_figures_are_the_same_of_a_log_in_memory_and_of_its_header(dataset: Path, tmp_path: Path) -> None:
-    replies = iter([f"```\n{piece(seed)}```" for seed in range(4)])
-    task = generation(dataset=str(dataset), n_prompts=2, media=0)
-    log = run_scripted(task, tmp_path, lambda *_: next(replies), limit=2, epochs=2)
-    whole, header = (read_eval_log(log.location, header_only=only) for only in (False, True))
-    assert figures(header) == pytest.approx(figures(whole), nan_ok=True)
-    assert figures(header)["questions"] == 2
 
 
 def test_an_undefined_figure_says_why_and_is_not_zero(dataset: Path, tmp_path: Path) -> None:

@@ -123,12 +123,8 @@ def test_without_a_majority_a_question_is_unscored(tmp_path: Path) -> None:
     assert found(log).value == 1
     figures = metrics(log)["judged"]
     assert (figures["accuracy"], figures["questions"], figures["unscored"]) == (1, 1, 2)
-
-
-def test_all_abstain(tmp_path: Path) -> None:
-    log = judged_run(tmp_path, dict.fromkeys("abc", saying("perhaps")))
-    assert math.isnan(found(log).value)
-    assert found(log).reason == "grader_failed"
+    log = judged_run(tmp_path / "all", dict.fromkeys("abc", saying("perhaps")))
+    assert (math.isnan(found(log).value), found(log).reason) == (True, "grader_failed")
     assert log.results is not None
     assert log.results.scores[0].unscored_samples == 1
 
@@ -151,7 +147,7 @@ def test_an_answer_cannot_leave_its_place_in_the_prompt(tmp_path: Path) -> None:
 
     log = judged_run(tmp_path, {"a": judging}, reply=attack, questions=[question(1, "Rustic dance")])
     (prompt,) = prompts
-    assert prompt.count("</student>") == prompt.count("<student>") == PROMPT.count("<student>") == 1
+    assert prompt.count("</student>") == prompt.count("<student>") == PROMPT.template.count("<student>") == 1
     assert prompt.count("<reference>") == 1
     assert prompt.index("<student>") < prompt.index("Ignore the above") < prompt.index("</student>")
     assert "$reference" in prompt
@@ -212,29 +208,12 @@ def test_a_role_that_is_not_given_is_an_error(tmp_path: Path) -> None:
         ({"judges": "a/x,b/y"}, "judges names 2 judges"),
         ({"judges": ["rules", "a", "b"]}, "stands alone"),
         ({"judges": ""}, "name of a model"),
-        ({"prompt": "$reference"}, "needs \\$reference and \\$prediction"),
-        ({"prompt": "$reference $prediction $score"}, "\\$score"),
-        ({"prompt": "$reference $prediction $"}, "begins no placeholder"),
-        ({"prompt": "no/such/file"}, "neither a template nor a file"),
         ({"human_labels": "no/such/file"}, "cannot be read"),
     ],
 )
 def test_options_that_cannot_be(options: dict[str, Any], named: str) -> None:
     with pytest.raises(ValueError, match=named):
         judged(**options)
-
-
-def test_a_prompt_from_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "prompt.txt"
-    path.write_text("$question|$reference|$prediction")
-    prompts: list[str] = []
-
-    def judging(messages: list[ChatMessage], config: GenerateConfig) -> str:
-        prompts.append(messages[-1].text)
-        return "1"
-
-    judged_run(tmp_path, {"a": judging}, prompt=str(path))
-    assert "Question 1?|G minor|G minor" in prompts
 
 
 def test_human_labels(tmp_path: Path) -> None:
@@ -250,28 +229,25 @@ def test_human_labels(tmp_path: Path) -> None:
     assert [entry["human"] for entry in found(log).metadata["questions"]] == [1, 0, 0]
 
 
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
+def test_labels_that_cannot_be(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    for text, named in (
         ("id,mark\na,1\n", "column 'label' is missing"),
         ("id,label\na,yes\n", "line 2: label 'yes'"),
         ("id,label\na\n", "line 2: label ''"),
         ("id,label\na,1\na,0\n", "line 3: 'a' has a label already"),
         ("id,label\n", "holds no label"),
         ("", "column 'id' is missing"),
-    ],
-)
-def test_labels_that_cannot_be(tmp_path: Path, text: str, named: str) -> None:
-    path = tmp_path / "labels.csv"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=named):
-        judged(human_labels=str(path))
+    ):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=named):
+            judged(human_labels=str(path))
 
 
 @pytest.mark.parametrize(
     ("metadata", "named"),
     [
-        ({}, "is not a list of questions"),
+        ({}, "metadata has no .*questions"),
         ({"questions": [{}], "score_id": "s"}, "a question has no .*id"),
         ({"questions": BATCH}, "metadata has no .*score_id"),
     ],

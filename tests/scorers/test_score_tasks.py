@@ -1,13 +1,10 @@
 """Scorers of answers on scores and their metrics, worked by hand."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from inspect_ai.model import ModelName, ModelOutput
-from inspect_ai.scorer import SampleScore, Score, Target
-from inspect_ai.solver import TaskState
+from inspect_ai.scorer import SampleScore
 
 from music_evals.scorers.score_tasks import (
     count_errors,
@@ -20,6 +17,7 @@ from music_evals.scorers.score_tasks import (
     wrong_measures,
 )
 from music_evals.scorers.scores import main_metric, readings
+from tests.scorers.every_scorer import Case
 
 MAKE = {"index": option_index, "number": measure_count, "order": measure_order, "measures": wrong_measures}
 
@@ -36,13 +34,8 @@ def scored(
     task: str = "",
 ) -> SampleScore:
     """The score of a reply, as a metric gets it."""
-    output = ModelOutput.from_content("mock/model", reply)
     metadata = {"kind": kind, "piece": piece or question, "task": task}
-    state = TaskState(
-        ModelName("mock/model"), question, 1, "", [], output=output, metadata=metadata, choices=[*options]
-    )
-    score = asyncio.run(MAKE[form](protocol)(state, Target(right)))  # type: ignore[operator,arg-type]
-    assert isinstance(score, Score)
+    (score,) = Case(lambda: MAKE[form](protocol), right, metadata, tuple(options)).score(reply)  # type: ignore[operator]
     return SampleScore(score=score, sample_id=question, sample_metadata=metadata)
 
 
@@ -58,12 +51,11 @@ def test_an_index_is_right_wrong_or_no_answer() -> None:
 
 
 def test_classes_are_confused_by_what_the_options_say() -> None:
-    cases = [
+    for reply, right, options, classes in (
         ("0", "1", ["Q3", "Q1", "Q2", "Q4"], ("Q1", "Q3")),
         ("2", "2", ["Q4", "Q2", "Q1", "Q3"], ("Q1", "Q1")),
         ("?", "3", ["Q2", "Q3", "Q4", "Q1"], ("Q1", None)),
-    ]
-    for reply, right, options, classes in cases:
+    ):
         score = scored("index", reply, right, protocol="paper", options=options, task="emotion_recognition").score
         metadata = score.metadata or {}
         assert (metadata["right_class"], metadata.get("answer_class")) == classes

@@ -7,7 +7,6 @@ import pytest
 from inspect_ai.model import ChatMessageAssistant, ChatMessageTool, execute_tools
 from inspect_ai.tool import ToolCall, ToolError
 
-from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
 from music_evals.notation.lilypond.structure import Structure, read_structure
 from music_evals.solvers import score_tools
 from music_evals.solvers.score_tools import (
@@ -26,12 +25,7 @@ SCORE = r"""\version "2.24.3" \header { title = "Air" }
   \new Staff { \clef bass \key d \minor r4 | <d f>2. | f4 \grace g8 f }
 >>
 """
-
-
-try:
-    available_confinement()
-except SandboxError:
-    pytest.skip("no sandbox for LilyPond on this machine", allow_module_level=True)
+pytestmark = pytest.mark.usefixtures("lilypond_runs")
 
 
 def called(tools: ScoreTools, function: str, **arguments: object) -> ChatMessageTool:

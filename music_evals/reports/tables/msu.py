@@ -180,7 +180,7 @@ def agreement(questions: Sequence[Mapping[str, Any]]) -> dict[str, Estimate]:
         found["Krippendorff's α"] = Estimate(float(alpha(matrix, level_of_measurement="nominal")), n=len(votes))
     pairs = [(one["verdict"], one["human"]) for one in labelled]
     if pairs:
-        found["McNemar p"] = Estimate(mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))[1], decimals=P_DECIMALS)
+        found["McNemar p"] = Estimate(mcnemar(pairs.count((1, 0)), pairs.count((0, 1))), decimals=P_DECIMALS)
     if all(len(set(side)) == 2 for side in zip(*pairs, strict=True)) and pairs:
         from scipy.stats import pearsonr
 

@@ -16,16 +16,16 @@ def level_success(
 ) -> dict[int, tuple[Estimate, int]]:
     """The level-wise success rate, LSR(l): the share of scores with every question at levels 1 to l right.
 
-    A score fails level l where any question at levels up to l is wrong. Where none is wrong but one has no outcome, or
-    the score has no question at one of the levels that others have, it is not judged and leaves the denominator. Levels
-    at which no score is judged are left out.
+    A score fails level l if any question at levels 1 to l is wrong. If none is wrong, but one has no outcome or the
+    score has no question at one of the levels, the score is not judged and does not count. Levels without a judged
+    score are left out.
 
     Args:
         correct: the outcomes of each score's questions, by level.
-        repetitions: how many times each score was asked; the numbers of scores count each time, an interval does not.
+        repetitions: how often each score was asked; intervals count each score once.
 
     Returns:
-        By level the rate with Wilson's 95% interval, of the scores that are judged, and how many are not.
+        Level → the rate over judged scores with Wilson's 95% interval, and the number of scores that are not judged.
 
     Raises:
         ValueError: `repetitions` is below 1.
@@ -59,7 +59,7 @@ def unanimity(votes: Sequence[Sequence[int | None]]) -> list[float]:
 
 
 def _mastered(by_level: Mapping[int, Sequence[bool | None]], levels: Sequence[int]) -> bool | None:
-    """Whether everything at these levels is right; None where that is not known."""
+    """Whether all questions at these levels are right; None if that is unknown."""
     outcomes = [outcome for level in levels for outcome in by_level.get(level) or [None]]
     if any(outcome is not None and not outcome for outcome in outcomes):
         return False

@@ -1,8 +1,8 @@
 """Figures for four-option questions that a model may leave unanswered.
 
-Conventions: every response is right, wrong, or holds no answer. ``N`` responses, of which ``V`` hold an answer and
-``C`` are right, come from ``questions`` different questions; responses to one question (repetitions, rotations of its
-options) are not independent, so an interval counts each question once. Shares lie between 0 and 1.
+Conventions: every response is right, wrong, or has no answer. There are ``N`` responses; ``V`` have an answer and ``C``
+are right. Responses to one question (repetitions, rotations of its options) are not independent, so an interval counts
+each question once. Shares lie between 0 and 1.
 
 Source: arXiv 2406.15885, section 4.1 (precision, recall, F1) and 6.1 (chosen letters).
 """
@@ -56,9 +56,9 @@ def choice_figures(right: int, answered: int, responses: int, questions: int) ->
 def f1_interval(right: float, wrong: float, unanswered: float) -> tuple[float, float]:
     """A 95% interval for F1 = 2C / (V + N), from the numbers of right, wrong and unanswered responses.
 
-    Their probabilities get their posterior under Jeffreys' prior; the interval holds the middle 95% of F1 over draws
-    from it, always the same ones. At 0 and 1, where a bootstrap would see no uncertainty, it still has a width. Numbers
-    may be fractional where responses are not independent.
+    It is the middle 95% of F1 over draws from the posterior of their probabilities under Jeffreys' prior, with a fixed
+    seed. Unlike a bootstrap interval it has a width at 0 and 1. Numbers may be fractional if responses are not
+    independent.
 
     Source: C. Goutte and E. Gaussier, "A probabilistic interpretation of precision, recall and F-score, with
         implication for evaluation", ECIR 2005; there with two outcomes less the unanswered one.

@@ -1,7 +1,7 @@
-"""Intervals of means of outcomes that may go together in clusters, such as the answers to questions on one score.
+"""Intervals of means of outcomes in clusters, such as the answers to questions on one score.
 
-A percentile bootstrap over clusters covers too rarely where they are few and of unequal sizes. The interval here is
-t-based; ``docs/reports.md`` has how often both contain the true value in simulations.
+A percentile bootstrap over few clusters of unequal sizes contains the true value too rarely. The interval here is
+t-based; ``docs/reports.md`` compares both in simulations.
 """
 
 from collections.abc import Hashable, Sequence
@@ -25,22 +25,21 @@ def mean_interval(
 ) -> tuple[float, float]:
     """A 95% interval for the mean of outcomes from 0 to 1, within 0 and 1.
 
-    It is Korn's and Graubard's: the exact binomial interval of the effective number of trials, which are as many as
-    would give the mean the variance that it has, less what the t quantile is above the normal one. The variance is the
-    jackknife's, which leaves out a cluster at a time. The degrees of freedom are one less than the number of clusters
-    of equal size that would be worth as much (Kish): G - 1 for G clusters of one size. Where all clusters have the same
-    mean, as where all is right, each counts as one trial.
+    This is the interval of Korn and Graubard: the exact binomial interval for an effective number of trials. That
+    number follows from the variance of the mean and is reduced by the squared ratio of normal to t quantile. The
+    variance is the jackknife's over clusters. The degrees of freedom are Kish's effective number of clusters less one,
+    so G - 1 for G clusters of one size. If all clusters have the same mean, each counts as one trial.
 
-    Without clusters each item stands for itself; items that are right or wrong have Wilson's interval then. A single
-    cluster has none (NaN), because nothing tells how far another would differ.
+    Without clusters each item is its own cluster, and items that are right or wrong have Wilson's interval. A single
+    cluster has no interval (NaN).
 
-    With strata, such as categories, it is the interval of the mean of their means; a cluster may have items in several.
-    It has none where all items of a stratum are of one cluster.
+    With strata, such as categories, the interval is for the mean of their means; a cluster may have items in several
+    strata. There is no interval if all items of a stratum belong to one cluster.
 
     Args:
-        correct: one outcome an item; at least one.
-        clusters: what each item belongs to, e.g. the score that a question is on.
-        strata: the stratum of each item; they count alike, whatever their numbers of items.
+        correct: one outcome per item; at least one.
+        clusters: the cluster of each item, such as the score that a question is on.
+        strata: the stratum of each item; all strata have the same weight.
 
     Raises:
         ValueError: there are no outcomes, one is out of range, or the lengths differ.
@@ -85,7 +84,7 @@ def mean_interval(
 
 
 def macro_mean(values: Sequence[float], strata: Sequence[Hashable]) -> float:
-    """The mean of the strata's means, whatever their numbers of items.
+    """The mean of the strata's means, with the same weight for each stratum.
 
     Example:
         >>> macro_mean([1, 0, 0, 0, 1], "abbbb")
@@ -103,7 +102,7 @@ def _numbered(names: Sequence[Hashable]) -> npt.NDArray[np.intp]:
 
 
 def checked_outcomes(name: str, given: Sequence[float] | Floats, clusters: Sequence[Hashable] | None = None) -> Floats:
-    """Outcomes as an array; a ValueError where there are none, one is not from 0 to 1, or clusters do not fit."""
+    """Outcomes as an array; ValueError if there are none, one is not from 0 to 1, or clusters do not fit."""
     values = np.asarray(given, dtype=float)
     if len(values) == 0:
         raise ValueError(f"{name} is empty; outcomes are needed")

@@ -1,9 +1,9 @@
 """How alike two sets of pieces are in a few descriptors: Jensen–Shannon similarity of Gaussian fits.
 
 Conventions: a set is an array of pieces (rows) by descriptors (columns), in the descriptors' own units. NaN marks a
-descriptor that a piece does not have; the piece is left out of that descriptor alone. A Gaussian is fitted to each
-descriptor by sample mean and unbiased standard deviation. Divergences are in nats, from 0 to ln 2; similarities lie
-between 0 and 100 (equal fits). Without a fit there is no similarity, which is NaN and never 0.
+missing value; the piece is left out of that descriptor only. A Gaussian is fitted to each descriptor by sample mean and
+unbiased standard deviation. Divergences are in nats, from 0 to ln 2. Similarities lie between 0 and 100 (equal fits);
+without a fit the similarity is NaN, never 0.
 
 Source: arXiv 2606.08722, section 3.2 (generation metrics), and the code published with it.
 """
@@ -19,7 +19,7 @@ from music_evals.scorers.metrics.resampling import Floats
 REACH: Final = 5  # standard deviations on both sides of each mean over which a divergence is integrated
 _SAME: Final = 1e-9  # of the largest value; a spread below is that of rounding
 _ZERO: Final = 40.0  # standard deviations from the mean at which a density is 0 in 64 bits
-_FAR: Final = 1e60  # standard deviations; what is farther, wider or, inverted, narrower makes no difference
+_FAR: Final = 1e60  # standard deviations; beyond, differences in distance or width change nothing
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 
@@ -89,11 +89,10 @@ def js_similarity(reference: Fit, generated: npt.ArrayLike, *, names: Sequence[s
 def js_interval(reference: Fit, generated: npt.ArrayLike) -> tuple[float, float, str | None]:
     """A 95% jackknife interval for `js_similarity`, over generated pieces, or NaN and the reason why there is none.
 
-    The root of the mean divergence, a distance, gets a t interval; leaving out one piece at a time gives its standard
-    error. The interval is for the average of generating as many pieces again; the reference is not drawn. In
-    simulations of 5 to 200 pieces it covered that average 94 to 98 times in 100; with one descriptor near its bound in
-    four of five pieces, 82 (5 pieces) to 95 times. There is no interval if the similarity itself is undefined, or
-    becomes so without some piece.
+    The root of the mean divergence, a distance, gets a t interval with the jackknife's standard error over pieces. The
+    interval is for the average of as many newly generated pieces; the reference is fixed. In simulations of 5 to 200
+    pieces it contained that average in 94 to 98% of cases; with one descriptor near its bound in four of five pieces,
+    in 82% (5 pieces) to 95%. There is no interval if the similarity is undefined, or becomes so without some piece.
 
     Source: R. G. Miller, "The jackknife: a review", Biometrika 61 (1974).
     """

@@ -1,4 +1,4 @@
-"""Estimates: a value with its 95% interval and the number of items that it is of.
+"""Estimates: a value with its 95% interval and the number of items.
 
 `estimate` computes every score of the suite: the main metric in a log, the cells of a report's tables, the means in
 comparisons. An item is one question (or one piece to write); repeated runs of an item (epochs) count once, with their
@@ -20,10 +20,10 @@ class Estimate:
 
     Args:
         value: the number, in the unit in which it is shown.
-        low: lower end of its 95% interval; None where it has none.
+        low: lower end of its 95% interval; None without an interval.
         high: upper end.
-        n: how many items it is of; None where it is of none, as a published number.
-        decimals: how many decimals are shown.
+        n: the number of items; None if unknown, as for published numbers.
+        decimals: number of decimals that are shown.
         mark: shown behind the number; a note explains it.
     """
 
@@ -116,7 +116,7 @@ def flatten(estimates: Mapping[str, Estimate | None]) -> dict[str, float]:
 
 
 def difference(first: Estimate, second: Estimate) -> Estimate:
-    """Return the difference of two independent estimates, with an interval where both have one.
+    """Return the difference of two independent estimates, with an interval if both have one.
 
     Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statistics in
         Medicine 17 (1998), method 10.
@@ -130,7 +130,7 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
 
 
 def average(estimates: Sequence[Estimate], weights: Sequence[float] | None = None) -> Estimate:
-    """Return the weighted mean of independent estimates; it has an interval where all of them have one.
+    """Return the weighted mean of independent estimates, with an interval if all of them have one.
 
     The squared distances of the ends from the values add up, separately below and above. `n` is the sum.
 

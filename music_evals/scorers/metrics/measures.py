@@ -32,9 +32,9 @@ def measure_f1(answer: Collection[int] | None, reference: Collection[int]) -> fl
 def count_figures(answers: Sequence[int | None], reference: Sequence[int], questions: int) -> dict[str, Estimate]:
     """How near numbers of measures come to the right ones, of which there are as many and at least one.
 
-    These are ``exact`` and ``within_1``, ``within_5``, ``within_10``, shares of all answers with intervals for so many
-    questions, where one that cannot be read is near nothing; and ``median_absolute_error``, in measures, over the
-    readable ones, absent where there are none.
+    ``exact``, ``within_1``, ``within_5`` and ``within_10`` are shares of all answers, also unreadable ones, with
+    intervals for the number of questions. ``median_absolute_error``, in measures, is over readable answers and absent
+    without any.
     """
     errors = [abs(answer - right) for answer, right in zip(answers, reference, strict=True) if answer is not None]
     figures = {
@@ -87,8 +87,8 @@ def published_count_figures(
 def published_tau(answer: str | None, reference: str) -> float:
     """Kendall's τ of two orders' digits as they stand, moved to 0 to 1, as published; 0 for what is no order.
 
-    It correlates the numbers that stand at each place, `penalised_tau` the places of each number; the two differ. An
-    order has as many digits as `reference`, all different, and each below that number.
+    It correlates the numbers at each place, but `penalised_tau` the places of each number; the two differ. An order has
+    as many digits as `reference`, all different and below that number.
 
     Source: arXiv 2606.08722, section 3.3, and its code.
 
@@ -106,8 +106,8 @@ def published_tau(answer: str | None, reference: str) -> float:
 def penalised_tau(answer: Sequence[Hashable] | None, reference: Sequence[Hashable]) -> float:
     """Kendall's τ of an order and the right one, moved to 0 to 1; 0 for what is no order of the same things.
 
-    That is the share of pairs in the right order. It is the correlation of the things' ranks; that of what stands at
-    each place is another number from three things on, and depends on how the things happen to be named.
+    That is the share of pairs in the right order. Ranks are correlated, not names, so the result does not depend on how
+    the things are named.
 
     Source: arXiv 2606.08722, section 3.3 (bar_sequencing); M. G. Kendall, "A new measure of rank correlation",
         Biometrika 30 (1938).

@@ -1,9 +1,9 @@
 """Comparing two sets of outcomes on the same samples: difference, interval, test, and correction for many tests.
 
-Conventions: an outcome lies between 0 and 1 (0 or 1 where a sample is right or wrong) and stands at the same place in
-both sequences; a difference is that of the means, second less first, from -1 to 1; intervals are two-sided 95%; p is
-two-sided. Samples of one cluster, such as the questions on one piece, are not independent: they are drawn, and their
-differences flipped, together. Draws come from a fixed seed, so that the same outcomes give the same figures.
+Conventions: an outcome is a number from 0 to 1 (0 or 1 if a sample is right or wrong) and has the same place in both
+sequences. A difference is the second mean less the first, from -1 to 1. Intervals are two-sided 95%, and p is
+two-sided. Samples of one cluster, such as the questions on one piece, are not independent, so their differences are
+flipped together. Draws have a fixed seed: the same outcomes give the same figures.
 """
 
 from collections import Counter
@@ -16,15 +16,13 @@ import numpy as np
 
 from music_evals.scorers.metrics.clustered import checked_outcomes, mean_interval
 from music_evals.scorers.metrics.proportion import Z95
-from music_evals.scorers.metrics.resampling import Floats, batches
+from music_evals.scorers.metrics.resampling import Floats
 
 Test = Literal["McNemar", "sign flips"]
 
-EXACT_UP_TO: Final = 12
-"""Clusters up to which all flips of signs are tried; there are 4096 then."""
-
-EXACT_BELOW: Final = 25
-"""Discordant pairs below which `mcnemar` is exact: the chi-square approximation needs about 25."""
+EXACT_UP_TO: Final = 12  # the most clusters for which all flips of signs are tried, 4096 flips
+EXACT_BELOW: Final = 25  # discordant pairs below which `mcnemar` is exact: the chi-square approximation needs about 25
+_MAX_CELLS: Final = 1_000_000  # signs that are drawn at a time
 
 
 class Comparison(NamedTuple):
@@ -45,21 +43,19 @@ def compare(
     strata: Sequence[Hashable] | None = None,
     *,
     resamples: int = 10_000,
-    seed: int = 0,
 ) -> Comparison:
     """Compare outcomes from 0 to 1 on the same samples.
 
-    Independent samples that are right or wrong have McNemar's exact test and the interval of `difference_interval`;
-    all others the test of `sign_flip_test` and the interval of `mean_interval` over the differences, by cluster. Where
-    no sample differs, that is `difference_interval` with a pair a cluster.
+    Independent samples that are right or wrong have McNemar's exact test and `difference_interval`. All others have
+    `sign_flip_test` and, over the differences by cluster, `mean_interval`; if no sample differs, the interval is that
+    of `difference_interval` with a pair per cluster.
 
     Args:
-        first: one outcome a sample; at least one.
-        second: as many, of the same samples.
+        first: one outcome per sample; at least one.
+        second: the outcomes of the same samples in the same order.
         clusters: what each sample belongs to; without it every sample is independent.
         strata: the stratum of each sample; the difference is then that of the means of the strata's means.
-        resamples: number of flips where there are too many for all.
-        seed: of the flips.
+        resamples: number of random flips if there are too many to try all.
 
     Raises:
         ValueError: there is nothing to compare, an outcome is not from 0 to 1, or the lengths differ.
@@ -85,7 +81,7 @@ def compare(
         low, high = (2 * end - 1 for end in mean_interval((differences + 1) / 2, list(names), strata))
     else:
         low, high = difference_interval(0, 0, len(number))
-    p = sign_flip_test(totals, resamples=resamples, seed=seed)
+    p = sign_flip_test(totals, resamples=resamples)
     return Comparison(difference, low, high, p, len(one), "sign flips")
 
 
@@ -97,11 +93,10 @@ def exact_mcnemar(first_only: int, second_only: int) -> float:
     return float(stats.binomtest(first_only, differing).pvalue) if differing else 1.0
 
 
-def mcnemar(first_only: int, second_only: int) -> tuple[float, float]:
-    """Statistic and p of McNemar's test, from the numbers of samples that only one of the two has right.
+def mcnemar(first_only: int, second_only: int) -> float:
+    """p of McNemar's test, from the numbers of samples that only one of the two has right.
 
-    Below `EXACT_BELOW` such samples it is exact, and the statistic is the smaller number; from there on it is
-    chi-square with one degree of freedom and the continuity correction.
+    It is exact below `EXACT_BELOW` such samples, else chi-square with the continuity correction.
 
     Source: Q. McNemar, Psychometrika 12 (1947); A. L. Edwards, Psychometrika 13 (1948), for the correction.
     """
@@ -109,16 +104,15 @@ def mcnemar(first_only: int, second_only: int) -> tuple[float, float]:
 
     differing = first_only + second_only
     if differing < EXACT_BELOW:
-        return float(min(first_only, second_only)), exact_mcnemar(first_only, second_only)
-    statistic = (abs(first_only - second_only) - 1) ** 2 / differing
-    return statistic, float(stats.chi2.sf(statistic, 1))
+        return exact_mcnemar(first_only, second_only)
+    return float(stats.chi2.sf((abs(first_only - second_only) - 1) ** 2 / differing, 1))
 
 
 def difference_interval(first_only: int, second_only: int, pairs: int) -> tuple[float, float]:
     """Bonett's and Price's interval of a difference of paired proportions, second less first.
 
-    It takes the numbers of samples that only one has right, and of all; a ValueError is raised where they do not fit.
-    It has a width where the two never differ, too, and so suits small samples and models that are always right.
+    It takes the number of samples that only one of the two has right, for each, and the number of all samples; a
+    ValueError if they do not fit. The interval has a width even if the two never differ, so it suits small samples.
 
     Source: D. G. Bonett and R. M. Price, "Adjusted Wald confidence interval for a difference of binomial proportions
         based on paired data", Journal of Educational and Behavioral Statistics 37 (2012).
@@ -130,12 +124,12 @@ def difference_interval(first_only: int, second_only: int, pairs: int) -> tuple[
     return max(-1.0, other - one - half), min(1.0, other - one + half)
 
 
-def sign_flip_test(totals: Sequence[float] | Floats, *, resamples: int = 10_000, seed: int = 0) -> float:
-    """p of the randomisation test of paired differences: were they as likely the other way round?
+def sign_flip_test(totals: Sequence[float] | Floats, *, resamples: int = 10_000) -> float:
+    """p of the randomisation test of paired differences, from the sum of the differences of each cluster.
 
-    It takes the sum of the differences of each cluster, and is the share of flips whose sum is at least as far from 0.
-    All flips are tried up to `EXACT_UP_TO` clusters that differ; beyond, the sums themselves count among `resamples`
-    random ones, so that p is never 0. For samples that are right or wrong it is McNemar's exact test.
+    p is the share of sign flips whose total is at least as far from 0 as the observed one. All flips are tried up to
+    `EXACT_UP_TO` clusters that differ. Beyond, `resamples` random flips and the observed signs are counted, so p is
+    never 0. For samples that are right or wrong it is McNemar's exact test.
 
     Source: R. A. Fisher, "The Design of Experiments" (1935), section 21.
     """
@@ -147,10 +141,11 @@ def sign_flip_test(totals: Sequence[float] | Floats, *, resamples: int = 10_000,
     if len(differing) <= EXACT_UP_TO:
         signs = np.array(list(product((-1, 1), repeat=len(differing))))
         return float((np.abs(signs @ differing) >= far).mean())
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     as_far = 0
-    for count in batches(resamples, len(differing)):
-        signs = 2.0 * rng.integers(0, 2, (count, len(differing))) - 1
+    at_once = max(1, _MAX_CELLS // len(differing))
+    for start in range(0, resamples, at_once):
+        signs = 2.0 * rng.integers(0, 2, (min(at_once, resamples - start), len(differing))) - 1
         as_far += int((np.abs(signs @ differing) >= far).sum())
     return (as_far + 1) / (resamples + 1)
 
@@ -158,7 +153,7 @@ def sign_flip_test(totals: Sequence[float] | Floats, *, resamples: int = 10_000,
 def holm(ps: Sequence[float]) -> list[float]:
     """Holm's correction for many tests: the adjusted p of each, in the same order.
 
-    With those below 0.05 called different, the risk that any of them is not is 5%.
+    If every adjusted p below 0.05 is called a difference, the risk that any of these calls is wrong is 5%.
 
     Source: S. Holm, Scandinavian Journal of Statistics 6 (1979).
     """

@@ -1,4 +1,4 @@
-"""Figures of written pieces of music: which compile, which are near-copies, how near they come to reference pieces.
+"""Figures of written pieces of music: which compile, which are near-copies, how similar they are to reference pieces.
 
 A piece is the metadata of its score (see `music_evals.scorers.written_music`), as a log holds them.
 

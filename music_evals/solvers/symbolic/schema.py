@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 ErrorKind = Literal["parse", "structural", "domain"]
 
-MAX_CHARACTERS = 20_000  # a longer text is refused unread: no formulation that fits a schema comes near it
+MAX_CHARACTERS = 20_000  # a longer text is refused unread; valid formulations are far shorter
 
 # Each part is delimited by a character that the part itself excludes, so that matching takes linear time.
 _LINE = re.compile(r"([A-Za-z_]+)[ \t]*\(([^,()\[\]]+),[ \t]*\[([^\[\]()]*)\][ \t]*\)")
@@ -34,9 +34,9 @@ class FormulationError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The form of a formulation: the first word of its lines, the range of the integers, and the most in a list.
+    """The form of a formulation: the first word of its lines, the range of the integers, and the longest list.
 
-    The word is also the name of the tool to call instead, and `listed` the name of its list.
+    The word is also the name of the tool that can be called instead; `listed` is the name of its list.
     """
 
     functor: str
@@ -175,5 +175,5 @@ def _check_count(unit: str, count: int, required: int) -> None:
 
 
 def _shown(text: str, most: int = 80) -> str:
-    """The text in quotes; of a long one both ends, as the fault is often at the far one."""
+    """The text in quotes; of a long text both ends, because the error is often at the second."""
     return repr(text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}")

@@ -4,22 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
-from music_evals.notation.lilypond.sandbox import Confinement, SandboxError, available_confinement, runner
+from music_evals.notation.lilypond.sandbox import Confinement, runner
 from music_evals.notation.lilypond.sandbox.runner import why_unavailable
 
 MUTOPIA = Path(__file__).parents[4] / "shared" / "data" / "mutopia" / "ftp"
 needs_mutopia = pytest.mark.skipif(not MUTOPIA.is_dir(), reason="no copy of Mutopia in ../shared/data/mutopia")
-
-
-@pytest.fixture(scope="session")
-def lilypond_runs() -> None:
-    """Skip a test where LilyPond is not installed, or cannot be confined."""
-    try:
-        lilypond_version()
-        available_confinement()
-    except (SandboxError, LilyPondError) as error:
-        pytest.skip(str(error))
 
 
 def _parameter(confinement: Confinement):

@@ -110,22 +110,18 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(count: int, mean: floa
 
 
 @pytest.mark.parametrize(
-    ("values", "clusters", "named"),
+    ("values", "names", "message"),
     [
-        ([], None, "correct is empty"),
-        ([2], None, "outside 0 to 1"),
-        ([float("nan")], None, "outside 0 to 1"),
-        ([1], [], "clusters names 0"),
+        ([], {}, "correct is empty"),
+        ([2], {}, "outside 0 to 1"),
+        ([float("nan")], {}, "outside 0 to 1"),
+        ([1], {"clusters": []}, "clusters names 0"),
+        ([1, 0], {"strata": [0]}, "strata names 1 items, correct has 2"),
     ],
 )
-def test_what_is_refused(values: list[float], clusters: list[int] | None, named: str) -> None:
-    with pytest.raises(ValueError, match=named):
-        mean_interval(values, clusters)
-
-
-def test_strata_have_to_name_all_items() -> None:
-    with pytest.raises(ValueError, match="strata names 1 items, correct has 2"):
-        mean_interval([1, 0], strata=[0])
+def test_what_is_refused(values: list[float], names: dict[str, list[int]], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        mean_interval(values, **names)
 
 
 @given(st.integers(1, 2000), st.data())

@@ -8,12 +8,7 @@ import pytest
 from scipy.stats import kendalltau
 from sklearn.metrics import f1_score
 
-from music_evals.scorers.metrics.measures import (
-    count_figures,
-    measure_f1,
-    penalised_tau,
-    published_tau,
-)
+from music_evals.scorers.metrics.measures import count_figures, measure_f1, penalised_tau, published_tau
 
 
 def test_f1_agrees_with_scikit_learn_on_indicators() -> None:
