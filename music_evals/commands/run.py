@@ -117,8 +117,6 @@ def run(
         )
         with made_for(subject):
             tasks = _conditions(facts, arguments, axes, grid=grid or context.info_name == "grid")
-        if not tasks:
-            raise typer.Exit(1)
         if limit is not None:
             Console().print(
                 Text(f"Limited by --limit {limit}: only the beginning of each task's samples is asked.", "yellow")
@@ -313,10 +311,10 @@ def _conditions(
             except ValueError as error:
                 condition = " ".join([task.registry_name, *map(str, values)])
                 left_out.setdefault(str(getattr(error, "message", error)), []).append(condition)
+    if not tasks:
+        raise ValueError("; ".join(left_out))
     for why, conditions in left_out.items():
-        Console().print(
-            Text(f"Left out: {', '.join(conditions)}: {why}", style="yellow" if tasks else "red"), soft_wrap=True
-        )
+        Console().print(Text(f"Left out: {', '.join(conditions)}: {why}", style="yellow"), soft_wrap=True)
     return tasks
 
 
