@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from music_evals.notation.spelling import Interval, interval_up, letter_of, pitch_class, root_of
+from tests.oracles.spelling import Interval, interval_up, letter_of, pitch_class, root_of
 from tests.oracles.theory_words import BANK, READERS, ROMAN
 
 # No question is nearly as long. The bound keeps the matching quick whatever the text is.
