@@ -84,7 +84,7 @@ def read_part(location: str) -> Part:
         raise MergeError(f"{location} cannot be read as a log of Inspect (.eval): {error}") from error
     failed = frozenset(name for name, error in errors.items() if error)
     if header.status != "success":
-        return Part(location, header, errors.keys() - failed, frozenset())
+        return Part(location, header, frozenset(errors) - failed, frozenset())
     return Part(location, header, frozenset(errors), failed)
 
 

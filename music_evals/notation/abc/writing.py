@@ -36,6 +36,7 @@ _CLEFS: Final[dict[tuple[str, int | None], str]] = {
     **{("C", 1): "alto1", ("C", 2): "alto2", ("C", 3): "alto", ("C", 4): "tenor"},
 }
 _BARS: Final = {"final": "|]", "double": "||", "heavy-light": "[|", "dotted": ".|", "dashed": ".|"}
+_CHANGES: Final = ("TimeSignature", "KeySignature", "Clef", "MetronomeMark")  # in the order of their fields
 _DYNAMICS: Final = frozenset(("pppp", "ppp", "pp", "p", "mp", "mf", "f", "ff", "fff", "ffff", "sfz"))
 # Classes of music21 by name, subclasses first. The decorations are from 4.14, but marcato is from ABC 2.2.
 _DECORATIONS: Final = {
@@ -109,7 +110,9 @@ def score_to_abc(score: "Score") -> str:
         name = "" if part.partName == NO_NAME else _quoted("", part.partName or "")
         for layer, voice in enumerate(_voices(number, bars)):
             lines.append(f"V:{voice} {_first_clef(bars[0].measure)}{f' nm={name}' if name and not layer else ''}")
-            writer = _Writer(unit * 4, meter, key, _alterations(sharps), marks, tempi, endings)
+            # The first voice of a part has its tempi.
+            texts = (marks, {} if layer else tempi, endings)
+            writer = _Writer(unit * 4, meter, key, _alterations(sharps), _first_clef(bars[0].measure), *texts)
             measures = (writer.measure(bar, layer, index, bar is bars[-1]) for index, bar in enumerate(bars))
             body += [f"V:{voice}", *measures]
     return "\n".join(lines + body) + "\n"
@@ -324,16 +327,21 @@ class _Writer:
     _meter: str
     _key: str
     _alterations: dict[str, float]
+    _clef: str
     _marks: _Marks
     _tempi: dict[int, str]
     _endings: dict[int, str]
     _altered: set[str] = field(default_factory=set)  # steps that had an accidental in the measure
-    _clef: str = ""
 
     def measure(self, bar: _Bar, layer: int, index: int, is_last: bool) -> str:
         """Write a measure of a layer with its bar line and number; `index` is its position in the part, from 0."""
         self._altered.clear()
-        changes = self._changes(bar, layer, is_first=index == 0)
+        changes = [
+            (fraction(element.getOffsetInHierarchy(bar.measure)), kind, element)
+            for kind in _CHANGES
+            for element in bar.measure.recurse().getElementsByClass(kind)
+        ]
+        changes.sort(key=lambda change: change[0])
         items = bar.layers[layer] if layer < len(bar.layers) else []
         tuplets = _tuplets(items)
         text = ""
@@ -363,38 +371,23 @@ class _Writer:
             bar_line = ":|"
         return f"{start}{ending}{text.strip()} {bar_line} %{bar.measure.number}"
 
-    def _changes(self, bar: _Bar, layer: int, is_first: bool) -> list[tuple[Fraction, int, Any]]:
-        """Changes of metre, key, clef and tempo in a measure, by time; the header has the first clef of the part."""
-        kinds = ("TimeSignature", "KeySignature", "Clef", "MetronomeMark")
-        changes: list[tuple[Fraction, int, Any]] = []
-        for element in bar.measure.recurse().getElementsByClass(kinds):
-            onset = fraction(element.getOffsetInHierarchy(bar.measure))
-            kind = next(number for number, name in enumerate(kinds) if name in element.classes)
-            if kind == 2 and not self._clef and is_first and not onset:
-                self._clef = _clef(element)
-            elif kind != 3 or (id(element) in self._tempi and not layer):
-                changes.append((onset, kind, element))
-        if not self._clef:
-            self._clef = _first_clef(bar.measure)
-        return sorted(changes, key=lambda change: change[:2])
-
-    def _due_fields(self, changes: list[tuple[Fraction, int, Any]], now: Fraction) -> str:
+    def _due_fields(self, changes: list[tuple[Fraction, str, Any]], now: Fraction) -> str:
         """Take the changes up to a time from the list, and write them as inline fields (3.2)."""
         text = ""
         while changes and changes[0][0] <= now:
             _, kind, element = changes.pop(0)
-            if kind == 0 and element.ratioString != self._meter:
+            if kind == "TimeSignature" and element.ratioString != self._meter:
                 self._meter = element.ratioString
                 text += f"[M:{self._meter}] "
-            elif kind == 1:
+            elif kind == "KeySignature":
                 sharps, key = _key(element)
                 if key != self._key:
                     self._key, self._alterations = key, _alterations(sharps)
                     text += f"[K:{key}] "
-            elif kind == 2 and _clef(element) != self._clef:
+            elif kind == "Clef" and _clef(element) != self._clef:
                 self._clef = _clef(element)
                 text += f"[K:clef={self._clef}] "
-            elif kind == 3:
+            elif id(element) in self._tempi:
                 text += f"[Q:{self._tempi[id(element)]}] "
         return text
 

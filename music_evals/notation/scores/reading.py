@@ -1,7 +1,7 @@
 """Reads score files of all common formats.
 
 Files come from users and from the web, so they are checked before music21 reads them. A damaged or hostile file, such
-as an archive that unpacks to gigabytes, is a `ScoreError` that names the file. Checking takes no more time than reading.
+as an archive that unpacks to gigabytes, is a `ScoreError` that names the file. Checks take no more time than reading.
 """
 
 import io
