@@ -55,7 +55,7 @@ class Encoder:
     """A layer of a text encoder; made by `load_encoder`."""
 
     name: str  # the argument of `load_encoder`, or the last part of a folder
-    identity: str  # name, revision or checksum, and layer: encoders with one identity make the same vectors
+    identity: str  # name, revision or checksum, and layer: encoders of the same identity make the same vectors
     layer: int
     dimension: int  # length of a vector
     most_tokens: int  # of a chunk, with its special tokens
@@ -167,10 +167,10 @@ def load_encoder(
 
     Args:
         name: a model on the Hub, such as ``ORG/NAME`` or ``ORG/NAME@REVISION``, or a folder with a model and its
-            tokenizer. The model is a BERT, a RoBERTa, or another that Transformers loads without code of its own.
+            tokenizer. The model is a BERT, a RoBERTa, or another encoder that needs no remote code.
         layer: the layer whose output is taken; 0 is the output of the input embeddings.
         device: a device of PyTorch; default: ``cuda`` if there is a GPU, else ``cpu``.
-        cache: folder of a cache of vectors; an encoder reads from it what the same encoder made of the same text.
+        cache: folder of a cache of vectors.
 
     Raises:
         EncoderError: the extra is not installed, there is no such model or layer, or the model is no encoder.
@@ -191,16 +191,16 @@ def load_encoder(
     from transformers.utils.hub import cached_file, extract_commit_hash
 
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    if is_local:
-        shown, place, revision, version = folder.resolve().name, str(folder), None, f"sha256:{_checksum(folder)}"
-    else:
-        shown, (place, _, revision) = source, source.partition("@")
-        with _loading(shown):
+    shown = folder.resolve().name if is_local else source
+    with _loading(shown):
+        if is_local:
+            place, revision, version = str(folder), None, f"sha256:{_checksum(folder)}"
+        else:
+            place, _, revision = source.partition("@")
             path = cached_file(place, "config.json", revision=revision or None)
             version = revision = str(extract_commit_hash(path, None))
-    with _loading(shown):
         tokenizer = AutoTokenizer.from_pretrained(place, revision=revision, trust_remote_code=False)
-    model = _load_model(shown, place, revision, layer)
+        model = _load_model(shown, place, revision, layer)
     if not tokenizer.is_fast:
         raise EncoderError(f"encoder {shown!r} has a slow tokenizer; accepted: a tokenizer of the library tokenizers")
     if len(tokenizer) > model.config.vocab_size:
@@ -222,13 +222,12 @@ def load_encoder(
 
 
 def _load_model(shown: str, place: str, revision: str | None, layer: int) -> Any:
-    """Load a model, if possible without the layers above the wanted layer."""
+    """Load a model, if possible without the layers above the wanted layer; errors are those of `load_encoder`."""
     import torch
     from transformers import AutoConfig, AutoModel
 
     options: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
-    with _loading(shown):
-        config = AutoConfig.from_pretrained(place, **options)
+    config = AutoConfig.from_pretrained(place, **options)
     layers = getattr(config, "num_hidden_layers", None)
     if layers is None or getattr(config, "is_encoder_decoder", False):
         raise EncoderError(f"encoder {shown!r} is a model of type {config.model_type}; accepted: text encoders")
@@ -239,8 +238,7 @@ def _load_model(shown: str, place: str, revision: str | None, layer: int) -> Any
     if config.model_type in _CUTTABLE:
         config.num_hidden_layers = max(layer, 1)
     options |= {"config": config, "dtype": torch.float32, "output_loading_info": True}
-    with _loading(shown):
-        model, loading = AutoModel.from_pretrained(place, **options)
+    model, loading = AutoModel.from_pretrained(place, **options)
     # Transformers fills missing weights with random values. The pooler is not used.
     if absent := sorted(key for key in loading["missing_keys"] if not key.startswith("pooler.")):
         raise EncoderError(f"encoder {shown!r} lacks {len(absent)} of its weights, such as {absent[0]}")
@@ -276,6 +274,8 @@ def _loading(shown: str) -> Iterator[None]:
     logging.disable_progress_bar()
     try:
         yield
+    except EncoderError:
+        raise
     except Exception as error:  # readers of damaged files raise many types, even a plain Exception
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
         raise EncoderError(
