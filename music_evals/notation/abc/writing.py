@@ -25,8 +25,8 @@ from music_evals.notation.scores.preparing import NO_NAME
 if TYPE_CHECKING:
     from music21.stream import Score
 
-IMPRECISION: Final = Fraction(1, 96)
-"""Rounding errors of onsets and lengths, in quarter notes: files that count ticks have 0.167 and 0.166 for a third."""
+_IMPRECISION: Final = Fraction(1, 96)
+"""Rounding errors of onsets and lengths, in quarter notes: files that count ticks have 0.167 and 0.166 for a sixth."""
 
 _ACCIDENTALS: Final = {-2.0: "__", -1.0: "_", -0.5: "_/", 0.0: "=", 0.5: "^/", 1.0: "^", 2.0: "^^"}
 _UNITS: Final = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 16))
@@ -118,19 +118,19 @@ def score_to_abc(score: "Score") -> str:
     return "\n".join(lines + body) + "\n"
 
 
-def fraction(value: Any) -> Fraction:
+def _fraction(value: Any) -> Fraction:
     """Convert a time of music21 to a fraction."""
     return Fraction(value).limit_denominator(100_000)
 
 
-def notated_length(element: Any) -> Fraction:
+def _notated_length(element: Any) -> Fraction:
     """Return the length of a note or rest in quarter notes: the notated length if it agrees up to rounding."""
-    length = fraction(element.quarterLength)
+    length = _fraction(element.quarterLength)
     if tuplets := element.duration.tuplets:
-        notated = fraction(element.duration.quarterLengthNoTuplets)
+        notated = _fraction(element.duration.quarterLengthNoTuplets)
         for tuplet in tuplets:
-            notated *= fraction(tuplet.tupletMultiplier())
-        if abs(notated - length) < IMPRECISION:
+            notated *= _fraction(tuplet.tupletMultiplier())
+        if abs(notated - length) < _IMPRECISION:
             return notated
     return length
 
@@ -159,7 +159,7 @@ def _read_bar(measure: Any) -> _Bar:
     layers: list[list[_Item]] = []
     overflow: list[_Item] = []
     for source in streams:
-        base = fraction(source.offset) if source is not measure else Fraction(0)
+        base = _fraction(source.offset) if source is not measure else Fraction(0)
         graces: list[Any] = []
         layer: list[_Item] = []
         end = Fraction(0)
@@ -169,8 +169,8 @@ def _read_bar(measure: Any) -> _Bar:
             if element.duration.isGrace:
                 graces.append(element)
                 continue
-            onset, duration = base + fraction(element.offset), notated_length(element)
-            if abs(onset - end) < IMPRECISION:
+            onset, duration = base + _fraction(element.offset), _notated_length(element)
+            if abs(onset - end) < _IMPRECISION:
                 onset = end
             if not duration:
                 continue
@@ -191,7 +191,7 @@ def _read_bar(measure: Any) -> _Bar:
         else:
             free.append(item)
     ends = [layer[-1].end for layer in layers if layer]
-    return _Bar(measure, max(ends, default=fraction(measure.barDuration.quarterLength)), layers)
+    return _Bar(measure, max(ends, default=_fraction(measure.barDuration.quarterLength)), layers)
 
 
 def _key(signature: Any) -> tuple[int, str]:
@@ -226,7 +226,7 @@ def _tempi(score: Any) -> tuple[str, dict[int, str]]:
             # As in the Q: field (3.1.8): text, number or both.
             text = "" if getattr(mark, "textImplicit", True) else _quoted("", mark.text or "")
             if getattr(mark, "number", None) and not mark.numberImplicit:
-                note = fraction(mark.referent.quarterLength) / 4
+                note = _fraction(mark.referent.quarterLength) / 4
                 text = f"{text} {note.numerator}/{note.denominator}={float(mark.number):g}".strip()
             place = mark.getOffsetInHierarchy(part)
             if not text or (place, text) in seen:
@@ -306,7 +306,7 @@ def _mark_texts(bar: _Bar, marks: _Marks) -> None:
     if not items:
         return
     for element in bar.measure.recurse().getElementsByClass(["Dynamic", "TextExpression", "RehearsalMark", "Harmony"]):
-        onset = fraction(element.getOffsetInHierarchy(bar.measure))
+        onset = _fraction(element.getOffsetInHierarchy(bar.measure))
         item = next((item for item in items if item.onset >= onset), items[-1])
         if "Dynamic" in element.classes:
             text = f"!{element.value}!" if element.value in _DYNAMICS else _quoted("_", element.value)
@@ -337,7 +337,7 @@ class _Writer:
         """Write a measure of a layer with its bar line and number; `index` is its position in the part, from 0."""
         self._altered.clear()
         changes = [
-            (fraction(element.getOffsetInHierarchy(bar.measure)), kind, element)
+            (_fraction(element.getOffsetInHierarchy(bar.measure)), kind, element)
             for kind in _CHANGES
             for element in bar.measure.recurse().getElementsByClass(kind)
         ]
