@@ -109,7 +109,7 @@ def _abc(text: str, rng: Random) -> str:
     length = (len(text) - len(header)) // max(1, len(voices))
     if not voices:
         return header + "|".join(_write_measures(rng, metre, _abc_measure, length)) + "|]"
-    # One numbered measure a line, as `score_to_abc` writes scores.
+    # One numbered measure per line, as `score_to_abc` writes scores.
     body = ""
     for index, voice in enumerate(voices):
         lines = _write_measures(rng, metre, lambda measure: f"{_abc_measure(measure)} | %00\n", length)

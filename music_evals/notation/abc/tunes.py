@@ -340,15 +340,10 @@ def _event(
         note, length = _split_length(token)
         return Event((_pitch(note, sharps, altered),), length, note)
     inner, outer = token[1:].rsplit("]", 1)
-    notes: list[tuple[str, Fraction]] = []
-    place = 0
-    while place < len(inner):
-        match = _IN_CHORD.match(inner, place)
-        if match is None:
-            raise ValueError(f"cannot read chord {_shown(token)}: accepted are notes in square brackets")
-        if match["note"]:
-            notes.append(_split_length(match[0]))
-        place = match.end()
+    matches = list(_IN_CHORD.finditer(inner))
+    if sum(len(match[0]) for match in matches) < len(inner):
+        raise ValueError(f"cannot read chord {_shown(token)}: accepted are notes in square brackets")
+    notes = [_split_length(match[0]) for match in matches if match["note"]]
     if not notes:
         raise ValueError(f"chord {_shown(token)} has no notes")
     names, lengths = zip(*notes, strict=True)

@@ -56,7 +56,7 @@ def play_note(zone: "Zone", pitch: int, velocity: int, pressed: int, limit: int)
     # Rounded up to a power of two, and to 1.5 s, so that notes of about one length share one voice.
     blocks = max(4, 1 << (-(-wanted // _BLOCK) - 1).bit_length())
     voice = _voice(zone, pitch, blocks)[:wanted]
-    # SoundFont 2.04, section 8.4.1: a concave curve of velocity, which is 40 dB a decade.
+    # SoundFont 2.04, section 8.4.1: a concave curve of velocity, which is 40 dB per decade.
     sound = voice * np.float32((velocity / 127) ** 2)
     if len(sound) > pressed:
         sound[pressed:] *= _release(tail)[: len(sound) - pressed]

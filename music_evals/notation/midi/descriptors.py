@@ -12,13 +12,12 @@ There are two protocols:
 
 ``paper``
     MusPy's values for the ticks of the file, with a quarter note as the measure, as published. LilyPond writes 384
-    ticks a quarter note, and few of them have an onset; so the groove consistency is near 1 for any music.
+    ticks per quarter note, and few of them have an onset; so the groove consistency is near 1 for any music.
 ``strict``
-    Notes are first moved to the nearest of `STEPS` steps a quarter note (halves upwards) and last at least one step. A
-    measure is as long as the time signature says, 4/4 if there is none. Where the metre changes, measures are compared
-    only within a stretch of one metre, without a last measure that is cut short. The values of the stretches are
-    averaged, weighted by their pairs of neighbours. Measures are counted from the beginning or from a change of metre,
-    because MIDI does not mark a pickup.
+    Notes are first moved to the nearest of `STEPS` steps per quarter note (halves upwards), and last at least a step.
+    Measures have the length of the time signature (default: 4/4). Measures are compared only within a stretch of one
+    metre, without a last measure that is cut short. The values of the stretches are averaged, weighted by their pairs
+    of neighbours. A stretch begins with a full measure, because MIDI does not mark a pickup.
 
 Source: Spanio et al., "Can LLMs understand LilyPond?" (arXiv 2606.08722), generation metrics; Dong et al., "MusPy: A
 toolkit for symbolic music generation" (ISMIR 2020), and its `muspy.metrics`.
@@ -35,7 +34,7 @@ from music_evals.notation.midi.note_arrays import Integers, MidiError, NoteArray
 Protocol = Literal["strict", "paper"]
 
 DESCRIPTORS: Final = ("polyphony_rate", "groove_consistency", "scale_consistency")
-STEPS: Final = 24  # steps a quarter note of the strict protocol
+STEPS: Final = 24  # steps per quarter note of the strict protocol
 
 _THRESHOLD: Final = 2
 _MAJOR: Final = (0, 2, 4, 5, 7, 9, 11)

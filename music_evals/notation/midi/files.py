@@ -53,7 +53,7 @@ class MidiFile:
     """The notes of a MIDI file or MIDI text, sorted by onset and pitch."""
 
     ticks_per_beat: int
-    tempo: float  # in quarter notes a minute, to two decimals; 120 if the file has none
+    tempo: float  # in quarter notes per minute, to two decimals; 120 if the file has none
     notes: tuple[FileNote, ...]
 
 
@@ -97,7 +97,7 @@ def write_midi(performance: Performance) -> bytes:
 
 
 def midi_to_text(data: bytes) -> str:
-    """Write a MIDI file as text, one event a line; the module's docstring describes the format.
+    """Write a MIDI file as text, one event per line; the module's docstring describes the format.
 
     ValueError if the bytes are no MIDI file, or if its time base is SMPTE.
 
