@@ -87,12 +87,6 @@ def run_shard(shard: Shard, report: Report) -> None:
 
     `report` is first called with the number of samples that were finished before.
     """
-
-    @hooks(name="shard", description="counts the samples of a shard")
-    class Counting(Hooks):
-        async def on_sample_end(self, data: SampleEnd) -> None:
-            report(1)
-
     parts = read_parts(shard.folder)
     model = get_model(shard.model, base_url=shard.base_url, **shard.model_args)
     tasks = []
@@ -108,6 +102,12 @@ def run_shard(shard: Shard, report: Report) -> None:
                 tasks.append(task)
     if not tasks:
         return
+
+    @hooks(name="shard", description="counts the samples of a shard")
+    class Counting(Hooks):
+        async def on_sample_end(self, data: SampleEnd) -> None:
+            report(1)
+
     gc.freeze()
     gc.set_threshold(OBJECTS, 20, 100)
     logs = inspect_eval(
