@@ -7,7 +7,7 @@ of a text:
 - ``mean``: the mean over all tokens of the text, in chunks of 512 that do not overlap ("BMdataset: A Musicologically
   Curated LilyPond Dataset").
 
-The 512 tokens of a chunk include the encoder's two special tokens.
+The 512 tokens of a chunk include the encoder's special tokens.
 
 Source: "Can LLMs understand LilyPond?" (arXiv 2606.08722), section 3.
 """
@@ -30,14 +30,14 @@ from music_evals.notation.cache import cache_get, cache_put
 LILYBERT: Final = "csc-unipd/lilybert"
 LAYER: Final = 6
 MOST_CHARACTERS: Final = 1_000_000
-"""How many characters of a text are read; no score is longer."""
+"""Characters of a text that are read; no score is longer."""
 
 Pooling = Literal["first_token", "mean"]
 POOLINGS: Final[tuple[Pooling, ...]] = get_args(Pooling)
 Vectors = dict[Pooling, NDArray[np.float32]]
 """The vectors of one text, each of shape (d,)."""
 
-_MOST_TOKENS: Final = 512  # of a chunk, with its two special tokens
+_MOST_TOKENS: Final = 512  # of a chunk, with its special tokens
 _BATCH: Final = 16  # chunks that the model reads at a time
 _HUB_NAME: Final = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?(@[\w./-]+)?")
 _FILES: Final = (".json", ".txt", ".model", ".safetensors", ".bin")  # the files that vectors may depend on
@@ -55,15 +55,14 @@ class Encoder:
     """A layer of a text encoder; made by `load_encoder`."""
 
     name: str  # the argument of `load_encoder`, or the last part of a folder
-    identity: str  # name, revision or checksum, and layer: encoders with one identity make the same vectors
+    identity: str  # name, revision or checksum, and layer: encoders of the same identity make the same vectors
     layer: int
     dimension: int  # length of a vector
-    most_tokens: int  # of a chunk, with the two special tokens
+    most_tokens: int  # of a chunk, with its special tokens
     device: str
     cache: Path | None
     model: Any = field(repr=False)
     tokenizer: Any = field(repr=False)
-    special_tokens: tuple[int, int] = field(repr=False)  # ids of the tokens before and after a chunk
 
     def embed(self, texts: Sequence[str], *, poolings: Sequence[Pooling] = POOLINGS) -> list[Vectors]:
         """Embed texts without white space at their ends, as LilyBERT's authors do.
@@ -99,7 +98,7 @@ class Encoder:
         return [dict(vectors[text]) for text in readable]
 
     def _entry_name(self, pooling: Pooling, text: str) -> str:
-        """Name of a vector in the cache; the lengths keep the borders between the parts of the key."""
+        """Name of a vector in the cache."""
         contents = [part.encode() for part in (self.identity, pooling, text)]
         key = hashlib.sha256(b"".join(b"%d:%b" % (len(content), content) for content in contents)).hexdigest()
         return f"{key[:2]}/{key}.f32"
@@ -120,10 +119,11 @@ class Encoder:
 
     def _compute(self, texts: Sequence[str], poolings: Sequence[Pooling]) -> Iterator[tuple[str, Vectors]]:
         """Embed texts in batches of chunks of about the same length, longest first; yield each text when it is done."""
-        chunks: list[tuple[int, int, NDArray[np.int32]]] = []  # number of the text, place in it, tokens
+        chunks: list[tuple[int, int, list[int]]] = []  # number of the text, place in it, tokens
+        options = {"truncation": True, "max_length": self.most_tokens, "return_overflowing_tokens": "mean" in poolings}
         for number, text in enumerate(texts):
-            parts = self._chunks(text)
-            chunks += [(number, place, ids) for place, ids in enumerate(parts if "mean" in poolings else parts[:1])]
+            parts = self.tokenizer([text], **options)["input_ids"]
+            chunks += [(number, place, ids) for place, ids in enumerate(parts)]
         chunks.sort(key=lambda chunk: -len(chunk[2]))
         left = Counter(number for number, _, _ in chunks)
         firsts: dict[int, NDArray[np.float32]] = {}
@@ -142,19 +142,12 @@ class Encoder:
                     mean = (sums.pop(number) / tokens[number]).astype(np.float32)
                     yield texts[number], {"first_token": firsts.pop(number), "mean": mean}
 
-    def _chunks(self, text: str) -> list[NDArray[np.int32]]:
-        """Cut a text into chunks of tokens; the first chunk is what truncation would give."""
-        ids = self.tokenizer.encode(text, add_special_tokens=False)
-        before, after = self.special_tokens
-        starts = range(0, max(len(ids), 1), self.most_tokens - 2)
-        return [np.array([before, *ids[start : start + self.most_tokens - 2], after], np.int32) for start in starts]
-
-    def _run(self, chunks: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def _run(self, chunks: Sequence[list[int]]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the first token's vector of each chunk, and the sum over its tokens, both of shape (chunks, d)."""
         import torch
         from torch.nn.utils.rnn import pad_sequence
 
-        rows = [torch.from_numpy(chunk).long() for chunk in chunks]
+        rows = [torch.tensor(chunk) for chunk in chunks]
         ids = pad_sequence(rows, batch_first=True, padding_value=self.tokenizer.pad_token_id or 0).to(self.device)
         mask = pad_sequence([torch.ones_like(row) for row in rows], batch_first=True).to(self.device)
         with torch.inference_mode():
@@ -174,10 +167,10 @@ def load_encoder(
 
     Args:
         name: a model on the Hub, such as ``ORG/NAME`` or ``ORG/NAME@REVISION``, or a folder with a model and its
-            tokenizer. The model is a BERT, a RoBERTa, or another that Transformers loads without code of its own.
+            tokenizer. The model is a BERT, a RoBERTa, or another encoder that needs no remote code.
         layer: the layer whose output is taken; 0 is the output of the input embeddings.
         device: a device of PyTorch; default: ``cuda`` if there is a GPU, else ``cpu``.
-        cache: folder of a cache of vectors; an encoder reads from it what the same encoder made of the same text.
+        cache: folder of a cache of vectors.
 
     Raises:
         EncoderError: the extra is not installed, there is no such model or layer, or the model is no encoder.
@@ -194,18 +187,22 @@ def load_encoder(
         install = "pip install 'music-evals[lilybert]'"
         raise EncoderError(f"an encoder needs {', '.join(missing)}, not installed here; install with: {install}")
     import torch
+    from transformers import AutoTokenizer
     from transformers.utils.hub import cached_file, extract_commit_hash
 
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    if is_local:
-        shown, place, revision, version = folder.resolve().name, str(folder), None, f"sha256:{_checksum(folder)}"
-    else:
-        shown, (place, _, revision) = source, source.partition("@")
-        with _loading(shown):
+    shown = folder.resolve().name if is_local else source
+    with _loading(shown):
+        if is_local:
+            place, revision, version = str(folder), None, f"sha256:{_checksum(folder)}"
+        else:
+            place, _, revision = source.partition("@")
             path = cached_file(place, "config.json", revision=revision or None)
             version = revision = str(extract_commit_hash(path, None))
-    tokenizer, special_tokens = _load_tokenizer(shown, place, revision)
-    model = _load_model(shown, place, revision, layer)
+        tokenizer = AutoTokenizer.from_pretrained(place, revision=revision, trust_remote_code=False)
+        model = _load_model(shown, place, revision, layer)
+    if not tokenizer.is_fast:
+        raise EncoderError(f"encoder {shown!r} has a slow tokenizer; accepted: a tokenizer of the library tokenizers")
     if len(tokenizer) > model.config.vocab_size:
         raise EncoderError(
             f"encoder {shown!r}: its tokenizer has {len(tokenizer)} tokens and its model {model.config.vocab_size}; "
@@ -221,34 +218,16 @@ def load_encoder(
         cache=cache,
         model=model.to(device),
         tokenizer=tokenizer,
-        special_tokens=special_tokens,
     )
 
 
-def _load_tokenizer(shown: str, place: str, revision: str | None) -> tuple[Any, tuple[int, int]]:
-    """Load a tokenizer, and find the tokens that it puts before and after a text."""
-    from transformers import AutoTokenizer
-
-    with _loading(shown):
-        tokenizer = AutoTokenizer.from_pretrained(place, revision=revision, trust_remote_code=False)
-    special = tokenizer("")["input_ids"]
-    if len(special) != 2:
-        raise EncoderError(
-            f"encoder {shown!r}: its tokenizer puts {len(special)} special tokens around a text; accepted: one before "
-            "and one after, as in BERT and RoBERTa"
-        )
-    tokenizer.model_max_length = 10**9  # no warnings about long texts, which are cut into chunks here
-    return tokenizer, (special[0], special[1])
-
-
 def _load_model(shown: str, place: str, revision: str | None, layer: int) -> Any:
-    """Load a model, if possible without the layers above the wanted layer."""
+    """Load a model, if possible without the layers above the wanted layer; errors are those of `load_encoder`."""
     import torch
     from transformers import AutoConfig, AutoModel
 
     options: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
-    with _loading(shown):
-        config = AutoConfig.from_pretrained(place, **options)
+    config = AutoConfig.from_pretrained(place, **options)
     layers = getattr(config, "num_hidden_layers", None)
     if layers is None or getattr(config, "is_encoder_decoder", False):
         raise EncoderError(f"encoder {shown!r} is a model of type {config.model_type}; accepted: text encoders")
@@ -259,8 +238,7 @@ def _load_model(shown: str, place: str, revision: str | None, layer: int) -> Any
     if config.model_type in _CUTTABLE:
         config.num_hidden_layers = max(layer, 1)
     options |= {"config": config, "dtype": torch.float32, "output_loading_info": True}
-    with _loading(shown):
-        model, loading = AutoModel.from_pretrained(place, **options)
+    model, loading = AutoModel.from_pretrained(place, **options)
     # Transformers fills missing weights with random values. The pooler is not used.
     if absent := sorted(key for key in loading["missing_keys"] if not key.startswith("pooler.")):
         raise EncoderError(f"encoder {shown!r} lacks {len(absent)} of its weights, such as {absent[0]}")
@@ -296,6 +274,8 @@ def _loading(shown: str) -> Iterator[None]:
     logging.disable_progress_bar()
     try:
         yield
+    except EncoderError:
+        raise
     except Exception as error:  # readers of damaged files raise many types, even a plain Exception
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
         raise EncoderError(

@@ -1,8 +1,8 @@
-"""Training conversations from a benchmark of questions on scores, without anything of its test split.
+"""Training conversations from a benchmark of questions on scores, without scores of its test split.
 
-A question becomes one conversation: system prompt, score and question, answer. The JSONL files are conversational data
-for TRL, and for LLaMA-Factory the "openai" kind of its sharegpt format, which ``dataset_info.json`` declares. No score
-of the test split may be in them: `make_training_data` compares ids, titles with composers, and the music itself.
+A question becomes one conversation: system prompt, score and question, answer. TRL reads the JSONL files as
+conversational data; for LLaMA-Factory, ``dataset_info.json`` declares its sharegpt format. To keep out scores of the
+test split, `make_training_data` compares ids, titles with composers, and the music itself.
 
 Source: "Musical Score Understanding Benchmark" (arXiv 2511.20697), section 5.1 (splits of 6:2:2 by score, a fixed test
 set that is never trained on) and Appendix I (long scores are left out of training only).
@@ -29,7 +29,7 @@ from music_evals.datasets_builders.dataset_io import (
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 
 SPLITS: Final = ("train", "validation")
-"""The splits that are written, each as ``<split>.jsonl``."""
+"""The splits that are written, as ``<split>.jsonl``."""
 HELD_OUT: Final = "test"
 TRAINING_DATA: Final = FolderKind("training data", "finetune.json", "music-evals fine-tuning data, version 1")
 
@@ -68,8 +68,8 @@ def make_training_data(
     Scores without ABC and conversations that are too long are left out.
 
     Raises:
-        DatasetError: there is no such dataset, it lacks a split, a score of the test split is in another split too, a
-            question is on a score of another split, or no conversation is left in a split.
+        DatasetError: the dataset or a split does not exist, another split has a score of the test split, a question is
+            on a score of another split, or no conversation is left in a split.
     """
     columns = ("score_id", "title", "composer", "abc")
     scores: dict[str, dict[str, dict[str, Any]]] = {}
@@ -87,17 +87,14 @@ def make_training_data(
             if score is None:
                 place = f"question {question['id']} in {where} is on {question['score_id']}"
                 raise DatasetError(f"{place}, which is no score of that split")
-            reason = "no ABC"
-            if score["abc"]:
-                answer = {"role": "assistant", "content": question["answer"]}
-                messages = [*make_prompt(score, question), answer]
-                length = sum(len(message["content"]) for message in messages)
-                reason = "" if max_characters is None or length <= max_characters else "too long"
-            if reason:
-                left_out[split].setdefault(score["score_id"], reason)
-                questions_left_out[split] += 1
-            else:
+            answer = {"role": "assistant", "content": question["answer"]}
+            messages = [*make_prompt(score, question), answer] if score["abc"] else []
+            length = sum(len(message["content"]) for message in messages)
+            if messages and (max_characters is None or length <= max_characters):
                 conversations[split].append({"id": question["id"], "messages": messages})
+            else:
+                left_out[split].setdefault(score["score_id"], "too long" if messages else "no ABC")
+                questions_left_out[split] += 1
         if not conversations[split]:
             counts = Counter(left_out[split].values()).items()
             reasons = ", ".join(f"{count} scores left out, {reason}" for reason, count in counts)
@@ -145,8 +142,7 @@ def write_training_data(data: TrainingData, out: Path, *, overwrite: bool = Fals
 def read_conversations(folder: Path) -> dict[str, list[Conversation]]:
     """Read the conversations of a folder that `write_training_data` wrote, by split.
 
-    Raises:
-        DatasetError: the folder was not written by it, or a file was changed: it may hold scores of the test split.
+    DatasetError if another program wrote the folder or changed a file: it might hold scores of the test split.
     """
     if not folder.is_dir():
         raise DatasetError(f"{folder} {'is not a folder' if folder.exists() else 'does not exist'}")

@@ -60,11 +60,11 @@ def read_settings(path: Path) -> Settings:
 def train(settings: Settings, *, overwrite: bool = False) -> dict[str, Any]:
     """Train an adapter and write it in PEFT's format, completely or not at all.
 
-    The loss is that of the answers alone. The folder also holds ``trainer_state.json``, with the losses by step as
-    TRL writes them, and ``training.json``, the record of the training.
+    Only the answers count for the loss. The folder also holds TRL's ``trainer_state.json``, with the losses by step,
+    and ``training.json``, the record of the training.
 
     Returns:
-        The record: settings, versions, checksums of the data, losses, and the conversations that are left out.
+        The record: settings, versions, checksums of the data, losses, and the conversations that were left out.
 
     Raises:
         FinetuneError: a library is missing, or the model cannot be trained with these settings.
@@ -152,8 +152,7 @@ def _rows(
 ) -> tuple[dict[str, Any], dict[str, list[str]]]:
     """Return by split the conversations that fit, as a dataset, and the ids of the others.
 
-    A row has a prompt and a completion. Then TRL takes the loss of the completion alone with any chat template; with
-    whole conversations it needs a template that marks the answers.
+    A row has a prompt and a completion, so that TRL can take the loss of the completion with any chat template.
     """
     from datasets import Dataset
 

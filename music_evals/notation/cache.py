@@ -1,7 +1,7 @@
 """The cache folder: default datasets, results of LilyPond, embeddings, renderings of scores.
 
-All of it can be made again. Entries other than datasets are removed when there are too many. If the cache cannot be
-read or written, entries are made again, and one warning says so.
+Everything in it can be made again. Except for datasets, old entries are removed when a folder exceeds its limit. If the
+cache cannot be read or written, a warning says so once, and the program works without it.
 """
 
 import logging
@@ -28,8 +28,8 @@ _written: dict[Path, float] = {}  # folder → bytes since the last check
 
 def cache_folder() -> Path:
     """Return the cache folder: ``MUSIC_EVALS_CACHE``, or the user's cache folder."""
-    chosen = os.environ.get("MUSIC_EVALS_CACHE")
-    return Path(chosen).expanduser().absolute() if chosen else platformdirs.user_cache_path("music-evals")
+    folder = os.environ.get("MUSIC_EVALS_CACHE")
+    return Path(folder).expanduser().absolute() if folder else platformdirs.user_cache_path("music-evals")
 
 
 def limit_bytes() -> int:

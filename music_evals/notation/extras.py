@@ -1,4 +1,4 @@
-"""Libraries that only a few functions need, and the one line of error where one is missing."""
+"""Libraries of extras, which only a few functions need, and the error if such a library is missing."""
 
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -14,7 +14,7 @@ EXTRAS: Final = {
     "cluster": ("ray", "s3fs"),
     "finetune": ("peft", "trl"),
 }
-"""Extra of this package → packages that it needs; a provider of models needs the extra of its name."""
+"""Extra of this package → packages that it needs; a model provider needs the extra of its name."""
 
 
 class MissingLibraryError(ImportError):

@@ -1,8 +1,8 @@
-r"""Random music to replace a stimulus: in the same notation, and as long as a model of it.
+r"""Random music to replace a stimulus, in the same notation and as long.
 
-Text is as long as its model to within a measure. MIDI text has as many notes, on a grid of sixteenths, in the same
-time. Audio has the same length and level. The draw depends only on the stimulus: all questions about a score get the
-same noise. Noise for pages depends only on their number.
+Text has the same length to within a measure. MIDI text has as many notes in the same time, on a grid of sixteenths.
+Audio has the same length and level. The draw depends only on the stimulus, so that all questions about a score get the
+same noise. For pages it depends only on their number.
 
 Example:
     >>> print(noise_text("X:1\nL:1/8\nM:3/4\nK:G\nG2 AB c2 | d6 |]\n", "abc"))
@@ -44,9 +44,9 @@ def noise_text(text: str, notation: str, model: str = "") -> str:
     """Return random music in the notation of a text.
 
     Args:
-        text: the text to replace, which decides on the draw.
+        text: the text to replace; it seeds the draw.
         notation: ``abc``, ``kern``, ``lilypond``, ``musicxml`` or ``midi`` (see `midi_to_text`).
-        model: the text whose length and layout it has, by default the text to replace; in LilyPond it can be a list of
+        model: a text with the length and layout to imitate, by default the text to replace. LilyPond can be a list of
             numbered measures.
 
     Raises:
@@ -58,7 +58,7 @@ def noise_text(text: str, notation: str, model: str = "") -> str:
 
 
 def noise_audio(data: bytes, model: bytes = b"") -> bytes:
-    """Return white noise, as WAV: length, level, rate, channels and encoding are those of a model, or of the file."""
+    """Return white noise as WAV, with the length, level and format of a model, by default of the file itself."""
     import soundfile
 
     model = model or data
@@ -73,7 +73,7 @@ def noise_audio(data: bytes, model: bytes = b"") -> bytes:
 
 
 def noise_pages(count: int) -> list[bytes]:
-    """Return pages of random music, drawn by `engrave_pages`; a smaller number gives the first pages of a larger."""
+    """Return pages of random music, drawn by `engrave_pages`; fewer pages are the first of more pages."""
     return _pages(1 << (count - 1).bit_length())[:count]
 
 
@@ -109,7 +109,7 @@ def _abc(text: str, rng: Random) -> str:
     length = (len(text) - len(header)) // max(1, len(voices))
     if not voices:
         return header + "|".join(_write_measures(rng, metre, _abc_measure, length)) + "|]"
-    # One numbered measure a line, as `score_to_abc` writes scores.
+    # One numbered measure per line, as `score_to_abc` writes scores.
     body = ""
     for index, voice in enumerate(voices):
         lines = _write_measures(rng, metre, lambda measure: f"{_abc_measure(measure)} | %00\n", length)
@@ -191,7 +191,7 @@ def _lilypond(text: str, rng: Random) -> str:
 
 
 def _lilypond_bars(text: str, rng: Random) -> str:
-    """Measures alone, with the line breaks and indentation of the measures that they replace."""
+    """Measures without a header, with the line breaks and indentation of the text."""
     music = text.strip()
     indent, end = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
     metre = rng.choice(list(_METRES))

@@ -1,13 +1,14 @@
 """Work on untrusted files, in processes with limits of memory and CPU time.
 
-A file can make a reader of scores use up both. A process takes one item after the other. If it dies, a new one replaces
-it, and the other items are not affected. The limit is of CPU time, so that results do not depend on the load of the
-machine; a second limit, of wall-clock time, ends processes that sleep.
+A process takes one item after the other. If it dies, a new process replaces it, and the other items are not affected.
+CPU time is limited rather than wall-clock time, so that results do not depend on the load of the machine. A second
+limit, of wall-clock time, ends processes that sleep.
 """
 
 import gc
 import os
 import pickle
+import resource
 import signal
 import subprocess
 import sys
@@ -19,6 +20,8 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import repeat
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
@@ -27,7 +30,7 @@ from music_evals.notation.lilypond.sandbox.slots import cores
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-_CHUNKS: Final = 4  # of the items, for each worker elsewhere; small chunks balance the load
+_CHUNKS: Final = 4  # chunks of items per worker elsewhere; small chunks balance the load
 
 
 class Elsewhere(NamedTuple):
@@ -66,7 +69,7 @@ def map_in_subprocess(
         work: the function.
         items: its arguments.
         allowance: limits for each item.
-        few: so many items or fewer are worked on in this process, without limits; to start a process takes seconds.
+        few: so many items or fewer are done in this process, without limits, because a process takes seconds to start.
 
     Yields:
         The result, or a LimitError if the item exceeded the allowance or ended its process. Exceptions of the function
@@ -119,81 +122,62 @@ class _Child(Generic[_Item, _Result]):
 
     def __init__(self, work: Callable[[_Item], _Result], allowance: Allowance) -> None:
         self._allowance = allowance
+        self._pipe, theirs = Pipe()
         self._process = subprocess.Popen(
-            [sys.executable, "-c", f"from {__name__} import serve; serve()"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            [sys.executable, "-c", f"from {__name__} import serve; serve({theirs.fileno()})"],
+            stdin=subprocess.DEVNULL,
+            stdout=2,  # output of the function goes to standard error
+            pass_fds=[theirs.fileno()],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
         )
-        self._unsent: tuple[Any, ...] = (work, allowance)
+        theirs.close()
+        self._pipe.send((work, allowance))
 
     def run(self, item: _Item) -> _Result:
         """Return the result of an item; a LimitError ends the process."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        is_late = threading.Event()
-
-        def stop() -> None:
-            is_late.set()
-            self._process.kill()
-
-        clock = threading.Timer(self._allowance.wall, stop)
-        clock.start()
+        answer: tuple[_Result] | Exception
         try:
-            for message in (*self._unsent, item):
-                pickle.dump(message, self._process.stdin)
-            self._process.stdin.flush()
-            self._unsent = ()
-            answer = pickle.load(self._process.stdout)
+            self._pipe.send(item)
+            if self._pipe.poll(self._allowance.wall):
+                answer = self._pipe.recv()
+            else:
+                answer = LimitError(f"took more than {self._allowance.wall:g} s")
         except (EOFError, OSError, pickle.UnpicklingError):
             code = self._process.wait()
-            if is_late.is_set():
-                answer = LimitError(f"took more than {self._allowance.wall:g} s")
-            elif code == -getattr(signal, "SIGXCPU", 0):
+            if code == -signal.SIGXCPU:
                 answer = LimitError(f"took more than {self._allowance.cpu} s of CPU time")
             else:
                 answer = LimitError(f"its process ended {f'by signal {-code}' if code < 0 else f'with status {code}'}")
-        finally:
-            clock.cancel()
         if isinstance(answer, LimitError):
             self.end()
         if isinstance(answer, Exception):
             raise answer
-        result: _Result = answer[0]
-        return result
+        return answer[0]
 
     def end(self) -> None:
         self._process.kill()
-        with suppress(OSError):  # unsent data for a process that is gone
-            self._process.communicate()
+        self._process.wait()
+        self._pipe.close()
 
 
-def serve() -> None:
-    """Work on items from standard input, in the child process; the function and the allowance come first.
+def serve(descriptor: int) -> None:
+    """Work in the child process on what comes through a pipe: the function with the allowance, then the items.
 
-    An answer is a tuple with the result, or an exception. Output of the function goes to standard error.
+    An answer is a tuple with the result, or an exception.
     """
-    with os.fdopen(os.dup(1), "wb") as answers, suppress(EOFError, KeyboardInterrupt):
-        os.dup2(2, 1)
-        gc.set_threshold(50_000)  # music21 creates millions of objects; the default of 700 takes a tenth longer
-        work, allowance = (pickle.load(sys.stdin.buffer) for _ in range(2))
+    gc.set_threshold(50_000)  # music21 creates millions of objects; the default of 700 takes a tenth longer
+    with Connection(descriptor) as pipe, suppress(EOFError, KeyboardInterrupt):
+        work, allowance = pipe.recv()
         if sys.platform == "linux":
-            import resource
-
             pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
             _limit(resource.RLIMIT_AS, pages * resource.getpagesize() + allowance.memory)
         while True:
-            item = pickle.load(sys.stdin.buffer)
-            pickle.dump(_answer(work, item, allowance), answers)
-            answers.flush()
+            pipe.send(_answer(work, pipe.recv(), allowance))
 
 
 def _answer(work: Callable[[Any], Any], item: Any, allowance: Allowance) -> Any:
-    if sys.platform != "win32":
-        import resource
-
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 1 + allowance.cpu)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 1 + allowance.cpu)
     try:
         return (work(item),)
     except MemoryError:
@@ -205,7 +189,5 @@ def _answer(work: Callable[[Any], Any], item: Any, allowance: Allowance) -> Any:
 
 def _limit(resource_number: int, value: int) -> None:
     """Set a soft limit, within the hard limit of the machine."""
-    import resource
-
     hard = resource.getrlimit(resource_number)[1]
     resource.setrlimit(resource_number, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))

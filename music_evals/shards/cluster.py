@@ -1,13 +1,11 @@
-"""Shards on a Ray cluster, and servers of the model beside them.
+"""Shards on a Ray cluster, with their model servers; and the work of builders on a cluster (`spread`).
 
-Ray places each shard on a node and starts it again elsewhere if its node or process is lost; the shard then reads what
-it logged and goes on. All nodes need this package, and have to reach the folder of the logs: a shared one, or an
-address such as ``s3://``.
+Ray places each shard on a node. If the node or the process is lost, Ray starts the shard elsewhere, and the shard goes
+on from its log. All nodes need this package, and must reach the folder of the logs: a shared folder, or an address such
+as ``s3://``.
 
-The work of builders on scores is spread over a cluster by `spread`.
-
-With GPUs for each shard, Inspect starts a vLLM server in each. Servers that shards share are actors of their own, which
-Ray starts again if they are lost.
+With GPUs for each shard, Inspect starts a vLLM server in each shard. Servers that shards share are actors, which Ray
+restarts if they are lost.
 """
 
 import ctypes
@@ -33,39 +31,28 @@ from music_evals.notation.subprocesses import ELSEWHERE, Elsewhere
 from music_evals.shards.running import Report, Shard, run_shard
 
 AGAIN: Final = 10
-"""How often a shard is started again whose node, process or server was lost."""
+"""How often a shard is restarted after its node, process or server was lost."""
 
-_LOOK: Final = 0.5  # seconds between looks at what is finished
-_TAIL: Final = 2000  # characters of what a server wrote that an error shows
+_POLL: Final = 0.5  # seconds between two reports
+_TAIL: Final = 2000  # characters of a server's output that an error shows
 _DIE_WITH_PARENT: Final = 1  # PR_SET_PDEATHSIG of Linux
 
 
 class ServerLostError(RuntimeError):
-    """The server that a shard asked is gone."""
+    """The model server of a shard is lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Runs shards on Ray; an engine of `run_in_shards`.
+    """Runs shards on Ray; an engine of `run_in_shards`."""
 
-    Args:
-        address: of the cluster; by default the one at hand, or else one of this machine's.
-        gpus: of each shard, for a server of its own or a model in its process.
-        servers: how many vLLM servers the shards share.
-        server_gpus: of each such server.
-    """
-
-    address: str | None = None
-    gpus: float = 0
-    servers: int = 0
-    server_gpus: float = 1
+    address: str | None = None  # default: a running cluster, or else a new one on this machine
+    gpus: float = 0  # per shard, for a vLLM server or a model in its process
+    servers: int = 0  # vLLM servers that the shards share
+    server_gpus: float = 1  # per such server
 
     def __call__(self, shards: Sequence[Shard], report: Report) -> list[str]:
-        """Run shards; return what is to be said of those that failed.
-
-        Raises:
-            RuntimeError: no model server starts.
-        """
+        """Run shards, and return the errors of those that failed; RuntimeError if no model server starts."""
         if not shards:
             return []
         with _connected(self.address):
@@ -79,7 +66,7 @@ class Cluster:
         ray.get([server.url.remote() for server in servers])
         ask: Any = ray.remote(
             num_gpus=self.gpus,
-            max_calls=1,  # a process for each shard, as Inspect's settings are a process's
+            max_calls=1,  # a process per shard, because Inspect's settings are global
             max_retries=AGAIN,
             retry_exceptions=[ServerLostError],
             scheduling_strategy="SPREAD",
@@ -90,26 +77,24 @@ class Cluster:
         }
         errors: list[str] = []
         while running:
-            ended, _ = ray.wait(list(running), timeout=_LOOK)
+            ended, _ = ray.wait(list(running), timeout=_POLL)
             report(ray.get(tally.take.remote()))
-            for one in ended:
-                shard = running.pop(one)
+            for task in ended:
+                shard = running.pop(task)
                 try:
-                    ray.get(one)
-                except ray.exceptions.RayTaskError as error:
-                    errors.append(f"shard {shard.number}: {error.cause}")
+                    ray.get(task)
                 except ray.exceptions.RayError as error:
-                    errors.append(f"shard {shard.number}: {str(error).splitlines()[0]}")
+                    reason = getattr(error, "cause", None) or str(error).splitlines()[0]
+                    errors.append(f"shard {shard.number}: {reason}")
         report(ray.get(tally.take.remote()))
         return errors
 
 
 @contextmanager
 def spread(address: str | None = None) -> Iterator[None]:
-    """Have LilyPond, its converters and readers of scores work on the CPUs of a cluster, as long as this is open.
+    """Move `map_in_subprocess` and `compile_texts` to the CPUs of a cluster while the context is open.
 
-    Args:
-        address: of the cluster; by default the one at hand, or else one of this machine's.
+    `address` is that of the cluster, by default a running cluster, or else a new one on this machine.
     """
     with _connected(address):
         before = ELSEWHERE.set(Elsewhere(_Tasks(), max(1, int(ray.cluster_resources().get("CPU", 1)))))
@@ -121,18 +106,18 @@ def spread(address: str | None = None) -> Iterator[None]:
 
 @contextmanager
 def _connected(address: str | None) -> Iterator[None]:
-    ours = not ray.is_initialized()
-    if ours:
+    is_new = not ray.is_initialized()
+    if is_new:
         ray.init(address=address, log_to_driver=False, logging_level="warning")
     try:
         yield
     finally:
-        if ours:
+        if is_new:
             ray.shutdown()
 
 
 class _Tasks(Executor):
-    """Has calls done as tasks of Ray, a CPU each."""
+    """Runs each call as a Ray task with one CPU."""
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **options: Any) -> "Future[Any]":
         task: Any = ray.remote(max_retries=AGAIN, scheduling_strategy="SPREAD")(_call)
@@ -145,11 +130,11 @@ def _call(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str
 
 
 class _Tally:
-    """Counts finished samples of all shards, those of a shard that begins again but once."""
+    """Counts finished samples of all shards; a restarted shard counts its samples once."""
 
     def __init__(self) -> None:
         self.finished: Counter[int] = Counter()
-        self.told: Counter[int] = Counter()
+        self.counted: Counter[int] = Counter()
         self.new = 0
 
     def begin(self, shard: int) -> None:
@@ -157,8 +142,8 @@ class _Tally:
 
     def add(self, shard: int, samples: int) -> None:
         self.finished[shard] += samples
-        new = max(0, self.finished[shard] - self.told[shard])
-        self.told[shard] += new
+        new = max(0, self.finished[shard] - self.counted[shard])
+        self.counted[shard] += new
         self.new += new
 
     def take(self) -> int:
@@ -176,7 +161,7 @@ def _ask(shard: Shard, tally: Any, server: Any) -> None:
         if server is not None and ray.get(server.url.remote()) != serving:
             raise ServerLostError(f"the server at {serving} was lost") from error
         raise
-    ray.get(tally.add.remote(shard.number, 0))  # what was told arrives before the end
+    ray.get(tally.add.remote(shard.number, 0))  # waits until all counts have arrived
 
 
 class _Server:
@@ -204,17 +189,15 @@ class _Server:
         self.address = f"http://{host}:{port}/v1"
         while not _healthy(f"http://{host}:{port}/health"):
             if self.process.poll() is not None:
-                raise RuntimeError(f"vllm serve {name} ended: {self._said()}")
+                self.output.seek(max(0, self.output.seek(0, os.SEEK_END) - _TAIL))
+                output = self.output.read().decode(errors="replace").strip()
+                raise RuntimeError(f"vllm serve {name} ended: {output}")
             time.sleep(1)
 
     def url(self) -> str:
         if self.process.poll() is not None:
             os._exit(1)  # Ray starts the actor again, and with it the server
         return self.address
-
-    def _said(self) -> str:
-        self.output.seek(max(0, self.output.seek(0, os.SEEK_END) - _TAIL))
-        return self.output.read().decode(errors="replace").strip()
 
 
 def _healthy(url: str) -> bool:

@@ -1,4 +1,4 @@
-"""Shards as processes of this machine. One that is killed is started again and goes on where it was."""
+"""Shards as processes of this machine. A shard that is killed starts again and goes on where it was."""
 
 import os
 import signal
@@ -11,19 +11,11 @@ from typing import Any, Final
 from music_evals.shards.running import Report, Shard, run_shard
 
 DEATHS: Final = 3
-"""So many times in a row a shard may be killed without having finished a sample."""
+"""A shard is given up when it was killed so many times in a row without finishing a sample."""
 
 
 def run_processes(shards: Sequence[Shard], report: Report) -> list[str]:
-    """Run shards side by side, each in a process.
-
-    Args:
-        shards: the shards.
-        report: is called with the number of samples that were finished.
-
-    Returns:
-        What is to be said of those that did not end in success.
-    """
+    """Run shards side by side, a process per shard; an engine of `run_in_shards`."""
     errors: list[str] = []
     running = [_Worker(shard) for shard in shards]
     try:
@@ -32,18 +24,18 @@ def run_processes(shards: Sequence[Shard], report: Report) -> list[str]:
             for pipe in connection.wait(list(by_pipe)):
                 worker = by_pipe[pipe]
                 try:
-                    said = worker.pipe.recv()
+                    message = worker.pipe.recv()
                 except EOFError:
                     running.remove(worker)
-                    if again := worker.ended():
-                        running.append(again)
+                    if successor := worker.successor():
+                        running.append(successor)
                     elif worker.error:
                         errors.append(f"shard {worker.shard.number}: {worker.error}")
                     continue
-                if isinstance(said, str):
-                    worker.error = said
+                if isinstance(message, str):
+                    worker.error = message
                 else:
-                    report(worker.count(said))
+                    report(worker.count(message))
     finally:
         for worker in running:
             worker.process.terminate()
@@ -51,11 +43,11 @@ def run_processes(shards: Sequence[Shard], report: Report) -> list[str]:
 
 
 class _Worker:
-    """A process, and what it said."""
+    """A process of a shard, and the messages that it sent."""
 
-    def __init__(self, shard: Shard, told: int = 0, deaths: int = 0) -> None:
+    def __init__(self, shard: Shard, counted: int = 0, deaths: int = 0) -> None:
         self.shard, self.deaths = shard, deaths
-        self.before = self.told = told
+        self.counted_before = self.counted = counted
         self.finished = 0
         self.error = ""
         context: Any = get_context("spawn")
@@ -65,20 +57,20 @@ class _Worker:
         its.close()
 
     def count(self, samples: int) -> int:
-        """Count samples of this process; return how many of them were not told of before."""
+        """Count finished samples; return how many of them an earlier process had not counted."""
         self.finished += samples
-        new = max(0, self.finished - self.told)
-        self.told += new
+        new = max(0, self.finished - self.counted)
+        self.counted += new
         return new
 
-    def ended(self) -> "_Worker | None":
-        """Return the process that takes the place of one that was killed; else what was wrong is its `error`."""
+    def successor(self) -> "_Worker | None":
+        """Replace a process that was killed; otherwise set `error` if it ended in one."""
         self.process.join()
         code = self.process.exitcode
         if code < 0:
-            deaths = 1 if self.told > self.before else self.deaths + 1
+            deaths = 1 if self.counted > self.counted_before else self.deaths + 1
             if deaths < DEATHS:
-                return _Worker(self.shard, self.told, deaths)
+                return _Worker(self.shard, self.counted, deaths)
             self.error = f"killed by {signal.Signals(-code).name}, {DEATHS} times before a sample was finished"
         elif code and not self.error:
             self.error = f"its process ended with exit status {code}"
@@ -89,13 +81,13 @@ def _work(shard: Shard, pipe: connection.Connection) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         run_shard(shard, pipe.send)
-    except Exception as error:  # of any kind: the process that started this one shows it
+    except Exception as error:  # of any class; the parent process shows it
         pipe.send(getattr(error, "message", None) or f"{error}" or type(error).__name__)
         sys.exit(1)
 
 
 def _end_with_parent() -> None:
-    """Leave nothing running that nobody waits for, however the starting process ended."""
+    """End this process when the parent has ended for whatever reason."""
     parent = parent_process()
     if parent:
         connection.wait([parent.sentinel])

@@ -1,12 +1,12 @@
-"""One shard of a run: some samples of each of its tasks, asked in this process and logged in a folder of their own.
+"""One shard of a run: some samples of each task, asked in this process and logged in the shard's own folder.
 
-What is asked once is not asked again: a shard that was killed reads its folder and goes on with the rest. Inspect
-writes a log to its file after each twentieth of the samples; what was finished since then is asked again.
+A shard that was killed reads its folder and asks the rest. Inspect writes a log to its file after each twentieth of the
+samples; samples that were finished since then are asked again.
 """
 
 import gc
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,16 +17,16 @@ from inspect_ai.hooks import Hooks, SampleEnd, hooks
 from inspect_ai.log import EvalLog
 from inspect_ai.model import get_model
 
-from music_evals.benchmarks import TaskFacts, load
-from music_evals.shards.merging import Part, choose, read_parts
+from music_evals.benchmarks import load
+from music_evals.shards.merging import Part, choose, read_parts, sample_name
 from music_evals.solvers.abilities import made_for
 
+SampleId = str | int
 Report = Callable[[int], None]
-"""Is told of samples that are finished, and how many."""
+"""Takes the number of samples that were just finished."""
 
-OBJECTS: Final = (
-    100_000  # new objects before Python looks for cycles: Inspect makes thousands a sample, hardly any cyclic
-)
+OBJECTS: Final = 100_000
+"""New objects before Python looks for cycles: Inspect makes thousands per sample, hardly any cyclic."""
 
 
 class ShardError(RuntimeError):
@@ -35,20 +35,15 @@ class ShardError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A task with its arguments, as they can be sent to another process."""
+    """A task with its arguments; it can be sent to another process."""
 
     benchmark: str
     task: str
     arguments: Mapping[str, Any]
 
-    @classmethod
-    def of(cls, facts: TaskFacts, arguments: Mapping[str, Any]) -> "Asked":
-        """Of a declared task."""
-        return cls(facts.benchmark, facts.name, dict(arguments))
-
     @property
     def key(self) -> str:
-        """What logs of it have in common."""
+        """The text that all logs of this task with these arguments share."""
         return f"{load(self.benchmark).tasks[self.task].registry_name} {json.dumps(self.arguments, sort_keys=True)}"
 
     def make(self) -> Task:
@@ -58,61 +53,61 @@ class Asked:
         task: Task = getattr(MODULES[self.benchmark], self.task)(**self.arguments)
         return task
 
+    def parts(self, parts: Sequence[Part]) -> list[Part]:
+        """Return the logs that are of this task and arguments."""
+        return [part for part in parts if key_of(part.header) == self.key]
+
+    def unfinished(self, ids: Sequence[SampleId], epochs: int, parts: Sequence[Part]) -> list[SampleId]:
+        """Return the ids of samples that the logs lack in some epoch, in the given order."""
+        done = choose(self.parts(parts), first=True)
+        return [each for each in ids if any(sample_name(each, n) not in done for n in range(1, epochs + 1))]
+
 
 def key_of(log: EvalLog) -> str:
-    """Return the `Asked.key` of what a log is of."""
+    """Return the `Asked.key` of a log."""
     name = (log.eval.task_registry_name or log.eval.task).rpartition("/")[2]
     return f"{name} {json.dumps(log.eval.task_args_passed, sort_keys=True)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Some samples of each task, and how to ask them.
-
-    Args:
-        number: of the shard.
-        folder: path or address of its logs.
-        model: as Inspect names it.
-        model_args: of its provider.
-        base_url: of the server to ask, where it is not the provider's usual one.
-        options: what else Inspect's `eval` takes.
-        samples: each task, with the ids of its samples.
-    """
+    """Some samples of each task, and how to ask them."""
 
     number: int
-    folder: str
-    model: str
+    folder: str  # path or address of its logs
+    model: str  # as Inspect names it
     model_args: Mapping[str, Any]
-    base_url: str | None
-    options: Mapping[str, Any]
-    samples: tuple[tuple[Asked, tuple[str | int, ...]], ...]
+    base_url: str | None  # of a server other than the provider's usual one
+    options: Mapping[str, Any]  # other arguments of Inspect's `eval`
+    samples: tuple[tuple[Asked, tuple[SampleId, ...]], ...]  # each task with the ids of its samples
 
 
 def run_shard(shard: Shard, report: Report) -> None:
-    """Ask what its logs do not hold yet.
+    """Ask the samples that the shard's logs do not hold yet; ShardError if Inspect reports an error.
 
-    Args:
-        shard: the shard.
-        report: is called when samples are finished, with their number; first with that of those finished before.
-
-    Raises:
-        ShardError: with what Inspect says of it.
+    `report` is first called with the number of samples that were finished before.
     """
     parts = read_parts(shard.folder)
     model = get_model(shard.model, base_url=shard.base_url, **shard.model_args)
     tasks = []
     with made_for(model):
         for asked, ids in shard.samples:
-            done = choose([part for part in parts if key_of(part.header) == asked.key], first=True)
             task = asked.make()
-            left = _select(task, ids, done)
-            report(len(ids) * (task.epochs or 1) - len(left) * (task.epochs or 1))
-            if left:
-                task.dataset = left
+            epochs, data = task.epochs or 1, task.dataset
+            left = set(asked.unfinished(ids, epochs, parts))
+            samples = [sample for sample in data if sample.id in left]
+            report((len(ids) - len(samples)) * epochs)
+            if samples:
+                task.dataset = MemoryDataset(samples, data.name, data.location, shuffled=data.shuffled)
                 tasks.append(task)
     if not tasks:
         return
-    _follow(report)
+
+    @hooks(name="shard", description="counts the samples of a shard")
+    class Counting(Hooks):
+        async def on_sample_end(self, data: SampleEnd) -> None:
+            report(1)
+
     gc.freeze()
     gc.set_threshold(OBJECTS, 20, 100)
     logs = inspect_eval(
@@ -124,23 +119,7 @@ def run_shard(shard: Shard, report: Report) -> None:
         score_display=False,
         **{"log_realtime": False, **shard.options},
     )
-    if failed := [
-        f"{log.eval.task}: {log.error.message if log.error else log.status}" for log in logs if log.status != "success"
-    ]:
-        raise ShardError("; ".join(failed))
-
-
-def _select(task: Task, ids: Iterable[str | int], done: Mapping[str, Part]) -> MemoryDataset:
-    epochs = range(1, (task.epochs or 1) + 1)
-    wanted = {each for each in ids if any(f"{each}_epoch_{epoch}" not in done for epoch in epochs)}
-    data = task.dataset
-    return MemoryDataset(
-        [sample for sample in data if sample.id in wanted], data.name, data.location, shuffled=data.shuffled
-    )
-
-
-def _follow(report: Report) -> None:
-    @hooks(name="shard", description="counts the samples of a shard")
-    class Counting(Hooks):
-        async def on_sample_end(self, data: SampleEnd) -> None:
-            report(1)
+    failed = [log for log in logs if log.status != "success"]
+    if failed:
+        reasons = (f"{log.eval.task}: {log.error.message if log.error else log.status}" for log in failed)
+        raise ShardError("; ".join(reasons))

@@ -1,7 +1,7 @@
-"""A run in shards: planned by what its logs hold already, run by an engine, put together into one log a task.
+"""A run in shards: planned by what its logs hold already, run by an engine, merged into one log per task.
 
-A run's folder holds ``run.json``, which says what was asked for, ``shards/``, with the logs of shards while they run,
-and at the end a log for each task.
+A run's folder holds ``run.json`` with the settings, ``shards/`` with the logs of shards while they run, and at the end
+a log for each task.
 """
 
 import json
@@ -15,10 +15,10 @@ from inspect_ai import Task
 from inspect_ai.log import list_eval_logs, read_eval_log
 
 from music_evals.shards.merging import Part, check_together, choose, merge, read_parts
-from music_evals.shards.running import Asked, Report, Shard, key_of
+from music_evals.shards.running import Asked, Report, SampleId, Shard, key_of
 
 Engine = Callable[[Sequence[Shard], Report], list[str]]
-"""Runs shards, reports samples as they are finished, and returns what is to be said of shards that failed."""
+"""Runs shards, reports finished samples, and returns the errors of shards that failed."""
 
 SHARDS: Final = "shards"
 RUN: Final = "run.json"
@@ -30,24 +30,16 @@ class RunError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a run asks.
+    """How a run asks."""
 
-    Args:
-        model: as Inspect names it.
-        model_args: of its provider.
-        limit: only so many of each task's samples.
-        options: what else Inspect's `eval` takes.
-        servers: addresses of servers that serve the model; shards are spread over them.
-    """
-
-    model: str
+    model: str  # as Inspect names it
     model_args: Mapping[str, Any]
-    limit: int | None
-    options: Mapping[str, Any]
-    servers: Sequence[str] = ()
+    limit: int | None  # only so many of each task's samples
+    options: Mapping[str, Any]  # other arguments of Inspect's `eval`
+    servers: Sequence[str] = ()  # addresses of servers of the model; shards take turns
 
     def identity(self) -> dict[str, Any]:
-        """What must be the same when a run goes on."""
+        """Return what must be the same when a run goes on."""
         return {
             "model": self.model,
             "model arguments": dict(self.model_args),
@@ -59,8 +51,8 @@ class Settings:
 @dataclass(frozen=True, slots=True)
 class _Plan:
     asked: Asked
-    ids: Sequence[str | int]  # of the samples that are to be asked
-    samples: int  # of the data
+    ids: Sequence[SampleId]  # of the samples to ask
+    samples: int  # number in the data
     epochs: int
 
 
@@ -72,86 +64,64 @@ def run_in_shards(
     engine: Engine,
     begin: Callable[[int], Report],
 ) -> list[str]:
-    """Ask all samples of some tasks in shards, and put their logs together.
+    """Ask all samples of some tasks in shards, and merge their logs.
 
     Args:
         tasks: the tasks.
         settings: how to ask.
-        folder: path or address of the run's logs; what it holds of this run is not asked again.
-        shards: how many at once.
-        engine: runs them.
-        begin: is called with the number of samples in all, and returns what is told of finished ones.
+        folder: path or address of the run's logs; samples that its logs hold are not asked again.
+        shards: number of shards at once.
+        engine: runs the shards.
+        begin: called with the number of all samples; returns the function that takes the number of finished ones.
 
     Returns:
-        What is to be said of shards that did not end in success. The logs of tasks that are whole are there all the
-        same; the same call goes on with the others.
+        The errors of failed shards. Complete tasks have their logs all the same; the same call goes on with the others.
 
     Raises:
         RunError: the folder holds a run with other settings.
-        MergeError: the logs of its shards do not belong together, as after an update of the package.
+        MergeError: the logs of the shards are not of one run, as after an update of the package.
     """
-    plans = [_plan(asked, task, settings.limit) for asked, task in tasks]
+    plans = []
+    for asked, task in tasks:
+        ids = [sample.id for sample in task.dataset if sample.id is not None]
+        plans.append(_Plan(asked, ids[: settings.limit], len(ids), task.epochs or 1))
     place = _Place(folder)
     place.claim(settings)
-    there = place.merged()
-    todo = [plan for plan in plans if plan.asked.key not in there]
+    merged = place.merged()
+    todo = [plan for plan in plans if plan.asked.key not in merged]
     parts = read_parts(place.shards)
-    report = begin(sum(len(plan.ids) * plan.epochs for plan in plans))
-    report(sum(len(plan.ids) * plan.epochs for plan in plans if plan.asked.key in there))
-    left = [(plan, _left(plan, parts)) for plan in todo]
-    report(sum((len(plan.ids) - len(ids)) * plan.epochs for plan, ids in left))
-    numbered = place.next_number()
-    jobs = [
-        Shard(
-            numbered + index,
-            f"{place.shards}/{numbered + index}",
-            settings.model,
-            settings.model_args,
-            settings.servers[index % len(settings.servers)] if settings.servers else None,
-            settings.options,
-            tuple((plan.asked, share) for plan, ids in left if (share := _share(ids, index, shards))),
-        )
-        for index in range(shards)
-    ]
-    errors = engine([job for job in jobs if job.samples], report)
+    left = [plan.asked.unfinished(plan.ids, plan.epochs, parts) for plan in todo]
+    total = sum(len(plan.ids) * plan.epochs for plan in plans)
+    report = begin(total)
+    report(total - sum(len(ids) * plan.epochs for plan, ids in zip(todo, left, strict=True)))
+    first = place.next_number()
+    jobs = []
+    for index in range(shards):
+        # A shard asks neighbouring samples, because servers cache what their prompts share.
+        shares = [tuple(ids[index * len(ids) // shards : (index + 1) * len(ids) // shards]) for ids in left]
+        samples = tuple((plan.asked, share) for plan, share in zip(todo, shares, strict=True) if share)
+        server = settings.servers[index % len(settings.servers)] if settings.servers else None
+        if samples:
+            where = f"{place.shards}/{first + index}"
+            jobs.append(
+                Shard(first + index, where, settings.model, settings.model_args, server, settings.options, samples)
+            )
+    errors = engine(jobs, report)
     parts = read_parts(place.shards)
     for plan in todo:
-        mine = [part for part in parts if key_of(part.header) == plan.asked.key]
-        if not _left(plan, mine):
-            check_together(mine, sizes=False)
-            merge(
-                mine,
-                choose(mine, first=True),
-                f"{folder}/{mine[0].name}",
-                ids=plan.ids,
-                samples=plan.samples,
-                limit=settings.limit,
-            )
-            place.remove(mine)
+        logs = plan.asked.parts(parts)
+        if not plan.asked.unfinished(plan.ids, plan.epochs, logs):
+            check_together(logs, sizes=False)
+            target, taken = f"{folder}/{logs[0].name}", choose(logs, first=True)
+            merge(logs, taken, target, ids=plan.ids, samples=plan.samples, limit=settings.limit)
+            place.remove(logs)
         elif not errors:
             errors.append(f"{plan.asked.key}: not all samples are in the logs below {place.shards}")
     return errors
 
 
-def _plan(asked: Asked, task: Task, limit: int | None) -> _Plan:
-    ids = [sample.id for sample in task.dataset if sample.id is not None]
-    return _Plan(asked, ids[:limit], len(ids), task.epochs or 1)
-
-
-def _left(plan: _Plan, parts: Sequence[Part]) -> list[str | int]:
-    """The ids of the samples that are not all there, in the order of the data."""
-    done = choose([part for part in parts if key_of(part.header) == plan.asked.key], first=True)
-    epochs = range(1, plan.epochs + 1)
-    return [each for each in plan.ids if any(f"{each}_epoch_{epoch}" not in done for epoch in epochs)]
-
-
-def _share(ids: Sequence[str | int], index: int, shards: int) -> tuple[str | int, ...]:
-    """A run of neighbours, which share what servers cache of their prompts."""
-    return tuple(ids[index * len(ids) // shards : (index + 1) * len(ids) // shards])
-
-
 class _Place:
-    """The folder of a run, here or elsewhere."""
+    """The folder of a run, local or remote."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -159,39 +129,38 @@ class _Place:
         self.files, self.path = fsspec.core.url_to_fs(folder)
 
     def claim(self, settings: Settings) -> None:
-        path, asked = f"{self.path}/{RUN}", settings.identity()
-        if self.files.exists(path):
-            before = json.loads(self.files.cat_file(path))
-            for name, value in asked.items():
-                if before.get(name) != value:
-                    raise RunError(
-                        f"{self.folder} holds a run with {name} {before.get(name)!r}, not {value!r}; "
-                        "take another --log-dir, or remove that one"
-                    )
-        else:
+        path, identity = f"{self.path}/{RUN}", settings.identity()
+        if not self.files.exists(path):
             self.files.makedirs(self.path, exist_ok=True)
-            self.files.pipe_file(path, json.dumps(asked, indent=1).encode())
+            self.files.pipe_file(path, json.dumps(identity, indent=1).encode())
+            return
+        before = json.loads(self.files.cat_file(path))
+        for name, value in identity.items():
+            if before.get(name) != value:
+                raise RunError(
+                    f"{self.folder} holds a run with {name} {before.get(name)!r}, not {value!r}; "
+                    "take another --log-dir, or remove that one"
+                )
 
     def merged(self) -> set[str]:
-        """The keys of tasks whose logs are whole."""
-        logs = list_eval_logs(self.folder, formats=["eval"], recursive=False) if self.files.exists(self.path) else []
+        """The keys of tasks that have their merged log."""
+        logs = list_eval_logs(self.folder, formats=["eval"], recursive=False)
         headers = [read_eval_log(info, header_only=True) for info in logs]
         return {key_of(header) for header in headers if header.status == "success"}
 
     def next_number(self) -> int:
-        """After those of the shards that are there; a shard never writes where another did."""
+        """A number after those of all shards so far: a shard never writes where another did."""
         path = f"{self.path}/{SHARDS}"
-        names = (
-            [PurePosixPath(name).name for name in self.files.ls(path, detail=False)] if self.files.exists(path) else []
-        )
-        return max((int(name) for name in names if name.isdigit()), default=0) + 1
+        names = self.files.ls(path, detail=False) if self.files.exists(path) else []
+        numbers = [PurePosixPath(name).name for name in names]
+        return max((int(number) for number in numbers if number.isdigit()), default=0) + 1
 
     def remove(self, parts: Sequence[Part]) -> None:
-        """Remove logs of shards, and their folders if nothing else is in them."""
+        """Remove logs of shards, and the folder of shards if it holds no other logs."""
         for part in parts:
             files, path = fsspec.core.url_to_fs(part.location)
             files.rm_file(path)
         self.files.invalidate_cache()
-        left = self.files.exists(f"{self.path}/{SHARDS}")  # an object store has no folder without files
-        if left and not list_eval_logs(self.shards, recursive=True):
+        exists = self.files.exists(f"{self.path}/{SHARDS}")  # an object store has no folder without files
+        if exists and not list_eval_logs(self.shards, recursive=True):
             self.files.rm(f"{self.path}/{SHARDS}", recursive=True)

@@ -194,36 +194,32 @@ def test_what_cannot_be(folder: Path, encoder: Encoder, monkeypatch: pytest.Monk
 
 
 def test_damaged_and_other_models(folder: Path, tmp_path: Path) -> None:
-    def copied(name: str) -> Path:
-        return Path(shutil.copytree(folder, tmp_path / name))
+    def copied(name: str, file: str = "", content: str = "") -> Path:
+        copy = Path(shutil.copytree(folder, tmp_path / name))
+        if file:
+            (copy / file).write_text(content)
+        return copy
 
-    for file in ("config.json", "tokenizer.json", "model.safetensors"):
-        (copied(f"no {file}") / file).write_text("{")
-        with pytest.raises(EncoderError, match=f"encoder 'no {file}' cannot be loaded: "):
-            load_encoder(tmp_path / f"no {file}")
-
-    short = copied("short")
     config = json.loads((folder / "config.json").read_text())
-    (short / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 12}))
+    short = copied("short", "config.json", json.dumps({**config, "num_hidden_layers": 12}))
     load_encoder(short, layer=8)
-    with pytest.raises(EncoderError, match=r"encoder 'short' lacks 16 of its weights, such as encoder\.layer\.8"):
-        load_encoder(short, layer=9)
-
-    other = copied("other")
+    other, broken = copied("other"), copied("broken")
     size = {"hidden_size": 8, "num_hidden_layers": 6, "num_attention_heads": 2, "intermediate_size": 8}
     BertModel(BertConfig(vocab_size=50, **size)).save_pretrained(other)
-    with pytest.raises(EncoderError, match=r"has .* tokens and its model 50; accepted: a tokenizer that belongs"):
-        load_encoder(other)
-    (other / "config.json").write_text(json.dumps({"model_type": "t5"}))
-    with pytest.raises(EncoderError, match="'other' is a model of type t5; accepted: text encoders"):
-        load_encoder(other)
-
-    broken = AutoModel.from_pretrained(folder)
+    model = AutoModel.from_pretrained(folder)
     with torch.no_grad():
-        broken.encoder.layer[0].output.dense.bias[0] = torch.nan
-    broken.save_pretrained(copied("broken"))
-    with pytest.raises(EncoderError, match="encoder 'broken': layer 6 has values that are not finite"):
-        load_encoder(tmp_path / "broken", cache=tmp_path / "cache").embed([SHORT])
+        model.encoder.layer[0].output.dense.bias[0] = torch.nan
+    model.save_pretrained(broken)
+    files = ("config.json", "tokenizer.json", "model.safetensors")
+    for path, message in (
+        *((copied(f"no {file}", file, "{"), f"encoder 'no {file}' cannot be loaded: ") for file in files),
+        (short, r"encoder 'short' lacks 16 of its weights, such as encoder\.layer\.8"),
+        (other, r"has .* tokens and its model 50; accepted: a tokenizer that belongs"),
+        (copied("t5", "config.json", '{"model_type": "t5"}'), "'t5' is a model of type t5; accepted: text encoders"),
+        (broken, "encoder 'broken': layer 6 has values that are not finite"),
+    ):
+        with pytest.raises(EncoderError, match=message):
+            load_encoder(path, layer=9 if path == short else 6, cache=tmp_path / "cache").embed([SHORT])
     assert not (tmp_path / "cache").exists()
 
 

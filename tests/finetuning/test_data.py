@@ -74,10 +74,10 @@ def test_one_conversation_a_question_in_both_formats(tmp_path: Path) -> None:
     assert not (out / "test.jsonl").exists()
     assert "test-" not in "".join(path.read_text(encoding="utf-8") for path in out.glob("*.jsonl"))
     # From https://github.com/hiyouga/LLaMA-Factory/blob/main/data/README.md, "OpenAI Format".
-    info = json.loads((out / "dataset_info.json").read_text(encoding="utf-8"))
     tags = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"}
     layout = {"formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": {**tags, "system_tag": "system"}}
-    assert info == {f"msu_{split}": {"file_name": f"{split}.jsonl", **layout} for split in ("train", "validation")}
+    info = {f"msu_{split}": {"file_name": f"{split}.jsonl", **layout} for split in ("train", "validation")}
+    assert json.loads((out / "dataset_info.json").read_text(encoding="utf-8")) == info
     record = json.loads((out / TRAINING_DATA.marker).read_text(encoding="utf-8"))
     assert record["conversations"] == {"train": 4, "validation": 4}
     assert record["source"]["dataset_label"] == "generated-seed1"

@@ -11,7 +11,7 @@ from fractions import Fraction
 from importlib.resources import files
 from typing import Any, Final
 
-from music_evals.notation.spelling import Interval, spell
+from tests.oracles.spelling import Interval, spell
 
 BANK: Final = tomllib.loads((files("tests.oracles") / "theory.toml").read_text(encoding="utf-8"))
 """Wordings of questions (``forms``), and ``words`` by kind of thing."""

@@ -17,6 +17,7 @@ from music_evals.shards.running import Asked
 from music_evals.shards.sharded_run import Settings, run_in_shards
 from tests.commands.cli import run
 from tests.notation.test_subprocesses import work
+from tests.shards.test_shards import check_that_errors_are_returned
 
 MEMORY = 100 << 20
 
@@ -62,41 +63,30 @@ def test_a_run_survives_a_node(bucket: str) -> None:
         ray.shutdown()
         nodes.shutdown()
     assert (errors, killed, finished) == ([], True, 240)
-    (found,) = list_eval_logs(f"{bucket}/run")
-    log = read_eval_log(found)
-    assert log.samples
-    assert (log.status, len(log.samples), len({sample.id for sample in log.samples})) == ("success", 240, 240)
+    (info,) = list_eval_logs(f"{bucket}/run")
+    log = read_eval_log(info)
+    ids = [sample.id for sample in log.samples or []]
+    assert (log.status, len(ids), len(set(ids))) == ("success", 240, 240)
     code, output = run("report", f"{bucket}/run")
     assert (code, "baseline/chance" in output) == (0, True)
 
 
-def test_what_a_shard_meets_is_told(tmp_path: Path) -> None:
-    asked = Asked("ziqi", "comprehension", {})
-    settings = Settings("baseline/chance", {"error_rate": "much"}, 4, {})
-    ray.init(num_cpus=1, include_dashboard=False, object_store_memory=MEMORY, log_to_driver=False)
-    try:
-        errors = run_in_shards([(asked, asked.make())], settings, str(tmp_path), 1, Cluster(), lambda _: lambda _: None)
-    finally:
-        ray.shutdown()
-    assert len(errors) == 1
-    assert errors[0].startswith("shard 1: ")
-    assert "error_rate" in errors[0]
-
-
-def test_a_dataset_built_by_a_cluster_is_the_same(tmp_path: Path) -> None:
+@pytest.fixture
+def one_node() -> Iterator[None]:
     ray.init(num_cpus=2, include_dashboard=False, object_store_memory=MEMORY, log_to_driver=False)
-    try:
-        code, output = run("build", "--engine", "ray", "msu", "--works", 3, "--out", tmp_path / "ray")
-        with spread():
-            found = [str(one) for one in map_in_subprocess(work, ["a", "ends", *"bcdefghi"])]
-    finally:
-        ray.shutdown()
-    assert found == ["A", "its process ended with status 3", *"BCDEFGHI"]
-    assert code == 0, output
-    assert run("build", "msu", "--works", 3, "--out", tmp_path / "here")[0] == 0
-    one, other = (
-        {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.parquet")}
-        for folder in (tmp_path / "ray", tmp_path / "here")
-    )
-    assert one
-    assert one == other
+    yield
+    ray.shutdown()
+
+
+def test_errors_and_datasets_are_as_without_a_cluster(one_node: None, tmp_path: Path) -> None:
+    check_that_errors_are_returned(Cluster(), tmp_path / "run")
+    with spread():
+        results = [str(result) for result in map_in_subprocess(work, ["a", "ends", *"bcdefghi"])]
+    assert results == ["A", "its process ended with status 3", *"BCDEFGHI"]
+    files = []
+    for engine in ("ray", "processes"):
+        folder = tmp_path / engine
+        code, output = run("build", "--engine", engine, "msu", "--works", 3, "--out", folder)
+        assert code == 0, output
+        files.append({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.parquet")})
+    assert files[0] == files[1] != {}

@@ -1,11 +1,11 @@
-"""Runs in shards: their log is that of the whole run, whatever is killed on the way; and what is not put together."""
+"""Runs in shards: their log is that of the complete run, whatever is killed; and logs that are not merged."""
 
 import json
 import multiprocessing
 import os
 import re
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log, write_eval_lo
 
 from music_evals.shards.processes import run_processes
 from music_evals.shards.running import Asked, Report, Shard, run_shard
-from music_evals.shards.sharded_run import Settings, run_in_shards
+from music_evals.shards.sharded_run import Engine, Settings, run_in_shards
 from tests.commands.cli import run
 from tests.golden.record import HERE as GOLDEN
 from tests.golden.record import replies  # noqa: F401 - registers the model that is asked
@@ -53,29 +53,27 @@ def sharded(
     *,
     shards: int = 3,
     model: str = "baseline/chance",
-    engine: Callable[[Sequence[Shard], Report], list[str]] = in_this_process,
+    engine: Engine = in_this_process,
     **settings: Any,
 ) -> list[EvalLog]:
-    told: list[int] = []
-    errors = run_in_shards(
-        [(asked, asked.make()) for asked in tasks],
-        Settings(model, {}, settings.pop("limit", None), settings),
-        str(folder),
-        shards,
-        engine,
-        lambda samples: told.append,
-    )
-    assert errors == []
+    pairs = [(asked, asked.make()) for asked in tasks]
+    run_settings = Settings(model, {}, settings.pop("limit", None), settings)
+    assert run_in_shards(pairs, run_settings, str(folder), shards, engine, lambda _: lambda _: None) == []
     return [read_eval_log(info) for info in list_eval_logs(str(folder))]
 
 
 def plain(value: Any) -> Any:
-    """What must be the same: all but times and ids."""
+    """A part of a log without times and ids."""
     if isinstance(value, dict):
         if VARYING.fullmatch(str(value.get("path", "")).rpartition("/")[2]):  # a change that an event tells of
             return {"path": value["path"]}
         return {key: plain(one) for key, one in value.items() if not VARYING.fullmatch(key)}
     return [plain(one) for one in value] if isinstance(value, list) else value
+
+
+def same(one: EvalLog, other: EvalLog, part: str) -> bool:
+    first, second = (plain(json.loads(log.model_dump_json(include={part}))) for log in (one, other))
+    return bool(first == second)
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: f"{asked.benchmark}-{asked.task}")
@@ -88,12 +86,9 @@ def test_a_log_of_shards_is_the_log_of_the_whole_run(
     whole = read_eval_log(whole.location)
     monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "cache"))  # MSU's answers are kept: ask again
     (log,) = sharded([asked], tmp_path / "shards", limit=7)
-    assert whole.samples
-    assert log.samples
-    for name in ("status", "results", "reductions", "eval", "plan", "samples"):
-        one, other = (json.loads(each.model_dump_json(include={name}))[name] for each in (whole, log))
-        assert plain(one) == plain(other), name
-    assert [sample.id for sample in whole.samples] == [sample.id for sample in log.samples]
+    for part in ("status", "results", "reductions", "eval", "plan", "samples"):
+        assert same(whole, log, part), part
+    assert [sample.id for sample in whole.samples or []] == [sample.id for sample in log.samples or []] != []
     assert whole.stats.model_usage == log.stats.model_usage
 
 
@@ -109,7 +104,8 @@ def test_killed_processes_lose_and_double_nothing(tmp_path: Path) -> None:
             finished += samples
             report(samples)
             if finished > 40 * (len(killed) + 1) and len(killed) < 3:
-                killed.append(min(shard_processes()))  # the oldest, which has begun to ask
+                oldest = min(child.pid or 0 for child in multiprocessing.active_children() if child.is_alive())
+                killed.append(oldest)  # it has begun to ask
                 os.kill(killed[-1], signal.SIGKILL)
 
         return run_processes(shards, count)
@@ -117,24 +113,16 @@ def test_killed_processes_lose_and_double_nothing(tmp_path: Path) -> None:
     logs = sharded(asked, tmp_path, shards=2, engine=engine)
     assert len(killed) == 3
     for log, samples in zip(sorted(logs, key=lambda log: log.eval.task), (240, 60), strict=True):
-        assert log.samples
-        assert (log.status, len(log.samples)) == ("success", samples)
-        assert len({sample.id for sample in log.samples}) == samples
-        assert sorted(sample.id for sample in log.samples) == sorted(log.eval.dataset.sample_ids or [])
+        assert (log.status, len(set(log.eval.dataset.sample_ids or []))) == ("success", samples)
+        assert sorted(sample.id for sample in log.samples or []) == sorted(log.eval.dataset.sample_ids or [])
     assert not (tmp_path / "shards").exists()
-    # What is whole is not asked again.
-    assert [log.eval.run_id for log in sharded(asked, tmp_path, shards=2, engine=nothing_left)] == [
-        log.eval.run_id for log in logs
-    ]
 
+    def nothing_left(shards: Sequence[Shard], report: Report) -> list[str]:
+        assert not shards
+        return []
 
-def shard_processes() -> list[int]:
-    return [process.pid for process in multiprocessing.active_children() if process.pid and process.is_alive()]
-
-
-def nothing_left(shards: Sequence[Shard], report: Report) -> list[str]:
-    assert not shards
-    return []
+    again = sharded(asked, tmp_path, shards=2, engine=nothing_left)
+    assert [log.eval.run_id for log in again] == [log.eval.run_id for log in logs]
 
 
 def test_parts_of_a_run_are_merged_and_others_are_refused(tmp_path: Path) -> None:
@@ -155,15 +143,10 @@ def test_parts_of_a_run_are_merged_and_others_are_refused(tmp_path: Path) -> Non
     code, output = run("merge", first, second, "--out", tmp_path / "both.eval")
     assert {path.name for path in tmp_path.iterdir()} == {"parts", "both.eval"}
     assert (code, "4 of 60 samples, from 2 logs" in output) == (0, True), output
-    log = read_eval_log(str(tmp_path / "both.eval"))
-    whole = read_eval_log(part(4))
-    assert log.samples
-    assert whole.samples
+    log, whole = read_eval_log(str(tmp_path / "both.eval")), read_eval_log(part(4))
     assert log.eval.dataset.sample_ids == whole.eval.dataset.sample_ids
-    assert {sample.id for sample in log.samples} == set(log.eval.dataset.sample_ids)
-    assert plain(json.loads(log.model_dump_json(include={"results"}))) == plain(
-        json.loads(whole.model_dump_json(include={"results"}))
-    )
+    assert {sample.id for sample in log.samples or []} == set(log.eval.dataset.sample_ids or [])
+    assert same(log, whole, "results")
     for logs, message in (
         ((second, third), "_epoch_1 is in both"),
         ((first, part((2, 4), model="baseline/majority")), "model is baseline/chance in the first, baseline/majority"),
@@ -179,7 +162,7 @@ def test_parts_of_a_run_are_merged_and_others_are_refused(tmp_path: Path) -> Non
 
 
 def test_a_log_that_lacks_samples_is_refused(tmp_path: Path) -> None:
-    (location,) = (tmp_path / "cut.eval",)
+    location = tmp_path / "cut.eval"
     (log,) = inspect_eval(
         Asked("ziqi", "generation", {}).make(), model="baseline/chance", limit=3, log_dir=str(tmp_path), display="none"
     )
@@ -200,10 +183,13 @@ def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
     assert (code, "holds a run with model 'baseline/chance', not 'baseline/majority'" in output) == (1, True), output
 
 
-def test_a_shard_that_fails_is_told(tmp_path: Path) -> None:
+def check_that_errors_are_returned(engine: Engine, folder: Path) -> None:
     settings = Settings("baseline/chance", {"error_rate": "much"}, 4, {})
     asked = Asked("ziqi", "generation", {})
-    errors = run_in_shards([(asked, asked.make())], settings, str(tmp_path), 1, run_processes, lambda _: lambda _: None)
-    assert len(errors) == 1
-    assert errors[0].startswith("shard 1: ")
-    assert "error_rate" in errors[0]
+    (error,) = run_in_shards([(asked, asked.make())], settings, str(folder), 1, engine, lambda _: lambda _: None)
+    assert error.startswith("shard 1: ")
+    assert "error_rate" in error
+
+
+def test_the_error_of_a_shard_is_returned(tmp_path: Path) -> None:
+    check_that_errors_are_returned(run_processes, tmp_path)

@@ -7,8 +7,7 @@ accidental is converted. Chord symbols move too, and so do pitches, keys and cho
 import re
 from typing import Final, Literal
 
-from music_evals.notation.abc.tunes import ALTERATIONS, FIELD, parse_key, tokens
-from music_evals.notation.spelling import letter_of, spell
+from music_evals.notation.abc.tunes import ALTERATIONS, FIELD, FIFTHS, parse_key, tokens
 
 Direction = Literal[1, -1]
 """A major second up or down."""
@@ -107,11 +106,11 @@ def _note(note: re.Match[str], direction: Direction) -> str:
 
 def _move(letter: str, alteration: int, direction: Direction, most: int = 2) -> tuple[str, int]:
     """The letter that a note moves to, and its alteration, which may be at most `most`."""
-    note = spell(letter, alteration) + 2 * direction
-    moved = (note + 1) // 7
+    # On the line of fifths a major second is two places, and a sharp seven.
+    moved, place = divmod(FIFTHS.index(letter) + 7 * alteration + 2 * direction, 7)
     if abs(moved) > most:
         raise ValueError(f"{letter} with {alteration:+d} would need {moved:+d}")
-    return letter_of(note), moved
+    return FIFTHS[place], moved
 
 
 def _tonic(letter: str, sign: str, direction: Direction) -> str:

@@ -14,21 +14,20 @@ from functools import lru_cache
 from math import lcm
 from typing import Final
 
-from music_evals.notation.spelling import pitch_class
-from music_evals.notation.spelling import spell as to_fifths
-
 MAX_CHARACTERS: Final = 1_000_000  # longest text that is read
 
 MODES: Final = {"": 0, "mix": -1, "dor": -2, "m": -3, "phr": -4, "loc": -5, "lyd": 1}
-"""Modes as ABC writes them after the tonic (4.6.14) → how many sharps more than major they have."""
+"""Modes as ABC writes them after the tonic (4.6.14) → number of sharps more than in major."""
 
 _LONGEST_BAR: Final = 16  # characters; the rest does not change how a tune is played
 _MODE_NAMES: Final = {"maj": "", "ion": "", "min": "m", "aeo": "m", **{mode: mode for mode in MODES}}
 FIFTHS: Final = "FCGDAEB"
+"""The letters in fifths: 7 semitones upwards each."""
 ALTERATIONS: Final = {"^^": 2, "^": 1, "=": 0, "_": -1, "__": -2}
 
 # A line such as "A:|" looks like a field but is music.
 FIELD: Final = re.compile(r"([A-Za-z]):(?![|:])(.*)", re.DOTALL)
+_COMMENT: Final = re.compile(r"(?<!\\)%.*", re.DOTALL)  # 2.2.3, 6.1.1
 _KEY: Final = re.compile(r"([A-G])([#b]?) *([A-Za-z]*)")
 _METER: Final = re.compile(r"([1-9][0-9]?) ?/ ?(1|2|4|8|16|32)")
 _UNIT: Final = re.compile(r"1/(1|2|4|8|16|32|64)|1")
@@ -125,7 +124,7 @@ def split_tunes(text: str) -> list[Tune]:
         if not line.strip() or (field is not None and field[1] == "X"):
             close()
             fields, body = [], None
-        bare = _without_comment(line)
+        bare = _COMMENT.sub("", line)
         if field is None:
             if body is not None and bare.strip():
                 body.append(bare.rstrip())
@@ -207,18 +206,18 @@ def parse_key(value: str) -> Key:
         raise ValueError(
             f"key {_shown(value)} is not accepted; accepted are a tonic and a mode, such as Em or A Dorian"
         )
-    tonic = to_fifths(match[1], {"": 0, "#": 1, "b": -1}[match[2]])
+    tonic = FIFTHS.index(match[1]) - 1 + {"": 0, "#": 7, "b": -7}[match[2]]  # fifths above C
     sharps = tonic + MODES[mode]
     if not -7 <= sharps <= 7:
         raise ValueError(f"key {_shown(value)} would have {abs(sharps)} accidentals; accepted are up to 7")
-    return Key(f"{match[1]}{match[2]}{mode}", pitch_class(tonic), sharps)
+    return Key(f"{match[1]}{match[2]}{mode}", 7 * tonic % 12, sharps)
 
 
 def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int = 0) -> tuple[Event, ...]:
     """Read the notes, chords and rests of music without bar lines (4.1 to 4.17).
 
-    An accidental holds in its octave to the end of the measure, as in print: the collections were typed from print. (By
-    section 11.3 of ABC 2.1 it holds in all octaves, unless a directive says otherwise.)
+    An accidental holds in its octave to the end of the measure, as in print, because the collections were typed from
+    print. By section 11.3 of ABC 2.1 it would hold in all octaves.
 
     Args:
         text: the music.
@@ -232,17 +231,17 @@ def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int 
     altered: dict[tuple[str, int], int] = {}  # letter and octave → accidental so far, in semitones
     events: list[Event] = []  # up to the last step with durations in unit notes, as written
     units: list[Fraction] = []  # the length of a unit note for each event, shorter in tuplets
-    pending: tuple[str, Fraction, int] | None = None  # mark and ratio of a tuplet, and how many notes it lacks
-    mark = ""
+    mark, ratio, lacking = "", Fraction(1), 0  # of a tuplet; `lacking` counts the notes to come
+    start = ""  # the mark, until the first note of the tuplet
     broken: Fraction | None = None  # factor of the next note's length
     for kind, token in tokens(text):
         if kind in ("bar", "ending", "field"):
             raise ValueError(f"a measure holds {_shown(token)}; accepted is music between two bar lines")
         if kind == "tuplet":
-            if pending is not None:
+            if lacking:
                 raise ValueError(f"tuplet {token} starts within another; accepted are tuplets one after the other")
-            pending = _tuplet(token, meter)
-            mark = pending[0]
+            mark, ratio, lacking = _tuplet(token, meter)
+            start = mark
         elif kind == "broken":
             if not events or broken is not None:
                 raise ValueError(f"broken rhythm {token} has no note before it")
@@ -255,17 +254,16 @@ def read_measure(text: str, unit: Fraction, meter: tuple[int, int], sharps: int 
                 events[-1].is_tied = True
         elif kind in ("note", "rest", "chord", "measures"):
             event = _event(kind, token, unit, meter, sharps, altered)
-            units.append(unit)
-            if pending is not None:
-                event.tuplet, units[-1] = mark, unit * pending[1]
-                mark = ""
-                pending = (pending[0], pending[1], pending[2] - 1) if pending[2] > 1 else None
+            units.append(unit * ratio if lacking else unit)
+            if lacking:
+                event.tuplet, start = start, ""
+                lacking -= 1
             if broken is not None:
                 event.duration *= broken
                 broken = None
             events.append(event)
-    if pending is not None:
-        raise ValueError(f"tuplet {pending[0]} lacks {pending[2]} of its notes")
+    if lacking:
+        raise ValueError(f"tuplet {mark} lacks {lacking} of its notes")
     if broken is not None:
         raise ValueError(f"broken rhythm has no note after it in {_shown(text)}")
     for event, length in zip(events, units, strict=True):
@@ -309,7 +307,7 @@ def _body_tokens(body: str) -> Iterator[tuple[str, str]]:
     """Kind and text of the tokens of a tune's body; a field, inline or on its own line, as ``M:6/8``."""
     _check_length(body)
     for line in body.split("\n"):
-        bare = _without_comment(line)
+        bare = _COMMENT.sub("", line)
         if FIELD.fullmatch(line):
             yield "field", bare
             continue
@@ -342,15 +340,10 @@ def _event(
         note, length = _split_length(token)
         return Event((_pitch(note, sharps, altered),), length, note)
     inner, outer = token[1:].rsplit("]", 1)
-    notes: list[tuple[str, Fraction]] = []
-    place = 0
-    while place < len(inner):
-        match = _IN_CHORD.match(inner, place)
-        if match is None:
-            raise ValueError(f"cannot read chord {_shown(token)}: accepted are notes in square brackets")
-        if match["note"]:
-            notes.append(_split_length(match[0]))
-        place = match.end()
+    matches = list(_IN_CHORD.finditer(inner))
+    if sum(len(match[0]) for match in matches) < len(inner):
+        raise ValueError(f"cannot read chord {_shown(token)}: accepted are notes in square brackets")
+    notes = [_split_length(match[0]) for match in matches if match["note"]]
     if not notes:
         raise ValueError(f"chord {_shown(token)} has no notes")
     names, lengths = zip(*notes, strict=True)
@@ -370,7 +363,7 @@ def _pitch(note: str, sharps: int, altered: dict[tuple[str, int], int]) -> int:
         altered[place] = ALTERATIONS[accidental]
     order = FIFTHS.index(letter.upper())
     signed = 1 if order < sharps else -1 if 6 - order < -sharps else 0
-    return 12 * octave + pitch_class(order - 1) + altered.get(place, signed)
+    return 12 * octave + 7 * (order - 1) % 12 + altered.get(place, signed)
 
 
 def _tuplet(token: str, meter: tuple[int, int]) -> tuple[str, Fraction, int]:
@@ -396,7 +389,7 @@ def _split_length(note: str) -> tuple[str, Fraction]:
 def _read_length(text: str) -> Fraction:
     """A length such as ``""``, ``3``, ``/``, ``//``, ``3/2`` (4.3)."""
     over, slash, under = text.partition("/")
-    # One slash halves, two slashes quarter.
+    # One slash means half, two slashes a quarter.
     below = int(under) if under.strip("/") else 2 ** len(slash + under)
     above = int(over or 1)
     if above == 0 or below == 0:
@@ -413,11 +406,6 @@ def _length(value: Fraction) -> str:
 def _check_length(text: str) -> None:
     if len(text) > MAX_CHARACTERS:
         raise ValueError(f"ABC text of {len(text)} characters is too long; accepted are {MAX_CHARACTERS}")
-
-
-def _without_comment(line: str) -> str:
-    """A line up to its comment (2.2.3, 6.1.1)."""
-    return re.split(r"(?<!\\)%", line, maxsplit=1)[0]
 
 
 def _shown(text: str) -> str:

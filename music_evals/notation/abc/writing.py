@@ -1,7 +1,7 @@
-"""A complete score as ABC text: voice by voice, with one numbered measure a line.
+"""Writes a score as ABC text: voice by voice, with one numbered measure per line.
 
-The text is ABC 2.1 (https://abcnotation.com/wiki/abc:standard:v2.1; section numbers below are its own). Where ABC 2.1
-cannot express something, or where readers differ, the text is such that all readers find the same notes:
+The text is ABC 2.1 (https://abcnotation.com/wiki/abc:standard:v2.1; section numbers below are from it). Where ABC 2.1
+cannot express something, or where readers differ, the text is written so that all readers find the same notes:
 
 - Every altered note of a measure has its accidental. After an alteration, its step has an accidental to the end of the
   measure, a natural too (4.2 and 11.3 leave open how far accidentals reach).
@@ -15,6 +15,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final
 
 from music_evals.notation.abc.tunes import FIFTHS
@@ -24,8 +25,8 @@ from music_evals.notation.scores.preparing import NO_NAME
 if TYPE_CHECKING:
     from music21.stream import Score
 
-IMPRECISION: Final = Fraction(1, 96)
-"""Errors of onsets and lengths, in quarter notes, of files that count tuplets in ticks: 0.167 and then 0.166."""
+_IMPRECISION: Final = Fraction(1, 96)
+"""Rounding errors of onsets and lengths, in quarter notes: files that count ticks have 0.167 and 0.166 for a sixth."""
 
 _ACCIDENTALS: Final = {-2.0: "__", -1.0: "_", -0.5: "_/", 0.0: "=", 0.5: "^/", 1.0: "^", 2.0: "^^"}
 _UNITS: Final = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 16))
@@ -35,6 +36,7 @@ _CLEFS: Final[dict[tuple[str, int | None], str]] = {
     **{("C", 1): "alto1", ("C", 2): "alto2", ("C", 3): "alto", ("C", 4): "tenor"},
 }
 _BARS: Final = {"final": "|]", "double": "||", "heavy-light": "[|", "dotted": ".|", "dashed": ".|"}
+_CHANGES: Final = ("TimeSignature", "KeySignature", "Clef", "MetronomeMark")  # in the order of their fields
 _DYNAMICS: Final = frozenset(("pppp", "ppp", "pp", "p", "mp", "mf", "f", "ff", "fff", "ffff", "sfz"))
 # Classes of music21 by name, subclasses first. The decorations are from 4.14, but marcato is from ABC 2.2.
 _DECORATIONS: Final = {
@@ -67,7 +69,7 @@ class _Item:
 
 @dataclass(slots=True)
 class _Bar:
-    """A measure of a part; nothing overlaps within a layer."""
+    """A measure of a part; notes of one layer do not overlap."""
 
     measure: Any
     length: Fraction
@@ -75,7 +77,7 @@ class _Bar:
 
 
 class _Marks:
-    """Text around notes, by the identity of the music21 object of the note."""
+    """Text around notes, by the identity of the note's music21 object."""
 
     def __init__(self) -> None:
         self.before, self.decorations, self.after = (defaultdict[int, str](str) for _ in range(3))
@@ -84,11 +86,10 @@ class _Marks:
 def score_to_abc(score: "Score") -> str:
     """Write a score from `prepare_score` as ABC 2.1; the same score gives the same text."""
     parts = [[_read_bar(measure) for measure in part.getElementsByClass("Measure")] for part in score.parts]
-    # The measures of all parts are as long as the longest of them: the voices stay together.
+    # A measure is as long as it is in the part where it is longest, so that the voices stay together.
     for column in zip(*parts, strict=False):
-        length = max(bar.length for bar in column)
         for bar in column:
-            bar.length = length
+            bar.length = max(other.length for other in column)
     # The unit note length of most notes; an eighth in case of a tie.
     items = [item for bars in parts for bar in bars for layer in bar.layers for item in layer if item.element]
     counts = Counter(item.duration / 4 for item in items)
@@ -109,36 +110,35 @@ def score_to_abc(score: "Score") -> str:
         name = "" if part.partName == NO_NAME else _quoted("", part.partName or "")
         for layer, voice in enumerate(_voices(number, bars)):
             lines.append(f"V:{voice} {_first_clef(bars[0].measure)}{f' nm={name}' if name and not layer else ''}")
-            writer = _Writer(unit * 4, meter, key, _alterations(sharps), marks, tempi, endings)
+            # The first voice of a part has its tempi.
+            texts = (marks, {} if layer else tempi, endings)
+            writer = _Writer(unit * 4, meter, key, _alterations(sharps), _first_clef(bars[0].measure), *texts)
             measures = (writer.measure(bar, layer, index, bar is bars[-1]) for index, bar in enumerate(bars))
             body += [f"V:{voice}", *measures]
     return "\n".join(lines + body) + "\n"
 
 
-def fraction(value: Any) -> Fraction:
+def _fraction(value: Any) -> Fraction:
     """Convert a time of music21 to a fraction."""
     return Fraction(value).limit_denominator(100_000)
 
 
-def notated_length(element: Any) -> Fraction:
-    """Return the length of a note or rest in quarter notes: as notated, unless the file says something else.
-
-    Some files count tuplets in ticks, so that the notes of a triplet last 0.167, 0.166 and 0.167 of a quarter.
-    """
-    length = fraction(element.quarterLength)
+def _notated_length(element: Any) -> Fraction:
+    """Return the length of a note or rest in quarter notes: the notated length if it agrees up to rounding."""
+    length = _fraction(element.quarterLength)
     if tuplets := element.duration.tuplets:
-        notated = fraction(element.duration.quarterLengthNoTuplets)
+        notated = _fraction(element.duration.quarterLengthNoTuplets)
         for tuplet in tuplets:
-            notated *= fraction(tuplet.tupletMultiplier())
-        if abs(notated - length) < IMPRECISION:
+            notated *= _fraction(tuplet.tupletMultiplier())
+        if abs(notated - length) < _IMPRECISION:
             return notated
     return length
 
 
 def _voices(number: int, bars: list[_Bar]) -> list[str]:
     """Names of the voices of a part, such as 1 and 1b."""
-    layers = max(1, min(26, max((len(bar.layers) for bar in bars), default=1)))
-    return [f"{number}{chr(ord('a') + layer) if layer else ''}" for layer in range(layers)]
+    layers = max((len(bar.layers) for bar in bars), default=1)
+    return [f"{number}", *(f"{number}{letter}" for letter in ascii_lowercase[1:layers])]
 
 
 def _plain(text: str) -> str:
@@ -159,7 +159,7 @@ def _read_bar(measure: Any) -> _Bar:
     layers: list[list[_Item]] = []
     overflow: list[_Item] = []
     for source in streams:
-        base = fraction(source.offset) if source is not measure else Fraction(0)
+        base = _fraction(source.offset) if source is not measure else Fraction(0)
         graces: list[Any] = []
         layer: list[_Item] = []
         end = Fraction(0)
@@ -169,8 +169,8 @@ def _read_bar(measure: Any) -> _Bar:
             if element.duration.isGrace:
                 graces.append(element)
                 continue
-            onset, duration = base + fraction(element.offset), notated_length(element)
-            if abs(onset - end) < IMPRECISION:
+            onset, duration = base + _fraction(element.offset), _notated_length(element)
+            if abs(onset - end) < _IMPRECISION:
                 onset = end
             if not duration:
                 continue
@@ -191,7 +191,7 @@ def _read_bar(measure: Any) -> _Bar:
         else:
             free.append(item)
     ends = [layer[-1].end for layer in layers if layer]
-    return _Bar(measure, max(ends, default=fraction(measure.barDuration.quarterLength)), layers)
+    return _Bar(measure, max(ends, default=_fraction(measure.barDuration.quarterLength)), layers)
 
 
 def _key(signature: Any) -> tuple[int, str]:
@@ -226,7 +226,7 @@ def _tempi(score: Any) -> tuple[str, dict[int, str]]:
             # As in the Q: field (3.1.8): text, number or both.
             text = "" if getattr(mark, "textImplicit", True) else _quoted("", mark.text or "")
             if getattr(mark, "number", None) and not mark.numberImplicit:
-                note = fraction(mark.referent.quarterLength) / 4
+                note = _fraction(mark.referent.quarterLength) / 4
                 text = f"{text} {note.numerator}/{note.denominator}={float(mark.number):g}".strip()
             place = mark.getOffsetInHierarchy(part)
             if not text or (place, text) in seen:
@@ -306,7 +306,7 @@ def _mark_texts(bar: _Bar, marks: _Marks) -> None:
     if not items:
         return
     for element in bar.measure.recurse().getElementsByClass(["Dynamic", "TextExpression", "RehearsalMark", "Harmony"]):
-        onset = fraction(element.getOffsetInHierarchy(bar.measure))
+        onset = _fraction(element.getOffsetInHierarchy(bar.measure))
         item = next((item for item in items if item.onset >= onset), items[-1])
         if "Dynamic" in element.classes:
             text = f"!{element.value}!" if element.value in _DYNAMICS else _quoted("_", element.value)
@@ -327,16 +327,21 @@ class _Writer:
     _meter: str
     _key: str
     _alterations: dict[str, float]
+    _clef: str
     _marks: _Marks
     _tempi: dict[int, str]
     _endings: dict[int, str]
-    _touched: set[str] = field(default_factory=set)  # steps that had an accidental in the measure
-    _clef: str = ""
+    _altered: set[str] = field(default_factory=set)  # steps that had an accidental in the measure
 
     def measure(self, bar: _Bar, layer: int, index: int, is_last: bool) -> str:
         """Write a measure of a layer with its bar line and number; `index` is its position in the part, from 0."""
-        self._touched.clear()
-        changes = self._changes(bar, layer, is_first=index == 0)
+        self._altered.clear()
+        changes = [
+            (_fraction(element.getOffsetInHierarchy(bar.measure)), kind, element)
+            for kind in _CHANGES
+            for element in bar.measure.recurse().getElementsByClass(kind)
+        ]
+        changes.sort(key=lambda change: change[0])
         items = bar.layers[layer] if layer < len(bar.layers) else []
         tuplets = _tuplets(items)
         text = ""
@@ -357,42 +362,32 @@ class _Writer:
             text += f" x{self._length(bar.length - now)}"
         if fields:
             text += f" {fields}"
-        start = "|: " if _is_repeat(bar.measure.leftBarline, "start") else ""
+        left, right = bar.measure.leftBarline, bar.measure.rightBarline
+        start = "|: " if getattr(left, "direction", None) == "start" else ""
         ending = f"[{self._endings[index]} " if index in self._endings else ""
-        return f"{start}{ending}{text.strip()} {_bar_line(bar.measure, is_last)} %{bar.measure.number}"
+        kind = right.type if right is not None else ""
+        bar_line = _BARS.get(kind, "|]" if is_last and kind in ("", "regular") else "|")
+        if getattr(right, "direction", None) == "end":
+            bar_line = ":|"
+        return f"{start}{ending}{text.strip()} {bar_line} %{bar.measure.number}"
 
-    def _changes(self, bar: _Bar, layer: int, is_first: bool) -> list[tuple[Fraction, int, Any]]:
-        """Changes of metre, key, clef and tempo in a measure, by time; the header has the first clef of the part."""
-        kinds = ("TimeSignature", "KeySignature", "Clef", "MetronomeMark")
-        changes: list[tuple[Fraction, int, Any]] = []
-        for element in bar.measure.recurse().getElementsByClass(kinds):
-            onset = fraction(element.getOffsetInHierarchy(bar.measure))
-            kind = next(number for number, name in enumerate(kinds) if name in element.classes)
-            if kind == 2 and not self._clef and is_first and not onset:
-                self._clef = _clef(element)
-            elif kind != 3 or (id(element) in self._tempi and not layer):
-                changes.append((onset, kind, element))
-        if not self._clef:
-            self._clef = _first_clef(bar.measure)
-        return sorted(changes, key=lambda change: change[:2])
-
-    def _due_fields(self, changes: list[tuple[Fraction, int, Any]], now: Fraction) -> str:
+    def _due_fields(self, changes: list[tuple[Fraction, str, Any]], now: Fraction) -> str:
         """Take the changes up to a time from the list, and write them as inline fields (3.2)."""
         text = ""
         while changes and changes[0][0] <= now:
             _, kind, element = changes.pop(0)
-            if kind == 0 and element.ratioString != self._meter:
+            if kind == "TimeSignature" and element.ratioString != self._meter:
                 self._meter = element.ratioString
                 text += f"[M:{self._meter}] "
-            elif kind == 1:
+            elif kind == "KeySignature":
                 sharps, key = _key(element)
                 if key != self._key:
                     self._key, self._alterations = key, _alterations(sharps)
                     text += f"[K:{key}] "
-            elif kind == 2 and _clef(element) != self._clef:
+            elif kind == "Clef" and _clef(element) != self._clef:
                 self._clef = _clef(element)
                 text += f"[K:clef={self._clef}] "
-            elif kind == 3:
+            elif id(element) in self._tempi:
                 text += f"[Q:{self._tempi[id(element)]}] "
         return text
 
@@ -405,7 +400,9 @@ class _Writer:
             graces = f"{{{'/' if getattr(item.graces[0].duration, 'slash', False) else ''}{graces}}}"
         if element is None:
             return graces
-        decorations = self._marks.decorations[id(element)] + _decorations(element)
+        marks = (*element.articulations, *element.expressions)
+        signs = (next((sign for name, sign in _DECORATIONS.items() if name in mark.classes), "") for mark in marks)
+        decorations = self._marks.decorations[id(element)] + "".join(dict.fromkeys(signs))
         length = self._length(item.duration * ratio)
         rest = "x" if element.style.hideObjectOnPrint else "z"
         note = rest + length if element.isRest else self._pitches(element, length)
@@ -429,9 +426,9 @@ class _Writer:
         step, octave = pitch.step, pitch.octave if pitch.octave is not None else pitch.implicitOctave
         alter = float(pitch.accidental.alter) if pitch.accidental is not None else 0.0
         accidental = ""
-        if alter != self._alterations.get(step, 0.0) or step in self._touched:
+        if alter != self._alterations.get(step, 0.0) or step in self._altered:
             accidental = _ACCIDENTALS.get(alter) or _ACCIDENTALS[float(max(-2, min(2, round(alter))))]
-            self._touched.add(step)
+            self._altered.add(step)
         letter = step + "," * (4 - octave) if octave < 5 else step.lower() + "'" * (octave - 5)
         return accidental + letter, pitch.ps
 
@@ -458,28 +455,11 @@ def _is_tied(note: Any) -> bool:
     return note.tie is not None and note.tie.type in ("start", "continue")
 
 
-def _is_repeat(bar: Any, direction: str) -> bool:
-    return bar is not None and getattr(bar, "direction", None) == direction
-
-
-def _bar_line(measure: Any, is_last: bool) -> str:
-    bar = measure.rightBarline
-    kind = bar.type if bar is not None else ""
-    default = "|]" if is_last and kind in ("", "regular") else "|"
-    return ":|" if _is_repeat(bar, "end") else _BARS.get(kind, default)
-
-
-def _decorations(element: Any) -> str:
-    marks = (*element.articulations, *element.expressions)
-    names = (next((name for name in _DECORATIONS if name in mark.classes), None) for mark in marks)
-    return "".join(dict.fromkeys(_DECORATIONS[name] for name in names if name))
-
-
 def _tuplets(items: list[_Item]) -> dict[int, tuple[str, Fraction]]:
-    """Index of an item in a tuplet → text before it, and the factor of its length.
+    """Index of an item in a tuplet → text before it, of the form ``(p:q:r`` (4.13), and the factor of its length.
 
-    A group ends where its notes fill a plain note value. The text has the form ``(p:q:r`` (4.13). Nested tuplets, and
-    tuplets of more than nine notes, have no such form: their lengths are fractions.
+    A group ends where its notes fill a plain note value. Nested tuplets, and tuplets of more than nine notes, cannot be
+    written so: their lengths are fractions.
     """
     tuplets: dict[int, tuple[str, Fraction]] = {}
     start = 0

@@ -71,17 +71,17 @@ def render_wav(midi: bytes, *, seconds: float | None = None, soundfont: Path | N
     return header + struct.pack("<4sI", b"data", len(data)) + data
 
 
-def render_mp3(midi: bytes, *, soundfont: Path | None = None) -> bytes:
-    """Render a MIDI file to its end for people to listen to: mono MP3 at 22.05 kHz, about 2.5 kB a second.
+def render_mp3(midi: bytes) -> bytes:
+    """Render a MIDI file to its end for people to listen to: mono MP3 at 22.05 kHz, about 2.5 kB per second.
 
     Errors are those of `render_wav`.
     """
     import soundfile
 
-    samples, rate = soundfile.read(io.BytesIO(render_wav(midi, soundfont=soundfont)), dtype="float32")
+    samples, rate = soundfile.read(io.BytesIO(render_wav(midi)), dtype="float32")
     even = samples[: len(samples) // 2 * 2]
     buffer = io.BytesIO()
-    # The mean of two samples is a low-pass filter that is good enough for listening.
+    # The mean of two samples is a sufficient low-pass filter for listening.
     soundfile.write(buffer, (even[::2] + even[1::2]) / 2, rate // 2, format="MP3", compression_level=0.99)
     return buffer.getvalue()
 

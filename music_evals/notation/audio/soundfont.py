@@ -1,8 +1,8 @@
 """A sampler for single notes of a SoundFont 2 file, in NumPy.
 
-No library that installs with pip alone plays SoundFonts correctly. The synthesizer of symusic ignores velocities, and
-the root key and tuning of each zone (in 0.4.8 and 0.5.8; issue 55 of its repository): with the default SoundFont its
-middle C on a piano sounds 20 semitones high. FluidSynth and the bindings of TinySoundFont need system libraries.
+No library that installs with pip alone plays SoundFonts correctly. FluidSynth and the bindings of TinySoundFont need
+system libraries. The synthesizer of symusic (0.5.8) ignores velocities, root keys and tuning: its middle C on a piano
+sounds 20 semitones high with the default SoundFont.
 
 The sampler implements what General MIDI instruments need of SoundFont 2.04: key and velocity zones, tuning, loops,
 attenuation, the volume envelope, and the low-pass filter with its envelope. It leaves out LFOs, pitch envelopes,
@@ -34,18 +34,14 @@ _FINAL_DB: Final = 70.0  # a released voice ends this far below its level
 
 def default_soundfont() -> Path:
     """Find the SoundFont that ships inside the `pretty_midi` package (TimGM6mb, General MIDI, 6 MB)."""
-    # find_spec locates the package without importing it.
-    spec = importlib.util.find_spec("pretty_midi")
-    folders = [] if spec is None else list(spec.submodule_search_locations or [])
-    for folder in folders:
-        path = Path(folder) / "TimGM6mb.sf2"
-        if path.is_file():
-            return path
-    raise FileNotFoundError(
-        "the default SoundFont TimGM6mb.sf2 is not in the pretty_midi package"
-        f" ({', '.join(folders) or 'which is not installed'});"
-        " run `pip install --force-reinstall pretty_midi`, or name a .sf2 file as soundfont"
-    )
+    spec = importlib.util.find_spec("pretty_midi")  # much faster than importing it
+    path = Path(spec.origin).with_name("TimGM6mb.sf2") if spec and spec.origin else None
+    if path is None or not path.is_file():
+        raise FileNotFoundError(
+            "the default SoundFont TimGM6mb.sf2 is not in the pretty_midi package;"
+            " run `pip install --force-reinstall pretty_midi`, or name a .sf2 file as soundfont"
+        )
+    return path
 
 
 def play_note(zone: "Zone", pitch: int, velocity: int, pressed: int, limit: int) -> Samples:
@@ -53,10 +49,10 @@ def play_note(zone: "Zone", pitch: int, velocity: int, pressed: int, limit: int)
     # The release falls by 100 dB in the release time, evenly in dB.
     tail = max(1, round(_FINAL_DB / _SILENCE_DB * _seconds(zone.generator(38)) * SAMPLE_RATE))
     wanted = min(pressed + tail, limit)
-    # Rounded up to a power of two, and to 1.5 s, so that notes of about one length share one voice.
+    # Rounded up to a power of two and at least 1.5 s, so that notes of similar length share one voice.
     blocks = max(4, 1 << (-(-wanted // _BLOCK) - 1).bit_length())
     voice = _voice(zone, pitch, blocks)[:wanted]
-    # SoundFont 2.04, section 8.4.1: a concave curve of velocity, which is 40 dB a decade.
+    # SoundFont 2.04, section 8.4.1: a concave curve of velocity, which is 40 dB per decade.
     sound = voice * np.float32((velocity / 127) ** 2)
     if len(sound) > pressed:
         sound[pressed:] *= _release(tail)[: len(sound) - pressed]

@@ -50,7 +50,7 @@ def drum_strokes(samples: Samples, rate: int, slot: float, n_slots: int) -> tupl
 
     Args:
         samples: the loop from slot 1 on; a hi-hat may sound in it.
-        rate: samples a second.
+        rate: samples per second.
         slot: seconds from a slot to the next.
         n_slots: number of slots.
     """

@@ -5,27 +5,26 @@
   the steps at which notes start. As in MusPy, one more measure begins where the piece ends.
 - The scale consistency is the largest share of notes that fit one major or natural minor scale.
 
-All three are from 0 to 1. Percussion counts only for the groove consistency.
+All three are from 0 to 1. Percussion counts only for the groove consistency. A piece without notes has no values. The
+values equal MusPy's to the bit; MusPy fills a table of all ticks and pitches, here only the notes cost time.
 
-The values equal MusPy's to the bit. They are computed from the notes, where MusPy fills a table of all ticks and
-pitches; so the length of a piece costs nothing. A piece without notes has no values. There are two protocols:
+There are two protocols:
 
 ``paper``
     MusPy's values for the ticks of the file, with a quarter note as the measure, as published. LilyPond writes 384
-    ticks a quarter note, and few of them have an onset; so the groove consistency is near 1 for any music.
+    ticks per quarter note, and few of them have an onset; so the groove consistency is near 1 for any music.
 ``strict``
-    Notes are first moved to the nearest of `STEPS` steps a quarter note (halves upwards) and last at least one step. A
-    measure is as long as the time signature says, 4/4 if there is none. Where the metre changes, measures are compared
-    only within a stretch of one metre, without a last measure that is cut short. The values of the stretches are
-    averaged, weighted by their pairs of neighbours. Measures are counted from the beginning or from a change of metre,
-    because MIDI does not mark a pickup.
+    Notes are first moved to the nearest of `STEPS` steps per quarter note (halves upwards), and last at least a step.
+    Measures have the length of the time signature (default: 4/4). Measures are compared only within a stretch of one
+    metre, without a last measure that is cut short. The values of the stretches are averaged, weighted by their pairs
+    of neighbours. A stretch begins with a full measure, because MIDI does not mark a pickup.
 
 Source: Spanio et al., "Can LLMs understand LilyPond?" (arXiv 2606.08722), generation metrics; Dong et al., "MusPy: A
 toolkit for symbolic music generation" (ISMIR 2020), and its `muspy.metrics`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -35,7 +34,7 @@ from music_evals.notation.midi.note_arrays import Integers, MidiError, NoteArray
 Protocol = Literal["strict", "paper"]
 
 DESCRIPTORS: Final = ("polyphony_rate", "groove_consistency", "scale_consistency")
-STEPS: Final = 24  # steps a quarter note of the strict protocol
+STEPS: Final = 24  # steps per quarter note of the strict protocol
 
 _THRESHOLD: Final = 2
 _MAJOR: Final = (0, 2, 4, 5, 7, 9, 11)
@@ -49,9 +48,8 @@ DescriptorError = MidiError  # raised for MIDI that has no descriptors
 class Described:
     """The descriptors of a piece."""
 
-    values: Mapping[str, float | None]  # by the names in `DESCRIPTORS`; None is an undefined one
-    reasons: Mapping[str, str] = field(default_factory=dict)  # name of an undefined descriptor → reason
-    moved: float | None = None  # share of starts and ends of notes that the strict protocol moved
+    values: Mapping[str, float | None]  # by the names in `DESCRIPTORS`; None where undefined
+    reasons: Mapping[str, str]  # name of an undefined descriptor → reason
 
 
 def describe(midi: bytes, protocol: Protocol = "strict") -> Described:
@@ -66,9 +64,8 @@ def describe(midi: bytes, protocol: Protocol = "strict") -> Described:
     notes = read_note_arrays(midi)
     if not len(notes.onset):
         return Described(dict.fromkeys(DESCRIPTORS), dict.fromkeys(DESCRIPTORS, "the MIDI file has no notes"))
-    moved = None
     if protocol == "strict":
-        notes, moved = _quantised(notes)
+        notes = _quantised(notes)
         groove = _groove_consistency(notes, *_stretches(notes))
     else:
         groove = _groove_consistency(notes, np.zeros(1, np.int64), np.array([notes.resolution]))
@@ -82,22 +79,20 @@ def describe(midi: bytes, protocol: Protocol = "strict") -> Described:
         "groove_consistency": "there are no two measures of one metre to compare",
         "scale_consistency": "all notes are percussion",
     }
-    return Described(values, {name: reasons[name] for name in DESCRIPTORS if values[name] is None}, moved)
+    return Described(values, {name: reasons[name] for name in DESCRIPTORS if values[name] is None})
 
 
-def _quantised(notes: NoteArrays) -> tuple[NoteArrays, float]:
-    """Move notes to the steps of the strict protocol; return them, and the share of starts and ends that moved."""
+def _quantised(notes: NoteArrays) -> NoteArrays:
+    """Move notes to the steps of the strict protocol."""
 
     def step(ticks: Integers) -> Integers:
         return (2 * STEPS * ticks + notes.resolution) // (2 * notes.resolution)
 
     onset = step(notes.onset)
     end = np.maximum(step(notes.end), onset + 1)
-    moved = np.concatenate([onset, end]) * notes.resolution != np.concatenate([notes.onset, notes.end]) * STEPS
     metres = notes.metres.copy()
     metres[:, 0] = step(metres[:, 0])
-    steps = replace(notes, resolution=STEPS, onset=onset, end=end, length=int(end.max()), metres=metres)
-    return steps, float(moved.mean())
+    return replace(notes, resolution=STEPS, onset=onset, end=end, length=int(end.max()), metres=metres)
 
 
 def _polyphony_rate(notes: NoteArrays) -> float | None:

@@ -20,7 +20,7 @@ MAX_BYTES: Final = 1_000_000
 """Largest file that is read by default; the longest pieces of the Mutopia Project have some 70,000 bytes."""
 
 PERCUSSION_CHANNEL: Final = 9
-DEFAULT_TEMPO: Final = 500_000  # microseconds a quarter note where a file names no tempo (MIDI standard)
+DEFAULT_TEMPO: Final = 500_000  # microseconds per quarter note where a file names no tempo (MIDI standard)
 
 _DATA_BYTES: Final = {0x80: 2, 0x90: 2, 0xA0: 2, 0xB0: 2, 0xC0: 1, 0xD0: 1, 0xE0: 2}  # of channel messages
 _META: Final = 0xFF
@@ -40,7 +40,7 @@ class MidiError(ValueError):
 class NoteArrays:
     """The notes of a MIDI file; the arrays of notes have the shape (notes,)."""
 
-    resolution: int  # ticks a quarter note, 1 to 32,767
+    resolution: int  # ticks per quarter note, 1 to 32,767
     onset: Integers  # ticks
     end: Integers  # ticks
     pitch: Integers  # MIDI
@@ -50,10 +50,10 @@ class NoteArrays:
     drum: NDArray[np.bool_]
     length: int  # ticks to the last end of a note, or to a later controller
     metres: Integers  # (metres, 3): tick, numerator and exponent of 2 in the denominator, in the order of the file
-    tempos: Integers  # (tempos, 2): tick and microseconds a quarter note, in the order of the file
+    tempos: Integers  # (tempos, 2): tick and microseconds per quarter note, in the order of the file
 
     def seconds(self, ticks: Integers) -> NDArray[np.float64]:
-        """Convert ticks to seconds from the start, by the tempos of the file (120 quarter notes a minute if none)."""
+        """Convert ticks to seconds from the start, by the tempos of the file (default: 120 per minute)."""
         tempos = np.concatenate([[[0, DEFAULT_TEMPO]], self.tempos[np.argsort(self.tempos[:, 0], kind="stable")]])
         starts, length = tempos[:, 0], tempos[:, 1] / 1e6 / self.resolution
         passed = np.concatenate([[0], np.cumsum(np.diff(starts) * length[:-1])])

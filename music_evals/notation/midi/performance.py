@@ -1,12 +1,12 @@
 """A performance: notes with a tempo, a metre and an instrument, independent of any file format.
 
 Times are integer ticks, `TICKS_PER_BEAT` to the quarter note. Pitches are MIDI integers (60 = middle C). Velocities run
-from 1 to 127. The tempo is in quarter notes a minute.
+from 1 to 127. The tempo is in quarter notes per minute.
 """
 
 from dataclasses import dataclass
 
-TICKS_PER_BEAT = 480  # resolution of every file that this package writes, in ticks a quarter note
+TICKS_PER_BEAT = 480  # resolution of every file that this package writes, in ticks per quarter note
 
 
 @dataclass(frozen=True, slots=True, order=True)

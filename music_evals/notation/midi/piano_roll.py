@@ -1,4 +1,4 @@
-"""A picture of the notes of a MIDI file: time across, pitch up, one colour a track."""
+"""A picture of the notes of a MIDI file: time across, pitch up, one colour per track."""
 
 import io
 import math
@@ -10,8 +10,8 @@ MAX_WIDTH: Final = 800
 MAX_HEIGHT: Final = 240
 LEFT: Final = 24  # pixels left of the first note, in which the octaves are named
 
-_QUARTER: Final = 24  # pixels a quarter note of short music
-_SEMITONE: Final = 6  # pixels a semitone of music in a narrow range
+_QUARTER: Final = 24  # pixels per quarter note of short music
+_SEMITONE: Final = 6  # pixels per semitone of music in a narrow range
 _BORDER: Final = 2  # semitones above and below the notes
 _CLOSEST: Final = 8  # pixels between two measure lines
 _WHITE, _MEASURE, _OCTAVE, _NAME = (255, 255, 255), (236, 236, 236), (210, 210, 210), (110, 110, 110)

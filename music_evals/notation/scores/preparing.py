@@ -13,7 +13,7 @@ _DATE: Final = re.compile(r"\s*<encoding-date>[^<]*</encoding-date>")
 
 
 class ScoreError(ValueError):
-    """A score that cannot be read or written; the message says what is wrong and what is accepted."""
+    """A score cannot be read or written; the message says what is wrong and what is accepted."""
 
 
 def prepare_score(score: Any, *, in_place: bool = False) -> "Score":

@@ -88,8 +88,8 @@ def render(
     Args:
         scores: MusicXML.
         rendering: the form.
-        announce: called with the number of scores that are not in the cache, if any. The value of its context is called
-            after each of them.
+        announce: called with the number of scores that are not in the cache, if any. Its context gives a function that
+            is called after each of these scores.
 
     Raises:
         MissingLibraryError, LilyPondError, SandboxError: a program is not installed or cannot run.
@@ -104,7 +104,10 @@ def render(
     for library in _LIBRARIES.get(rendering, ()):
         require(library, "scores")
     folder = cache_folder() / "renderings"
-    names = {score: _entry_name(score, rendering) for score in scores}
+    names = {}
+    for score in scores:
+        key = json.dumps([rendering, *_versions(rendering), score]).encode()
+        names[score] = f"{hashlib.sha256(key).hexdigest()}.{rendering}"
     results = {score: entry for score, name in names.items() if (entry := _unpack(cache_get(folder, name, _MAX_ENTRY)))}
     new = [score for score in names if score not in results]
     with announce(len(new)) if new else nullcontext(lambda: None) as advance:
@@ -121,7 +124,7 @@ def render(
 
 
 def as_it_stands(*, text: str = "", files: Sequence[bytes] = ()) -> Rendered:
-    """Return a score in a form that is part of the dataset; it is not read back."""
+    """Return a form of a score that the dataset has already; it is not read back."""
     return Rendered(text=text, files=[*files], words=text, is_regular=True, problem="")
 
 
@@ -180,12 +183,12 @@ def _render(musicxml: str, rendering: Rendering) -> Rendered:
 
 
 def _bare(musicxml: str) -> str:
-    """Leave out everything that has no time of its own or that programs play differently, and transposition."""
+    """Leave out grace notes, marks that programs play differently, and transposition."""
     return _without(musicxml, *((".//notations", name) for name in _UNTIMED), ("note", "grace"), _TRANSPOSITION)
 
 
 def _without(musicxml: str, *names: tuple[str, str]) -> str:
-    """Leave out elements of measures, by the path of their parents and their name; for a grace, the note it is in."""
+    """Leave out elements of measures, by the path of their parents and their name; with a ``grace``, its note."""
     from defusedxml.ElementTree import fromstring
 
     root = fromstring(musicxml)
@@ -193,10 +196,8 @@ def _without(musicxml: str, *names: tuple[str, str]) -> str:
         for path, name in names:
             for parent in measure.findall(path):
                 for child in parent.findall(name):
-                    if name == "grace":
-                        measure.remove(parent)
-                    else:
-                        parent.remove(child)
+                    holder, element = (measure, parent) if name == "grace" else (parent, child)
+                    holder.remove(element)
     return ElementTree.tostring(root, encoding="unicode")
 
 
@@ -229,7 +230,7 @@ def _midi(musicxml: str) -> bytes:
 
 
 def _one_at_a_time(track: mido.MidiTrack, channel: int, ticks_per_beat: int) -> mido.MidiTrack:
-    """Put a track on a channel, and end a note where its pitch begins anew; ticks are rounded to `TICKS_PER_BEAT`."""
+    """Put a track on a channel, with ticks of `TICKS_PER_BEAT`; a note ends where its pitch begins again."""
     written = mido.MidiTrack()
     sounding: Counter[int] = Counter()
     began: dict[int, int] = {}
@@ -266,10 +267,7 @@ def _kern(musicxml: str) -> str:
 
 
 def _lilypond(musicxml: str, starts: Sequence[int]) -> str:
-    """Write a score as LilyPond; `starts` are the onsets of its measures.
-
-    By default musicxml2ly fills short measures, and begins the next measure where the last voice ends.
-    """
+    """Write a score as LilyPond, with measures that begin at `starts`: musicxml2ly goes by the last voice's end."""
     from defusedxml.ElementTree import fromstring
 
     root = fromstring(musicxml)
@@ -327,11 +325,6 @@ def _lilypond_notes(text: str) -> Notes:
 # --- cache ---
 
 
-def _entry_name(musicxml: str, rendering: Rendering) -> str:
-    digest = hashlib.sha256(json.dumps([rendering, *_versions(rendering), musicxml]).encode()).hexdigest()
-    return f"{digest}.{rendering}"
-
-
 @cache
 def _versions(rendering: Rendering) -> list[str]:
     versions = [version(name) for name in ("music-evals", "music21", "mido", *_LIBRARIES.get(rendering, ()))]
@@ -339,7 +332,7 @@ def _versions(rendering: Rendering) -> list[str]:
 
 
 def _unpack(content: bytes | None) -> Rendered | None:
-    """The entry of the cache; None if there is none or it is truncated."""
+    """An entry of the cache; None if it is missing or truncated."""
     try:
         rendered: Rendered = json.loads(content or b"")
         return {**rendered, "files": [base64.b64decode(file) for file in rendered["files"]]}

@@ -138,9 +138,10 @@ def test_no_midi_is_rejected() -> None:
     ("change", "problem"),
     [
         ({"tempo": 0}, "tempo 0"),
-        ({"meter": (4, 3)}, "power of two"),
+        ({"meter": (4, 3)}, "power of 2"),
+        ({"meter": (0, 4)}, "out of range"),
         ({"key": "H"}, "key 'H'"),
-        ({"program": 128}, "program 128"),
+        ({"program": 128}, "data byte"),
         ({"notes": (Note(0, 60, 0, 80),)}, "duration >= 1"),
         ({"notes": (Note(0, 60, 2, 80), Note(1, 60, 2, 80))}, "still sounds"),
         ({"length": 479}, "length 479.*480"),

@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 import soundfile
-from music21 import bar, converter, duration, instrument, note, stream, tie
+from music21 import bar, converter, instrument, note, stream, tie
 
 from music_evals.notation.cache import cache_folder
 from music_evals.notation.midi.files import midi_to_text, parse_midi_text
@@ -52,9 +52,8 @@ def test_every_rendering_is_read_back_with_the_same_notes(rendering: Rendering) 
     if rendering == "pages":
         assert rendered["files"][0].startswith(b"\x89PNG")
     elif rendering == "audio":
-        assert soundfile.info(io.BytesIO(rendered["files"][0])).duration == pytest.approx(
-            6, abs=2
-        )  # 12 quarters at 120
+        seconds = soundfile.info(io.BytesIO(rendered["files"][0])).duration
+        assert 4 < seconds < 8  # 12 quarters at 120, and the last note dies away
     else:
         begins = {"abc": "X:1", "musicxml": "<?xml", "midi": "ticks_per_beat", "lilypond": "\\version", "kern": "!!!"}
         assert rendered["text"].strip().startswith(begins[rendering])
@@ -68,32 +67,30 @@ def test_midi_has_written_pitches_and_neither_repeats_nor_grace_notes() -> None:
 
 
 def test_what_is_read_otherwise_is_told_with_places() -> None:
-    with patch.object(renderings, "_abc_notes", return_value={(0, 73): 96, (96, 74): 96}):
-        (rendered,) = render([written("2/4 c'4 d' e'2")], "abc")
+    with patch.object(renderings, "sounding_notes", return_value={(0, 73): 96, (96, 74): 96}):
+        (rendered,) = render([written("2/4 c'4 d' e'2")], "midi")
     assert rendered["problem"] == (
         "read back, of 3 notes 2 lost (pitch 72 at quarter 0, pitch 76 at quarter 2), 1 added (pitch 73 at quarter 0)"
     )
-    with patch.object(renderings, "_abc_notes", return_value={(0, 72): 96, (97, 74): 96, (192, 76): 96}):
-        (rendered,) = render([written("2/4 c'4 d' e'2 r2")], "abc")
+    with patch.object(renderings, "sounding_notes", return_value={(0, 72): 96, (97, 74): 96, (192, 76): 96}):
+        (rendered,) = render([written("2/4 c'4 d' e'2 r2")], "midi")
     assert rendered["problem"].endswith("1 of another duration (pitch 76 at quarter 2)")
 
 
 def test_ties_join_within_a_part_and_unisons_have_no_sure_duration() -> None:
-    def two_voices(score: Any, is_tied: bool) -> None:
+    def two_voices(score: Any) -> None:
         measure = score.parts[0].getElementsByClass("Measure")[0]
         measure.removeByClass("GeneralNote")
-        upper, lower = stream.Voice(), stream.Voice()
-        for voice, lengths in ((upper, (1, 3)), (lower, (4,))):
-            for length in lengths:
-                voice.append(note.Note("C4", duration=duration.Duration(length)))
-        if is_tied:
-            upper.notes[0].tie, upper.notes[1].tie = tie.Tie("start"), tie.Tie("stop")
-        measure.insert(0, upper)
-        measure.insert(0, lower)
+        for lengths in ((1, 3), (4,)):
+            notes = [note.Note("C4", quarterLength=length) for length in lengths]
+            measure.insert(0, stream.Voice(notes, givenElementsBehavior="append"))
 
-    tied, struck = (
-        written("4/4 c'1 d'1", change=lambda score, tied=tied: two_voices(score, tied)) for tied in (True, False)
-    )
+    def tied_voices(score: Any) -> None:
+        two_voices(score)
+        first, second = score.parts[0].recurse().notes[:2]
+        first.tie, second.tie = tie.Tie("start"), tie.Tie("stop")
+
+    tied, struck = (written("4/4 c'1 d'1", change=change) for change in (tied_voices, two_voices))
     score = renderings.parse_musicxml(tied)
     notes = written_notes(score.parts, align_measures(score)[0])
     assert notes == {(0, 60): None, (4 * 96, 74): 4 * 96}

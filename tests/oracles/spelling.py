@@ -1,7 +1,6 @@
 """Spelled pitches as positions on the line of fifths, where intervals are differences.
 
-A note is an integer: F = -1, C = 0, G = 1 and so on, B = 5, F sharp = 6; a sharp adds 7, a flat subtracts 7. Notes have
-no octave. An interval is its number of letters upwards and its size in semitones.
+A note is an integer: F = -1, C = 0, G = 1, B = 5, F sharp = 6; a sharp adds 7, a flat subtracts 7. It has no octave.
 """
 
 from collections.abc import Sequence
@@ -19,33 +18,23 @@ class Interval(NamedTuple):
 
     @property
     def fifths(self) -> int:
-        """Distance from the lower to the upper note on the line of fifths."""
         return 7 * self.semitones - 12 * self.letters
 
     @property
     def inversion(self) -> "Interval":
-        """The interval that completes the octave."""
         return Interval(7 - self.letters, 12 - self.semitones)
 
 
 def spell(letter: str, sharps: int) -> int:
-    """The note of a letter, C to B, with sharps; flats are negative. ValueError for any other letter."""
     return _LINE.index(letter) - 1 + 7 * sharps
 
 
 def letter_of(note: int) -> str:
-    """The letter of a note."""
     return _LINE[(note + 1) % 7]
 
 
 def letters_up(lower: int, upper: int) -> int:
-    """Number of letters from a note up to another, 0 to 6."""
     return (_LETTERS.index(letter_of(upper)) - _LETTERS.index(letter_of(lower))) % 7
-
-
-def pitch_class(note: int) -> int:
-    """The pitch class of a note, C = 0."""
-    return 7 * note % 12
 
 
 def interval_up(lower: int, upper: int) -> Interval:
