@@ -1,4 +1,4 @@
-"""Folders that appear complete or not at all: they are written beside their target and then renamed."""
+"""Folders that appear completely or not at all: they are written beside their target and then renamed."""
 
 import fcntl
 import os

@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypedDict, get_args
+from typing import Annotated, Final, Literal, TypedDict, TypeVar, get_args
 
 from pydantic import Field
 
@@ -64,6 +64,9 @@ FEATURES: Final = {"scores": features_of(ScoreRow, images="images"), "questions"
 """Config → columns."""
 
 
+Row = TypeVar("Row", ScoreRow, QuestionRow)
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A dataset that can be written."""
@@ -80,23 +83,9 @@ class Plan:
         return sum(len(rows) for rows in self.scores.values())
 
 
-def split_plan(
-    scores: Sequence[ScoreRow],
-    questions: Sequence[QuestionRow],
-    splits: Mapping[str, Split],
-    provenance: Provenance,
-    *,
-    engrave: bool = False,
-    left_out: Mapping[str, str] | None = None,
-) -> Plan:
-    """Make a plan of scores and their questions; `splits` has the split of every score."""
-    return Plan(
-        {split: [row for row in scores if splits[row["score_id"]] == split] for split in SPLITS},
-        {split: [row for row in questions if splits[row["score_id"]] == split] for split in SPLITS},
-        provenance,
-        engrave,
-        left_out,
-    )
+def by_split(rows: Sequence[Row], splits: Mapping[str, Split]) -> dict[Split, list[Row]]:
+    """Group scores or questions by the splits of their scores."""
+    return {split: [row for row in rows if splits[row["score_id"]] == split] for split in SPLITS}
 
 
 def split_works(scores: Sequence[ScoreRow], seed: int) -> dict[str, Split]:

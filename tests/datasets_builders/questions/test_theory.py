@@ -118,12 +118,12 @@ def test_every_four_options_are_right_equally_often(form: Form) -> None:
 
 def test_options_of_endless_forms_do_not_give_the_answer_away() -> None:
     learned, fresh = (
-        [
-            compose.blind_item(question, number)
+        compose.blind_items(
+            question
             for form in FORMS
             if name_of(form) in ENDLESS
-            for number, question in enumerate(islice(compose._questions(form, seed), count))
-        ]
+            for question in islice(compose._questions(form, seed), count)
+        )
         for seed, count in ((21, 300), (22, 800))
     )
     refuse_guessable("questions", learned, fresh)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import product
-from random import Random
 from typing import Final
 
 from music21.chord import Chord
@@ -20,7 +19,7 @@ from music_evals.datasets_builders.questions.theory.arithmetic import (
     pitch_class,
     sounds,
 )
-from music_evals.datasets_builders.questions.theory.form import Case, Draft, by_block, dealt, forms, shuffled
+from music_evals.datasets_builders.questions.theory.form import Case, all_cases, by_block, forms, group_by
 from music_evals.datasets_builders.questions.theory.terms import Term, article, tokens, words
 
 # Intervals above the root → name of the chord.
@@ -50,7 +49,7 @@ def _built(chord: _Chord) -> tuple[str, ...]:
         return ()
     built = Chord(spelled)
     built.inversion(inversion)
-    # music21 must find the same root and position in the inverted chord.
+    # music21 must read the same root and position in the inverted chord.
     assert (built.root().name, built.inversion()) == (root, inversion), chord
     return tuple(pitch.name for pitch in built.pitches)
 
@@ -66,44 +65,35 @@ def _chords() -> tuple[_Chord, ...]:
     )
 
 
-def _like_chords(rng: Random) -> list[list[_Chord]]:
+def _like_chords() -> list[list[_Chord]]:
     """Chords with the same root and number of notes."""
-    blocks: dict[tuple[str, int], list[_Chord]] = {}
-    for chord in _chords():
-        blocks.setdefault((chord[0], len(chord[1])), []).append(chord)
-    return shuffled(blocks.values(), rng)
+    return group_by(_chords(), lambda chord: (chord[0], len(chord[1])))
 
 
-def _in_position(chord: _Chord) -> Term:
-    quality, where = _QUALITIES[chord[1]], terms.position(chord[2])
-    return Term(f"{quality.zh}，{where.zh}", f"{quality.en}, {where.en}")
-
-
-def _spelling(rng: Random) -> Iterator[Draft]:
-    def case(chord: _Chord) -> Case:
-        root, quality, inversion = chord
+@by_block(_like_chords)
+def _spelling(block: list[_Chord]) -> Iterator[Case]:
+    for root, quality, inversion in block:
+        notes = _built((root, quality, inversion))
         blanks = terms.note(root), article(_QUALITIES[quality]), terms.position(inversion)
-        return Case(blanks, terms.notes(_built(chord)), sound=sounds(_built(chord)))
-
-    return dealt((map(case, block) for block in _like_chords(rng)), rng)
+        yield Case(blanks, terms.notes(notes), sound=sounds(notes))
 
 
-def _chord_name(rng: Random) -> Iterator[Draft]:
-    def case(chord: _Chord) -> Case:
-        return Case((terms.notes(_built(chord)),), _in_position(chord), sound=sounds(_built(chord)))
+@by_block(_like_chords)
+def _chord_name(block: list[_Chord]) -> Iterator[Case]:
+    for chord in block:
+        notes, quality, position = _built(chord), _QUALITIES[chord[1]], terms.position(chord[2])
+        name = Term(f"{quality.zh}，{position.zh}", f"{quality.en}, {position.en}")
+        yield Case((terms.notes(notes),), name, sound=sounds(notes))
 
-    return dealt((map(case, block) for block in _like_chords(rng)), rng)
 
-
-def _root(rng: Random) -> Iterator[Draft]:
+@all_cases
+def _root() -> Iterator[Case]:
     # As options, the notes of one chord would give its root away. Roots a few fifths apart are notes of each other's
     # chords.
-    cases = [
-        Case((terms.notes(_built(chord)),), terms.note(chord[0]), near=fifths(chord[0]), sound=pitch_class(chord[0]))
-        for chord in _chords()
-        if chord[2]
-    ]
-    return dealt([cases], rng)
+    for chord in _chords():
+        root, _, inversion = chord
+        if inversion:
+            yield Case((terms.notes(_built(chord)),), terms.note(root), near=fifths(root), sound=pitch_class(root))
 
 
 @by_block(lambda: PLAIN)
