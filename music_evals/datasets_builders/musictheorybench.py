@@ -49,14 +49,10 @@ def build(out: Path, *, source: str | None = None, seed: int = SEED, overwrite: 
 
 def _composed(seed: int) -> Rows:
     # Here, because music21 takes a second to load.
-    from music_evals.datasets_builders.questions.theory.compose import (
-        MUSICTHEORYBENCH,
-        compose_theory,
-        refuse_guessable_theory,
-    )
+    from music_evals.datasets_builders.questions.theory import compose
 
-    refuse_guessable_theory()
-    questions = compose_theory(3 * sum(COMPOSED.values()), seed, MUSICTHEORYBENCH)
+    compose.refuse_guessable_theory()
+    questions = compose.compose_theory(3 * sum(COMPOSED.values()), seed, compose.MUSICTHEORYBENCH)
     configs = {}
     for config, count in COMPOSED.items():
         chosen = [question for question in questions if (question.kind in KNOWLEDGE) == (config == "knowledge")]

@@ -1,4 +1,4 @@
-"""Four-option questions: composed questions, and the rows of benchmarks of this common kind."""
+"""Four-option questions: a composed question in two languages, and the rows that benchmarks of this kind share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
-"""Questions which continuation belongs to the opening of a tune, from the traditional tunes that come with music21.
+"""Questions on traditional tunes that come with music21: which of four continuations belongs to an opening?
 
 One continuation is the tune's own. Three are from the same place of other tunes with the same metre, unit note length,
-kind of rhythm and key signature, which also have questions. All are four full measures of ABC, spelled in the same way.
-No continuation repeats a measure of the opening.
+kind of rhythm and key signature; each is the right answer to another question. All are four full measures of ABC,
+spelled in the same way. No continuation repeats a measure of the opening.
 
 The tunes are read from three folders of music21's corpus on the user's machine: ``ryansMammoth`` (*Ryan's Mammoth
 Collection*, Boston 1883), ``airdsAirs`` (James Aird's *Selection*, Glasgow 1778 to 1801; encoded by Jack Campin) and
@@ -122,7 +122,8 @@ class _Cut(NamedTuple):
 def compose_continuations(count: int, seed: int) -> list[Question]:
     """Ask which of four continuations belongs to the opening of a tune; all openings differ.
 
-    Every tune is used once before any tune is cut at another place: 4,819 questions on 2,795 tunes of music21 10.5.1.
+    Every tune is used once before any tune is cut at another place. There are 4,819 questions on 2,795 tunes of music21
+    10.5.1.
 
     Args:
         count: number of questions; a larger number begins with the questions of a smaller one.
