@@ -20,7 +20,6 @@ from music_evals.datasets_builders.msu.dataset import (
 )
 from music_evals.datasets_builders.msu.questions.answerability import shows_words
 from music_evals.datasets_builders.msu.questions.compose import Candidates, Composer, UnsuitableScoreError, candidates
-from music_evals.datasets_builders.msu.questions.kind import ScoreQuestion
 from music_evals.datasets_builders.msu.works import Work, default_works
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.abc.writing import score_to_abc
@@ -78,10 +77,22 @@ def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -
     questions: list[QuestionRow] = []
     for name, pool in pools.items():
         try:
-            questions += _rows(name, composers[splits[name]].compose(name, pool))
+            composed = composers[splits[name]].compose(name, pool)
         except UnsuitableScoreError as error:
             left_out[name] = str(error)
             del scores[name]
+            continue
+        for number, question in enumerate(composed):
+            row = QuestionRow(
+                id=f"{name}-level{question.level}-{number % 3 + 1}",
+                score_id=name,
+                level=question.level,
+                kind=question.kind,
+                question=question.text,
+                answer=question.answer,
+                answer_type=question.answer_type,
+            )
+            questions.append(row)
     if not scores:
         name, reason = next(iter(left_out.items()), ("", "there are no works"))
         raise DatasetError(f"none of {len(works)} scores gives questions; {name}: {reason}")
@@ -126,18 +137,3 @@ def _read(work: Work, seed: int) -> tuple[ScoreRow, Candidates] | str:
         source=work.source,
     )
     return row, pool
-
-
-def _rows(name: str, questions: Sequence[ScoreQuestion]) -> list[QuestionRow]:
-    return [
-        QuestionRow(
-            id=f"{name}-level{question.level}-{number % 3 + 1}",
-            score_id=name,
-            level=question.level,
-            kind=question.kind,
-            question=question.text,
-            answer=question.answer,
-            answer_type=question.answer_type,
-        )
-        for number, question in enumerate(questions)
-    ]

@@ -77,11 +77,6 @@ class Plan:
     engrave: bool = False  # whether pages are engraved from the MusicXML of the scores while they are written
     left_out: Mapping[str, str] | None = None  # name of a score → reason why it is not in the dataset
 
-    @property
-    def n_scores(self) -> int:
-        """Number of scores of all splits."""
-        return sum(len(rows) for rows in self.scores.values())
-
 
 def by_split(rows: Sequence[Row], splits: Mapping[str, Split]) -> dict[Split, list[Row]]:
     """Group scores or questions by the splits of their scores."""
@@ -135,7 +130,7 @@ def _engrave(plan: Plan, split: Split, on_score: OnPiece) -> Iterator[ScoreRow]:
         if isinstance(images, LimitError):
             raise DatasetError(f"{score['score_id']} cannot be engraved ({images}); build without it")
         yield {**score, "images": [{"bytes": image, "path": None} for image in images]}
-        on_score("engraving", plan.n_scores)
+        on_score("engraving", sum(map(len, plan.scores.values())))
 
 
 def _generate(out: Path, on_score: OnPiece) -> None:

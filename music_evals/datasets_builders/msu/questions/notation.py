@@ -4,7 +4,7 @@ Source: section 3.1 of the paper (onset information; notation and note).
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from random import Random
 from typing import Any, Final
@@ -69,19 +69,16 @@ def _clef(reading: Reading, rng: Random) -> Answers:
 
 
 def _tempo_words(reading: Reading, rng: Random) -> Answers:
-    words = {" ".join(text.split()).rstrip(".") for text in _opening_texts(reading)}
-    if len(words) == 1:
-        yield (words.pop(),)
-
-
-def _opening_texts(reading: Reading) -> Iterator[str]:
+    words = set()
     for mark in _opening(reading, (tempo.TempoText, tempo.MetronomeMark, expressions.TextExpression)):
         if isinstance(mark, tempo.MetronomeMark):
             text = mark.text if mark.text and not mark.textImplicit else None
         else:
             text = mark.text if isinstance(mark, tempo.TempoText) else mark.content
         if text and _TEMPO_WORDS.search(text):
-            yield text
+            words.add(" ".join(text.split()).rstrip("."))
+    if len(words) == 1:
+        yield (words.pop(),)
 
 
 def _first_measures(reading: Reading) -> list[Any]:

@@ -25,15 +25,17 @@ from music_evals.datasets_builders.questions.theory.terms import Term, article, 
 # Intervals above the root → name of the chord.
 _QUALITIES: Final = {tokens(intervals): name for intervals, name in words("chords").items()}
 _MEMBERS: Final = tuple(words("chord_members").values())
-_MAJOR_FIGURES: Final = tokens(
-    "I I6 I64 ii ii6 ii7 ii65 ii43 ii42 iii iii6 iii7 IV IV6 IV64 IV7 V V6 V64 V7 V65 V43 V42 vi vi6 vi7 viio viio6 "
-    "viiø7 viiø65 viiø43 viiø42 V/ii V7/ii V65/ii V7/iii V7/IV V42/IV V/V V6/V V7/V V65/V V43/V V/vi V7/vi V65/vi "
-    "viio7/ii viio7/V viio65/V viio7/vi"
-)
-_MINOR_FIGURES: Final = tokens(
-    "i i6 i64 iio iio6 iiø7 iiø65 iiø43 iiø42 III III6 iv iv6 iv64 iv7 V V6 V64 V7 V65 V43 V42 VI VI6 VI7 VII VII6 "
-    "viio viio6 viio7 viio65 viio43 viio42 V7/III V7/iv V65/iv V/V V6/V V7/V V65/V V7/VI viio7/iv viio7/V viio65/V"
-)
+_FIGURES: Final = {
+    "major": tokens(
+        "I I6 I64 ii ii6 ii7 ii65 ii43 ii42 iii iii6 iii7 IV IV6 IV64 IV7 V V6 V64 V7 V65 V43 V42 vi vi6 vi7 viio "
+        "viio6 viiø7 viiø65 viiø43 viiø42 V/ii V7/ii V65/ii V7/iii V7/IV V42/IV V/V V6/V V7/V V65/V V43/V V/vi V7/vi "
+        "V65/vi viio7/ii viio7/V viio65/V viio7/vi"
+    ),
+    "minor": tokens(
+        "i i6 i64 iio iio6 iiø7 iiø65 iiø43 iiø42 III III6 iv iv6 iv64 iv7 V V6 V64 V7 V65 V43 V42 VI VI6 VI7 VII VII6 "
+        "viio viio6 viio7 viio65 viio43 viio42 V7/III V7/iv V65/iv V/V V6/V V7/V V65/V V7/VI viio7/iv viio7/V viio65/V"
+    ),
+}
 _DEGREES: Final = words("degree_chords")
 
 _Chord = tuple[str, tuple[str, ...], int]  # root, quality and inversion
@@ -107,10 +109,6 @@ def _member(root: str) -> Iterator[Case]:
 # --- Roman numerals ---
 
 
-def _figures(mode: str) -> tuple[str, ...]:
-    return _MAJOR_FIGURES if mode == "major" else _MINOR_FIGURES
-
-
 def _numeral(figure: str) -> Term:
     return terms.same(figure.replace("o", "°"))
 
@@ -132,7 +130,7 @@ def _is_spelled(names: Sequence[str]) -> bool:
 def _numerals(block: tuple[Key, int]) -> Iterator[tuple[float, str, tuple[str, ...]]]:
     """Place in the list, figure and notes of the numerals in a key with a number of notes."""
     key, size = block
-    for place, figure in enumerate(_figures(key[1])):
+    for place, figure in enumerate(_FIGURES[key[1]]):
         if len(notes := _resolved(figure, key)) == size and _is_spelled(notes):
             yield place, figure, notes
 
@@ -166,8 +164,8 @@ def _numeral_bass(block: tuple[Key, tuple[str, ...]]) -> Iterator[Case]:
 
 def _inversions(mode: str) -> list[tuple[str, ...]]:
     """The inverted triads of a mode, and its seventh chords with all their positions."""
-    triads = tuple(figure for figure in _figures(mode) if figure.partition("/")[0].endswith(("6", "64")))
-    sevenths = [figure.partition("/") for figure in _figures(mode) if figure.partition("/")[0].endswith("65")]
+    triads = tuple(figure for figure in _FIGURES[mode] if figure.partition("/")[0].endswith(("6", "64")))
+    sevenths = [figure.partition("/") for figure in _FIGURES[mode] if figure.partition("/")[0].endswith("65")]
     positions = ("7", "65", "43", "42")
     return [triads, *(tuple(f"{head[:-2]}{n}{bar}{of}" for n in positions) for head, bar, of in sevenths)]
 
