@@ -61,7 +61,7 @@ def make_card(provenance: Provenance) -> str:
 
 
 def publish_card(text: str, repo: str, terms: Source, benchmark: str, tasks: Sequence[str] = ()) -> str:
-    """Adapt a folder's card to a repository: its examples name the repository, and it says how to run it.
+    """Adapt a folder's card to a repository: put its name into the examples, and add how to run the tasks.
 
     `terms` are those under which the data is published; `tasks` are the splits of the config with rendered prompts.
     """

@@ -51,7 +51,7 @@ class DatasetSpec:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Which data a dataset argument names."""
+    """The data that a dataset argument names."""
 
     dataset: str  # the argument
     folder: Path  # where the data is on this machine
@@ -60,7 +60,7 @@ class Origin:
 
     @property
     def label(self) -> str:
-        """A short name for tables and log names, which differs for generated, recorded and partial data.
+        """A short name for tables and log names; generated, recorded and partial data have different names.
 
         >>> provenance = Provenance("muse", "1.0", source="generated", licence="mit", seed=7)
         >>> Origin("generated", Path("."), None, provenance).label

@@ -228,7 +228,7 @@ def _compose(plan: _Plan, mode: str, rng: random.Random) -> list[int] | None:
 def _walk(
     plan: _Plan, numbers: Sequence[int], start: list[int], before: list[int], ends: Sequence[int], rng: random.Random
 ) -> list[int] | None:
-    """Draw a random walk on the scale for the notes `numbers`: the degrees of `start`, then on to one of `ends`.
+    """Draw a random walk on the scale for the notes `numbers`: it begins with `start` and closes on one of `ends`.
 
     The walk is a Markov chain of second order. A note is drawn in proportion to its own weight times the weight of all
     continuations to an end (backward weights), so that every walk ends correctly.
@@ -238,7 +238,7 @@ def _walk(
 
     @cache
     def onward(i: int, degree: int, interval: int) -> float:
-        """Weight of all continuations from note i, reached by an interval."""
+        """Weight of all continuations from note i, which has this degree and was reached by this interval."""
         if i == len(numbers) - 1:  # a close is mostly reached by step
             return (3.0 if abs(interval) == 1 else 0.3 if interval == 0 else 1.0) if degree in ends else 0.0
         return sum(onward_by(i + 1, degree + step, step, interval) for step in _INTERVALS)

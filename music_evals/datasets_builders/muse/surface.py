@@ -17,7 +17,7 @@ MEASURES: Final[dict[str, Callable[[Performance], int]]] = {
     "count": lambda performance: len(performance.notes),
     "length": lambda performance: len(midi_to_text(write_midi(performance))),
 }
-"""Floor → what it is guessed from: the number of notes, and the characters of the MIDI text."""
+"""Floor → the size that the guess uses: the number of notes, or of characters of the MIDI text."""
 
 
 def surface_floors(seed: int, n_variants: int) -> dict[str, dict[str, float]]:

@@ -159,7 +159,7 @@ def refuse_guessable_continuations() -> None:
 
 
 def _questions(cuts: Sequence[_Cut], seed: int) -> Iterator[Question]:
-    """Questions on cuts, whose options come from these cuts too."""
+    """Ask about cuts; the wrong options come from the same cuts."""
     pools: defaultdict[_Pool, list[_Cut]] = defaultdict(list)
     for cut in cuts:
         pools[cut.pool].append(cut)
